@@ -99,6 +99,7 @@ func TestTextsAreChecked(t *testing.T) {
 func TestConfigurationsAreChecked(t *testing.T) {
 	for name, config := range map[string]ServerConfig{
 		"a rule backwards": {Channels: []ChannelRule{Rule(9, 3, ReliableOrdered)}},
+		"an empty table":   {Channels: []ChannelRule{}},
 		"a rule of zero":   {Channels: []ChannelRule{{}}},
 		"no such delivery": {Channels: []ChannelRule{Rule(0, 0, 99)}},
 		"repeats too much": {Redundancy: Repeat(9)},

@@ -179,6 +179,8 @@ func (a *arena) free() {
 	for _, pointer := range a.held {
 		C.free(pointer)
 	}
+	// The collector looks at what Go keeps: it keeps no pointer that was freed.
+	a.held = nil
 }
 
 // text is a text for the library; nil for the empty one.
@@ -193,18 +195,19 @@ func (a *arena) text(what, text string) *C.char {
 	return copied
 }
 
-// rules is the channel table for the library.
+// rules is the channel table for the library. A table that is there and has no rule is not the same as no table: the library refuses
+// it.
 func (a *arena) rules(rules []ChannelRule) *C.SkipstoneChannel {
-	if len(rules) == 0 {
+	if rules == nil {
 		return nil
 	}
-	table := C.malloc(C.size_t(len(rules)) * C.size_t(unsafe.Sizeof(C.SkipstoneChannel{})))
+	table := C.malloc(C.size_t(max(len(rules), 1)) * C.size_t(unsafe.Sizeof(C.SkipstoneChannel{})))
 	a.held = append(a.held, table)
 	to := unsafe.Slice((*C.SkipstoneChannel)(table), len(rules))
 	for i, rule := range rules {
 		to[i] = rule.raw()
 	}
-	return &to[0]
+	return (*C.SkipstoneChannel)(table)
 }
 
 // checkABI compares the library that is linked with the header that this package was built with, once.

@@ -4,6 +4,8 @@ package skipstone
 // #cgo nocallback take_events
 // #cgo nocallback skipstone_poll
 // #cgo nocallback skipstone_wait
+// #cgo noescape skipstone_wait_tick
+// #cgo nocallback skipstone_wait_tick
 // #cgo nocallback skipstone_flush
 // #cgo noescape skipstone_client_send
 // #cgo nocallback skipstone_client_send
@@ -58,12 +60,16 @@ func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 	// The library's events belong to the thread that polled them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	var driven error
 	if h.isStepped {
-		if err := check(C.skipstone_drive(h.number, micros(timeout))); err != nil {
-			return nil, err
-		}
+		driven = check(C.skipstone_drive(h.number, micros(timeout)))
 	}
 	count, err := h.poll()
+	// A driver that fails leaves events behind, those of the ends of its connections among them: the failure is told by the first Poll
+	// that has none.
+	if err == nil && count == 0 {
+		err = driven
+	}
 	if err == nil && count == 0 && timeout > 0 && !h.isStepped {
 		if err = check(C.skipstone_wait(h.number, micros(timeout))); err == nil {
 			count, err = h.poll()
@@ -74,9 +80,26 @@ func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 	}
 	clear(h.events)
 	h.events = copyEvents(h.events[:0], h.raw[:count])
-	// Gives the library's copy back, so that another thread may poll next.
+	// The library frees what these point to, and the collector takes an address that C has freed and Go has got since for one of its
+	// own.
+	clear(h.raw[:count])
+	// Gives the library's copy back, so that another thread may poll next. If the handle was closed meanwhile, the next call says so:
+	// an error beside events would lose them.
 	var none C.uint32_t
-	return h.events, check(C.skipstone_poll(h.number, nil, 0, &none))
+	C.skipstone_poll(h.number, nil, 0, &none)
+	return h.events, nil
+}
+
+// WaitTick waits for the next tick of a loop that runs once per interval, however many events come: Poll has them afterwards. The first
+// tick is due an interval after the first call; ticks do not drift. Those that are late by a whole interval or more are skipped, and
+// WaitTick gives their number. In stepped mode it receives and sends meanwhile.
+func (h *handle) WaitTick(interval time.Duration) (missed uint64, err error) {
+	defer runtime.KeepAlive(h)
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var count C.uint64_t
+	err = check(C.skipstone_wait_tick(h.number, micros(interval), &count))
+	return uint64(count), err
 }
 
 // Drive is one round of receiving and sending in stepped mode, waiting for the sockets for wait at most: after a Flush, so that

@@ -140,3 +140,58 @@ func TestStatisticsCountMessages(t *testing.T) {
 		t.Fatalf("%+v", overview)
 	}
 }
+
+func TestNoPointerIsKeptThatTheLibraryHasBack(t *testing.T) {
+	game := newTable(t, nil)
+	client := game.join("a token")
+	_, err := client.Send(0, []byte("a message"))
+	must(t, err)
+	game.until(func() bool { return len(messages(game.atServer)) == 1 })
+	for _, handle := range []*handle{&game.server.handle, &client.handle} {
+		for i := range handle.raw {
+			if raw := &handle.raw[i]; raw.data != nil || raw.address != nil {
+				t.Fatalf("event %d points to what was given back", i)
+			}
+		}
+	}
+	var memory arena
+	if memory.text("a text", "text") == nil {
+		t.Fatal("there is a text")
+	}
+	memory.free()
+	if len(memory.held) > 0 {
+		t.Fatal("freed texts are kept")
+	}
+}
+
+func TestALoopKeepsItsTickAndGetsEveryEvent(t *testing.T) {
+	game := newTable(t, nil)
+	client := game.join("")
+	const interval, ticks, burst = 10 * time.Millisecond, 10, 10
+	received, began := 0, time.Now()
+	take := func() {
+		events, err := game.server.Poll(0)
+		must(t, err)
+		received += len(messages(events))
+	}
+	for range ticks {
+		for range burst {
+			_, err := client.Send(0, []byte("an event"))
+			must(t, err)
+		}
+		must(t, client.Drive(0))
+		_, err := game.server.WaitTick(interval)
+		must(t, err)
+		take()
+	}
+	if took := time.Since(began); took < ticks*interval {
+		t.Fatalf("%d ticks of %v took %v", ticks, interval, took)
+	}
+	for round := 0; received < ticks*burst && round < 1_000; round++ {
+		must(t, client.Drive(time.Millisecond))
+		take()
+	}
+	if received != ticks*burst {
+		t.Fatalf("%d messages", received)
+	}
+}

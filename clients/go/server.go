@@ -84,7 +84,13 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	raw.security, raw.allows_plain = C.uint32_t(config.Security.kind), flag(config.Security.allowsPlain)
 	raw.certificate = memory.text("the certificate", config.Security.certificate)
 	raw.key = memory.text("the key", config.Security.key)
-	raw.websocket, raw.webtransport = flag(!config.NoWebSocket), flag(!config.NoWebTransport)
+	// What the library was built without is off by default.
+	if config.NoWebSocket {
+		raw.websocket = 0
+	}
+	if config.NoWebTransport {
+		raw.webtransport = 0
+	}
 	raw.channels, raw.channel_count = memory.rules(config.Channels), C.uint32_t(len(config.Channels))
 	for _, merging := range []struct {
 		to   *C.uint64_t

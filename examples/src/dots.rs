@@ -14,7 +14,7 @@ use skipstone_examples::typed::game::{ChatLine, Player, PlayerInput, Snapshot, W
 use skipstone_examples::typed::{self, Packet};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// 30 ticks a second.
 const TICK: Duration = Duration::from_micros(33_333);
@@ -62,14 +62,11 @@ pub fn start(address: &str) -> Result<Server, Failure> {
 /// Runs the game until somebody says stop.
 pub fn serve(server: Server, stop: &AtomicBool) -> Result<(), Failure> {
     let mut game = Game { server, tick: 0, players: BTreeMap::new() };
-    let mut next_tick = Instant::now();
     while !stop.load(Ordering::Relaxed) {
-        game.server.wait(next_tick.saturating_duration_since(Instant::now()));
+        // Inputs that come meanwhile do not shorten the tick.
+        game.server.wait_tick(TICK);
         game.receive()?;
-        if next_tick <= Instant::now() {
-            next_tick += TICK;
-            game.tick()?;
-        }
+        game.tick()?;
     }
     game.server.shutdown(code::SHUTDOWN, "the game is over", LINGER);
     Ok(())
@@ -137,9 +134,8 @@ impl Game {
 pub fn walk(url: &str, number: u32, stop: &AtomicBool) -> Result<u32, Failure> {
     let mut client = Client::connect(url, b"", ClientConfig::default())?;
     let (mut is_connected, mut frame, mut seen) = (false, 0_u32, 0);
-    let mut next_frame = Instant::now();
     while !stop.load(Ordering::Relaxed) {
-        client.wait(next_frame.saturating_duration_since(Instant::now()));
+        client.wait_tick(TICK);
         while let Some(event) = client.poll_event() {
             match event {
                 Event::Connected { .. } => is_connected = true,
@@ -148,14 +144,11 @@ pub fn walk(url: &str, number: u32, stop: &AtomicBool) -> Result<u32, Failure> {
                 _ => {}
             }
         }
-        if next_frame <= Instant::now() {
-            next_frame += TICK;
-            frame += 1;
-            if is_connected {
-                let (move_y, move_x) = (frame as f32 / 20.0 + number as f32 * 2.0).sin_cos();
-                let input = PlayerInput { frame, move_x, move_y };
-                client.send(PlayerInput::CHANNEL, input.encode_to_vec())?;
-            }
+        frame += 1;
+        if is_connected {
+            let (move_y, move_x) = (frame as f32 / 20.0 + number as f32 * 2.0).sin_cos();
+            let input = PlayerInput { frame, move_x, move_y };
+            client.send(PlayerInput::CHANNEL, input.encode_to_vec())?;
         }
     }
     client.close(code::NONE, "goodbye", LINGER);

@@ -25,7 +25,7 @@ pub fn main() -> Result<(), Failure> {
 /// Sends every message back, until this number of clients has come and gone.
 pub fn serve(mut server: Server, mut visits: u32) -> Result<(), Failure> {
     while visits > 0 {
-        // A game waits for its next tick here.
+        // An echo answers at the first event. A game calls `wait_tick`, which keeps its pace.
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {

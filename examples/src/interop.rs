@@ -265,11 +265,7 @@ impl Host {
         let (url, port) = (server.url(), server.local_addr().port());
         // Browsers take a certificate of a few days only, so theirs is another.
         let has_pages = server.webtransport_url().is_some();
-        let pin = server
-            .web_fingerprints()
-            .first()
-            .filter(|_| has_pages)
-            .map(|bytes| bytes.map(|byte| format!("{byte:02x}")).concat());
+        let pin = server.web_fingerprints().first().copied().filter(|_| has_pages);
         let pages = pin.map(|pin| format!(",\"pages\":\"https://127.0.0.1:{port}#sha256={pin}\"")).unwrap_or_default();
         println!("{{\"event\":\"listening\",\"url\":{},\"port\":{port}{pages}}}", quoted(&url));
         while !self.is_over || !self.connected.is_empty() {

@@ -35,7 +35,7 @@ pub fn play(mut server: Server, mut players: Vec<Client>) -> Result<u32, Box<dyn
         if Instant::now() > deadline {
             return Err("the game takes too long".into());
         }
-        server.wait(Duration::from_millis(5));
+        server.wait_tick(Duration::from_millis(5));
         while let Some(event) = server.poll_event() {
             match event {
                 // Where a player comes from makes no difference, unless the game looks at `remote`.

@@ -68,7 +68,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         println!("{why}");
     }
     match failed.len() {
-        0 => runs_beside_rustls(tree),
+        0 => names_what_is_missing(tree),
         count => Verdict::Failed(format!("{count} of {} combinations", COMBINATIONS.len())),
     }
 }
@@ -104,6 +104,19 @@ impl Combination {
 /// The distinct lines of `cargo tree`, without its marks for what was shown before.
 fn crates(tree: &str) -> BTreeSet<&str> {
     tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect()
+}
+
+/// A build without features refuses URLs and settings that need one by the feature's name.
+fn names_what_is_missing(tree: &Tree) -> Verdict {
+    for (package, features) in [("skipstone", ""), ("skipstone-proto", "server")] {
+        let mut test = process::cargo(tree);
+        test.args(["test", "--quiet", "--package", package, "--no-default-features", "--features", features, "--lib"]);
+        test.args(["--", "without_its_feature_is_refused"]);
+        if let Err(why) = process::run(test) {
+            return Verdict::Failed(format!("{package} without features: {why}"));
+        }
+    }
+    runs_beside_rustls(tree)
 }
 
 /// An application that has rustls itself, and leaves it to rustls which of its providers there is, runs when it is linked

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BOTS = 50, EVENTS = 256, TICK_US = 50000, ROUNDS_MAX = 20000 };
+enum { BOTS = 50, EVENTS = 256, TICK_US = 50000, ROUNDS_MAX = 1000 };
 enum { CHANNEL_INPUT = 0, CHANNEL_SNAPSHOT = 1, CHANNEL_CHAT = 2 };
 static const float SPEED = 0.25f;
 
@@ -25,7 +25,6 @@ typedef struct {
     SkipstoneServer server;
     uint32_t tick;
     uint32_t count;
-    uint64_t next_tick_us;
     Seat seats[2 * BOTS];
 } World;
 
@@ -44,12 +43,6 @@ static void check(SkipstoneStatus status) {
         fprintf(stderr, "%s: %s\n", skipstone_status_name(status), text);
         exit(1);
     }
-}
-
-static uint64_t now_us(const World *world) {
-    uint64_t time_us = 0;
-    check(skipstone_server_time(world->server, &time_us));
-    return time_us;
 }
 
 static void start(World *world, const char *address) {
@@ -136,18 +129,16 @@ static void simulate(World *world) {
                                      (size_t)(snapshot.at - bytes), NULL, NULL));
 }
 
-static void serve(World *world, uint64_t wait_us) {
+static void serve_tick(World *world) {
     SkipstoneEvent events[EVENTS];
     uint32_t count;
-    check(skipstone_wait(world->server, wait_us));
-    check(skipstone_poll(world->server, events, EVENTS, &count));
-    for (uint32_t i = 0; i < count; i++) {
-        on_server_event(world, &events[i]);
-    }
-    if (now_us(world) >= world->next_tick_us) {
-        world->next_tick_us = now_us(world) + TICK_US;
-        simulate(world);
-    }
+    do {
+        check(skipstone_poll(world->server, events, EVENTS, &count));
+        for (uint32_t i = 0; i < count; i++) {
+            on_server_event(world, &events[i]);
+        }
+    } while (count > 0);
+    simulate(world);
     check(skipstone_flush(world->server));
 }
 
@@ -196,7 +187,7 @@ static void play_all(const char *url, World *world) {
     for (int round = 0; round < ROUNDS_MAX; round++) {
         uint32_t done = 0;
         if (world != NULL) {
-            serve(world, 1000);
+            serve_tick(world);
         }
         for (int i = 0; i < BOTS; i++) {
             play(&bots[i]);
@@ -209,8 +200,7 @@ static void play_all(const char *url, World *world) {
             }
             return;
         }
-        /* A frame of the bots, without a clock of the system. */
-        check(skipstone_wait(bots[0].client, world == NULL ? 16000 : 1000));
+        check(skipstone_wait_tick(bots[0].client, TICK_US, NULL));
     }
     fprintf(stderr, "not every bot has seen everybody\n");
     exit(1);
@@ -239,6 +229,8 @@ int main(int count, char **words) {
         return 0;
     }
     for (;;) {
-        serve(&world, TICK_US / 5);
+        /* Inputs that come meanwhile do not shorten the tick. */
+        check(skipstone_wait_tick(world.server, TICK_US, NULL));
+        serve_tick(&world);
     }
 }

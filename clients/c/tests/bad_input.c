@@ -208,6 +208,7 @@ static void configurations_that_are_impossible(void) {
     WRONG(config.idle_timeout_us = 0, SKIPSTONE_STATUS_BAD_VALUE, "idle_timeout");
     WRONG(config.queue_bytes_max = 1, SKIPSTONE_STATUS_BAD_VALUE, "queue_bytes_max");
     WRONG(config.channel_count = 1, SKIPSTONE_STATUS_BAD_POINTER, "channels is NULL");
+    WRONG(config.channels = &channel, SKIPSTONE_STATUS_BAD_VALUE, "channels is empty");
     WRONG(config.requires_tls = 1, SKIPSTONE_STATUS_BAD_VALUE, "requires_tls");
     WRONG(config.impaired = 1; config.up.loss = 2.0; config.websocket = 0, SKIPSTONE_STATUS_BAD_VALUE, "loss");
     WRONG(config.security = SKIPSTONE_SECURITY_FILES, SKIPSTONE_STATUS_BAD_POINTER, "certificate is NULL");

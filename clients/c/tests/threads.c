@@ -172,11 +172,56 @@ static void a_thread_that_waits_holds_nobody_up(void) {
     CHECK_OK(skipstone_release_all());
 }
 
+static void *end_soon(void *unused) {
+    (void)unused;
+    CHECK_OK(skipstone_server_stop(server, 0, NULL, 0));
+    return NULL;
+}
+
+static void a_loop_keeps_its_tick_and_gets_every_event(void) {
+    enum { TICKS = 10, BURST = 10, INTERVAL_US = 10000 };
+    SkipstoneEvent events[EACH];
+    uint64_t before, after, missed;
+    uint32_t received = 0, count;
+    connect_both();
+    CHECK_OK(skipstone_server_time(server, &before));
+    for (int tick = 0; tick < TICKS; tick++) {
+        for (int i = 0; i < BURST; i++) {
+            CHECK_OK(skipstone_client_send(client, 0, (const uint8_t *)"event", 5, 0, NULL));
+        }
+        CHECK_OK(skipstone_wait_tick(server, INTERVAL_US, &missed));
+        CHECK_OK(skipstone_poll(server, events, EACH, &count));
+        received += count;
+    }
+    CHECK_OK(skipstone_server_time(server, &after));
+    CHECK(after - before >= TICKS * INTERVAL_US);
+    for (int round = 0; received < TICKS * BURST; round++) {
+        CHECK(round < 10000);
+        CHECK_OK(skipstone_wait(server, 1000));
+        CHECK_OK(skipstone_poll(server, events, EACH, &count));
+        received += count;
+    }
+    CHECK(received == TICKS * BURST);
+    CHECK_OK(skipstone_release_all());
+}
+
+static void the_end_of_a_handle_ends_the_wait_for_its_tick(void) {
+    pthread_t ending;
+    connect_both();
+    CHECK(pthread_create(&ending, NULL, end_soon, NULL) == 0);
+    CHECK(skipstone_wait_tick(server, 60000000, NULL) == SKIPSTONE_STATUS_BAD_HANDLE);
+    CHECK(pthread_join(ending, NULL) == 0);
+    CHECK(skipstone_wait_tick(server, 1, NULL) == SKIPSTONE_STATUS_BAD_HANDLE);
+    CHECK_OK(skipstone_release_all());
+}
+
 int main(void) {
     RUN(several_threads_send);
     RUN(events_belong_to_the_thread_that_polled);
     RUN(a_client_that_another_thread_closes_between_polls_leaves_their_events);
     RUN(a_thread_hands_polling_over);
     RUN(a_thread_that_waits_holds_nobody_up);
+    RUN(a_loop_keeps_its_tick_and_gets_every_event);
+    RUN(the_end_of_a_handle_ends_the_wait_for_its_tick);
     return 0;
 }

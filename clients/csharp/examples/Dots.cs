@@ -90,13 +90,13 @@ sealed class Game
 
     internal void Run(Func<bool> isOver)
     {
-        var clock = Stopwatch.StartNew();
         while (!isOver())
         {
-            TimeSpan left = TimeSpan.FromTicks((tick + 1) * Dots.Tick.Ticks) - clock.Elapsed;
-            if (left > TimeSpan.Zero) server.Wait(left);
-            foreach (Event happened in server.Poll()) Handle(happened);
-            if (left <= TimeSpan.Zero) Step();
+            // Inputs that come meanwhile do not shorten the tick.
+            server.WaitTick(Dots.Tick);
+            for (EventBatch batch = server.Poll(); batch.Count > 0; batch = server.Poll())
+                foreach (Event happened in batch) Handle(happened);
+            Step();
         }
     }
 

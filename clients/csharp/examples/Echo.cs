@@ -36,7 +36,7 @@ static class Echo
         Console.WriteLine(server.Url);
         while (visits > 0)
         {
-            // A game waits for its next tick here.
+            // An echo answers at the first event. A game calls WaitTick, which keeps its pace.
             server.Wait(TimeSpan.FromMilliseconds(10));
             foreach (Event happened in server.Poll())
             {

@@ -57,6 +57,8 @@ namespace Skipstone.Tests
         public void What_cannot_be_configured_is_named()
         {
             StringAssert.Contains("listen", Refused(Status.BadValue, () => Server.Start(new ServerConfig { Listen = "nowhere" })).Message);
+            SkipstoneException empty = Refused(Status.BadValue, () => Server.Start(new ServerConfig { Listen = null, Channels = new ChannelRule[0] }));
+            StringAssert.Contains("channels is empty", empty.Message);
             Refused(Status.BadUrl, () => Client.Connect("http://127.0.0.1"));
             Refused(Status.TooLong, () => Client.Connect("skip+plain://127.0.0.1:9", new byte[1025]));
             Refused(Status.BadIdentity, () => Server.Start(new ServerConfig { Listen = "127.0.0.1:0", Security = Security.Pem("none", "none") }));

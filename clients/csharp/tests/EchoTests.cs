@@ -91,6 +91,25 @@ namespace Skipstone.Tests
         }
 
         [Test]
+        public void A_loop_keeps_its_tick_and_gets_every_event()
+        {
+            using (Pair pair = Pair.Connected())
+            {
+                const int ticks = 10, burst = 10;
+                TimeSpan interval = TimeSpan.FromMilliseconds(10), began = pair.Server.Time;
+                for (int tick = 0; tick < ticks; tick++)
+                {
+                    for (int one = 0; one < burst; one++) pair.Client.Send(0, Encoding.UTF8.GetBytes("event"));
+                    pair.Client.Drive();
+                    pair.Server.WaitTick(interval);
+                    foreach (Event happened in pair.Server.Poll()) pair.AtServer.Add(new Seen(happened));
+                }
+                Assert.GreaterOrEqual(pair.Server.Time - began, TimeSpan.FromTicks(interval.Ticks * ticks));
+                pair.Until(() => pair.AtServer.Count == ticks * burst, "every event");
+            }
+        }
+
+        [Test]
         public void A_group_is_who_joined_it()
         {
             using (Pair pair = Pair.Connected())

@@ -7,7 +7,6 @@ import math
 import struct
 import sys
 import threading
-import time
 
 from skipstone import ChannelRule, Client, Closed, Connected, DeliveryMode, Message, PeerId, Requested, Server, Settings
 
@@ -33,10 +32,10 @@ def serve(server: Server, stop: threading.Event) -> None:
     """Runs the game until somebody says stop."""
     places: dict[PeerId, tuple[float, float]] = {}
     wishes: dict[PeerId, tuple[float, float]] = {}
-    next_tick = time.monotonic()
     with server:
         while not stop.is_set():
-            for event in server.poll(max(0.0, next_tick - time.monotonic())):
+            server.wait_tick(TICK)  # inputs that come meanwhile do not shorten it
+            for event in server.poll():
                 match event:
                     case Requested(peer):
                         server.accept(peer)
@@ -47,15 +46,13 @@ def serve(server: Server, stop: threading.Event) -> None:
                     case Closed(peer):
                         places.pop(peer, None)
                         wishes.pop(peer, None)
-            if time.monotonic() >= next_tick:
-                next_tick += TICK
-                for peer, (x, y) in places.items():
-                    right, up = wishes.get(peer, (0.0, 0.0))
-                    places[peer] = (x + bounded(right), y + bounded(up))
-                world = b"".join(DOT.pack(peer.index, x, y) for peer, (x, y) in places.items())
-                if world:
-                    server.broadcast(WORLD, world)
-                server.flush()
+            for peer, (x, y) in places.items():
+                right, up = wishes.get(peer, (0.0, 0.0))
+                places[peer] = (x + bounded(right), y + bounded(up))
+            world = b"".join(DOT.pack(peer.index, x, y) for peer, (x, y) in places.items())
+            if world:
+                server.broadcast(WORLD, world)
+            server.flush()
 
 
 def bounded(step: float) -> float:

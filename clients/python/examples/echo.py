@@ -13,7 +13,8 @@ def serve(server: Server, visits: int) -> None:
     """Sends every message back, until this number of clients has come and gone."""
     with server:
         while visits > 0:
-            for event in server.poll(0.01):  # a game waits for its next tick here
+            # An echo answers at the first event. A game calls wait_tick, which keeps its pace, and then poll().
+            for event in server.poll(0.01):
                 match event:
                     case Requested(peer):
                         server.accept(peer)

@@ -12,7 +12,7 @@ use crate::statistics::{Overview, ServerTime};
 use pyo3::prelude::*;
 use skipstone::{Event, code};
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A connection to a server. One thread uses it at a time.
 #[pyclass(frozen)]
@@ -40,6 +40,10 @@ impl Polled for Driven {
                 Ok(())
             }
         }
+    }
+
+    fn wait_until(&mut self, deadline: Instant) {
+        self.client.wait_until(deadline);
     }
 
     fn why_failed(&self) -> Option<String> {
@@ -124,6 +128,13 @@ impl Client {
     #[pyo3(signature = (timeout = Seconds::default()))]
     fn poll(&self, py: Python<'_>, timeout: Seconds) -> PyResult<Vec<Py<PyAny>>> {
         self.handle.poll(py, timeout.0)
+    }
+
+    /// Waits for the next tick of a loop that runs once per `interval` seconds, however many events come: `poll` gives them
+    /// afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped. Gives the number of ticks
+    /// that were skipped. With `Threading.STEPPED`, it receives and sends meanwhile.
+    fn wait_tick(&self, py: Python<'_>, interval: Seconds) -> PyResult<u64> {
+        self.handle.wait_tick(py, interval.0)
     }
 
     /// Sends a message and gives its id. `age` is that of a message which this one answers.

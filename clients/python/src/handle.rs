@@ -3,14 +3,15 @@
 use crate::errors::{BusyError, ClosedError};
 use crate::events;
 use pyo3::prelude::*;
-use skipstone::Event;
+use skipstone::{Event, Ticks};
 use std::io;
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// A server or a client until it is closed.
 pub(crate) struct Handle<T> {
     inner: Mutex<Option<T>>,
+    ticks: Mutex<Ticks>,
     kind: &'static str,
 }
 
@@ -20,13 +21,15 @@ pub(crate) trait Polled: Send {
     fn next(&mut self) -> Option<Event>;
     /// Waits for an event; a stepped one runs its driver for one round.
     fn wait_for(&mut self, span: Duration) -> io::Result<()>;
+    /// Waits until the deadline, whatever happens meanwhile; a stepped one runs its driver.
+    fn wait_until(&mut self, deadline: Instant);
     /// Why the driver failed, if it did.
     fn why_failed(&self) -> Option<String>;
 }
 
 impl<T: Send> Handle<T> {
     pub(crate) fn new(kind: &'static str, inner: T) -> Self {
-        Handle { inner: Mutex::new(Some(inner)), kind }
+        Handle { inner: Mutex::new(Some(inner)), ticks: Mutex::default(), kind }
     }
 
     /// Calls the library.
@@ -78,16 +81,18 @@ impl<T: Polled> Handle<T> {
         loop {
             let left = end.map_or(SLICE, |end| end.saturating_duration_since(Instant::now()));
             let span = left.min(SLICE);
-            let waited = py.detach(|| {
+            let (waited, batch) = py.detach(|| {
                 let waited = inner.wait_for(span);
                 let batch: Vec<Event> = std::iter::from_fn(|| inner.next()).take(BATCH).collect();
-                waited.map(|()| batch)
+                (waited, batch)
             });
-            let batch = waited.map_err(|error| failed(self.kind, &error.to_string()))?;
+            // A driver that fails leaves events behind, those of the ends of its connections among them: the failure is told
+            // by the first poll that has none.
             if !batch.is_empty() {
                 let events = batch.into_iter().filter_map(|event| events::event(py, event).transpose());
                 return events.collect();
             }
+            waited.map_err(|error| failed(self.kind, &error.to_string()))?;
             if let Some(why) = inner.why_failed() {
                 return Err(failed(self.kind, &why));
             }
@@ -95,6 +100,25 @@ impl<T: Polled> Handle<T> {
             py.check_signals()?;
             if left <= SLICE {
                 return Ok(Vec::new());
+            }
+        }
+    }
+}
+
+impl<T: Polled> Handle<T> {
+    /// Waits for the next tick, however many events come meanwhile. Gives the number of ticks that were skipped.
+    pub(crate) fn wait_tick(&self, py: Python<'_>, interval: Duration) -> PyResult<u64> {
+        let mut inner = self.lock()?;
+        let inner = inner.as_mut().ok_or_else(|| self.closed())?;
+        // Only the thread that has locked the handle gets here.
+        let mut ticks = self.ticks.lock().unwrap_or_else(PoisonError::into_inner);
+        let tick = ticks.next_after(Instant::now(), interval);
+        loop {
+            let until = tick.due.min(Instant::now() + SLICE);
+            py.detach(|| inner.wait_until(until));
+            py.check_signals()?;
+            if until == tick.due {
+                return Ok(tick.missed);
             }
         }
     }

@@ -50,7 +50,7 @@ impl Security {
     /// The fingerprint that clients pin, in 64 hexadecimal digits; `None` in clear.
     #[getter]
     fn fingerprint(&self) -> Option<String> {
-        self.0.fingerprint().map(|bytes| hex(&bytes))
+        self.0.fingerprint().map(|fingerprint| fingerprint.to_string())
     }
 }
 
@@ -76,10 +76,10 @@ impl Trust {
     /// The one server whose certificate has this fingerprint: 64 hexadecimal digits.
     #[staticmethod]
     fn pinned(fingerprint: &str) -> PyResult<Self> {
-        let bytes = from_hex(fingerprint).ok_or_else(|| {
-            PyValueError::new_err("a fingerprint has 64 hexadecimal digits, as the server's `fingerprint` gives it")
+        let fingerprint = fingerprint.parse().map_err(|error: skipstone::FingerprintError| {
+            PyValueError::new_err(format!("{error}: the server's `fingerprint` gives one"))
         })?;
-        Ok(Trust(skipstone::Trust::Pinned(bytes)))
+        Ok(Trust(skipstone::Trust::Pinned(fingerprint)))
     }
 
     /// Any server, and any attacker between: for tests on one's own machine.
@@ -87,18 +87,4 @@ impl Trust {
     fn dangerously_anything() -> Self {
         Trust(skipstone::Trust::DangerouslyAnything)
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<[u8; 32]> {
-    let digits: Vec<u8> = text
-        .chars()
-        .filter(|digit| *digit != ':')
-        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect::<Option<_>>()?;
-    let bytes: Vec<u8> = digits.chunks(2).map(|pair| pair.iter().fold(0, |byte, digit| byte << 4 | digit)).collect();
-    if digits.len() == 64 { bytes.try_into().ok() } else { None }
 }

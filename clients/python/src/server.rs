@@ -7,7 +7,7 @@ use crate::events::PeerId;
 use crate::handle::{Handle, Polled};
 use crate::impairment::Impairment;
 use crate::modes::{Congestion, Threading};
-use crate::security::{Security, hex};
+use crate::security::Security;
 use crate::settings::{Merging, Settings};
 use crate::statistics::{Overview, Stats};
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use skipstone::{Event, Group, StatisticsReader, code};
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A running server. One thread uses it at a time; any thread may read its statistics.
 #[pyclass(frozen)]
@@ -48,6 +48,10 @@ impl Polled for Driven {
                 Ok(())
             }
         }
+    }
+
+    fn wait_until(&mut self, deadline: Instant) {
+        self.server.wait_until(deadline);
     }
 
     fn why_failed(&self) -> Option<String> {
@@ -116,7 +120,7 @@ impl Server {
             url: server.url(),
             webtransport_url: server.webtransport_url(),
             local: server.local_addr(),
-            fingerprint: server.fingerprint().map(|bytes| hex(&bytes)),
+            fingerprint: server.fingerprint().map(|fingerprint| fingerprint.to_string()),
             handle: Handle::new("server", Driven { server, threading }),
         })
     }
@@ -155,7 +159,7 @@ impl Server {
     /// now, and the one that follows some days later. Empty if the certificate is not one of the server's own making.
     fn web_fingerprints(&self) -> PyResult<Vec<String>> {
         let fingerprints = self.handle.with(|driven| driven.server.web_fingerprints())?;
-        Ok(fingerprints.iter().map(|bytes| hex(bytes)).collect())
+        Ok(fingerprints.iter().map(ToString::to_string).collect())
     }
 
     /// Whether `shutdown` was called.
@@ -182,6 +186,13 @@ impl Server {
     #[pyo3(signature = (timeout = Seconds::default()))]
     fn poll(&self, py: Python<'_>, timeout: Seconds) -> PyResult<Vec<Py<PyAny>>> {
         self.handle.poll(py, timeout.0)
+    }
+
+    /// Waits for the next tick of a loop that runs once per `interval` seconds, however many events come: `poll` gives them
+    /// afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped. Gives the number of ticks
+    /// that were skipped. With `Threading.STEPPED`, it receives and sends meanwhile.
+    fn wait_tick(&self, py: Python<'_>, interval: Seconds) -> PyResult<u64> {
+        self.handle.wait_tick(py, interval.0)
     }
 
     /// Accepts a client that asked to connect.

@@ -87,7 +87,7 @@ def test_a_server_that_is_shut_down_says_so() -> None:
 def test_nobody_sends_before_the_connection_is_there() -> None:
     with table() as game:
         client = game.ask()
-        with pytest.raises(SendError, match="send between Event::Connected and Event::Closed") as caught:
+        with pytest.raises(SendError, match="after its connected event") as caught:
             client.send(0, b"early")
         assert caught.value.reason == "not_connected"
 

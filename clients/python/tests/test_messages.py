@@ -1,5 +1,10 @@
 """Messages, channels, groups, receipts and the end of connections, stepped in one thread."""
 
+import os
+import time
+from pathlib import Path
+
+import pytest
 import skipstone
 from play import table
 from skipstone import ChannelRule, ClosedBy, DeliveryMode, Redundancy, SendError, Settings
@@ -142,3 +147,49 @@ def test_statistics_count_messages() -> None:
         assert list(game.server.overviews()) == game.peers()
         final = game.server.shutdown(linger=0)
         assert final.received.messages == 5
+
+
+def test_a_loop_keeps_its_tick_and_gets_every_event() -> None:
+    with table() as game:
+        client = game.join()
+        interval, ticks = 0.01, 10
+        began = time.monotonic()
+        missed = received = 0
+        for _ in range(ticks):
+            for _ in range(10):
+                client.send(0, b"an event")
+            client.poll()
+            missed += game.server.wait_tick(interval)
+            received += len(game.server.poll())
+        assert time.monotonic() - began >= interval * (ticks + missed) - 0.001
+        for _ in range(1_000):
+            client.poll()
+            received += len(game.server.poll(0.001))
+            if received == 100:
+                break
+        assert received == 100
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors have no names here")
+def test_a_driver_that_fails_loses_no_event() -> None:
+    before = polls()
+    with table() as game:
+        (server_poll,) = polls() - before
+        game.join()
+        with Path("/dev/null").open() as null:
+            os.dup2(null.fileno(), server_poll)
+        assert [type(event) for event in game.server.poll()] == [skipstone.Closed]
+        with pytest.raises(skipstone.ClosedError, match="has failed"):
+            game.server.poll()
+
+
+def polls() -> set[int]:
+    """The descriptors by which drivers wait."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            if "eventpoll" in os.readlink(f"/proc/self/fd/{number}"):
+                found.add(int(number))
+        except FileNotFoundError:
+            continue  # that of the listing itself
+    return found

@@ -47,13 +47,15 @@ function reconnect(chosen: Reconnect = {}): Required<Reconnect> {
 
 function carriers(url: string, options: ClientOptions): CarrierChoice[] {
   const target = parse(url);
-  const hashes = (options.serverCertificateHashes ?? []).map(hashOf);
+  const { serverCertificateHashes: given = [] } = options;
+  // Those of a function are asked for before each attempt.
+  const hashes = typeof given === "function" ? [] : given.map(hashOf);
   if (target.hash !== "") {
     hashes.push(hashOf(fingerprintOf(target.hash)));
     target.hash = "";
   }
   if (target.protocol !== "https:") {
-    if (hashes.length > 0) {
+    if (hashes.length > 0 || typeof given === "function") {
       throw new ConnectError("a WebSocket cannot check a certificate's hash: use https://, or no hash");
     }
     return [{ kind: "websocket", url: target.href }];
@@ -103,7 +105,8 @@ function fingerprintOf(fragment: string): string {
   return found[1];
 }
 
-function hashOf(hash: Uint8Array | string): Uint8Array<ArrayBuffer> {
+/** A certificate's hash as bytes; throws a `ConnectError` if it is none. */
+export function hashOf(hash: Uint8Array | string): Uint8Array<ArrayBuffer> {
   const digits = typeof hash === "string" ? hash.replaceAll(":", "") : "";
   if (typeof hash === "string" && !/^[0-9a-fA-F]{64}$/.test(digits)) {
     throw new ConnectError(

@@ -1,6 +1,7 @@
 // A client as the page holds it: what was sent goes to the worker, what happened comes from there, both in bounded queues.
 
 import { Admission } from "./admission";
+import type { Answer, Ask } from "./asking";
 import { closeCode, type Close } from "./close";
 import { countersOf } from "./core/figures";
 import { EVENT } from "./core/core";
@@ -16,7 +17,7 @@ import {
   type Order,
   type StatisticsNews,
 } from "./link/messages";
-import type { DriverOptions, Token } from "./options";
+import type { DriverOptions } from "./options";
 import { reasonOf } from "./errors";
 import type { ServerSettings } from "./settings";
 import { Averages, type CarrierKind, type Statistics } from "./statistics";
@@ -65,7 +66,7 @@ const bytesOf = (payload: Uint8Array | ArrayBuffer | string): Uint8Array => {
 export class Client {
   readonly #host: Host;
   readonly #number: number;
-  readonly #token: () => Token | Promise<Token>;
+  readonly #ask: Ask;
   readonly #admission: Admission;
   readonly #outgoing = new BatchWriter();
   #isPosting = false;
@@ -84,9 +85,9 @@ export class Client {
   #averages = new Averages();
 
   /** @internal */
-  constructor(host: Host, options: DriverOptions, token: () => Token | Promise<Token>) {
+  constructor(host: Host, options: DriverOptions, ask: Ask) {
     this.#host = host;
-    this.#token = token;
+    this.#ask = ask;
     this.#admission = new Admission(options.queueBytesMax);
     this.#number = host.add((news) => this.#onNews(news));
     host.module().then(
@@ -254,7 +255,7 @@ export class Client {
       this.#onStatistics(news.statistics);
     }
     if (news.attempt !== undefined) {
-      void this.#provideToken(news.attempt);
+      void this.#answer(news.attempt);
     }
     const details = [...(news.details ?? [])];
     if (news.events !== undefined) {
@@ -307,21 +308,23 @@ export class Client {
     this.#events.push(retryIn === undefined ? { type: "closed", close } : { type: "closed", close, retryIn });
   }
 
-  async #provideToken(attempt: number): Promise<void> {
-    let token: Uint8Array;
+  async #answer(attempt: number): Promise<void> {
+    let answer: Answer;
     try {
-      token = bytesOf(await this.#token());
+      answer = await this.#ask();
     } catch (error) {
-      // Whoever gives tokens may be out of reach for a moment, as the server may be.
+      // The service that gives tokens may be out of reach for a moment, as the server may be.
       this.#order({ order: "noToken", client: this.#number, attempt, reason: reasonOf(error) }, []);
       return;
     }
+    const { hashes } = answer;
+    const token = bytesOf(answer.token);
     if (token.length > TOKEN_BYTES_MAX) {
       const reason = `a token has at most ${TOKEN_BYTES_MAX} bytes, and this one ${token.length}`;
       this.close({ code: closeCode.refused, reason });
       return;
     }
-    this.#order({ order: "token", client: this.#number, attempt, token: token.slice() }, []);
+    this.#order({ order: "token", client: this.#number, attempt, token: token.slice(), hashes }, []);
   }
 
   #onStatistics(news: StatisticsNews): void {

@@ -1,9 +1,10 @@
 // The beginning of a client.
 
+import { askOf } from "./asking";
 import { Client, failure } from "./client";
 import { driverOptions } from "./choices";
 import { WorkerHost, type Host } from "./link/host";
-import type { ClientOptions, Token } from "./options";
+import type { ClientOptions } from "./options";
 import InlineWorker from "./worker/main?worker&inline";
 
 /** The worker that all clients of the page share. */
@@ -16,10 +17,7 @@ let shared: Host | undefined;
  * Throws a `ConnectError` if the URL or an option cannot be.
  */
 export function connect(url: string, options: ClientOptions = {}): Client {
-  const { token = "" } = options;
-  const chosen = driverOptions(url, options);
-  const ask = typeof token === "function" ? token : (): Token => token;
-  return new Client(hostOf(options.worker), chosen, ask);
+  return new Client(hostOf(options.worker), driverOptions(url, options), askOf(options));
 }
 
 function hostOf(worker: ClientOptions["worker"]): Host {

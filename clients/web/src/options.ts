@@ -3,6 +3,9 @@
 /** The first message of a client, by which the server decides whether to let it in: 1,024 bytes at most. */
 export type Token = Uint8Array | string;
 
+/** Certificates by their SHA-256, each as 32 bytes or 64 hexadecimal digits, with or without colons between them. */
+export type CertificateHashes = readonly (Uint8Array | string)[];
+
 /** How to connect again. Times are in milliseconds. */
 export interface Reconnect {
   /** The first pause; each failure doubles it. A random part of up to a half is taken off. Default 250. */
@@ -20,13 +23,14 @@ export interface ClientOptions {
    * failed, and the next one follows as `reconnect` says. Default empty.
    */
   token?: Token | (() => Token | Promise<Token>);
-  /** The limit for a token that is promised. Default 30,000. */
+  /** The limit for a token, and for certificate hashes, that are promised. Default 30,000. */
   tokenTimeout?: number;
   /**
    * SHA-256 of the server's certificate, each as 32 bytes or 64 hexadecimal digits: servers without a certificate of a public
-   * authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them.
+   * authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them. Such certificates last for days, so a page
+   * that stays open gives a function, which is asked before each attempt, as the one for the token is.
    */
-  serverCertificateHashes?: readonly (Uint8Array | string)[];
+  serverCertificateHashes?: CertificateHashes | (() => CertificateHashes | Promise<CertificateHashes>);
   /** The WebSocket to try beside an `https://` URL; default `wss://` with the same host, port and path; `false` for none. */
   fallback?: string | false;
   /** The start of WebTransport over the fallback. Default 300. */

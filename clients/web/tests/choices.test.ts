@@ -32,6 +32,11 @@ describe("a URL", () => {
     "https://example.org#md5=12",
     `wss://example.org#sha256=${"0".repeat(64)}`,
   ])("%j is refused", (url) => expect(() => urls(url)).toThrow(ConnectError));
+
+  test("of a WebSocket has no hashes, by a function neither", () => {
+    const serverCertificateHashes = (): string[] => [];
+    expect(() => urls("wss://example.org", { serverCertificateHashes })).toThrow("cannot check");
+  });
 });
 
 describe("an option out of its range is refused by name", () => {

@@ -172,6 +172,29 @@ describe("over WebTransport", () => {
     ]);
   });
 
+  test("hashes that a function gives are asked for before each attempt", async () => {
+    let asked = 0;
+    const serverCertificateHashes = async (): Promise<readonly string[]> => {
+      asked += 1;
+      if (asked === 1) {
+        throw new Error("the web server restarts");
+      }
+      return Promise.resolve(asked === 2 ? ["no hash"] : ["cd".repeat(32)]);
+    };
+    const url = `https://192.0.2.1:7777/#sha256=${"ab".repeat(32)}`;
+    const player = new Player({}, { serverCertificateHashes }, url);
+    await player.connected();
+    expect(player.of("closed").map(({ close }) => close.reason)).toEqual([
+      "there is no certificate hash: the web server restarts",
+      "there is no certificate hash: a certificate's hash has 64 hexadecimal digits, with or without colons between them",
+    ]);
+    const { options } = player.browser.sessions[0] ?? { options: {} };
+    expect(options.serverCertificateHashes?.map(({ value }) => value)).toEqual([
+      new Uint8Array(32).fill(0xab),
+      new Uint8Array(32).fill(0xcd),
+    ]);
+  });
+
   test("the server's clock is known with its error", async () => {
     const player = new Player({ delay: 15 });
     await player.connected();

@@ -1,5 +1,6 @@
 // A client over the carriers of a test, in virtual time.
 
+import { askOf } from "../src/asking";
 import { driverOptions } from "../src/choices";
 import { Client } from "../src/client";
 import type { ClientEvent } from "../src/events";
@@ -22,9 +23,7 @@ export class Player {
     this.browser = new FakeBrowser(this.clock, behaviour);
     const epochNow = (): number => performance.timeOrigin + performance.now();
     this.host = new LocalHost({ clock: this.clock, sockets: this.browser.carriers, epochNow });
-    const { token = "" } = options;
-    const ask = typeof token === "function" ? token : (): typeof token => token;
-    this.client = new Client(this.host, driverOptions(url, options), ask);
+    this.client = new Client(this.host, driverOptions(url, options), askOf(options));
     this.client.onEvent = (event) => this.events.push(event);
   }
 

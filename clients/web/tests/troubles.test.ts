@@ -2,6 +2,7 @@
 // applications that throw.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { askOf } from "../src/asking";
 import { driverOptions } from "../src/choices";
 import { Client, failure } from "../src/client";
 import { coreModule } from "../src/core/module";
@@ -204,7 +205,7 @@ describe("a worker", () => {
 
   const begin = async (token?: () => Promise<string>): Promise<{ client: Client; worker: FakeWorker }> => {
     const host = new WorkerHost(() => new FakeWorker() as unknown as Worker, failure);
-    const client = new Client(host, driverOptions(URL_OF_SERVER, {}), token ?? (() => ""));
+    const client = new Client(host, driverOptions(URL_OF_SERVER, {}), askOf(token === undefined ? {} : { token }));
     await coreModule();
     await vi.waitFor(() => expect(FakeWorker.all).toHaveLength(1));
     const worker = FakeWorker.all[0];

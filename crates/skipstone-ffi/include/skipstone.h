@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-#define SKIPSTONE_ABI_VERSION ((1 << 16) + 1)
+#define SKIPSTONE_ABI_VERSION ((1 << 16) + 2)
 
 // A value of `merging_us`: messages are sent when they are queued, none waits for another.
 #define SKIPSTONE_MERGE_NOT 0
@@ -799,7 +799,8 @@ typedef struct SkipstoneServerConfig {
   const char *certificate;
   // The name of a PEM file, or a PEM text, as `security` says.
   const char *key;
-  // The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered.
+  // The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered. An
+  // array without a rule is refused.
   const struct SkipstoneChannel *channels;
   // Limits on what clients may send.
   const struct SkipstoneInboundRule *inbound;
@@ -982,10 +983,19 @@ SkipstoneStatus skipstone_poll(SkipstoneHandle handle,
                                uint32_t capacity,
                                uint32_t *count);
 
-// Waits until there is an event, for `timeout_us` at most. Other threads may use the handle meanwhile, and only one waits: the
+// Waits until there is an event, for `timeout_us` at most: it returns at the first event, so a loop that runs at a fixed rate
+// calls `skipstone_wait_tick`. Other threads may use the handle meanwhile, and only one waits: the
 // next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
 SkipstoneStatus skipstone_wait(SkipstoneHandle handle,
                                uint64_t timeout_us);
+
+// Waits for the next tick of a loop that runs once per `interval_us`, however many events come: `skipstone_poll` has them
+// afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
+// Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
+// use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
+SkipstoneStatus skipstone_wait_tick(SkipstoneHandle handle,
+                                    uint64_t interval_us,
+                                    uint64_t *missed);
 
 // The library's version as text, "0.1.0".
 const char *skipstone_version(void);

@@ -268,6 +268,12 @@ public:
         check(skipstone_poll(handle_, nullptr, 0, &count));
     }
     void wait(Microseconds timeout) { check(skipstone_wait(handle_, micros(timeout))); }
+    // Waits for the next tick, however many events come, and gives the number of ticks that were skipped.
+    std::uint64_t wait_tick(Microseconds interval) {
+        std::uint64_t missed = 0;
+        check(skipstone_wait_tick(handle_, micros(interval), &missed));
+        return missed;
+    }
     void drive(Microseconds wait_max = Microseconds(0)) { check(skipstone_drive(handle_, micros(wait_max))); }
     void flush() { check(skipstone_flush(handle_)); }
     SkipstoneDriverStats driver_stats() const {

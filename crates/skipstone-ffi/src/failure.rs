@@ -74,7 +74,7 @@ impl From<StartError> for Failure {
         let status = match error {
             StartError::TokenTooLong { .. } | StartError::QueryAnswer(_) => SkipstoneStatus::TooLong,
             StartError::Io(..) => SkipstoneStatus::System,
-            StartError::Url(library::UrlError::NotBuilt(..)) => SkipstoneStatus::NotBuilt,
+            StartError::NotBuilt { .. } | StartError::Url(library::UrlError::NotBuilt(..)) => SkipstoneStatus::NotBuilt,
             StartError::Url(_) => SkipstoneStatus::BadUrl,
             StartError::Identity(_) => SkipstoneStatus::BadIdentity,
             StartError::Trust(library::TrustError::NoEncryption | library::TrustError::NoSystem) => {

@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
-use library::{Bytes, Client, ClientConfig, Event, Server, Settings};
+use library::{Bytes, Client, ClientConfig, Event, Server, Settings, Ticks};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::ThreadId;
@@ -19,6 +19,8 @@ pub(crate) struct State {
     /// Empty once the handle has ended.
     pub(crate) engine: Option<Engine>,
     pub(crate) held: Held,
+    /// The schedule of `skipstone_wait_tick`.
+    pub(crate) ticks: Ticks,
 }
 
 pub(crate) enum Engine {
@@ -57,7 +59,7 @@ impl Held {
         // The events of a thread that has ended are nobody's.
         if self.poller.is_some_and(|poller| poller != me) && self.reader.strong_count() > 0 {
             let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
-                        one call skipstone_poll with a capacity of 0 first";
+                        one give its events back first";
             return Err(Failure::new(SkipstoneStatus::WrongThread, text));
         }
         self.poller = Some(me);
@@ -106,7 +108,7 @@ fn part(event: &Event, data: *const u8, length: usize) -> Option<Bytes> {
 
 impl Slot {
     pub(crate) fn new(engine: Engine) -> Self {
-        let state = State { engine: Some(engine), held: Held::default() };
+        let state = State { engine: Some(engine), held: Held::default(), ticks: Ticks::default() };
         Slot { state: Mutex::new(state), waiting: Mutex::new(()) }
     }
 

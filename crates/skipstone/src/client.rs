@@ -15,6 +15,7 @@ use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
 use crate::start_error::StartError;
 use crate::statistics::Overview;
+use crate::ticks::Ticks;
 use crate::url::{self, Resolve, Scheme, Target, UrlError};
 use crate::waiter::Waiter;
 use bytes::Bytes;
@@ -153,8 +154,8 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when, see
 /// [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
 /// [`Event::Connected`] and ends with [`Event::Closed`], behind which [`Client::returns_in`] says whether another follows.
-/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], [`Client::wait`] and
-/// [`Client::drive`]; a [`Waiter`] is to be fetched again.
+/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], in [`Client::drive`]
+/// and in the calls that wait; a [`Waiter`] is to be fetched again.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, Event, Reconnect, StartError};
@@ -215,6 +216,7 @@ pub struct Client {
     /// Empty until one of the server's addresses answered.
     remote: Arc<OnceLock<SocketAddr>>,
     comeback: Option<Box<Comeback>>,
+    ticks: Ticks,
     recorder: Option<Box<TrafficRecorder>>,
 }
 
@@ -286,7 +288,7 @@ impl Client {
         };
         let mut handle = Handle::new(driver, &handle)?;
         handle.connecting(peer);
-        Ok(Client { handle, peer, remote, comeback: None, recorder: None })
+        Ok(Client { handle, peer, remote, comeback: None, ticks: Ticks::default(), recorder: None })
     }
 
     /// Begins to connect to a server of this process.
@@ -337,10 +339,34 @@ impl Client {
         Some(event)
     }
 
-    /// Waits until there is an event, for `span` at most.
+    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed rate calls
+    /// [`Client::wait_tick`].
     pub fn wait(&mut self, span: Duration) {
         self.return_if_due();
         self.handle.wait(self.returns_in().map_or(span, |pause| span.min(pause)));
+    }
+
+    /// Waits until `deadline`, however many events come before: they wait for [`Client::poll_event`], within the bound of
+    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client is driven meanwhile, for one round
+    /// at least, even if the deadline is in the past.
+    pub fn wait_until(&mut self, deadline: Instant) {
+        loop {
+            self.return_if_due();
+            let due = self.comeback.as_ref().and_then(|comeback| comeback.returning.due());
+            match due.filter(|due| *due < deadline) {
+                Some(due) => self.handle.wait_until(due),
+                None => return self.handle.wait_until(deadline),
+            }
+        }
+    }
+
+    /// Waits for the next tick of a loop that runs once per `interval`: as [`Client::wait_until`], so that events do not shorten the
+    /// tick. The first tick is due an interval after the first call; ticks do not drift, and those that are late by a whole
+    /// interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
+    pub fn wait_tick(&mut self, interval: Duration) -> u64 {
+        let tick = self.ticks.next_after(Instant::now(), interval);
+        self.wait_until(tick.due);
+        tick.missed
     }
 
     /// How long it is until this client connects again by itself; `None` if it does not, or is connected or connecting.
@@ -588,7 +614,7 @@ mod tests {
     #[test]
     fn a_fingerprint_on_what_is_in_clear_is_an_error() {
         for scheme in [Scheme::Plain, Scheme::WebSocket, Scheme::Tcp] {
-            let target = Target::new(scheme, "localhost", 1).pinned([7; 32]);
+            let target = Target::new(scheme, "localhost", 1).pinned(crate::security::Fingerprint([7; 32]));
             let error = protection(&target, &Trust::System, DtlsVersion::default())
                 .expect_err("nothing can check it")
                 .to_string();

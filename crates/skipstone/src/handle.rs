@@ -371,6 +371,16 @@ impl Handle {
         }
     }
 
+    /// Waits until the deadline, whatever happens meanwhile. A stepped driver is driven, for one round at least.
+    pub(crate) fn wait_until(&mut self, deadline: Instant) {
+        let left = || deadline.saturating_duration_since(Instant::now());
+        if matches!(self.inner, Inner::Stepped(_)) {
+            while self.drive(left()).is_ok() && !left().is_zero() {}
+        }
+        // A driver that failed keeps the application's pace.
+        std::thread::sleep(left());
+    }
+
     /// What is shared with the driver's thread; none with a stepped driver.
     pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
         match &self.inner {

@@ -110,6 +110,7 @@ mod shards;
 mod start_error;
 mod statistics;
 mod statistics_reader;
+mod ticks;
 mod url;
 mod waiter;
 mod websocket_rules;
@@ -141,7 +142,7 @@ pub use recording::{
 pub use restart_notice::RestartNotice;
 #[cfg(feature = "__tls")]
 pub use security::{CertificateEvent, CertificateStats, Identity};
-pub use security::{DtlsVersion, Fingerprint, IdentityError, Security, Trust, TrustError};
+pub use security::{DtlsVersion, Fingerprint, FingerprintError, IdentityError, Security, Trust, TrustError};
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server};
 pub use server_config::ServerConfig;
@@ -158,6 +159,7 @@ pub use skipstone_proto::{
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};
 pub use statistics_reader::StatisticsReader;
+pub use ticks::{Tick, Ticks};
 pub use url::{Scheme, Target, UrlError};
 pub use waiter::Waiter;
 pub use websocket_rules::{NewcomerLimits, WebSocketRules};

@@ -269,14 +269,14 @@ mod tests {
         let targets = [
             same_text(Scheme::Plain, None),
             same_text(Scheme::Encrypted, None),
-            same_text(Scheme::Encrypted, Some([7; 32])),
-            same_text(Scheme::Encrypted, Some([8; 32])),
+            same_text(Scheme::Encrypted, Some(Fingerprint([7; 32]))),
+            same_text(Scheme::Encrypted, Some(Fingerprint([8; 32]))),
         ];
         for target in &targets {
             pool.add(target, address, b"", None).expect("a socket");
             pool.add(target, address, b"", None).expect("a socket");
         }
         assert_eq!(pool.protections.len(), targets.len());
-        assert!(pool.add(&same_text(Scheme::Plain, Some([7; 32])), address, b"", None).is_err());
+        assert!(pool.add(&same_text(Scheme::Plain, Some(Fingerprint([7; 32]))), address, b"", None).is_err());
     }
 }

@@ -91,10 +91,11 @@ impl fmt::Display for SendRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SendRefusal::UnknownPeer => {
-                f.write_str("no peer has this name here: use the one that came with Event::Requested or Event::Connected")
+                f.write_str(UNKNOWN_PEER)
             }
             SendRefusal::NotConnected => f.write_str(
-                "the connection is not established: send between Event::Connected and Event::Closed, and not after close",
+                "the connection is not established: send after its connected event and before its closed event, and not \
+                 after closing it",
             ),
             SendRefusal::NoSuchChannel { channel } => write!(
                 f,
@@ -126,18 +127,18 @@ impl fmt::Display for SendRefusal {
 impl fmt::Display for PeerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            PeerError::UnknownPeer => {
-                "no peer has this name here: use the one that came with Event::Requested or Event::Connected"
-            }
+            PeerError::UnknownPeer => UNKNOWN_PEER,
             PeerError::Over => "the connection has ended or is closing: nothing can be asked of it any more",
             PeerError::NotWaiting => {
-                "the client does not wait for a decision: accept or refuse it once, after its Event::Requested"
+                "the client does not wait for a decision: accept or refuse it once, after its requested event"
             }
             PeerError::EveryoneIsKept => {
-                "Group::EVERYONE has every connected peer and nobody else: use a group with another number"
+                "the group of everyone has every connected peer and nobody else: use a group with another number"
             }
             PeerError::CodeTooLarge => "a close code has at most 62 bits: use one below 1,000, which are yours",
-            PeerError::MergingTooLong => "messages wait for others for 24 hours at most: Merging::After takes less",
+            PeerError::MergingTooLong => {
+                "messages wait for others for 24 hours at most: merge them after a shorter time"
+            }
             PeerError::DriverBusy => {
                 "the queue to the driver's thread is full: ask for less, or try again at the next tick"
             }
@@ -150,4 +151,5 @@ impl std::error::Error for SendError {}
 impl std::error::Error for SendRefusal {}
 impl std::error::Error for PeerError {}
 
-const DRIVER_GONE: &str = "the driver's thread has ended, `failure` says why: start anew";
+const UNKNOWN_PEER: &str = "no peer has this name here: use the one that came with its requested or connected event";
+const DRIVER_GONE: &str = "the driver's thread has ended, for the reason that its failure tells: start anew";

@@ -24,6 +24,7 @@ use crate::shards::{self, Browsers, Listening, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::statistics_reader::StatisticsReader;
+use crate::ticks::Ticks;
 use crate::url::{Scheme, Target};
 use crate::waiter::Waiter;
 use bytes::Bytes;
@@ -51,6 +52,7 @@ pub struct Server {
     buffers: Option<BufferGrants>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
+    ticks: Ticks,
     recorder: Option<Box<TrafficRecorder>>,
 }
 
@@ -62,6 +64,7 @@ impl Server {
     /// have so many shards, or the impairment; the certificate cannot be used or made; the address is not one of this
     /// machine's, or is in use; or the system refuses a socket or a thread.
     pub fn start(config: ServerConfig) -> Result<Self, StartError> {
+        config.check_features()?;
         shards::check(config.shards, config.threading).map_err(StartError::Shards)?;
         StartError::check_queue(config.queue_bytes_max)?;
         StartError::check_bandwidth("bandwidth_max", config.bandwidth_max, config.shards)?;
@@ -117,12 +120,13 @@ impl Server {
             local,
             merging: config.merging,
             began,
-            has_webtransport: cfg!(feature = "webtransport") && config.webtransport && security.fingerprint().is_some(),
+            has_webtransport: config.webtransport && security.fingerprint().is_some(),
             #[cfg(feature = "__tls")]
             _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
             security,
             buffers,
             local_listener,
+            ticks: Ticks::default(),
             recorder: None,
         })
     }
@@ -195,8 +199,9 @@ impl Server {
     }
 
     /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None` if the
-    /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names its
-    /// hash ([`Server::fingerprint`]) in `serverCertificateHashes`.
+    /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names the
+    /// hashes of [`Server::web_fingerprints`] in `serverCertificateHashes`, or the first of them behind the URL, as `#sha256=`
+    /// and 64 digits. [`Server::fingerprint`] is that of another certificate, which lives longer than browsers accept.
     pub fn webtransport_url(&self) -> Option<String> {
         if !self.has_webtransport || self.local == LOCAL_ADDRESS {
             return None;
@@ -252,9 +257,26 @@ impl Server {
         Some(event)
     }
 
-    /// Waits until there is an event, for `span` at most.
+    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed rate calls
+    /// [`Server::wait_tick`].
     pub fn wait(&mut self, span: Duration) {
         self.shards.wait(span);
+    }
+
+    /// Waits until `deadline`, however many events come before: they wait for [`Server::poll_event`], within the bound of
+    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server is driven meanwhile, for one round
+    /// at least, even if the deadline is in the past.
+    pub fn wait_until(&mut self, deadline: Instant) {
+        self.shards.wait_until(deadline);
+    }
+
+    /// Waits for the next tick of a loop that runs once per `interval`: as [`Server::wait_until`], so that events do not shorten the
+    /// tick. The first tick is due an interval after the first call; ticks do not drift, and those that are late by a whole
+    /// interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
+    pub fn wait_tick(&mut self, interval: Duration) -> u64 {
+        let tick = self.ticks.next_after(Instant::now(), interval);
+        self.wait_until(tick.due);
+        tick.missed
     }
 
     /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode.

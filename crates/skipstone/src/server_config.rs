@@ -5,6 +5,7 @@ use crate::driver::impair::Impairment;
 use crate::handle::Threading;
 use crate::listen_sockets::ListenSockets;
 use crate::security::Security;
+use crate::start_error::StartError;
 use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, PacketLog, Settings};
@@ -21,17 +22,18 @@ pub struct ServerConfig {
     /// pair for each shard.
     pub sockets: Option<ListenSockets>,
     /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
-    /// too, if the server has a certificate. Needs the feature `websocket`.
+    /// too, if the server has a certificate. Needs the feature `websocket`, without which `true` is an error at the start.
     pub websocket: bool,
     /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
-    /// `webtransport`, without which it has no effect.
+    /// `webtransport`, without which `true` is an error at the start.
     pub webtransport: bool,
     /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections. The
     /// origins hold for WebTransport, too.
     pub websocket_rules: WebSocketRules,
     /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may say whose connections they pass on: by the PROXY
     /// protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`. Budgets of networks and
-    /// [`Event::Requested`](skipstone_proto::Event::Requested) then have the client's address. Nobody else is believed.
+    /// [`Event::Requested`](skipstone_proto::Event::Requested) then have the client's address. Nobody else is believed. Needs the
+    /// feature `websocket`.
     pub trusted_proxies: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
@@ -119,7 +121,46 @@ impl ServerConfig {
     pub fn offline() -> Self {
         ServerConfig { listen: None, websocket: false, security: Some(Security::plain()), ..Self::new(LOCAL_ADDRESS) }
     }
+
+    /// Refuses a setting that needs a feature which this build does not have: it would have no effect.
+    pub(crate) fn check_features(&self) -> Result<(), StartError> {
+        const WEBSOCKET: bool = cfg!(feature = "websocket");
+        const WEBTRANSPORT: bool = cfg!(all(feature = "webtransport", feature = "__tls"));
+        let needed = [
+            ("websocket", self.websocket, WEBSOCKET, "websocket"),
+            ("webtransport", self.webtransport, WEBTRANSPORT, "webtransport, with ring or aws-lc"),
+            ("trusted_proxies", !self.trusted_proxies.is_empty(), WEBSOCKET, "websocket"),
+        ];
+        match needed.into_iter().find(|(_, is_set, is_built, _)| *is_set && !is_built) {
+            Some((setting, _, _, feature)) => Err(StartError::NotBuilt { setting, feature }),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Default limit, in bytes, of each queue between an application and its driver's thread.
 const QUEUE_BYTES_MAX: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_setting_without_its_feature_is_refused_by_the_name_of_the_feature() {
+        let bare = || ServerConfig { webtransport: false, ..ServerConfig::offline() };
+        let websocket = cfg!(feature = "websocket");
+        let webtransport = cfg!(all(feature = "webtransport", feature = "__tls"));
+        let proxies = vec!["10.0.0.7".into()];
+        for (config, setting, feature, is_built) in [
+            (ServerConfig { websocket: true, ..bare() }, "websocket", "websocket", websocket),
+            (ServerConfig { webtransport: true, ..bare() }, "webtransport", "webtransport, with ring", webtransport),
+            (ServerConfig { trusted_proxies: proxies, ..bare() }, "trusted_proxies", "websocket", websocket),
+            (bare(), "", "", true),
+            (ServerConfig::new(LOCAL_ADDRESS), "", "", true),
+        ] {
+            let refused = config.check_features().err().map(|error| error.to_string());
+            assert_eq!(refused.is_none(), is_built, "{refused:?}");
+            assert!(refused.is_none_or(|words| words.starts_with(setting) && words.contains(&format!("its feature {feature}"))));
+        }
+    }
+}

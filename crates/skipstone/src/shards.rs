@@ -282,6 +282,12 @@ impl Shards {
         }
     }
 
+    /// Waits until the deadline, whatever happens meanwhile. A stepped driver is driven, for one round at least.
+    pub(crate) fn wait_until(&mut self, deadline: Instant) {
+        // All that have threads of their own need nothing; a stepped one is alone.
+        self.handles[0].wait_until(deadline);
+    }
+
     /// Waits for events without this; none with a stepped driver.
     pub(crate) fn waiter(&self) -> Option<Waiter> {
         self.handles.iter().map(Handle::shared).collect::<Option<Vec<_>>>().map(Waiter::new)

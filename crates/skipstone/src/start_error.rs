@@ -33,6 +33,13 @@ pub enum StartError {
     Trust(crate::security::TrustError),
     /// The number of shards is out of range, or the threading mode or the system does not support shards.
     Shards(ShardsError),
+    /// A setting needs a feature of this crate that this build does not have.
+    NotBuilt {
+        /// The field of the configuration.
+        setting: &'static str,
+        /// The feature, or the features.
+        feature: &'static str,
+    },
     /// The impairment contradicts itself, or the carrier cannot have one.
     Impairment(ImpairmentError),
     /// The answer to queries is too long.
@@ -64,7 +71,7 @@ impl std::fmt::Display for ShardsError {
             ShardsError::Count(count) => write!(f, "{count} shards: a server has 1 to 256"),
             ShardsError::Stepped => f.write_str(
                 "a stepped server has one shard, because its application is its only thread: use 1 shard, or \
-                 Threading::Background",
+                 background threading",
             ),
             ShardsError::Sockets { handed, shards } => write!(
                 f,
@@ -97,6 +104,11 @@ impl std::fmt::Display for StartError {
             StartError::Identity(error) => error.fmt(f),
             StartError::Trust(error) => error.fmt(f),
             StartError::Shards(error) => error.fmt(f),
+            StartError::NotBuilt { setting, feature } => write!(
+                f,
+                "{setting} is set, and this program was built without it: build the library with its feature {feature}, or \
+                 leave the setting out"
+            ),
             StartError::Impairment(error) => error.fmt(f),
             StartError::QueryAnswer(error) => error.fmt(f),
         }
@@ -127,7 +139,7 @@ impl StartError {
         match bytes_per_second.filter(|bytes| *bytes < bytes_min) {
             None => Ok(()),
             Some(bytes) => {
-                let range = format!("{bytes_min} bytes per second or more, or to None");
+                let range = format!("{bytes_min} bytes per second or more, or leave it out");
                 Err(StartError::Config(ConfigError::out_of_range(field, bytes, range)))
             }
         }

@@ -1,7 +1,7 @@
 //! Server URLs: `skip://host:port#sha256=FINGERPRINT`, `skip+dtls://` and `wss://` the same, `skip+plain://host:port`,
 //! `ws://host:port/path`, `tcp://host:port`.
 
-use crate::security::{Fingerprint, to_hex};
+use crate::security::Fingerprint;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 /// A server's address as a user writes it.
@@ -113,10 +113,7 @@ impl std::fmt::Display for UrlError {
                 "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and tcp:// (example: skip://127.0.0.1:7777)"
             ),
             UrlError::NotBuilt(url, feature) => {
-                write!(
-                    f,
-                    "'{url}': this program was built without that; build the crate skipstone with its feature {feature}"
-                )
+                write!(f, "'{url}': this program was built without that; build the library with its feature {feature}")
             }
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
@@ -124,10 +121,9 @@ impl std::fmt::Display for UrlError {
                 "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the server prints: #sha256= and \
                  64 hexadecimal digits"
             ),
-            UrlError::Local(url) => write!(
-                f,
-                "'{url}' is a server without sockets: only its own process reaches it, by Server::connect_local"
-            ),
+            UrlError::Local(url) => {
+                write!(f, "'{url}' is a server without sockets: only its own process reaches it, by a local client")
+            }
             UrlError::Unresolved(host, why) => write!(f, "'{host}' has no address: {why}"),
         }
     }
@@ -179,15 +175,7 @@ impl std::str::FromStr for Target {
 
 /// `sha256=` and 32 bytes in hexadecimal digits, colons between them allowed.
 fn fingerprint(pin: &str) -> Option<Fingerprint> {
-    let digits: Vec<u32> = pin
-        .strip_prefix("sha256=")?
-        .chars()
-        .filter(|digit| *digit != ':')
-        .map(|digit| digit.to_digit(16))
-        .collect::<Option<_>>()?;
-    let (pairs, rest) = digits.as_chunks::<2>();
-    let bytes: Vec<u8> = pairs.iter().map(|[high, low]| (high << 4 | low) as u8).collect();
-    if rest.is_empty() { bytes.try_into().ok() } else { None }
+    pin.strip_prefix("sha256=")?.parse().ok()
 }
 
 impl Target {
@@ -209,7 +197,7 @@ impl Target {
     /// a connection by any other scheme is then refused.
     pub fn pinned(self, pin: Fingerprint) -> Self {
         let bare = self.url.split('#').next().unwrap_or_default();
-        let url = format!("{bare}#sha256={}", to_hex(&pin));
+        let url = format!("{bare}#sha256={pin}");
         Target { pin: Some(pin), url, ..self }
     }
 
@@ -261,11 +249,11 @@ mod tests {
     #[test]
     #[cfg(all(feature = "__tls", feature = "websocket"))]
     fn a_fingerprint_stands_behind_the_url_and_only_whole() {
-        let target = Target::new(Scheme::Encrypted, "::1", 7777).pinned([0xAB; 32]);
+        let target = Target::new(Scheme::Encrypted, "::1", 7777).pinned(Fingerprint([0xAB; 32]));
         assert_eq!(target.url, format!("skip://[::1]:7777#sha256={}", "ab".repeat(32)));
         assert_eq!(target.url.parse(), Ok(target));
         let colons = format!("skip://a#sha256={}AB", "AB:".repeat(31));
-        assert_eq!(colons.parse::<Target>().expect("a good URL").pin, Some([0xAB; 32]));
+        assert_eq!(colons.parse::<Target>().expect("a good URL").pin, Some(Fingerprint([0xAB; 32])));
         for bad in ["skip://a#", "skip://a#sha256=ab", "skip://a#md5=ab", "skip+plain://a#sha256=ab", "ws://a#x"] {
             assert_eq!(bad.parse::<Target>(), Err(UrlError::Pin(bad.into())));
         }

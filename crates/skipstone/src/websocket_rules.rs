@@ -88,7 +88,7 @@ impl WebSocketRules {
             }
         }
         if self.requires_tls && tls.is_none() {
-            let remedy = "false without a certificate: give the server one (Security::from_files)";
+            let remedy = "false without a certificate: give the server one";
             return Err(wrong("websocket_rules.requires_tls", "true", remedy));
         }
         self.newcomers.check()?;

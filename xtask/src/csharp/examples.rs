@@ -44,28 +44,33 @@ pub(super) fn check(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result
     Ok(tally)
 }
 
-/// The guide's first program, by the guide's own commands: mcs builds the client and the program, Mono runs it.
+/// The guide's programs, by the guide's own commands: mcs builds the client and the programs, Mono runs the first.
 fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), String> {
     let guide = std::fs::read_to_string(tree.root().join(GUIDE)).map_err(|error| format!("{GUIDE}: {error}"))?;
-    let program = guide.split_once("```csharp\n").and_then(|(_, rest)| rest.split_once("```"));
-    let (program, _) = program.ok_or_else(|| format!("{GUIDE} has no program"))?;
+    let programs = guide.split("```csharp\n").skip(1).filter_map(|rest| Some(rest.split_once("```")?.0));
+    let programs: Vec<&str> = programs.collect();
+    let [hello, game] = programs[..] else { return Err(format!("{GUIDE} has {} programs", programs.len())) };
     let folder = toolchain.folder().join("guide");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let file = |name: &str| folder.join(name);
-    std::fs::write(file("Hello.cs"), program).map_err(|error| format!("{}: {error}", folder.display()))?;
+    for (name, program) in [("Hello.cs", hello), ("Game.cs", game)] {
+        std::fs::write(file(name), program).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
     let mut library = process::command("mcs", tree);
     library.args(["-langversion:latest", "-unsafe", "-target:library", &output(&file("Skipstone.dll"))]);
     library.arg(format!("-recurse:{}/*.cs", SOURCES));
     process::run(library)?;
-    let mut hello = process::command("mcs", tree);
-    hello.arg(format!("-r:{}", file("Skipstone.dll").display())).arg(output(&file("Hello.exe"))).arg(file("Hello.cs"));
-    process::run(hello)?;
+    for (name, source) in [("Hello.exe", "Hello.cs"), ("Game.exe", "Game.cs")] {
+        let mut compiler = process::command("mcs", tree);
+        compiler.arg(format!("-r:{}", file("Skipstone.dll").display())).arg(output(&file(name))).arg(file(source));
+        process::run(compiler)?;
+    }
     let mut run = toolchain.run(Runtime::Mono, &file("Hello.exe"), tree);
     run.env("LD_LIBRARY_PATH", native);
     process::run(run)
 }
 
-/// A library of another ABI version, and none at all: both runtimes end with a text that says what to do, and not with a crash.
+/// A library of another ABI version, none at all, and a file that is no library: both runtimes end with a text that says what to do, and not with a crash.
 fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), String> {
     let folder = toolchain.folder().join("wrong");
     std::fs::create_dir_all(folder.join("none")).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -76,10 +81,15 @@ fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), Strin
     let mut compiler = process::command("cc", tree);
     compiler.args(["-shared", "-fPIC", "-o"]).arg(folder.join("libskipstone.so")).arg(source);
     process::run(compiler)?;
+    std::fs::create_dir_all(folder.join("damaged"))
+        .and_then(|()| std::fs::write(folder.join("damaged/libskipstone.so"), "no library"))
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
     let echo = toolchain.folder().join("examples/Echo.exe");
-    for (library, remedy) in
-        [(&folder, "library and client of the same release"), (&folder.join("none"), "was not found")]
-    {
+    for (library, remedy) in [
+        (&folder, "library and client of the same release"),
+        (&folder.join("none"), "was not found"),
+        (&folder.join("damaged"), "libskipstone.so is there and cannot be loaded"),
+    ] {
         for runtime in [Runtime::Mono, Runtime::DotNet] {
             let mut run = toolchain.run(runtime, &echo, tree);
             run.arg("check").env("LD_LIBRARY_PATH", library);

@@ -65,34 +65,38 @@ func run(ctx context.Context) (worlds, dots int, err error) {
 // serve runs the game.
 func serve(ctx context.Context, server *skipstone.Server) error {
 	places, wishes := map[skipstone.Peer]dot{}, map[skipstone.Peer]step{}
-	next := time.Now()
 	for ctx.Err() == nil {
-		events, err := server.Poll(time.Until(next))
-		if err != nil {
+		// Inputs that come meanwhile do not shorten the tick.
+		if _, err := server.WaitTick(tick); err != nil {
 			return err
 		}
-		for i := range events {
-			switch event := &events[i]; event.Kind {
-			case skipstone.Requested:
-				if err := server.Accept(event.Peer); err != nil {
-					return err
+		for {
+			events, err := server.Poll(0)
+			if err != nil {
+				return err
+			}
+			if len(events) == 0 {
+				break
+			}
+			for i := range events {
+				switch event := &events[i]; event.Kind {
+				case skipstone.Requested:
+					if err := server.Accept(event.Peer); err != nil {
+						return err
+					}
+				case skipstone.Connected:
+					places[event.Peer] = dot{Peer: uint64(event.Peer)}
+				case skipstone.Message:
+					var wish step
+					if _, err := binary.Decode(event.Payload, binary.LittleEndian, &wish); err == nil {
+						wishes[event.Peer] = wish
+					}
+				case skipstone.Closed:
+					delete(places, event.Peer)
+					delete(wishes, event.Peer)
 				}
-			case skipstone.Connected:
-				places[event.Peer] = dot{Peer: uint64(event.Peer)}
-			case skipstone.Message:
-				var wish step
-				if _, err := binary.Decode(event.Payload, binary.LittleEndian, &wish); err == nil {
-					wishes[event.Peer] = wish
-				}
-			case skipstone.Closed:
-				delete(places, event.Peer)
-				delete(wishes, event.Peer)
 			}
 		}
-		if time.Until(next) > 0 {
-			continue
-		}
-		next = next.Add(tick)
 		var snapshot bytes.Buffer
 		for peer, place := range places {
 			place.X += bounded(wishes[peer].X)

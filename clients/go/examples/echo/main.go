@@ -42,7 +42,8 @@ func main() {
 func serve(server *skipstone.Server, visits int) error {
 	defer server.Close()
 	for visits > 0 {
-		events, err := server.Poll(10 * time.Millisecond) // a game waits for its next tick here
+		// An echo answers at the first event. A game calls WaitTick, which keeps its pace, and then Poll(0).
+		events, err := server.Poll(10 * time.Millisecond)
 		for i := range events {
 			switch event := &events[i]; event.Kind {
 			case skipstone.Requested:

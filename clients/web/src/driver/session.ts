@@ -90,17 +90,17 @@ export class Session implements PumpOwner {
     this.#begin();
   }
 
-  /** The page has the token of this attempt. */
-  onToken(attempt: number, token: Uint8Array): void {
+  /** The page has the token of this attempt, and hashes of certificates beside those of the options. */
+  onToken(attempt: number, token: Uint8Array, hashes: readonly Uint8Array<ArrayBuffer>[]): void {
     if (this.#isAsking(attempt)) {
-      this.#dial(token);
+      this.#dial(token, hashes);
     }
   }
 
   /** The page has none: the attempt has failed as one that reaches nobody. */
   onNoToken(attempt: number, reason: string): void {
     if (this.#isAsking(attempt)) {
-      this.#end({ by: "nobody", code: closeCode.unreachable, reason: `there is no token: ${reason}` });
+      this.#end({ by: "nobody", code: closeCode.unreachable, reason });
     }
   }
 
@@ -224,14 +224,14 @@ export class Session implements PumpOwner {
     this.#attempt += 1;
     const { tokenTimeout } = this.#options;
     this.#asking = this.#world.clock.after(tokenTimeout, () => {
-      this.onNoToken(this.#attempt, `the application gave none within ${tokenTimeout} ms`);
+      this.onNoToken(this.#attempt, `the application gave no token within ${tokenTimeout} ms`);
     });
     this.#post({ client: this.#client, attempt: this.#attempt }, []);
   }
 
-  #dial(token: Uint8Array): void {
+  #dial(token: Uint8Array, hashes: readonly Uint8Array<ArrayBuffer>[]): void {
     const { headStart, handshakeTimeout } = this.#options;
-    const dialed = race(this.#contestants(), headStart, handshakeTimeout, this.#world.clock);
+    const dialed = race(this.#contestants(hashes), headStart, handshakeTimeout, this.#world.clock);
     this.#race = dialed;
     dialed.winner.then(
       (carrier) => this.#connect(dialed, carrier, token),
@@ -262,7 +262,7 @@ export class Session implements PumpOwner {
   }
 
   /** The best first; one that the last time led to no connection starts last. */
-  #contestants(): Contestant[] {
+  #contestants(asked: readonly Uint8Array<ArrayBuffer>[]): Contestant[] {
     const { WebSocket, WebTransport } = this.#world.sockets;
     const choices = [...this.#options.carriers];
     if (choices[0]?.kind === this.#failed) {
@@ -274,7 +274,7 @@ export class Session implements PumpOwner {
           ? []
           : [{ name: choice.url, open: () => openWebSocket(choice.url, WebSocket) }];
       }
-      const hashes = choice.hashes.map((value) => ({ algorithm: "sha-256", value }));
+      const hashes = [...choice.hashes, ...asked].map((value) => ({ algorithm: "sha-256", value }));
       const options = hashes.length > 0 ? { serverCertificateHashes: hashes } : {};
       const open = (Session: typeof globalThis.WebTransport) => () =>
         openWebTransport(choice.url, options, Session);

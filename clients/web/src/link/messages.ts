@@ -9,9 +9,15 @@ import type { Batch } from "./batch";
 /** To the worker. */
 export type Order =
   | { order: "open"; client: number; module: WebAssembly.Module; options: DriverOptions }
-  /** The token for the attempt that asked for it. */
-  | { order: "token"; client: number; attempt: number; token: Uint8Array }
-  /** The application has none for that attempt. */
+  /** The token for the attempt that asked for it, and hashes of certificates beside those of the options. */
+  | {
+      order: "token";
+      client: number;
+      attempt: number;
+      token: Uint8Array;
+      hashes: readonly Uint8Array<ArrayBuffer>[];
+    }
+  /** The application lacks one of them for that attempt. */
   | { order: "noToken"; client: number; attempt: number; reason: string }
   /** Messages: channel, id, age in µs, length. */
   | { order: "send"; client: number; batch: Batch }

@@ -38,7 +38,7 @@ export class Sessions {
     const session = this.#sessions.get(order.client);
     switch (order.order) {
       case "token":
-        session?.onToken(order.attempt, order.token);
+        session?.onToken(order.attempt, order.token, order.hashes);
         return;
       case "noToken":
         session?.onNoToken(order.attempt, order.reason);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { askOf } from "../../src/asking";
 import { driverOptions } from "../../src/choices";
 import { Client } from "../../src/client";
 import { browserClock } from "../../src/driver/clock";
@@ -44,7 +45,7 @@ test("npm's ws carries a client in Node", async () => {
   const epochNow = (): number => performance.timeOrigin + performance.now();
   const sockets = { WebSocket: WebSocket as unknown as typeof globalThis.WebSocket };
   const host = new LocalHost({ clock: browserClock(), sockets, epochNow });
-  const client = new Client(host, driverOptions(`ws://127.0.0.1:${port}`, {}), () => "chat node");
+  const client = new Client(host, driverOptions(`ws://127.0.0.1:${port}`, {}), askOf({ token: "chat node" }));
   const events: ClientEvent[] = [];
   client.onEvent = (event) => events.push(event);
   await until("the connection", () => client.state === "connected" || undefined);

@@ -63,7 +63,7 @@ fn config() -> Result<(ServerConfig, String), Failure> {
     params.not_after = (SystemTime::now() + 10 * DAY).into();
     let certificate = params.self_signed(&key)?;
     let identity = skipstone::Identity::from_pem(certificate.pem().as_bytes(), key.serialize_pem().as_bytes())?;
-    let hash = identity.fingerprint().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hash = identity.fingerprint().to_string();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = rustls::ServerConfig::builder_with_provider(provider);
     let builder = builder.with_protocol_versions(&[&rustls::version::TLS13])?.with_no_client_auth();

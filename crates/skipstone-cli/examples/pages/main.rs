@@ -87,13 +87,7 @@ fn serve(address: &str) -> Result<(), Failure> {
     let security = Some(Security::self_signed()?.allowing_plain());
     let settings = Settings { channels, ..Settings::default() };
     let mut server = Server::start(ServerConfig { security, settings, ..ServerConfig::new(address.parse()?) })?;
-    let hash: String = server
-        .web_fingerprints()
-        .first()
-        .iter()
-        .flat_map(|hash| hash.iter())
-        .map(|byte| format!("{byte:02x}"))
-        .collect();
+    let hash = server.web_fingerprints().first().map(ToString::to_string).unwrap_or_default();
     let over = Arc::new(AtomicBool::new(false));
     let floor = floor::start(server.local_addr(), Arc::clone(&over))?;
     println!(

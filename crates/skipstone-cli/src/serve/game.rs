@@ -55,8 +55,8 @@ impl Game {
     /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None if an
     /// authority has signed it.
     pub(super) fn webtransport(&self) -> Option<(String, Vec<String>)> {
-        let hex = |hash: &Fingerprint| hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some((self.server.webtransport_url()?, self.server.web_fingerprints().iter().map(hex).collect()))
+        let hashes = self.server.web_fingerprints().iter().map(Fingerprint::to_string).collect();
+        Some((self.server.webtransport_url()?, hashes))
     }
 
     /// Clients whose handshake has begun, or that were let in, and are not connected yet.

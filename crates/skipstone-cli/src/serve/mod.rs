@@ -361,9 +361,11 @@ impl Serving {
             }
         }
         if let Some((url, hashes)) = self.game.webtransport() {
-            text += &format!("  pages      {url} by WebTransport\n");
-            if !hashes.is_empty() {
-                text += &format!("             sha-256 of its certificates, now and next: {}\n", hashes.join(", "));
+            // With the hash, this is what a page's `connect` takes.
+            let pin = hashes.first().map_or(String::new(), |hash| format!("#sha256={hash}"));
+            text += &format!("  pages      {url}{pin} by WebTransport\n");
+            if let Some(next) = hashes.get(1) {
+                text += &format!("             the certificate that follows in some days: sha256={next}\n");
             }
         }
         if let Some(console) = &self.audience.console {

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub(crate) struct Ticks {
     interval: Duration,
+    schedule: skipstone::Ticks,
     due: Instant,
     since: Instant,
     count: u64,
@@ -29,22 +30,21 @@ impl Ticks {
     pub(crate) fn new(per_second: u32) -> Self {
         let interval = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
         let now = Instant::now();
-        Self { interval, due: now, since: now, count: 0, slowest: Duration::ZERO, total: 0 }
+        Self {
+            interval,
+            schedule: skipstone::Ticks::default(),
+            due: now,
+            since: now,
+            count: 0,
+            slowest: Duration::ZERO,
+            total: 0,
+        }
     }
 
     /// Waits until the next tick is due. Ticks that were missed altogether are skipped.
     pub(crate) fn wait(&mut self) {
-        let now = Instant::now();
-        if self.interval.is_zero() {
-            self.due = now;
-            return;
-        }
-        self.due += self.interval;
-        match self.due.checked_duration_since(now) {
-            Some(left) => std::thread::sleep(left),
-            None if now - self.due > self.interval => self.due = now,
-            None => {}
-        }
+        self.due = self.schedule.next_after(Instant::now(), self.interval).due;
+        std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
     }
 
     /// The tick's work is done. Returns how long it took from when it was due.

@@ -87,7 +87,7 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
             return Err(Failure::new(SkipstoneStatus::StillOpen, text));
         }
         let Some(url) = &connection.url else {
-            let text = "a client of skipstone_client_connect_local does not reconnect: connect a new one";
+            let text = "a client of a server in this process does not reconnect: connect a new one";
             return Err(Failure::new(SkipstoneStatus::BadUrl, text));
         };
         connection.client = Client::connect(url, &connection.token, connection.config.clone())?;

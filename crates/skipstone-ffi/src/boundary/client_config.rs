@@ -51,7 +51,7 @@ unsafe fn trust(given: &SkipstoneClientConfig) -> Result<Trust, Failure> {
         0 => Trust::System,
         // SAFETY: the caller's promise.
         1 => Trust::Ca(unsafe { raw::text("authorities", given.authorities) }?.to_owned()),
-        2 => Trust::Pinned(given.fingerprint),
+        2 => Trust::Pinned(given.fingerprint.into()),
         3 => Trust::DangerouslyAnything,
         value => return Err(Failure::value("trust", value, "a SkipstoneTrust, 0 to 3")),
     })

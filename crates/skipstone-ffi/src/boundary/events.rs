@@ -5,11 +5,11 @@ use crate::convert;
 use crate::failure::{Failure, call};
 use crate::slot::{Engine, Held, State};
 use crate::types::*;
-use crate::{identity, kept, table};
+use crate::{identity, kept, slot, table};
 use library::Event;
 use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Takes up to `capacity` events, and tells in `count` how many there were.
 ///
@@ -49,7 +49,8 @@ pub unsafe extern "C" fn skipstone_poll(
     })
 }
 
-/// Waits until there is an event, for `timeout_us` at most. Other threads may use the handle meanwhile, and only one waits: the
+/// Waits until there is an event, for `timeout_us` at most: it returns at the first event, so a loop that runs at a fixed rate
+/// calls `skipstone_wait_tick`. Other threads may use the handle meanwhile, and only one waits: the
 /// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> SkipstoneStatus {
@@ -74,6 +75,54 @@ pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> Sk
         Ok(())
     })
 }
+
+/// Waits for the next tick of a loop that runs once per `interval_us`, however many events come: `skipstone_poll` has them
+/// afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
+/// Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
+/// use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skipstone_wait_tick(
+    handle: SkipstoneHandle,
+    interval_us: u64,
+    missed: *mut u64,
+) -> SkipstoneStatus {
+    call(|| {
+        let slot = table::find(handle)?;
+        let _right = slot.wait_alone()?;
+        let mut state = slot.lock()?;
+        let tick = state.ticks.next_after(Instant::now(), Duration::from_micros(interval_us));
+        // SAFETY: the caller's pointer.
+        unsafe { raw::put_if_wanted("missed", missed, tick.missed) }?;
+        let has_thread = match state.engine()? {
+            Engine::Server(server) => server.waiter().is_some(),
+            Engine::Client(connection) => connection.client.waiter().is_some(),
+        };
+        if has_thread {
+            drop(state);
+            return sleep_until(tick.due, handle);
+        }
+        match state.engine()? {
+            Engine::Server(server) => server.wait_until(tick.due),
+            Engine::Client(connection) => connection.client.wait_until(tick.due),
+        }
+        Ok(())
+    })
+}
+
+/// Sleeps until the deadline, or until another thread ends the handle.
+fn sleep_until(deadline: Instant, handle: SkipstoneHandle) -> Result<(), Failure> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(LOOK_SPAN));
+        table::find(handle).map_err(|_| slot::ended())?;
+    }
+}
+
+/// How often a thread that waits for a tick checks whether the handle still is.
+const LOOK_SPAN: Duration = Duration::from_millis(50);
 
 /// The next event, of which the handle remembers what later calls need.
 fn next(state: &mut State) -> Result<Option<Event>, Failure> {

@@ -305,7 +305,7 @@ pub unsafe extern "C" fn skipstone_server_fingerprint(
         let own = state.server()?.fingerprint();
         let own = own.ok_or_else(|| not_available("the server has no certificate: it serves in clear"))?;
         // SAFETY: the caller's pointer, to so many bytes.
-        unsafe { raw::put("fingerprint", fingerprint.cast::<[u8; 32]>(), own) }
+        unsafe { raw::put("fingerprint", fingerprint.cast::<[u8; 32]>(), own.0) }
     })
 }
 
@@ -326,7 +326,7 @@ pub unsafe extern "C" fn skipstone_server_web_fingerprints(
             // SAFETY: there is room for `capacity` of them.
             let place = unsafe { fingerprints.cast::<[u8; 32]>().add(index) };
             // SAFETY: as above.
-            unsafe { raw::put("fingerprints", place, *fingerprint) }?;
+            unsafe { raw::put("fingerprints", place, fingerprint.0) }?;
         }
         // SAFETY: the caller's pointer.
         unsafe { raw::put("count", count, all.len() as u32) }

@@ -92,6 +92,8 @@ unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
     // SAFETY: the caller's promise.
     let channels = unsafe { raw::read_all("channels", given.channels, given.channel_count, initial) }?;
     let rules = channels.iter().map(convert::rule_of).collect::<Result<Vec<_>, _>>()?;
+    // A table without a rule is refused by the library; no table at all is the default.
+    let rules = if given.channels.is_null() { defaults.channels } else { rules };
     let mode = convert::redundancy(given.redundancy, given.redundancy_first, given.redundancy_second)?;
     let datagram_bytes_max = u16::try_from(given.datagram_bytes_max)
         .map_err(|_| Failure::value("datagram_bytes_max", given.datagram_bytes_max, "256 to 65,507"))?;
@@ -104,7 +106,7 @@ unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
         window_bytes: given.window_bytes,
         datagram_bytes_max,
         merging: merging(given.client_merging_us),
-        channels: if rules.is_empty() { defaults.channels } else { rules },
+        channels: rules,
         redundancy: Redundancy { mode, budget_percent: given.redundancy_budget_percent },
     })
 }

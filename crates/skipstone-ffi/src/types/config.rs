@@ -105,7 +105,8 @@ pub struct SkipstoneServerConfig {
     pub certificate: *const c_char,
     /// The name of a PEM file, or a PEM text, as `security` says.
     pub key: *const c_char,
-    /// The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered.
+    /// The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered. An
+    /// array without a rule is refused.
     pub channels: *const SkipstoneChannel,
     /// Limits on what clients may send.
     pub inbound: *const SkipstoneInboundRule,

@@ -47,8 +47,8 @@ pub struct Config {
     pub inbound: Arc<[InboundRule]>,
     /// Limits on the memory that peers make this endpoint hold.
     pub memory: MemoryBudget,
-    /// What takes the packet events of all connections, if anything does. Needs the feature `packet-log`, without which it has
-    /// no effect.
+    /// What takes the packet events of all connections, if anything does. Needs the feature `packet-log`, without which it is
+    /// an error.
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 

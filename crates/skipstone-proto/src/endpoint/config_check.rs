@@ -43,8 +43,12 @@ impl Config {
             [("bandwidth_max_per_peer", self.bandwidth_max_per_peer), ("bandwidth_max", self.bandwidth_max)]
         {
             if let Some(cap) = cap.filter(|cap| *cap < BANDWIDTH_MIN) {
-                return Err(ConfigError::out_of_range(field, cap, "1,000 bytes per second or more, or to None"));
+                return Err(ConfigError::out_of_range(field, cap, "1,000 bytes per second or more, or leave it out"));
             }
+        }
+        if self.packet_log.is_some() && !cfg!(feature = "packet-log") {
+            let remedy = "none, or build the library with its feature packet-log";
+            return Err(ConfigError::out_of_range("packet_log", "set", remedy));
         }
         self.check_carrier(&Carrier::UDP6)?;
         check_limits(&self.limits)?;
@@ -238,7 +242,11 @@ fn check_limits(limits: &Limits) -> Result<(), ConfigError> {
 mod tests {
     use super::*;
     use crate::channel::inbound::MessageRate;
+    use crate::connection::event::PeerId;
+    use crate::connection::packet_log::{LoggedConnection, PacketEvent, PacketLog};
+    use crate::time::Time;
     use crate::wire::redundancy::Redundancy;
+    use alloc::sync::Arc;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const STEP: Duration = Duration::from_nanos(1);
@@ -247,6 +255,19 @@ mod tests {
         let mut config = Config::server(Settings::default());
         change(&mut config);
         config
+    }
+
+    #[test]
+    fn a_packet_log_without_its_feature_is_refused_by_the_name_of_the_feature() {
+        #[derive(Debug)]
+        struct Deaf;
+        impl PacketLog for Deaf {
+            fn on_event(&self, _: Time, _: &LoggedConnection<'_>, _: &PacketEvent<'_>) {}
+            fn on_removed(&self, _: u32, _: PeerId) {}
+        }
+        let refused = with(|config| config.packet_log = Some(Arc::new(Deaf))).check().err();
+        assert_eq!(refused.is_none(), cfg!(feature = "packet-log"), "{refused:?}");
+        assert!(refused.is_none_or(|error| error.to_string().contains("its feature packet-log")));
     }
 
     fn rule(change: impl FnOnce(&mut ChannelRule)) -> Config {

@@ -79,8 +79,8 @@ impl fmt::Display for ConfigError {
         match self {
             ConfigError::OutOfRange { field, value, range } => write!(f, "{field} is {value}: set it to {range}"),
             ConfigError::NoChannels => f.write_str(
-                "settings.channels is empty, so nothing could be sent: add a rule, such as ChannelRule::new(0..=65535, \
-                 DeliveryMode::ReliableOrdered)",
+                "settings.channels is empty, so nothing could be sent: add a rule, such as one for channels 0 to \
+                 65535, reliable and in order",
             ),
             ConfigError::TooManyRules { rules } => write!(
                 f,
@@ -96,7 +96,7 @@ impl fmt::Display for ConfigError {
             ConfigError::CannotRepeat { rule, channels, mode } => write!(
                 f,
                 "settings.channels[{rule}] (channels {}) is {mode:?}, which cannot repeat, because a newer message takes \
-                 the place of an older one: use RedundancyMode::Lean for it, or another delivery mode",
+                 the place of an older one: use lean redundancy for it, or another delivery mode",
                 Channels(channels)
             ),
             ConfigError::OverlappingInboundRules { rules: [first, second] } => {
@@ -104,7 +104,7 @@ impl fmt::Display for ConfigError {
             }
             ConfigError::CannotDrop { rule, channels } => write!(
                 f,
-                "inbound[{rule}] drops messages, and channels {} are reliable: use Violation::Close for them",
+                "inbound[{rule}] drops messages, and channels {} are reliable: close the connection there instead",
                 Channels(channels)
             ),
             ConfigError::ChannelTableTooLong { bytes, bytes_max } => write!(

@@ -28,8 +28,8 @@ impl std::fmt::Display for ImpairmentError {
                  skip://, skip+dtls:// or skip+plain://, or leave the impairment out",
             ),
             ImpairmentError::WebSocketServer => f.write_str(
-                "an impairment loses datagrams, and WebSocket clients have none: their TCP streams repair every loss. Set \
-                 `websocket: false`, or leave the impairment out",
+                "an impairment loses datagrams, and WebSocket clients have none: their TCP streams repair every loss. \
+                 Turn WebSocket off, or leave the impairment out",
             ),
             ImpairmentError::Local => f.write_str(
                 "an impairment loses datagrams, and a local connection has none: it is a queue in memory. Connect by \

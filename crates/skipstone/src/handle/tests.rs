@@ -117,3 +117,15 @@ fn who_waits_beside_a_handle_waits_no_longer_for_a_dead_driver_once_its_events_a
     drop(handle);
     assert!(waiter.has_news(), "the handle has ended");
 }
+
+#[test]
+fn a_dead_driver_does_not_hurry_a_loop() {
+    let (mut handle, _) = handle();
+    handle.push(Command::Ask(Box::new(|_| panic!("a test kills the driver"))), Wake::Now);
+    while handle.failure().is_none() {
+        std::thread::yield_now();
+    }
+    let deadline = Instant::now() + Duration::from_millis(5);
+    handle.wait_until(deadline);
+    assert!(Instant::now() >= deadline);
+}

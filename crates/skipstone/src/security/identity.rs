@@ -1,7 +1,7 @@
 //! A server's identity: a certificate and its key, from PEM texts or files. `self_signed` makes them.
 
 use super::backend::CERTIFICATE_SIGNATURES;
-use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
+use super::fingerprint::{Fingerprint, fingerprint_of};
 use super::identity_error::{CHAIN_BYTES_MAX, IdentityError};
 use super::key_file::is_open_to_others;
 use super::pem::Sorted;
@@ -133,7 +133,7 @@ impl Identity {
 
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Identity").field("sha256", &to_hex(&self.fingerprint())).finish_non_exhaustive()
+        f.debug_struct("Identity").field("sha256", &self.fingerprint().to_string()).finish_non_exhaustive()
     }
 }
 

@@ -81,8 +81,8 @@ impl fmt::Display for IdentityError {
                  (openssl pkey -in key.pem -pubout and openssl x509 -in cert.pem -noout -pubkey print the same if they match)",
             ),
             IdentityError::CannotMake => f.write_str(
-                "this program cannot make a certificate: build the crate skipstone with its features self-signed and ring \
-                 (or aws-lc), give the server one (Security::from_pem), or let it serve in clear (Security::plain)",
+                "this program cannot make a certificate: build the library with its features self-signed and ring (or \
+                 aws-lc), give the server a certificate, or let it serve in clear",
             ),
             IdentityError::NotMade(why) => write!(f, "no certificate could be made: {why}"),
         }

@@ -44,8 +44,7 @@ pub use dtls::DtlsVersion;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) use dtls::{DtlsServer, is_client_hello, is_sealed};
 pub(crate) use dtls::{DtlsSession, DtlsTrust};
-pub use fingerprint::Fingerprint;
-pub(crate) use fingerprint::to_hex;
+pub use fingerprint::{Fingerprint, FingerprintError};
 #[cfg(feature = "__tls")]
 pub use identity::Identity;
 pub use identity_error::IdentityError;

@@ -49,12 +49,12 @@ impl fmt::Display for TrustError {
             ),
             TrustError::NoSystem => f.write_str(
                 "this program cannot ask the system whom to trust: put the fingerprint that the server prints behind the \
-                 URL (#sha256=...), name an authority (Trust::Ca), or build the crate skipstone with its feature \
+                 URL (#sha256=...), give the certificate of an authority, or build the library with its feature \
                  native-roots",
             ),
             TrustError::NoEncryption => f.write_str(
-                "this program was built without encryption: build the crate skipstone with its feature ring or aws-lc, or \
-                 use skip+plain:// on a network that is trusted",
+                "this program was built without encryption: build the library with its feature ring or aws-lc, or use \
+                 skip+plain:// on a network that is trusted",
             ),
             TrustError::NoName(host) => write!(f, "'{host}' is no name or address that a certificate could have"),
         }

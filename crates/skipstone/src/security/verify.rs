@@ -2,7 +2,7 @@
 //! that signed the certificate for the server's name.
 
 use super::backend::CERTIFICATE_SIGNATURES;
-use super::fingerprint::{Fingerprint, fingerprint_of, to_hex};
+use super::fingerprint::{Fingerprint, fingerprint_of};
 use super::trust::{Trust, TrustError};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
@@ -98,7 +98,7 @@ fn signed(
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let rule = match &self.rule {
-            Rule::Pinned(pin) => to_hex(pin),
+            Rule::Pinned(pin) => pin.to_string(),
             Rule::Signed(anchors, _) => format!("{} authorities", anchors.len()),
             Rule::Anything => "anything".into(),
         };
@@ -134,13 +134,12 @@ impl fmt::Display for Untrusted {
                 f,
                 "the server's certificate has the fingerprint {}, and the URL wants {}: another server, a new certificate, \
                  or somebody between",
-                to_hex(&self.fingerprint),
-                to_hex(pin)
+                self.fingerprint, pin
             ),
             Why::UnknownIssuer => write!(
                 f,
                 "nobody trusted has signed the certificate of '{host}'. If it is your server, put the fingerprint that it \
-                 prints behind the URL (#sha256=...), or name the signer's certificate (--ca; of a public authority the \
+                 prints behind the URL (#sha256=...), or trust the signer's certificate (of a public authority the \
                  intermediate, for a server shows no chain)"
             ),
             Why::Expired => write!(f, "the certificate of '{host}' has expired: its operator must renew it"),

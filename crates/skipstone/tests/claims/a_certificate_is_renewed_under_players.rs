@@ -5,14 +5,14 @@ use crate::enter::{PATIENCE, enter};
 use crate::eventually;
 #[cfg(feature = "webtransport")]
 use crate::web_player::WebPlayer;
-use skipstone::{Client, Event, Identity, Security, Server, ServerConfig};
+use skipstone::{Client, Event, Fingerprint, Identity, Security, Server, ServerConfig};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// A folder with a certificate that is renewed.
 struct Renewals {
     file: std::path::PathBuf,
-    print: [u8; 32],
+    print: Fingerprint,
     /// The certificate.
     der: Vec<u8>,
 }
@@ -20,7 +20,7 @@ struct Renewals {
 impl Renewals {
     fn new(name: &str) -> Self {
         let file = std::env::temp_dir().join(format!("skipstone-{name}-{}.pem", std::process::id()));
-        let mut renewals = Renewals { file, print: [0; 32], der: Vec::new() };
+        let mut renewals = Renewals { file, print: Fingerprint([0; 32]), der: Vec::new() };
         renewals.renew();
         renewals
     }
@@ -111,10 +111,7 @@ fn renew_three_times_under(clients: usize, pages: usize) {
     let mut server =
         Server::start(ServerConfig { security: Some(security), ..ServerConfig::new(address) }).expect("it starts");
     let port = server.local_addr().port();
-    let url = |scheme: &str, print: [u8; 32]| {
-        let digits: String = print.iter().map(|byte| format!("{byte:02x}")).collect();
-        format!("{scheme}://127.0.0.1:{port}#sha256={digits}")
-    };
+    let url = |scheme: &str, print: Fingerprint| format!("{scheme}://127.0.0.1:{port}#sha256={print}");
     let urls = [
         "wss",
         "skip",

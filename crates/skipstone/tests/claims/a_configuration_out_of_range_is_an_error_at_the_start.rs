@@ -26,7 +26,7 @@ fn a_server_names_the_field_its_value_and_its_range() {
     let shards = if cfg!(target_os = "linux") { 2 } else { 1 };
     let least = if cfg!(target_os = "linux") { "2000" } else { "1000" };
     let error = refused(|config| (config.shards, config.bandwidth_max) = (shards, Some(999)));
-    assert_eq!(error, format!("bandwidth_max is 999: set it to {least} bytes per second or more, or to None"));
+    assert_eq!(error, format!("bandwidth_max is 999: set it to {least} bytes per second or more, or leave it out"));
     let error = refused(|config| config.websocket_rules.newcomers.timeout = Duration::MAX);
     assert!(error.starts_with("websocket_rules.newcomers.timeout is"), "{error}");
     let error = refused(|config| config.queue_bytes_max = (1 << 20) - 1);
@@ -49,7 +49,7 @@ fn a_client_names_a_token_and_a_queue_that_it_cannot_have() {
     let short = ClientConfig { queue_bytes_max: 1_000, ..ClientConfig::default() };
     assert!(start(b"", short).is_err_and(|error| error.to_string().contains("queue_bytes_max is 1000")));
     let slow = ClientConfig { bandwidth_max: Some(999), ..ClientConfig::default() };
-    let range = "set it to 1000 bytes per second or more, or to None";
+    let range = "set it to 1000 bytes per second or more, or leave it out";
     assert_eq!(start(b"", slow).expect_err("it is too slow").to_string(), format!("bandwidth_max is 999: {range}"));
     let server = Server::start(ServerConfig::offline()).expect("it may");
     let error = server.connect_local(&[0; 1_025], ClientConfig::default()).expect_err("it is too long");

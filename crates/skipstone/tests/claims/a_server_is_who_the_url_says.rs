@@ -103,7 +103,7 @@ fn by_a_fingerprint() {
     assert_eq!(enter(&mut server, &bare, Trust::DangerouslyAnything), Ok(()));
     let wrong = format!("{bare}#sha256={}", "5a".repeat(32));
     refused(&mut server, &wrong, Trust::DangerouslyAnything, &["fingerprint", &"5a".repeat(32), "somebody between"]);
-    refused(&mut server, &bare, Trust::System, &["nobody trusted", "#sha256=", "--ca"]);
+    refused(&mut server, &bare, Trust::System, &["nobody trusted", "#sha256=", "trust the signer"]);
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_chain_is_shown_and_its_second_certificate_is_enough_too() {
     assert_eq!(enter(&mut server, &there, by_root()), Ok(()));
     assert_eq!(enter(&mut server, &there, Trust::Ca(between.pem.clone())), Ok(()));
     let other = Authority::new();
-    refused(&mut server, &there, Trust::Ca(other.pem.clone()), &["nobody trusted", "--ca", "intermediate"]);
+    refused(&mut server, &there, Trust::Ca(other.pem.clone()), &["nobody trusted", "trust the signer", "intermediate"]);
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn a_network_that_a_carrier_cannot_have_is_an_error_that_names_the_remedy() {
     };
     let both = refused(ServerConfig { websocket: true, ..config(lossy()) });
     assert_eq!(both, ImpairmentError::WebSocketServer);
-    assert!(both.to_string().contains("websocket: false"), "{both}");
+    assert!(both.to_string().contains("Turn WebSocket off"), "{both}");
     let offline = refused(ServerConfig { impairment: Some(lossy()), ..ServerConfig::offline() });
     assert_eq!(offline, ImpairmentError::Local);
     let mut impossible = lossy();

@@ -171,7 +171,7 @@ fn damaged_and_repeated_packets_are_dropped_and_counted() {
 #[test]
 fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
     let mut world = World::new(1, link());
-    let suites = Trust::Pinned([7; 32]).suites("localhost").expect("it is a pin");
+    let suites = Trust::Pinned(skipstone::Fingerprint([7; 32])).suites("localhost").expect("it is a pin");
     let path = Path { socket: 1, ..world.client.path };
     world.client = World::new(9, link()).client;
     let _ = path;

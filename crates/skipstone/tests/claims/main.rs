@@ -20,6 +20,7 @@ mod a_configuration_out_of_range_is_an_error_at_the_start;
 mod a_key_that_others_can_read_is_named;
 #[cfg(feature = "simulate")]
 mod a_local_client_is_a_client_like_any_other;
+mod a_loop_keeps_its_tick;
 #[cfg(feature = "websocket")]
 mod a_restarted_server_is_found_again;
 mod a_server_is_who_the_url_says;
@@ -51,6 +52,7 @@ mod servers_answer_queries;
 mod shards_are_one_server;
 #[cfg(feature = "simulate")]
 mod spans_and_codes_of_any_size_have_an_answer;
+mod texts_are_for_every_language;
 mod the_stand_in_measures_what_is_real;
 #[cfg(feature = "websocket")]
 mod the_tcp_port_takes_all_and_believes_few;

@@ -105,7 +105,7 @@ fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
         ..ServerConfig::new(([127, 0, 0, 1], 0).into())
     };
     let error = Server::start(config).expect_err("it has no certificate").to_string();
-    assert!(error.contains("requires_tls") && error.contains("Security::from_files"), "{error}");
+    assert!(error.contains("requires_tls") && error.contains("give the server one"), "{error}");
 }
 
 #[test]

@@ -10,12 +10,13 @@ namespace Skipstone
     /// using var server = Server.Start(new ServerConfig { Listen = "[::]:7777" });
     /// while (true)
     /// {
-    ///     server.Wait(TimeSpan.FromMilliseconds(16));
-    ///     foreach (Event happened in server.Poll())
-    ///     {
-    ///         if (happened.Kind == EventKind.Requested) server.Accept(happened.Peer);
-    ///         if (happened.Kind == EventKind.Message) server.Broadcast(Group.Everyone, happened.Channel, happened.Payload);
-    ///     }
+    ///     server.WaitTick(TimeSpan.FromMilliseconds(16));
+    ///     for (EventBatch batch = server.Poll(); batch.Count > 0; batch = server.Poll())
+    ///         foreach (Event happened in batch)
+    ///         {
+    ///             if (happened.Kind == EventKind.Requested) server.Accept(happened.Peer);
+    ///             if (happened.Kind == EventKind.Message) server.Broadcast(Group.Everyone, happened.Channel, happened.Payload);
+    ///         }
     ///     server.Flush();
     /// }
     /// </code></example>
@@ -57,9 +58,21 @@ namespace Skipstone
         /// <summary>Gives the events of the last <see cref="Poll"/> back, so that another thread may poll.</summary>
         public void EndPoll() => events.End();
 
-        /// <summary>Waits until there is an event, for <paramref name="span"/> at most. A stepped server is driven meanwhile.</summary>
+        /// <summary>Waits until there is an event, for <paramref name="span"/> at most: a loop that runs at a fixed rate calls
+        /// <see cref="WaitTick"/>. A stepped server is driven meanwhile.</summary>
         public void Wait(TimeSpan span) =>
             Calls.Check(NativeMethods.skipstone_wait(handle.Number, Native.Time.ToMicroseconds(span, nameof(span))));
+
+        /// <summary>Waits for the next tick of a loop that runs once per <paramref name="interval"/>, however many events come:
+        /// <see cref="Poll"/> has them afterwards. The first tick is due an interval after the first call; ticks do not drift, and those
+        /// that are late by a whole interval or more are skipped. A stepped server is driven meanwhile.</summary>
+        /// <returns>The number of ticks that were skipped.</returns>
+        public ulong WaitTick(TimeSpan interval)
+        {
+            ulong missed;
+            Calls.Check(NativeMethods.skipstone_wait_tick(handle.Number, Native.Time.ToMicroseconds(interval, nameof(interval)), &missed));
+            return missed;
+        }
 
         /// <summary>One round of a stepped server, waiting for its sockets for <paramref name="waitMax"/> at most.</summary>
         public void Drive(TimeSpan waitMax = default) =>

@@ -46,7 +46,7 @@ pub struct WsConnectError;
 
 impl fmt::Display for WsConnectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("this program was built without WebSocket: build the crate skipstone with its feature websocket")
+        f.write_str("this program was built without WebSocket: build the library with its feature websocket")
     }
 }
 

@@ -54,8 +54,9 @@ impl fmt::Display for CertificateEvent {
                 let left = expires.duration_since(SystemTime::now()).unwrap_or_default();
                 write!(f, "the certificate ends in {} hours: renew it", left.as_secs() / 3_600)
             }
-            CertificateEvent::ShortLivedRenewed { .. } => {
-                f.write_str("the short-lived certificate for browsers was renewed")
+            CertificateEvent::ShortLivedRenewed { fingerprints } => {
+                f.write_str("the short-lived certificate for browsers was renewed; pages pin these, now and next:")?;
+                fingerprints.iter().try_for_each(|fingerprint| write!(f, " sha256={fingerprint}"))
             }
         }
     }

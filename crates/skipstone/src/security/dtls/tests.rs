@@ -2,6 +2,7 @@
 
 use super::super::Trust;
 use super::super::certificates::Certificates;
+use super::super::fingerprint::Fingerprint;
 use super::super::identity::Identity;
 use super::super::resident::resident_kb;
 use super::super::verify::Verifier;
@@ -222,7 +223,7 @@ fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most
 #[test]
 fn a_client_whose_server_is_another_says_nothing_more() {
     for version in VERSIONS {
-        let (mut client, mut server) = pair_by(version, |_| Trust::Pinned([7; 32]));
+        let (mut client, mut server) = pair_by(version, |_| Trust::Pinned(Fingerprint([7; 32])));
         for _ in 0..4 {
             talk(START, &mut client, &mut server);
             talk(START, &mut server, &mut client);

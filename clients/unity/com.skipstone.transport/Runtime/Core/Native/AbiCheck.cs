@@ -8,7 +8,7 @@ namespace Skipstone.Native
     internal static unsafe class AbiCheck
     {
         internal const ushort Major = 1;
-        internal const ushort Minor = 1;
+        internal const ushort Minor = 2;
 
         private static bool isDone;
 
@@ -21,9 +21,11 @@ namespace Skipstone.Native
             }
             catch (DllNotFoundException missing)
             {
-                throw new SkipstoneException(Status.NotAvailable,
-                    "the native library `skipstone` was not found: put skipstone.dll, libskipstone.so or libskipstone.dylib for this system and CPU "
-                    + "beside the program (NuGet: runtimes/<rid>/native; Unity: Runtime/Plugins). The system says: " + missing.Message);
+                throw new SkipstoneException(Status.NotAvailable, LibrarySearch.Describe(missing.Message));
+            }
+            catch (BadImageFormatException wrong)
+            {
+                throw new SkipstoneException(Status.NotAvailable, LibrarySearch.Describe(wrong.Message));
             }
             catch (EntryPointNotFoundException missing)
             {

@@ -85,10 +85,11 @@ namespace Skipstone.Native
             native->Down = Link(config.Impairment.Down);
         }
 
+        // A table that is there and has no rule is not the same as no table: the library refuses it.
         private static IntPtr Channels(IReadOnlyList<ChannelRule> rules, Arena arena)
         {
-            if (Count(rules) == 0) return IntPtr.Zero;
-            var native = (NativeChannel*)arena.Allocate(rules.Count * sizeof(NativeChannel));
+            if (rules == null) return IntPtr.Zero;
+            var native = (NativeChannel*)arena.Allocate(Math.Max(rules.Count, 1) * sizeof(NativeChannel));
             for (int index = 0; index < rules.Count; index++)
             {
                 ChannelRule rule = rules[index] ?? throw new ArgumentException("Channels has a rule that is null", nameof(ServerConfig.Channels));

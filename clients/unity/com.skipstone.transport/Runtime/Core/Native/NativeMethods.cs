@@ -42,6 +42,9 @@ namespace Skipstone.Native
         internal static extern int skipstone_wait(ulong handle, ulong timeoutMicroseconds);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_wait_tick(ulong handle, ulong intervalMicroseconds, ulong* missed);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_drive(ulong handle, ulong waitMaxMicroseconds);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]

@@ -1,0 +1,62 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+
+namespace Skipstone.Native
+{
+    // Runtimes say "not found" of a library that is there and cannot be loaded, too. This looks for the file, to tell one from the other.
+    internal static class LibrarySearch
+    {
+        private static readonly string[] Names = { "libskipstone.so", "libskipstone.dylib", "skipstone.dll" };
+        private static readonly string[] Paths = { "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH" };
+
+        // What to tell of a library that could not be loaded.
+        internal static string Describe(string systemSays)
+        {
+            string found = Find();
+            string text = found == null
+                ? "the native library `skipstone` was not found: put skipstone.dll, libskipstone.so or libskipstone.dylib for this system and CPU "
+                + "beside the program (NuGet: runtimes/<rid>/native; Unity: Runtime/Plugins)"
+                : "the native library " + found + " is there and cannot be loaded: it is damaged, or for another system or CPU, or a library that it "
+                + "needs is missing; ship the one of this release for this system and CPU";
+            return text + ". The system says: " + systemSays;
+        }
+
+        private static string Find()
+        {
+            foreach (string folder in Folders())
+                foreach (string name in Names)
+                {
+                    string file = Combine(folder, name);
+                    if (file != null && File.Exists(file)) return file;
+                }
+            return null;
+        }
+
+        private static IEnumerable<string> Folders()
+        {
+            string program = AppDomain.CurrentDomain.BaseDirectory;
+            yield return program;
+            string packages = Combine(program, "runtimes");
+            if (packages != null && Directory.Exists(packages))
+                foreach (string platform in Directory.GetDirectories(packages))
+                    yield return Combine(platform, "native");
+            foreach (string variable in Paths)
+                foreach (string folder in (Environment.GetEnvironmentVariable(variable) ?? "").Split(Path.PathSeparator))
+                    if (folder.Length > 0) yield return folder;
+        }
+
+        // null where a variable of the environment has what no path can have.
+        private static string Combine(string folder, string name)
+        {
+            try
+            {
+                return folder == null ? null : Path.Combine(folder, name);
+            }
+            catch (ArgumentException)
+            {
+                return null;
+            }
+        }
+    }
+}
