@@ -60,9 +60,18 @@ impl Exit {
     /// The outcome of a command; the error is one sentence about what cannot be run.
     pub fn of(command: &str, outcome: Result<Exit, String>) -> Exit {
         outcome.unwrap_or_else(|sentence| {
-            output::complain(format_args!("skipstone {command}: {sentence}"));
+            let separator = if command.is_empty() { "" } else { " " };
+            output::complain(format_args!("skipstone{separator}{command}: {sentence}"));
             Exit::BadConfiguration
         })
+    }
+
+    /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file would have to.
+    pub fn once_written(self) -> Exit {
+        match output::failure() {
+            Some(why) if self == Exit::Pass => Exit::of("", Err(format!("cannot write to standard output: {why}"))),
+            _ => self,
+        }
     }
 
     /// The number.
