@@ -14,8 +14,9 @@ mod stress;
 mod trust;
 
 use clap::{Parser, Subcommand};
-use skipstone_lab::report::Exit;
+use skipstone_lab::report::{Exit, output};
 use skipstone_lab::{bench, compare, netem, recording, sweep};
+use std::io::Write;
 use std::process::ExitCode;
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
@@ -72,12 +73,18 @@ enum ToolCommand {
 fn main() -> ExitCode {
     let arguments = CommandLine::try_parse().unwrap_or_else(|error| {
         // Help and version are answers, the rest is bad configuration.
-        let code = if error.use_stderr() { Exit::BadConfiguration.code() } else { 0 };
-        let _ = error.print();
-        std::process::exit(code.into());
+        let is_answer = !error.use_stderr();
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        if is_answer {
+            output::note(printed);
+        }
+        let exit = if is_answer { Exit::Pass.once_written() } else { Exit::BadConfiguration };
+        std::process::exit(exit.code().into());
     });
     let exit = match arguments.command {
-        Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
+        // A server and a chat have no result: what they print is for whoever looks.
+        Some(ToolCommand::Serve(arguments)) => return serve::run(&arguments).into(),
+        Some(ToolCommand::Chat(arguments)) => return chat::run(&arguments).into(),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),
@@ -94,8 +101,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "deploy")]
         Some(ToolCommand::Deploy(arguments)) => skipstone_deploy::run(&arguments),
         Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),
-        Some(ToolCommand::Chat(arguments)) => chat::run(&arguments),
         None => stress::demonstrate(),
     };
-    ExitCode::from(exit.code())
+    exit.once_written().into()
 }

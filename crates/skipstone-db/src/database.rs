@@ -129,6 +129,12 @@ fn mysql_pool(server: &ServerUrl, limits: Limits) -> MySqlPool {
     if let Some(password) = &server.password {
         options = options.password(password.reveal());
     }
+    if let Some(mode) = server.tls.for_mysql() {
+        options = options.ssl_mode(mode);
+    }
+    if let Some(file) = server.tls.authorities() {
+        options = options.ssl_ca(file);
+    }
     let pool: MySqlPoolOptions = limited(limits);
     pool.connect_lazy_with(options)
 }
@@ -145,6 +151,12 @@ fn postgres_pool(server: &ServerUrl, limits: Limits) -> PgPool {
     }
     if let Some(password) = &server.password {
         options = options.password(password.reveal());
+    }
+    if let Some(mode) = server.tls.for_postgres() {
+        options = options.ssl_mode(mode);
+    }
+    if let Some(file) = server.tls.authorities() {
+        options = options.ssl_root_cert(file);
     }
     let pool: PgPoolOptions = limited(limits);
     pool.connect_lazy_with(options)

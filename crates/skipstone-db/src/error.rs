@@ -24,6 +24,8 @@ pub(crate) enum FailureKind {
     Denied,
     /// There is no such database, or no such table in it.
     Missing,
+    /// A file of it cannot be opened or made.
+    Unopenable,
     /// Its disk is full.
     Full,
     /// It may only be read.
@@ -68,6 +70,10 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
         FailureKind::Missing => {
             "make the database by the server's own tool, and the tables by `skipstone db URL create`"
         }
+        FailureKind::Unopenable => {
+            "may its folder be written to, which SQLite needs beside -wal files even for reading, and may this process open \
+             more files (ulimit -n)?"
+        }
         FailureKind::Full => "make room on the database's disk: what was committed is still there",
         FailureKind::ReadOnly => "the file, its folder or the server may only be read: grant writing, or use another",
         FailureKind::Other => return Failure::new(kind, said),
@@ -78,6 +84,8 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
 impl From<sqlx::Error> for Failure {
     fn from(error: sqlx::Error) -> Failure {
         match &error {
+            sqlx::Error::Io(cause) if cause.to_string().contains("certificate") => untrusted(cause),
+            sqlx::Error::Tls(cause) if cause.to_string().contains("certificate") => untrusted(cause),
             sqlx::Error::Io(cause) => {
                 with_remedy(FailureKind::Lost, &format!("the database cannot be reached: {cause}"))
             }
@@ -120,7 +128,7 @@ impl From<rusqlite::Error> for Failure {
                 ErrorCode::ReadOnly => FailureKind::ReadOnly,
                 ErrorCode::DiskFull => FailureKind::Full,
                 ErrorCode::PermissionDenied => FailureKind::Denied,
-                ErrorCode::CannotOpen => return cannot_open(&error),
+                ErrorCode::CannotOpen => FailureKind::Unopenable,
                 _ => kind_of("", text.as_deref().unwrap_or("")),
             },
             rusqlite::Error::SqlInputError { msg, .. } => kind_of("", msg),
@@ -136,8 +144,14 @@ impl From<io::Error> for Failure {
     }
 }
 
-fn cannot_open(error: &rusqlite::Error) -> Failure {
-    Failure::new(FailureKind::Missing, format!("{error}; does the file's folder exist, and may it be written to?"))
+fn untrusted(cause: &impl std::fmt::Display) -> Failure {
+    Failure::new(
+        FailureKind::Denied,
+        format!(
+            "the database's server is not trusted: {cause}; name the file of its authority by sslrootcert=FILE in the URL, and \
+             the host as its certificate does"
+        ),
+    )
 }
 
 /// By SQLSTATE (MariaDB, MySQL, PostgreSQL), result code (SQLite by sqlx) or, where several share one, by words.
@@ -145,11 +159,13 @@ fn kind_of(code: &str, message: &str) -> FailureKind {
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     match code {
         _ if says(&["no such table", "doesn't exist", "Unknown database"]) => FailureKind::Missing,
+        _ if says(&["unable to open database file"]) => FailureKind::Unopenable,
         _ if says(&["is full", "No space left", "disk is full", "Disk full", "errno: 28"]) => FailureKind::Full,
         _ if says(&["read-only", "readonly", "read only"]) => FailureKind::ReadOnly,
         _ if says(&["denied"]) => FailureKind::Denied,
         "28000" | "28P01" | "42501" => FailureKind::Denied,
-        "3D000" | "42P01" | "42S02" | "14" => FailureKind::Missing,
+        "14" => FailureKind::Unopenable,
+        "3D000" | "42P01" | "42S02" => FailureKind::Missing,
         "53100" | "13" => FailureKind::Full,
         "25006" | "8" => FailureKind::ReadOnly,
         "57P01" | "57P02" | "57P03" | "08S01" | "08006" | "08003" | "1053" => FailureKind::Lost,
@@ -171,6 +187,8 @@ mod tests {
             ("42000", "Unknown database 'game'", FailureKind::Missing, "create"),
             ("42P01", "relation \"skipstone_accounts\" does not exist", FailureKind::Missing, "create"),
             ("HY000", "The table 'x' is full", FailureKind::Full, "make room"),
+            ("14", "unable to open database file", FailureKind::Unopenable, "ulimit -n"),
+            ("1550", "unable to open database file", FailureKind::Unopenable, "-wal"),
             ("53100", "could not extend file", FailureKind::Full, "make room"),
             ("25006", "cannot execute INSERT", FailureKind::ReadOnly, "grant writing"),
             ("57P01", "terminating connection due to administrator command", FailureKind::Lost, "running"),

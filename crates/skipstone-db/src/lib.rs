@@ -19,6 +19,7 @@ mod secret;
 mod session;
 mod statements;
 mod timing;
+mod tls;
 mod tool;
 mod url;
 mod value;

@@ -91,7 +91,7 @@ fn play(arguments: &DbArguments) -> Result<Exit, String> {
             return measure((&url, password), flags, &sink, watcher);
         }
     };
-    match block_on(commands::run(&url, command, watcher)) {
+    match block_on(commands::run(&url, command, watcher)).flatten() {
         Ok(answer) => {
             sink.show(&answer.json, &format!("{}\n", answer.text), &[])?;
             let is_stopped = signals.is_set();
@@ -99,7 +99,7 @@ fn play(arguments: &DbArguments) -> Result<Exit, String> {
         }
         Err(failure) => {
             output::complain(format_args!("skipstone db: {}", clean::line(&failure.sentence)));
-            let is_wrong = matches!(failure.kind, FailureKind::Denied | FailureKind::Missing);
+            let is_wrong = matches!(failure.kind, FailureKind::Denied | FailureKind::Missing | FailureKind::Unopenable);
             Ok(if is_wrong { Exit::BadConfiguration } else { Exit::Fail })
         }
     }
@@ -115,7 +115,7 @@ fn measure(
     if let Some(file) = &flags.report {
         replace::check(file).map_err(|error| cannot(file, error))?;
     }
-    let bench = block_on(bench::run(database, flags, watcher));
+    let bench = block_on(bench::run(database, flags, watcher)).map_err(|failure| failure.sentence)?;
     sink.show(&bench, &bench::table(&bench, paint::style()), &bench.reasons)?;
     if let Some(file) = &flags.report {
         replace::replace(file, bench::page(&bench).as_bytes()).map_err(|error| cannot(file, error))?;
@@ -153,10 +153,10 @@ fn answer(url: &DatabaseUrl, line: &str) -> Result<Answer, String> {
         text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
     })?;
     let answer = match line.command {
-        Command::Records(command) => block_on(commands::run(url, &command, Watcher::nobody())),
+        Command::Records(command) => block_on(commands::run(url, &command, Watcher::nobody())).flatten(),
         Command::Bench(flags) => {
             let password = url.password().or_else(|| variable(PASSWORD_VARIABLE).map(Secret::new));
-            Ok(benched(&block_on(bench::run((url, password), &flags, Watcher::nobody()))))
+            block_on(bench::run((url, password), &flags, Watcher::nobody())).map(|bench| benched(&bench))
         }
     };
     answer.map_err(|failure| clean::line(&failure.sentence))

@@ -2,6 +2,7 @@
 
 use crate::dialect::Dialect;
 use crate::secret::{PASSWORD_VARIABLE, Secret};
+use crate::tls::TlsWish;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -57,6 +58,8 @@ pub struct ServerUrl {
     pub password: Option<Secret>,
     /// The database's name.
     pub database: String,
+    /// How the connection is encrypted.
+    pub tls: TlsWish,
 }
 
 /// Whether a URL may hold a password: one of the command line may not, since every user of the machine can read it there.
@@ -158,11 +161,14 @@ fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, S
              {PASSWORD_VARIABLE}, into a file for --password-file, or the whole URL into {URL_VARIABLE}"
         ));
     }
-    let mut socket = None;
+    let (mut socket, mut tls) = (None, TlsWish::default());
     for (key, value) in url.query_pairs() {
-        match key.as_ref() {
-            "socket" => socket = Some(PathBuf::from(value.as_ref())),
-            other => return Err(format!("a database's URL has `?socket=PATH`, and no '{other}'")),
+        if key == "socket" {
+            socket = Some(PathBuf::from(value.as_ref()));
+        } else if !tls.take(&key, &value)? {
+            return Err(format!(
+                "a database's URL has `?socket=PATH`, `sslmode` and `sslrootcert`, and no '{key}={value}'"
+            ));
         }
     }
     let database = decoded(url.path().trim_matches('/'));
@@ -172,7 +178,7 @@ fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, S
     let user = if url.username().is_empty() { "skipstone".into() } else { decoded(url.username()) };
     let password = url.password().map(|password| Secret::new(decoded(password)));
     let host = url.host_str().filter(|host| !host.is_empty()).unwrap_or("localhost").trim_matches(['[', ']']).into();
-    Ok(ServerUrl { scheme: scheme.into(), host, port: url.port(), socket, user, password, database })
+    Ok(ServerUrl { scheme: scheme.into(), host, port: url.port(), socket, user, password, database, tls })
 }
 
 fn percent_decoded(text: &str) -> String {
@@ -206,10 +212,9 @@ impl fmt::Display for ServerUrl {
             write!(f, ":{port}")?;
         }
         write!(f, "/{}", self.database)?;
-        match &self.socket {
-            Some(socket) => write!(f, "?socket={}", socket.display()),
-            None => Ok(()),
-        }
+        let socket = self.socket.as_ref().map(|socket| format!("&socket={}", socket.display()));
+        let parameters = socket.unwrap_or_default() + &self.tls.to_string();
+        parameters.strip_prefix('&').map_or(Ok(()), |parameters| write!(f, "?{parameters}"))
     }
 }
 
@@ -225,6 +230,8 @@ mod tests {
             "sqlite+sqlx:t.db",
             "mysql://me@host:3307/game",
             "postgres://me@host/game?socket=/run/pg",
+            "postgres://me@host/game?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+            "mysql://me@host/game?socket=/run/my&sslmode=require",
         ] {
             assert_eq!(text.parse::<DatabaseUrl>().expect(text).to_string(), text);
         }
@@ -241,7 +248,8 @@ mod tests {
             ("oracle://x/y", "no engine is called 'oracle'"),
             ("sqlite:", "names no file"),
             ("mysql://me@host", "names no database"),
-            ("mysql://me@host/game?ssl=1", "no 'ssl'"),
+            ("mysql://me@host/game?charset=utf8", "no 'charset=utf8'"),
+            ("mysql://me@host/game?ssl-mode=maybe", "verify-full"),
             ("postgres://me:hunter2@host/game", "SKIPSTONE_DB_PASSWORD"),
             ("mysql://me:hunter2@host:99999/game", "makes no sense"),
         ] {

@@ -30,14 +30,24 @@ pub(crate) struct OpenDatabase(Recorder);
 const FLUSH_MAX: Duration = Duration::from_secs(5);
 
 impl DatabaseFlags {
+    /// Whether it would connect, if it is asked to.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        let Some(url) = self.url()? else { return Ok(()) };
+        Recorder::check(&url).map_err(|error| format!("--db: {error}"))
+    }
+
+    fn url(&self) -> Result<Option<DatabaseUrl>, String> {
+        let Some(text) = &self.db else { return Ok(None) };
+        let named = Some(text.as_str()).filter(|text| !text.is_empty());
+        self.credentials.complete(named).map(Some).map_err(|error| format!("--db: {error}"))
+    }
+
     /// Connects, if it was asked to.
     pub(crate) fn open(&self) -> Result<Option<OpenDatabase>, String> {
-        let Some(text) = &self.db else { return Ok(None) };
+        let Some(url) = self.url()? else { return Ok(None) };
         let Size::Bytes(queue_bytes_max) = self.db_queue.unwrap_or(Size::Bytes(16 << 20)) else {
             return Err("--db-queue is a number of bytes, such as 16MiB".into());
         };
-        let named = Some(text.as_str()).filter(|text| !text.is_empty());
-        let url = self.credentials.complete(named).map_err(|error| format!("--db: {error}"))?;
         let recorder = Recorder::start(url, queue_bytes_max as u64);
         recorder.map(|recorder| Some(OpenDatabase(recorder))).map_err(|error| format!("--db: {error}"))
     }

@@ -20,6 +20,7 @@ mod protection;
 mod rates;
 mod recording;
 mod restart;
+mod succession;
 mod ticks;
 mod visit;
 
@@ -43,6 +44,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
+use succession::Succession;
 use ticks::Ticks;
 
 /// Flags of `serve`.
@@ -119,7 +121,8 @@ pub(crate) struct ServeArguments {
     /// With --stress: lines of each client
     #[arg(short, long, value_name = "RATE", default_value = "1/s", requires = "stress")]
     pub(crate) rate: Rate,
-    /// Say whether a server with these flags would start, by the exit code and a sentence: certificates are read, nothing listens
+    /// Say whether a server with these flags would start, by the exit code and a sentence: certificates are read, the database and
+    /// the folders of logs are tried, nothing listens
     #[arg(long)]
     pub(crate) check: bool,
     /// Speak with a parent process over standard input and output
@@ -135,7 +138,8 @@ const LINGER: Duration = Duration::from_secs(1);
 /// Runs a server until it is told to stop.
 pub(crate) fn run(arguments: &ServeArguments) -> Exit {
     if arguments.check {
-        return Exit::of("serve", check(arguments).map(|_| Exit::Pass));
+        let checked = check(arguments, None).and_then(|_| check_surroundings(arguments));
+        return Exit::of("serve", checked.map(|()| Exit::Pass));
     }
     Exit::of("serve", start(arguments).map(|serving| serving.run(arguments)))
 }
@@ -149,6 +153,9 @@ struct Serving {
     admin: Admin,
     recording: Option<recording::Watch>,
     qlog: Option<QlogWatch>,
+    security: Security,
+    /// At hand from the moment on at which no handshake begins any more.
+    succession: Option<Succession>,
 }
 
 /// The settings of a server that would start.
@@ -159,7 +166,7 @@ struct Checked {
 }
 
 /// Checks what can be checked without a socket and a database.
-fn check(arguments: &ServeArguments) -> Result<Checked, String> {
+fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, String> {
     let Size::Bytes(queue_bytes_max) = arguments.queue else {
         return Err("--queue is a number of bytes, such as 4MiB".into());
     };
@@ -182,14 +189,23 @@ fn check(arguments: &ServeArguments) -> Result<Checked, String> {
     #[cfg(not(feature = "dashboard"))]
     let dashboard = None;
     let addresses = Addresses { game: arguments.listen, console, dashboard };
-    Ok(Checked { queue_bytes_max, security: arguments.protection.security()?, addresses })
+    Ok(Checked { queue_bytes_max, security: arguments.protection.security(handed)?, addresses })
+}
+
+/// Checks what a start would need besides: after a restart nobody would follow without it.
+fn check_surroundings(arguments: &ServeArguments) -> Result<(), String> {
+    #[cfg(feature = "db")]
+    arguments.database.check()?;
+    arguments.recording.check()?;
+    arguments.qlog.begin().map(drop)
 }
 
 fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let signals = if arguments.piped { Signals::watch_as_child()? } else { Signals::watch()? };
     let restart = Restart::new(!arguments.piped && arguments.stress.is_none())?;
     skipstone::net::wait::raise_open_files_limit();
-    let Checked { queue_bytes_max, security, addresses } = check(arguments)?;
+    let handed = succession::handed_identity()?;
+    let Checked { queue_bytes_max, security, addresses } = check(arguments, handed.as_deref())?;
     let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
@@ -201,7 +217,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     };
     let qlog = arguments.qlog.begin()?;
     let server = Server::start(ServerConfig {
-        security: Some(security),
+        security: Some(security.clone()),
         packet_log: qlog.as_ref().map(|qlog| qlog.endpoint("server")),
         websocket: !arguments.no_websocket,
         webtransport: !arguments.no_webtransport,
@@ -240,7 +256,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
     let game = Game::new(server, arguments.workload, restart);
     let qlog = qlog.map(|qlog| QlogWatch::new("serve", qlog));
-    Ok(Serving { game, audience, questions, signals, admin, recording, qlog })
+    Ok(Serving { game, audience, questions, signals, admin, recording, qlog, security, succession: None })
 }
 
 #[cfg(feature = "dashboard")]
@@ -298,12 +314,14 @@ impl Serving {
             let arriving = if self.game.restart.is_under_way() { self.game.arriving() } else { 0 };
             match self.game.restart.step(Instant::now(), arriving) {
                 RestartStep::GoOn => {}
-                // A driver that is gone reports that through its failure.
-                RestartStep::StopInviting => drop(self.game.server.stop_inviting()),
-                RestartStep::Stay(why) => {
-                    output::complain(format_args!("skipstone serve: no restart: {why}"));
-                    self.audience.all().for_each(|watcher| watcher.log(&format!("no restart: {why}")));
-                }
+                RestartStep::MakeReady => match self.make_ready() {
+                    Ok(succession) => self.succession = Some(succession),
+                    Err(why) => {
+                        self.game.restart.stay();
+                        self.tell_of_no_restart(&why);
+                    }
+                },
+                RestartStep::Stay(why) => self.tell_of_no_restart(&why),
                 RestartStep::Leave(to) => break Ending::Restart(to),
             }
             if self.signals.is_set() {
@@ -380,6 +398,21 @@ impl Serving {
         arguments.dashboard.open(self.audience.dashboard_url().as_deref());
     }
 
+    /// Gathers what the program that follows needs, and has newcomers wait for it. Until this has succeeded nobody is sent away.
+    fn make_ready(&mut self) -> Result<Succession, String> {
+        let sockets = self.game.server.listen_sockets().map_err(|error| error.to_string())?;
+        let others = self.audience.listeners().map_err(|error| error.to_string())?;
+        let sockets = sockets.ok_or("the server has no sockets")?;
+        let succession = Succession::new(&sockets, others, self.security.handover())?;
+        self.game.server.stop_inviting().map_err(|error| error.to_string())?;
+        Ok(succession)
+    }
+
+    fn tell_of_no_restart(&self, why: &str) {
+        output::complain(format_args!("skipstone serve: no restart: {why}"));
+        self.audience.all().for_each(|watcher| watcher.log(&format!("no restart: {why}")));
+    }
+
     /// Writes what happened to certificates into the log.
     fn tell_of_certificates(&self) {
         while let Some(event) = self.game.server.poll_certificate_event() {
@@ -420,7 +453,6 @@ impl Serving {
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
         let count = self.game.guests.len();
         let notice = restart::notice(count, to);
-        let sockets = self.game.server.listen_sockets().and_then(|sockets| Ok((sockets, self.audience.listeners()?)));
         // Players first: their lines wait for nobody from now on.
         self.game.part(&self.audience, code::RESTART);
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
@@ -428,13 +460,10 @@ impl Serving {
         self.audience.finish();
         let told = counted(count as u64, "client");
         output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
-        let failure = match (to, sockets) {
-            (Some(_), _) => return Exit::Pass,
-            (None, Ok((Some(game), others))) => restart::follow(&game, others),
-            (None, Ok((None, _))) => "it has no sockets".into(),
-            (None, Err(error)) => error.to_string(),
-        };
-        output::complain(format_args!("skipstone serve: nobody follows: {failure}"));
+        // The thread that writes the log of packets ends with this process: it completes the files first.
+        drop(self.qlog.take());
+        let Some(succession) = self.succession else { return Exit::Pass };
+        output::complain(format_args!("skipstone serve: nobody follows: {}", succession.follow()));
         Exit::Fail
     }
 }

@@ -2,6 +2,7 @@
 
 use skipstone::{Identity, Security};
 use skipstone_lab::report::output;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Flags of `serve` about certificates.
@@ -25,8 +26,9 @@ pub(crate) struct ProtectionFlags {
 
 impl ProtectionFlags {
     /// The error is one sentence with the remedy.
-    pub(crate) fn security(&self) -> Result<Security, String> {
-        let identities = self.identities()?;
+    /// The process before this one may have handed its identity over.
+    pub(crate) fn security(&self, handed: Option<&str>) -> Result<Security, String> {
+        let identities = self.identities(handed)?;
         for identity in &identities {
             warn(identity);
         }
@@ -40,9 +42,9 @@ impl ProtectionFlags {
         Ok(if self.allow_plain { security.allowing_plain() } else { security })
     }
 
-    fn identities(&self) -> Result<Vec<Identity>, String> {
+    fn identities(&self, handed: Option<&str>) -> Result<Vec<Identity>, String> {
         if self.cert.is_empty() {
-            return self.own().map(|own| vec![own]).map_err(|error| error.to_string());
+            return self.own(handed).map(|own| vec![own]).map_err(|error| error.to_string());
         }
         if !self.key.is_empty() && self.key.len() != self.cert.len() {
             return Err("--key is given once for each --cert, or not at all if the keys are in the same files".into());
@@ -52,11 +54,16 @@ impl ProtectionFlags {
         (0..).zip(&self.cert).map(read).collect::<Result<_, _>>().map_err(|error| error.to_string())
     }
 
-    fn own(&self) -> Result<Identity, skipstone::IdentityError> {
-        match self.identity.clone().or_else(default_place) {
-            Some(file) if file != Path::new("new") => Identity::self_signed_kept_in(file),
-            _ => Identity::self_signed(),
+    fn own(&self, handed: Option<&str>) -> Result<Identity, skipstone::IdentityError> {
+        match self.identity.clone().or_else(|| default_place(|name| std::env::var_os(name))) {
+            Some(file) if file != Path::new("new") => return Identity::self_signed_kept_in(file),
+            Some(_) => {}
+            None => output::complain(
+                "warning: this server's certificate is kept nowhere, since neither HOME nor STATE_DIRECTORY is set: it outlives \
+                 SIGUSR2, but not the server, and clients that pin it do not come back then. Remedy: --identity FILE",
+            ),
         }
+        handed.map_or_else(Identity::self_signed, Identity::from_handover)
     }
 }
 
@@ -73,10 +80,31 @@ fn warn(identity: &Identity) {
     }
 }
 
-/// `None` where the user has no place for such files.
-fn default_place() -> Option<PathBuf> {
-    let from = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+/// The file by these variables; `None` where neither the user nor the service has a place for such files.
+fn default_place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let from = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = from("XDG_STATE_HOME").or_else(|| from("LOCALAPPDATA"));
-    let state = state.or_else(|| from("HOME").map(|home| home.join(".local/state")))?;
+    let state = state.or_else(|| from("HOME").map(|home| home.join(".local/state")));
+    // systemd's StateDirectory= of a service, whose root user has no HOME; several are separated by colons.
+    let service = || variable("STATE_DIRECTORY").and_then(|all| std::env::split_paths(&all).next());
+    let state = state.or_else(|| service().filter(|first| !first.as_os_str().is_empty()))?;
     Some(state.join("skipstone").join("identity.pem"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_is_kept_where_the_user_or_the_service_has_a_place() {
+        let place = |set: &[(&str, &str)]| {
+            let of = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
+            default_place(of).map(|file| file.to_string_lossy().replace('\\', "/"))
+        };
+        let home = ("HOME", "/home/me");
+        let service = ("STATE_DIRECTORY", "/var/lib/game:/var/lib/other");
+        assert_eq!(place(&[home, service]).as_deref(), Some("/home/me/.local/state/skipstone/identity.pem"));
+        assert_eq!(place(&[("HOME", ""), service]).as_deref(), Some("/var/lib/game/skipstone/identity.pem"));
+        assert_eq!(place(&[("STATE_DIRECTORY", "")]), None);
+    }
 }

@@ -1,7 +1,7 @@
 //! `serve --record`: the server's traffic in a file.
 
 use skipstone::{Server, TrafficRecorder};
-use skipstone_lab::report::output;
+use skipstone_lab::report::{output, replace};
 use skipstone_lab::units::Size;
 use std::fs;
 use std::path::Path;
@@ -19,6 +19,13 @@ pub(crate) struct RecordingFlags {
 }
 
 impl RecordingFlags {
+    /// Whether the file could be made, if one is asked for.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Some(path) = &self.record else { return Ok(()) };
+        let path = unused(path);
+        replace::check(path.as_ref()).map_err(|error| format!("cannot write --record {path}: {error}"))
+    }
+
     /// Makes the file, if one is asked for, and says which it is.
     pub(super) fn begin(&self, server: &mut Server) -> Result<Option<Watch>, String> {
         let Some(path) = &self.record else { return Ok(None) };

@@ -2,13 +2,12 @@
 //! hear when to come back, and this process becomes the program that its command names now, with the same sockets.
 //!
 //! ```text
-//! serving ──asked──> the new program checks its flags ──well──> no new handshakes ──> players told ──> exec
-//!    └──────────────────────────── not well: a line in the log ─┘
+//! serving ──asked──> the new program checks its flags ──well──> sockets at hand ──> no new handshakes ──> players told ──> exec
+//!    └──────────────────────────── not well, or not at hand: a line in the log ─┘
 //! ```
 
-use skipstone::{ListenSockets, RestartNotice};
+use skipstone::RestartNotice;
 use skipstone_lab::signals::RestartSignal;
-use std::net::TcpListener;
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -46,8 +45,8 @@ enum RestartState {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RestartStep {
     GoOn,
-    /// Newcomers are for the server that follows.
-    StopInviting,
+    /// What the program that follows needs is to be at hand; from then on newcomers are for it. [`Restart::stay`] if that fails.
+    MakeReady,
     /// It stays as it is, because of this.
     Stay(String),
     /// Players go to this address, or come back to the same.
@@ -89,6 +88,11 @@ impl Restart {
         matches!(self.state, RestartState::Closing { .. })
     }
 
+    /// It cannot be: the server goes on as if nobody had asked.
+    pub(super) fn stay(&mut self) {
+        self.state = RestartState::Serving;
+    }
+
     /// The next step. Called each tick; so many clients have begun a handshake and are not connected yet.
     pub(super) fn step(&mut self, now: Instant, arriving: usize) -> RestartStep {
         match &self.state {
@@ -102,7 +106,7 @@ impl Restart {
                 Err(mpsc::TryRecvError::Empty) => RestartStep::GoOn,
                 Ok(Ok(())) => {
                     self.state = RestartState::Closing { since: now, to: None };
-                    RestartStep::StopInviting
+                    RestartStep::MakeReady
                 }
                 Ok(Err(why)) => {
                     self.state = RestartState::Serving;
@@ -134,7 +138,7 @@ pub(super) fn notice(players: usize, to: Option<&str>) -> RestartNotice {
 }
 
 /// The command by which this process was started, whose program may be another by now: `current` may lead elsewhere.
-fn own_command() -> Option<Command> {
+pub(super) fn own_command() -> Option<Command> {
     let mut words = std::env::args_os();
     let mut command = Command::new(words.next()?);
     command.args(words);
@@ -176,40 +180,6 @@ fn would_start() -> Result<(), String> {
     }
 }
 
-/// Becomes the program that follows, with these sockets at the descriptors from 3 on, as systemd hands them over. Returns only
-/// if that fails.
-#[cfg(unix)]
-pub(super) fn follow(game: &ListenSockets, others: Vec<TcpListener>) -> String {
-    use command_fds::{CommandFdExt, FdMapping};
-    use std::os::fd::OwnedFd;
-    use std::os::unix::process::CommandExt;
-
-    const FIRST: i32 = 3;
-    let udp = game.udp().map(|socket| socket.try_clone().map(OwnedFd::from));
-    let tcp = game.tcp().map(|listener| listener.try_clone().map(OwnedFd::from));
-    let sockets: Result<Vec<OwnedFd>, _> =
-        udp.chain(tcp).chain(others.into_iter().map(|other| Ok(other.into()))).collect();
-    let sockets = match sockets {
-        Ok(sockets) => sockets,
-        Err(error) => return format!("no second handle to a socket: {error}"),
-    };
-    let Some(mut command) = own_command() else { return "this process does not know its command".into() };
-    command.env("LISTEN_PID", std::process::id().to_string()).env("LISTEN_FDS", sockets.len().to_string());
-    let mappings = (FIRST..).zip(sockets).map(|(child_fd, parent_fd)| FdMapping { parent_fd, child_fd }).collect();
-    if let Err(why) = RestartSignal::hold() {
-        return why;
-    }
-    match command.fd_mappings(mappings) {
-        Ok(command) => format!("{:?} cannot be started: {}", command.get_program().to_owned(), command.exec()),
-        Err(error) => error.to_string(),
-    }
-}
-
-#[cfg(not(unix))]
-pub(super) fn follow(_: &ListenSockets, _: Vec<TcpListener>) -> String {
-    "this system hands no sockets over".into()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,6 +201,19 @@ mod tests {
         assert_eq!(step(1_500, 1), RestartStep::GoOn, "a slow path");
         assert_eq!(step(1_600, 0), RestartStep::Leave(None));
         assert_eq!(step(2_000, 1), RestartStep::Leave(None), "nobody holds a restart up for longer");
+    }
+
+    #[test]
+    fn a_restart_that_cannot_be_leaves_a_server_that_may_be_asked_again() {
+        let (answer, answered) = mpsc::channel();
+        let signal = RestartSignal::watch().expect("it watches");
+        let mut restart = Restart { signal, state: RestartState::Checking(answered) };
+        answer.send(Ok(())).expect("it is waited for");
+        assert_eq!(restart.step(Instant::now(), 0), RestartStep::MakeReady);
+        restart.stay();
+        assert!(!restart.is_under_way());
+        assert_eq!(restart.step(Instant::now(), 0), RestartStep::GoOn);
+        assert!(restart.ask("").is_ok() || cfg!(not(unix)));
     }
 
     #[test]

@@ -12,6 +12,8 @@ mod a_dashboards_viewer_costs_a_server_little;
 mod a_flood_disturbs_nobody;
 #[cfg(target_os = "linux")]
 mod a_hundred_hostile_clients_on_each_carrier;
+#[cfg(target_os = "linux")]
+mod a_restart_loses_nothing;
 #[cfg(unix)]
 mod a_restart_refuses_nobody;
 #[cfg(unix)]

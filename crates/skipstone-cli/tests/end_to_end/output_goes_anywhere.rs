@@ -27,9 +27,36 @@ fn a_reader_that_has_enough_ends_nothing() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_ends_nothing() {
-    shell("$SKIPSTONE stress -c 2 -d 1s > /dev/full").expect(&[0, 98]);
+    let ended = shell("$SKIPSTONE stress -c 2 -d 1s > /dev/full");
+    ended.expect(&[104, 98]);
     shell("$SKIPSTONE serve --listen 127.0.0.1:0 --console off -d 500ms > /dev/full 2>&1").expect(&[0]);
     shell("$SKIPSTONE stress -c 0 2> /dev/full").expect(&[104]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_result_that_the_disk_did_not_take_is_no_success() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let database = folder.path().join("t.db").display().to_string();
+    let database = format!("sqlite:{database}");
+    shell(&format!("$SKIPSTONE db {database} create")).expect(&[0]);
+    let plan = "../../plans/spatialos-25.toml --simulated --seeds 1 --minutes 0.1 --transports skipstone --modes lean";
+    for command in [
+        "--help",
+        "--version",
+        "help stress",
+        "deploy --example",
+        "sweep --seeds 0..1 --print",
+        &format!("compare {plan}"),
+        &format!("compare {plan} --json -"),
+        &format!("db {database} stats"),
+        &format!("db {database} stats --json -"),
+    ] {
+        let ended = shell(&format!("$SKIPSTONE {command} > /dev/full"));
+        ended.expect(&[104]);
+        assert!(ended.err.contains("cannot write to standard output: No space left"), "{command}: {}", ended.err);
+        shell(&format!("{{ $SKIPSTONE {command}; echo $? >&2; }} | true")).expect(&[0]);
+    }
 }
 
 #[test]

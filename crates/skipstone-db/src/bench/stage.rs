@@ -11,7 +11,7 @@ use crate::account::Account;
 use crate::database::{Database, Limits};
 use crate::dialect::Dialect;
 use crate::error::{Failure, FailureKind, Outcome};
-use crate::runtime::block_on;
+use crate::runtime::runtime;
 use crate::session::Session;
 use crate::statements::AccountTable;
 use crate::timing::Timer;
@@ -20,6 +20,7 @@ use crate::value::Value;
 use std::path::PathBuf;
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
 
 /// The table of a bench. It is dropped before and after.
 const TABLE: &str = "skipstone_bench";
@@ -148,11 +149,19 @@ impl<'a> Stage<'a> {
 
     /// Workers in threads of their own, which begin together.
     fn at_once(&self, cell: Cell, shares: Vec<Share>) -> Vec<Measured> {
+        // Each has one before any begins: they wait for each other.
+        let runtimes: Outcome<Vec<_>> = shares.iter().map(|_| runtime()).collect();
+        let runtimes = match runtimes {
+            Ok(runtimes) => runtimes,
+            Err(failure) => return vec![nothing(failure)],
+        };
         let start = &Barrier::new(shares.len());
         let (url, durability, table) = (&self.url, &self.durability, &self.table);
-        let beside = move |share| block_on(beside_others(url, durability, table, cell, share, start));
+        let beside =
+            move |runtime: Runtime, share| runtime.block_on(beside_others(url, durability, table, cell, share, start));
         std::thread::scope(|scope| {
-            let started: Vec<_> = shares.into_iter().map(|share| scope.spawn(move || beside(share))).collect();
+            let each = runtimes.into_iter().zip(shares);
+            let started: Vec<_> = each.map(|(own, share)| scope.spawn(move || beside(own, share))).collect();
             started.into_iter().map(|thread| thread.join().expect("a worker does not panic")).collect()
         })
     }

@@ -11,6 +11,7 @@ mod counters;
 mod note;
 mod writer;
 
+use crate::database::Database;
 use crate::runtime::block_on;
 use crate::url::DatabaseUrl;
 use counters::Counters;
@@ -50,18 +51,34 @@ impl Recorder {
         let (place, count) = (url.clone(), Arc::clone(&counters));
         let thread = std::thread::Builder::new().name("recorder".into());
         let thread = thread.spawn(move || {
-            block_on(async {
-                let writer = match writer::Writer::open(place, run, count).await {
-                    Ok(writer) => writer,
-                    Err(failure) => return drop(told.send(Err(failure.sentence))),
-                };
+            let work = async {
+                let writer = writer::Writer::open(place, run, count).await?;
                 let _ = told.send(Ok(()));
                 writer.run(received).await;
-            });
+                Ok(())
+            };
+            if let Err(failure) = block_on(work).flatten() {
+                let _ = told.send(Err(failure.sentence));
+            }
         });
         let thread = thread.map_err(|error| format!("no thread for the database: {error}"))?;
         opened.recv().map_err(|_| "the database's thread ended".to_owned())??;
         Ok(Recorder { url, notes: Some(notes), counters, thread: Some(thread) })
+    }
+
+    /// Whether the database can be connected to now. Nothing in it changes.
+    ///
+    /// # Errors
+    /// A sentence with the remedy.
+    pub fn check(url: &DatabaseUrl) -> Result<(), String> {
+        let connected = block_on(async {
+            let database = Database::new(url, writer::LIMITS);
+            let session = database.session().await;
+            let connected = session.map(drop);
+            database.close().await;
+            connected
+        });
+        connected.flatten().map_err(|failure| failure.sentence)
     }
 
     /// Where it writes to.

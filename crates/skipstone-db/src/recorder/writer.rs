@@ -30,7 +30,7 @@ const LOCK_MAX: Duration = Duration::from_millis(500);
 const REFUSALS_MAX: u32 = 5;
 
 /// A database that takes longer for a statement is given up, and connected to anew.
-const LIMITS: Limits =
+pub(super) const LIMITS: Limits =
     Limits { connections_max: 1, connect_max: Duration::from_secs(5), answer_max: Duration::from_secs(10) };
 
 pub(super) const TOO_LATE: &str = "the server ended before everything was written";

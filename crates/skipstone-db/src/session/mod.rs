@@ -32,7 +32,13 @@ macro_rules! on_link {
         let time_max = $session.time_max;
         let answer = async {
             match &mut $session.link {
-                Link::Rusqlite(connection) => sqlite::$function(connection, $($argument),*),
+                Link::Rusqlite(connection) => {
+                    let answer = sqlite::$function(connection, $($argument),*);
+                    answer.map_err(|failure| match connection.path() {
+                        Some(path) => sqlite::located(failure, path.as_ref()),
+                        None => failure,
+                    })
+                }
                 Link::Sqlite(connection) => drivers::sqlite::$function(connection, $($argument),*).await,
                 Link::Mysql(connection) => drivers::mysql::$function(connection, $($argument),*).await,
                 Link::Postgres(connection) => drivers::postgres::$function(connection, $($argument),*).await,

@@ -7,6 +7,9 @@ use crate::url::SqlitePlace;
 use crate::value::Value;
 use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, Row, ToSql, params_from_iter};
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::time::Duration;
 
 impl ToSql for Value {
@@ -21,15 +24,29 @@ impl ToSql for Value {
 /// Opens a database, and waits so long for locks of others. A file that is missing is made.
 pub(crate) fn open(place: &SqlitePlace, busy_max: Duration) -> Outcome<Connection> {
     let connection = match place {
-        SqlitePlace::File(path) => Connection::open(path).map_err(|error| {
-            let failure = Failure::from(error);
-            Failure::new(failure.kind, format!("{}: {}", path.display(), failure.sentence))
-        })?,
+        SqlitePlace::File(path) => Connection::open(path).map_err(|error| located(error.into(), path))?,
         SqlitePlace::Memory => Connection::open_in_memory()?,
     };
     connection.busy_timeout(busy_max)?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(connection)
+}
+
+/// A failure of a file that could not be opened, with the reason of the system, which SQLite keeps to itself.
+pub(super) fn located(failure: Failure, path: &Path) -> Failure {
+    if failure.kind != FailureKind::Unopenable {
+        return failure;
+    }
+    let name = path.display();
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let sentence = match OpenOptions::new().read(true).write(true).open(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound && !folder.is_dir() => {
+            format!("there is no folder {} for {name}: make it, or name another", folder.display())
+        }
+        Err(error) if error.kind() != ErrorKind::NotFound => format!("{name} cannot be opened: {error}"),
+        _ => format!("{name}: {}", failure.sentence),
+    };
+    Failure::new(failure.kind, sentence)
 }
 
 pub(super) fn script(link: &mut Connection, sql: &str) -> Outcome<()> {

@@ -19,7 +19,7 @@ fn what_is_missing_is_named_with_the_command_that_makes_it() {
     let no_database = error(&url(&format!("sqlite:{}", text.display())), "stats");
     assert!(no_database.contains("no database of SQLite"), "{no_database}");
     let nowhere = url(&format!("sqlite:{}/no/such/folder/t.db", folder.display()));
-    assert!(error(&nowhere, "create").contains("folder exist"), "{}", error(&nowhere, "create"));
+    assert!(error(&nowhere, "create").contains("there is no folder"), "{}", error(&nowhere, "create"));
     run_line(&none, "create").expect("now it may be made");
     assert!(error(&none, "show 1").contains("no account 1") && error(&none, "seek 1").contains("add 50000"));
     assert!(error(&none, "fly").contains("unrecognized") && error(&none, "add many").contains("many"));

@@ -1,8 +1,10 @@
 //! Lines for whoever reads them. Nobody does any more when the pipe is closed (`skipstone stress | head -1`) or the disk
-//! full: no reason to panic, nor to end a measurement or a server. All of it is cleaned but for lines and colours.
+//! full: no reason to panic, nor to end a measurement or a server. All of it is cleaned but for lines and colours. A command whose
+//! result was not taken ends with [`Exit::once_written`](crate::report::Exit::once_written).
 
 use std::fmt::Display;
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
+use std::sync::OnceLock;
 
 use crate::clean;
 
@@ -13,9 +15,26 @@ pub fn print(text: impl Display) {
 
 /// Text with codes that move the cursor, which has nothing from the network in it.
 pub fn draw(text: impl Display) {
-    let mut out = std::io::stdout().lock();
-    let _ = write!(out, "{text}").and_then(|()| out.flush());
+    let mut out = io::stdout().lock();
+    note(write!(out, "{text}").and_then(|()| out.flush()));
 }
+
+/// Remembers that standard output did not take something. A reader that has closed its pipe has read enough, and is no failure.
+pub fn note(written: io::Result<()>) {
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        FAILURE.get_or_init(|| error.to_string());
+    }
+}
+
+/// Why standard output did not take everything that was printed; `None` if it did, or if its reader had enough.
+pub fn failure() -> Option<&'static str> {
+    FAILURE.get().map(String::as_str)
+}
+
+/// Of this process, as its standard output is.
+static FAILURE: OnceLock<String> = OnceLock::new();
 
 /// A line to standard output.
 pub fn say(line: impl Display) {
@@ -24,5 +43,5 @@ pub fn say(line: impl Display) {
 
 /// A line to standard error.
 pub fn complain(line: impl Display) {
-    let _ = writeln!(std::io::stderr(), "{}", clean::page(&line.to_string()));
+    let _ = writeln!(io::stderr(), "{}", clean::page(&line.to_string()));
 }

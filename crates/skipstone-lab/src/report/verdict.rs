@@ -68,8 +68,17 @@ impl Exit {
 
     /// Tells the user in one sentence why a command ends with this code before it has a result.
     pub fn told(self, command: &str, sentence: impl std::fmt::Display) -> Exit {
-        output::complain(format_args!("skipstone {command}: {sentence}"));
+        let separator = if command.is_empty() { "" } else { " " };
+        output::complain(format_args!("skipstone{separator}{command}: {sentence}"));
         self
+    }
+
+    /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file would have to.
+    pub fn once_written(self) -> Exit {
+        match output::failure() {
+            Some(why) if self == Exit::Pass => Exit::of("", Err(format!("cannot write to standard output: {why}"))),
+            _ => self,
+        }
     }
 
     /// The number.

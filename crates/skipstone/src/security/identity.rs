@@ -8,6 +8,7 @@ use super::pem::Sorted;
 use super::private_key::PrivateKey;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use std::{fmt, io};
 
@@ -21,10 +22,19 @@ pub struct Identity {
     pub(super) open_key_file: Option<PathBuf>,
     /// The files that it was read from, which are read again when they change.
     pub(super) files: Option<IdentityFiles>,
-    /// Whether this library made it.
-    pub(super) is_self_made: bool,
+    /// `None` unless this library made it.
+    pub(super) self_made: Option<SelfMade>,
     /// Whether the key is of ECDSA.
     pub(super) is_ecdsa: bool,
+}
+
+/// What belongs to an identity that this library made.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SelfMade {
+    /// The file that keeps it, if one does.
+    pub(super) kept_in: Option<PathBuf>,
+    /// Short-lived certificates for pages that the process before this one has made.
+    pub(super) pages: Vec<Arc<Identity>>,
 }
 
 /// The files of a certificate and its key; both may be one.
@@ -44,10 +54,15 @@ impl Identity {
     /// There is no certificate or no key in the texts, the certificate cannot be read, is too long, or is not valid
     /// today, the key is encrypted or of another kind, or the two do not belong together.
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
+        Identity::from_pem_at(certificate, key, UnixTime::now())
+    }
+
+    /// The same at a time at which the certificate has to be valid.
+    pub(super) fn from_pem_at(certificate: &[u8], key: &[u8], at: UnixTime) -> Result<Self, IdentityError> {
         let Sorted { certificate, between, key } = Sorted::read(certificate, key)?;
-        let is_ecdsa = check(&certificate, &key)?.is_ecdsa();
+        let is_ecdsa = check(&certificate, &key, at)?.is_ecdsa();
         let (certificate, key) = (certificate.to_vec(), key.secret_der().to_vec());
-        Ok(Identity { certificate, key, between, open_key_file: None, files: None, is_self_made: false, is_ecdsa })
+        Ok(Identity { certificate, key, between, open_key_file: None, files: None, self_made: None, is_ecdsa })
     }
 
     /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate. A running
@@ -162,14 +177,14 @@ const DTLS_BYTES_MAX: usize = 4_096;
 /// A time by which nearly all certificates have ended.
 const FAR: Duration = Duration::from_secs(230 * 365 * 86_400);
 
-/// Checks whether certificate and key are valid today and belong together, and returns the key.
-fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>) -> Result<PrivateKey, IdentityError> {
+/// Checks whether certificate and key are valid at a time and belong together, and returns the key.
+fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>, at: UnixTime) -> Result<PrivateKey, IdentityError> {
     if certificate.len() > CHAIN_BYTES_MAX {
         return Err(IdentityError::TooLong(certificate.len()));
     }
     let parsed = webpki::EndEntityCert::try_from(certificate);
     let parsed = parsed.map_err(|error| IdentityError::Unreadable(error.to_string()))?;
-    match verified_at(&parsed, UnixTime::now()) {
+    match verified_at(&parsed, at) {
         Err(webpki::Error::CertExpired { .. }) => return Err(IdentityError::Expired),
         Err(webpki::Error::CertNotValidYet { .. }) => return Err(IdentityError::NotYetValid),
         _ => {}

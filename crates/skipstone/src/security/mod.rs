@@ -16,6 +16,8 @@ mod fingerprint;
 #[cfg(feature = "__tls")]
 mod identity;
 mod identity_error;
+#[cfg(all(feature = "self-signed", feature = "__tls"))]
+mod kept_file;
 #[cfg(feature = "__tls")]
 mod key_file;
 #[cfg(feature = "__tls")]
@@ -117,6 +119,14 @@ impl Security {
     /// As [`Identity::from_pem`].
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         Identity::from_pem(certificate, key).map(Security::with)
+    }
+
+    /// The certificates that the library made for this run, and their keys, as PEM: for the process that follows this one
+    /// ([`Identity::from_handover`]), so that clients and pages that know their fingerprints come back. `None` if a file keeps them
+    /// ([`Security::self_signed_kept_in`]), or they come from elsewhere. Anybody who reads this text can pass for the server.
+    #[cfg(feature = "self-signed")]
+    pub fn handover(&self) -> Option<String> {
+        self.certificates.as_ref().and_then(|certificates| certificates.handover())
     }
 
     /// The certificates, which follow renewals.

@@ -1,14 +1,13 @@
 //! Certificates that a server makes itself, for one run or kept in a file.
 
-use super::identity::Identity;
+use super::identity::{Identity, SelfMade};
 use super::identity_error::IdentityError;
-use std::io;
+use super::kept_file;
+use rustls_pki_types::UnixTime;
+use std::ops::Range;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
-
-const DAY: Duration = Duration::from_secs(86_400);
-/// With the day before, 13 of the 14 that browsers allow.
-pub(super) const SHORT_LIFE: Duration = Duration::from_secs(12 * 86_400);
+use std::sync::Arc;
+use std::time::SystemTime;
 
 impl Identity {
     /// Creates a self-signed certificate; clients pin its fingerprint. It does not expire.
@@ -19,13 +18,12 @@ impl Identity {
         Identity::made(|_| ())
     }
 
-    /// Creates a self-signed certificate that browsers take by its hash (WebTransport's `serverCertificateHashes`): of
-    /// ECDSA on P-256, and valid for at most 14 days.
-    pub(super) fn short_lived(now: SystemTime) -> Result<Self, IdentityError> {
+    /// Creates a self-signed certificate that browsers take by its hash (WebTransport's `serverCertificateHashes`), if its life
+    /// is of 14 days at most: of ECDSA on P-256.
+    pub(super) fn short_lived(life: Range<SystemTime>) -> Result<Self, IdentityError> {
         Identity::made(|params| {
-            // Some clocks are slow.
-            params.not_before = (now - DAY).into();
-            params.not_after = (now + SHORT_LIFE).into();
+            params.not_before = life.start.into();
+            params.not_after = life.end.into();
         })
     }
 
@@ -43,41 +41,50 @@ impl Identity {
             between: Vec::new(),
             open_key_file: None,
             files: None,
-            is_self_made: true,
+            self_made: Some(SelfMade::default()),
             is_ecdsa: true,
         })
     }
 
-    /// The identity in this file. If there is no such file, a new identity is written there, readable by its owner
-    /// only.
+    /// The identity in this file. If there is no such file, a new identity is written there, readable by its owner only. The
+    /// short-lived certificates of a server for WebTransport are kept beside it, in files of the same name and `.pages.N`.
     ///
     /// # Errors
     /// The file cannot be read or written, what it holds is refused by [`Identity::from_pem`], or no certificate
     /// could be made.
     pub fn self_signed_kept_in(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
-        match std::fs::read(path) {
-            Ok(pem) => read_from(path, &pem),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                let made = Identity::self_signed()?;
-                let written = write_new(path, made.to_pem().as_bytes());
-                written.map_err(|error| IdentityError::file(path, error))?;
-                // Read again, because another server may have started at the same moment and written its own.
-                let pem = std::fs::read(path).map_err(|error| IdentityError::file(path, error))?;
-                read_from(path, &pem)
-            }
-            Err(error) => Err(IdentityError::file(path, error)),
-        }
+        let pem = kept_file::read_or_make(path, || Ok(Identity::self_signed()?.to_pem()))?;
+        let identity = Identity::from_pem(&pem, &pem).map_err(|error| error.in_file(path))?;
+        let self_made = Some(SelfMade { kept_in: Some(path.into()), pages: Vec::new() });
+        Ok(Identity { self_made, ..identity.with_key_from(path) })
     }
 
-    fn to_pem(&self) -> String {
+    /// The identity of the process before this one, by its [`Security::handover`](super::Security::handover), and its short-lived
+    /// certificates.
+    ///
+    /// # Errors
+    /// As [`Identity::from_pem`].
+    pub fn from_handover(text: &str) -> Result<Self, IdentityError> {
+        const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
+        let each = |part| Identity::own(&format!("{BEGIN}{part}"), UnixTime::now());
+        let mut parts = text.split(BEGIN).skip(1);
+        let identity = each(parts.next().ok_or(IdentityError::NoCertificate)?)?;
+        // One that has ended meanwhile is made anew.
+        let pages = parts.filter_map(|part| each(part).ok()).map(Arc::new).collect();
+        Ok(Identity { self_made: Some(SelfMade { kept_in: None, pages }), ..identity })
+    }
+
+    /// Reads what [`Identity::to_pem`] wrote.
+    pub(super) fn own(pem: &str, at: UnixTime) -> Result<Self, IdentityError> {
+        let identity = Identity::from_pem_at(pem.as_bytes(), pem.as_bytes(), at)?;
+        Ok(Identity { self_made: Some(SelfMade::default()), ..identity })
+    }
+
+    /// The certificate and its key.
+    pub(super) fn to_pem(&self) -> String {
         format!("{}{}", pem("CERTIFICATE", &self.certificate), pem("PRIVATE KEY", &self.key))
     }
-}
-
-fn read_from(path: &Path, pem: &[u8]) -> Result<Identity, IdentityError> {
-    let identity = Identity::from_pem(pem, pem).map_err(|error| error.in_file(path))?;
-    Ok(Identity { is_self_made: true, ..identity.with_key_from(path) })
 }
 
 /// PEM (RFC 7468): base64 in lines of 64 between two marks.
@@ -95,27 +102,4 @@ fn pem(label: &str, der: &[u8]) -> String {
         text.push('\n');
     }
     text + &format!("-----END {label}-----\n")
-}
-
-/// Writes a file that only its owner can read, completely or not at all. A file that another process has written
-/// meanwhile stays.
-fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}", std::process::id()));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&draft).and_then(|mut file| {
-        io::Write::write_all(&mut file, content)?;
-        file.sync_all()
-    });
-    let linked = written.and_then(|()| std::fs::hard_link(&draft, path));
-    let _ = std::fs::remove_file(&draft);
-    linked.or_else(
-        |error| if error.kind() == io::ErrorKind::AlreadyExists && path.exists() { Ok(()) } else { Err(error) },
-    )
 }

@@ -91,6 +91,15 @@ impl Running {
         self.out()
     }
 
+    /// Waits until it has complained of this.
+    pub(crate) fn until_complaint(&mut self, text: &str) {
+        let end = Instant::now() + PATIENCE;
+        while !self.err.lock().expect("no reader panics").contains(text) {
+            assert!(Instant::now() < end && self.is_alive(), "no '{text}' in {:?}: {}", self.err, self.out());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Sends a signal, by name.
     pub(crate) fn signal(&self, name: &str) {
         signal(self.id(), name);

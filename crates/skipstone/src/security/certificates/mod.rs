@@ -1,11 +1,12 @@
 //! The certificates that a running server shows. New handshakes on every carrier ask here, so that a renewed certificate
 //! needs no restart, and connections that there are keep theirs.
 //!
-//! `store` has the certificates of a server, `shown` those of one moment, `files` reads changed files, `watch` is the thread
-//! that looks for changes, `resolver` answers rustls, `news` is what the application hears of it.
+//! `store` has the certificates of a server, `shown` those of one moment, `files` reads changed files, `pages` has short-lived
+//! ones for browsers, `watch` is the thread that looks for changes, `resolver` answers rustls, `news` is what the application hears of it.
 
 mod files;
 mod news;
+mod pages;
 mod resolver;
 mod shown;
 mod store;

@@ -34,6 +34,14 @@ pub enum CertificateEvent {
         /// The time at which it ends.
         expires: SystemTime,
     },
+    /// A short-lived certificate for browsers cannot be kept beside the server's identity, or what is kept there cannot be used:
+    /// another one was made, and after a restart pages need new hashes.
+    NotKept {
+        /// The file that cannot be used.
+        file: PathBuf,
+        /// What is wrong with it.
+        error: String,
+    },
     /// The short-lived certificate for browsers was renewed. These are the hashes for `serverCertificateHashes`.
     ShortLivedRenewed {
         /// SHA-256 of the certificate of now and of the next.
@@ -53,6 +61,12 @@ impl fmt::Display for CertificateEvent {
             CertificateEvent::Ending { expires, .. } => {
                 let left = expires.duration_since(SystemTime::now()).unwrap_or_default();
                 write!(f, "the certificate ends in {} hours: renew it", left.as_secs() / 3_600)
+            }
+            CertificateEvent::NotKept { error, .. } => {
+                write!(
+                    f,
+                    "the certificates for browsers change with a restart, and pages need their new hashes then: {error}"
+                )
             }
             CertificateEvent::ShortLivedRenewed { fingerprints } => {
                 f.write_str("the short-lived certificate for browsers was renewed; pages pin these, now and next:")?;

@@ -1,20 +1,21 @@
 //! The certificates of one moment, ready for handshakes.
 
-use crate::security::fingerprint::{Fingerprint, fingerprint_of};
+use super::pages::Turn;
+use crate::security::fingerprint::Fingerprint;
 use crate::security::identity::Identity;
 use crate::security::tls;
 use rustls::SignatureScheme;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::CertifiedKey;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
 
 /// The certificates of one moment.
 #[derive(Debug)]
 pub(super) struct Shown {
     /// At least one.
     all: Vec<Loaded>,
-    short_lived: Option<ShortLived>,
+    /// `None` until a server asks for them.
+    pages: Option<Pages>,
 }
 
 /// A certificate, and its key in rustls' form.
@@ -28,15 +29,11 @@ struct Loaded {
 /// What browsers take by its hash. The next one is known before its time, so that a page that was told of both hashes stays
 /// good for as long as one of them is shown.
 #[derive(Clone, Debug)]
-struct ShortLived {
+struct Pages {
+    turn: Turn,
     now: Loaded,
     next: Loaded,
-    turns_at: SystemTime,
 }
-
-/// The time for which a short-lived certificate is shown: it is announced for as long before, so it ends at two thirds of its
-/// life.
-const TURN: Duration = Duration::from_secs(4 * 86_400);
 
 impl Loaded {
     fn new(identity: Arc<Identity>) -> Self {
@@ -54,28 +51,10 @@ impl Loaded {
     }
 }
 
-impl ShortLived {
-    fn new(now: Loaded, at: SystemTime) -> Option<Self> {
-        Some(ShortLived { now, next: made(at)?, turns_at: at + TURN })
-    }
-}
-
-#[cfg(feature = "self-signed")]
-fn made(at: SystemTime) -> Option<Loaded> {
-    Identity::short_lived(at).ok().map(|identity| Loaded::new(identity.into()))
-}
-
-#[cfg(not(feature = "self-signed"))]
-fn made(_: SystemTime) -> Option<Loaded> {
-    None
-}
-
 impl Shown {
-    pub(super) fn new(identities: Vec<Arc<Identity>>, now: SystemTime) -> Self {
+    pub(super) fn new(identities: Vec<Arc<Identity>>) -> Self {
         assert!(!identities.is_empty(), "a server that encrypts has a certificate");
-        let all: Vec<Loaded> = identities.into_iter().map(Loaded::new).collect();
-        let short_lived = all[0].identity.is_self_made.then(|| ShortLived::new(made(now)?, now)).flatten();
-        Shown { all, short_lived }
+        Shown { all: identities.into_iter().map(Loaded::new).collect(), pages: None }
     }
 
     pub(super) fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> {
@@ -90,23 +69,28 @@ impl Shown {
     pub(super) fn with(&self, place: usize, identity: Identity) -> Self {
         let mut all = self.all.clone();
         all[place] = Loaded::new(identity.into());
-        // The short-lived one stands beside the first, where that was made here.
-        let short_lived = self.short_lived.clone().filter(|_| place != 0);
-        Shown { all, short_lived }
+        // Those for pages stand beside the first, where that was made here.
+        let pages = self.pages.clone().filter(|_| place != 0);
+        Shown { all, pages }
     }
 
-    /// The same with the next short-lived certificate in its turn, if it is time.
-    pub(super) fn turned(&self, now: SystemTime) -> Option<Self> {
-        let short_lived = self.short_lived.as_ref().filter(|it| now >= it.turns_at)?;
-        // After a long sleep of the machine the next one may have ended, too.
-        let is_late = now >= short_lived.turns_at + TURN;
-        let turned = if is_late { made(now)? } else { short_lived.next.clone() };
-        Some(Shown { all: self.all.clone(), short_lived: Some(ShortLived::new(turned, now)?) })
+    /// The same with these certificates for pages, of this turn and of the next.
+    pub(super) fn with_pages(&self, turn: Turn, [now, next]: [Arc<Identity>; 2]) -> Self {
+        Shown { all: self.all.clone(), pages: Some(Pages { turn, now: Loaded::new(now), next: Loaded::new(next) }) }
+    }
+
+    /// The turn of the certificates for pages.
+    pub(super) fn turn(&self) -> Option<Turn> {
+        self.pages.as_ref().map(|pages| pages.turn)
+    }
+
+    /// The certificates for pages, of now and next.
+    pub(super) fn pages(&self) -> impl Iterator<Item = &Arc<Identity>> {
+        self.pages.iter().flat_map(|pages| [&pages.now, &pages.next]).map(|loaded| &loaded.identity)
     }
 
     pub(super) fn web_fingerprints(&self) -> Vec<Fingerprint> {
-        let both = self.short_lived.iter().flat_map(|it| [&it.now, &it.next]);
-        both.map(|loaded| fingerprint_of(&loaded.identity.certificate)).collect()
+        self.pages().map(|identity| identity.fingerprint()).collect()
     }
 
     /// The certificate for a browser: one that is for the name, unless it was made here; else the short-lived one, which
@@ -116,9 +100,9 @@ impl Shown {
         name: Option<&str>,
         schemes: &[SignatureScheme],
     ) -> Option<Arc<CertifiedKey>> {
-        let Some(short_lived) = &self.short_lived else { return self.choose(name, schemes) };
-        let named = self.named(name, schemes).filter(|loaded| !loaded.identity.is_self_made);
-        named.map_or(&short_lived.now, |named| named).key.clone()
+        let Some(pages) = &self.pages else { return self.choose(name, schemes) };
+        let named = self.named(name, schemes).filter(|loaded| loaded.identity.self_made.is_none());
+        named.map_or(&pages.now, |named| named).key.clone()
     }
 
     /// The certificate for a client that names a server, or none, and understands these signatures: the first that is for the

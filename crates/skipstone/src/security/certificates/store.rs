@@ -2,6 +2,7 @@
 
 use super::files::Watched;
 use super::news::{CertificateEvent, CertificateStats, News};
+use super::pages::{PageShelf, Turn};
 use super::resolver::{Audience, Resolver};
 use super::shown::Shown;
 use crate::security::fingerprint::Fingerprint;
@@ -15,17 +16,26 @@ use std::time::SystemTime;
 #[derive(Debug)]
 pub(crate) struct Certificates {
     shown: Arc<ArcSwap<Shown>>,
-    /// Held while files are read, so by nobody but the watching thread.
-    watched: Mutex<Vec<Watched>>,
+    /// Held while files are read, so by nobody but the watching thread once the server runs.
+    disk: Mutex<OnDisk>,
     /// Never held while a file is read: a disk may take its time, and the application asks each frame.
     news: Mutex<News>,
+}
+
+/// What is read from files.
+#[derive(Debug)]
+struct OnDisk {
+    watched: Vec<Watched>,
+    /// `None` if an authority has signed the first certificate.
+    pages: Option<PageShelf>,
 }
 
 impl Certificates {
     pub(crate) fn new(identities: Vec<Arc<Identity>>) -> Arc<Self> {
         let watched = (0..).zip(&identities).filter_map(|(place, identity)| Watched::new(place, identity)).collect();
-        let shown = Arc::new(ArcSwap::from_pointee(Shown::new(identities, SystemTime::now())));
-        Arc::new(Certificates { shown, watched: Mutex::new(watched), news: Mutex::default() })
+        let pages = identities.first().and_then(|first| PageShelf::of(first));
+        let shown = Arc::new(ArcSwap::from_pointee(Shown::new(identities)));
+        Arc::new(Certificates { shown, disk: Mutex::new(OnDisk { watched, pages }), news: Mutex::default() })
     }
 
     /// The certificate that is shown to whoever names no server.
@@ -40,7 +50,7 @@ impl Certificates {
     }
 
     /// SHA-256 of the short-lived certificates, of now and of the time behind it, that browsers take by their hash; empty if
-    /// the first certificate is an authority's, which browsers check by themselves.
+    /// the first certificate is an authority's, which browsers check by themselves, or no server has a use for them.
     pub(crate) fn web_fingerprints(&self) -> Vec<Fingerprint> {
         self.shown.load().web_fingerprints()
     }
@@ -60,6 +70,7 @@ impl Certificates {
     /// self-signed, browsers are shown a short-lived one.
     #[cfg(any(all(test, feature = "self-signed"), feature = "webtransport"))]
     pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
+        self.turn_pages(&mut of(&self.disk), SystemTime::now());
         tls::stream_config(self.resolver(Audience::Browsers), protocols)
     }
 
@@ -67,23 +78,51 @@ impl Certificates {
         Arc::new(Resolver::new(Arc::clone(&self.shown), audience))
     }
 
+    #[cfg(all(test, feature = "self-signed"))]
+    pub(super) fn shown_to_pages(&self) -> Vec<Arc<Identity>> {
+        self.shown.load().pages().cloned().collect()
+    }
+
+    /// The certificates that this server has made, with their keys, as PEM; `None` if a file keeps them, or an authority has
+    /// signed them.
+    #[cfg(feature = "self-signed")]
+    pub(crate) fn handover(&self) -> Option<String> {
+        let shown = self.shown.load();
+        let first = shown.first();
+        let is_kept = first.self_made.as_ref()?.kept_in.is_some();
+        (!is_kept).then(|| std::iter::once(first).chain(shown.pages()).map(|identity| identity.to_pem()).collect())
+    }
+
     /// Looks for changed files and ended certificates, once. `now` decides about the latter.
     pub(super) fn look(&self, now: SystemTime) {
-        let mut watched = of(&self.watched);
-        for files in watched.iter_mut() {
+        let mut disk = of(&self.disk);
+        for files in &mut disk.watched {
             let event = files.look(|place, identity| {
                 self.shown.store(Arc::new(self.shown.load().with(place, identity)));
             });
             event.into_iter().for_each(|event| of(&self.news).tell(event));
         }
-        let mut news = of(&self.news);
-        if let Some(turned) = self.shown.load().turned(now) {
-            self.shown.store(Arc::new(turned));
-            news.tell(CertificateEvent::ShortLivedRenewed { fingerprints: self.web_fingerprints() });
+        if self.shown.load().turn().is_some() && self.turn_pages(&mut disk, now) {
+            of(&self.news).tell(CertificateEvent::ShortLivedRenewed { fingerprints: self.web_fingerprints() });
         }
+        let mut news = of(&self.news);
         for identity in self.shown.load().identities() {
             news.warn_of_end(identity, now);
         }
+    }
+
+    /// Shows pages the certificates of this moment. True if they are others than before.
+    fn turn_pages(&self, disk: &mut OnDisk, now: SystemTime) -> bool {
+        let Some(shelf) = &mut disk.pages else { return false };
+        let shown = self.shown.load();
+        if shown.turn().is_some_and(|turn| turn.holds(now)) {
+            return false;
+        }
+        let turn = Turn::at(now);
+        // Without entropy the last ones stay. The next look tries again.
+        let Ok(pair) = shelf.pair(turn, |trouble| of(&self.news).tell(trouble)) else { return false };
+        self.shown.store(Arc::new(shown.with_pages(turn, pair)));
+        true
     }
 
     /// The next thing that happened to a certificate.

@@ -5,10 +5,10 @@ use super::store::Certificates;
 use crate::security::fingerprint::{Fingerprint, fingerprint_of};
 use crate::security::tls::stream_client_config;
 use crate::security::verify::Verifier;
-use crate::security::{Identity, Trust};
+use crate::security::{Identity, IdentityError, Trust};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConnection, ServerConfig, ServerConnection};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -225,6 +225,7 @@ fn a_self_made_certificate_stays_for_players_and_turns_for_browsers() {
     let own = Identity::self_signed().expect("it is made");
     let pin = own.fingerprint();
     let certificates = Certificates::new(vec![own.into()]);
+    assert!(certificates.web_fingerprints().is_empty(), "no server needs them yet");
     let (streams, quic) = (certificates.stream_config(&[]), certificates.quic_config(&[]));
     let start = SystemTime::now();
     let mut announced = certificates.web_fingerprints();
@@ -242,10 +243,111 @@ fn a_self_made_certificate_stays_for_players_and_turns_for_browsers() {
     }
     certificates.look(start + DAY * 400);
     assert!(!announced.contains(&certificates.web_fingerprints()[0]), "those of a year ago have ended");
-    let made = Identity::short_lived(start).expect("it is made");
-    let left = made.expires().expect("it ends").duration_since(start).expect("later");
-    assert!(left > DAY * 11 && left <= DAY * 12, "with the day before, at most 14 days");
     assert!(pin == certificates.first().fingerprint() && certificates.first().expires().is_none());
+}
+
+/// The certificates of a server for pages whose identity is kept in this file.
+fn kept(file: &Path) -> Arc<Certificates> {
+    let own = Identity::self_signed_kept_in(file).expect("it is kept");
+    let certificates = Certificates::new(vec![own.into()]);
+    certificates.quic_config(&[]);
+    certificates
+}
+
+#[test]
+fn pages_know_a_server_again_whose_identity_is_kept() {
+    let folder = Folder::new("kept");
+    let file = folder.0.join("identity.pem");
+    let first = kept(&file);
+    let announced = first.web_fingerprints();
+    assert_eq!(announced.len(), 2);
+    let second = kept(&file);
+    assert_eq!(second.web_fingerprints(), announced);
+    let start = SystemTime::now();
+    for day in [4, 8, 11, 30] {
+        let now = start + Duration::from_secs(day * 86_400);
+        for server in [&first, &second] {
+            server.look(now);
+            while let Some(event) = server.poll_event() {
+                assert!(matches!(event, CertificateEvent::ShortLivedRenewed { .. }), "day {day}: {event:?}");
+            }
+        }
+        assert_eq!(first.web_fingerprints(), second.web_fingerprints(), "day {day}");
+    }
+    let files = std::fs::read_dir(&folder.0).expect("it is there").count();
+    assert!(files <= 4, "the identity, two turns, and the turn before: {files} files");
+}
+
+#[test]
+fn a_clock_that_was_wrong_for_a_while_leaves_pages_their_certificates() {
+    const YEAR: Duration = Duration::from_secs(365 * 86_400);
+    let folder = Folder::new("clocks");
+    let file = folder.0.join("identity.pem");
+    let now = SystemTime::now();
+    let right = kept(&file);
+    let announced = right.web_fingerprints();
+    for wrong in [SystemTime::UNIX_EPOCH, now - YEAR] {
+        right.look(wrong);
+        assert_ne!(right.web_fingerprints()[0], announced[0], "that of today is not valid then");
+        right.look(now);
+        assert_eq!(right.web_fingerprints(), announced);
+    }
+    // By a clock that was ahead, those of now had ended, and their files are gone.
+    right.look(now + YEAR);
+    right.look(now);
+    let remade = right.web_fingerprints();
+    assert_eq!(shown(right.quic_config(&[]), "localhost"), remade[0]);
+    let pages = right.shown_to_pages();
+    let ends: Vec<_> = pages.iter().map(|page| page.expires().expect("it ends")).collect();
+    assert!(ends.iter().all(|end| *end > now && *end < now + YEAR / 20), "they are made for today: {ends:?}");
+    right.look(now - Duration::from_secs(3_600));
+    right.look(now + Duration::from_secs(3_600));
+    assert!(remade.contains(&right.web_fingerprints()[0]), "an hour changes nothing that pages do not know");
+}
+
+#[test]
+fn the_certificate_of_now_and_the_next_outlast_their_turns() {
+    let certificates = Certificates::new(vec![Identity::self_signed().expect("it is made").into()]);
+    certificates.quic_config(&[]);
+    let now = SystemTime::now();
+    for (page, days) in certificates.shown_to_pages().into_iter().zip([4, 8]) {
+        let left = page.expires().expect("it ends").duration_since(now).expect("later");
+        assert!(left > Duration::from_secs(days * 86_400), "{left:?}");
+    }
+}
+
+#[test]
+fn what_is_handed_over_is_shown_by_the_next_process() {
+    let certificates = Certificates::new(vec![Identity::self_signed().expect("it is made").into()]);
+    certificates.quic_config(&[]);
+    let text = certificates.handover().expect("no file keeps it");
+    let next = Certificates::new(vec![Identity::from_handover(&text).expect("it is whole").into()]);
+    next.quic_config(&[]);
+    assert_eq!(next.first().fingerprint(), certificates.first().fingerprint());
+    assert_eq!(next.web_fingerprints(), certificates.web_fingerprints());
+    assert_eq!(next.handover(), Some(text), "it may be handed on");
+    let folder = Folder::new("handover");
+    assert_eq!(kept(&folder.0.join("identity.pem")).handover(), None);
+    assert!(matches!(Identity::from_handover("nothing"), Err(IdentityError::NoCertificate)));
+}
+
+#[test]
+fn a_certificate_for_pages_that_cannot_be_kept_is_told_and_replaced() {
+    let folder = Folder::new("not-kept");
+    let file = folder.0.join("identity.pem");
+    let announced = kept(&file).web_fingerprints();
+    for entry in std::fs::read_dir(&folder.0).expect("it is there").flatten() {
+        if entry.file_name().to_string_lossy().contains(".pages.") {
+            std::fs::write(entry.path(), "nonsense").expect("it is written");
+        }
+    }
+    let certificates = kept(&file);
+    for _ in 0..2 {
+        let event = certificates.poll_event();
+        let Some(CertificateEvent::NotKept { error, .. }) = event else { panic!("{event:?}") };
+        assert!(error.contains(".pages."), "{error}");
+    }
+    assert!(!announced.contains(&shown(certificates.quic_config(&[]), "localhost")));
 }
 
 #[test]

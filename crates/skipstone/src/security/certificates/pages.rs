@@ -1,0 +1,150 @@
+//! Short-lived certificates for pages, which know them by their hash. There is one for each turn of four days, and the clock alone
+//! decides whose turn it is: a restart, and another server with the same identity, show the same ones, and so does a server
+//! whose clock was wrong for a while.
+
+use super::news::CertificateEvent;
+use crate::security::identity::Identity;
+use crate::security::identity_error::IdentityError;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The time for which a certificate is shown, by its number since 1970.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Turn(u64);
+
+const DAY: Duration = Duration::from_secs(86_400);
+const TURN: Duration = Duration::from_secs(4 * 86_400);
+
+impl Turn {
+    pub(super) fn at(now: SystemTime) -> Turn {
+        let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        Turn(since_1970.as_secs() / TURN.as_secs())
+    }
+
+    /// Whether this is the turn still: a clock that is put back by less than a day changes nothing.
+    pub(super) fn holds(self, now: SystemTime) -> bool {
+        now + DAY >= self.begins() && Turn::at(now) <= self
+    }
+
+    fn begins(self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(self.0 * TURN.as_secs())
+    }
+
+    fn next(self) -> Turn {
+        Turn(self.0 + 1)
+    }
+
+    /// 13 of the 14 days that browsers allow: the turn before, in which it is announced, its own, the one behind that, and a
+    /// day for clocks that are slow.
+    fn life(self) -> Range<SystemTime> {
+        let start = self.begins() - TURN - DAY;
+        // Some libraries know no time before 1970.
+        start.max(SystemTime::UNIX_EPOCH)..self.begins() + 2 * TURN
+    }
+}
+
+/// Gives the certificates of each turn.
+#[derive(Debug)]
+pub(super) struct PageShelf {
+    /// The identity's file, beside which they are kept.
+    kept_in: Option<PathBuf>,
+    /// Those of the last two turns that were asked for.
+    known: BTreeMap<Turn, Arc<Identity>>,
+}
+
+impl PageShelf {
+    /// `None` if an authority has signed the identity: browsers check that by themselves.
+    pub(super) fn of(identity: &Identity) -> Option<Self> {
+        let made = identity.self_made.as_ref()?;
+        let dated = made.pages.iter().filter_map(|page| Some((Turn::at(page.expires()? - 2 * TURN), Arc::clone(page))));
+        Some(PageShelf { kept_in: made.kept_in.clone(), known: dated.collect() })
+    }
+
+    /// The certificates of a turn and of the next. Trouble with their files goes to `tell`.
+    pub(super) fn pair(
+        &mut self,
+        turn: Turn,
+        mut tell: impl FnMut(CertificateEvent),
+    ) -> Result<[Arc<Identity>; 2], IdentityError> {
+        let mut one = |turn| match self.known.get(&turn) {
+            Some(known) => Ok(Arc::clone(known)),
+            None => self.read_or_make(turn, &mut tell).map(Arc::new),
+        };
+        let pair = [one(turn)?, one(turn.next())?];
+        self.known = [turn, turn.next()].into_iter().zip(pair.clone()).collect();
+        Ok(pair)
+    }
+
+    fn read_or_make(&self, turn: Turn, tell: &mut impl FnMut(CertificateEvent)) -> Result<Identity, IdentityError> {
+        let Some(kept_in) = &self.kept_in else { return made(turn) };
+        remove_ended(kept_in, turn);
+        let file = file_of(kept_in, turn);
+        kept(&file, turn).or_else(|error| {
+            tell(CertificateEvent::NotKept { file, error: error.to_string() });
+            made(turn)
+        })
+    }
+}
+
+/// `identity.pem.pages.5133`.
+fn file_of(kept_in: &Path, turn: Turn) -> PathBuf {
+    let mut name = kept_in.as_os_str().to_owned();
+    name.push(format!(".pages.{}", turn.0));
+    name.into()
+}
+
+#[cfg(feature = "self-signed")]
+fn made(turn: Turn) -> Result<Identity, IdentityError> {
+    Identity::short_lived(turn.life())
+}
+
+#[cfg(feature = "self-signed")]
+fn kept(file: &Path, turn: Turn) -> Result<Identity, IdentityError> {
+    use rustls_pki_types::UnixTime;
+
+    let pem = crate::security::kept_file::read_or_make(file, || Ok(made(turn)?.to_pem()))?;
+    let begins = UnixTime::since_unix_epoch(Duration::from_secs(turn.0 * TURN.as_secs()));
+    Identity::own(&String::from_utf8_lossy(&pem), begins).map_err(|error| error.in_file(file))
+}
+
+#[cfg(not(feature = "self-signed"))]
+fn made(_: Turn) -> Result<Identity, IdentityError> {
+    Err(IdentityError::CannotMake)
+}
+
+#[cfg(not(feature = "self-signed"))]
+fn kept(_: &Path, _: Turn) -> Result<Identity, IdentityError> {
+    Err(IdentityError::CannotMake)
+}
+
+/// Removes the files of turns that are over. Those of later ones stay: a clock may begin at 1970, and be set afterwards.
+fn remove_ended(kept_in: &Path, turn: Turn) {
+    let (Some(folder), Some(name)) = (kept_in.parent(), kept_in.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let prefix = format!("{}.pages.", name.to_string_lossy());
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.parse::<u64>().ok());
+        if number.is_some_and(|number| number + 1 < turn.0) {
+            // A file that stays is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_life_is_within_the_14_days_that_browsers_allow() {
+        let turn = Turn::at(SystemTime::now());
+        let life = turn.life();
+        assert_eq!(life.end.duration_since(life.start).ok(), Some(13 * DAY));
+        assert!(turn.holds(turn.begins()) && turn.holds(turn.begins() - DAY));
+        assert!(!turn.holds(turn.begins() - 2 * DAY) && !turn.holds(turn.next().begins()));
+    }
+}

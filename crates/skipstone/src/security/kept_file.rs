@@ -1,0 +1,173 @@
+//! Files with a private key that are made at their first use, by whichever process comes first. This needs neither hard links nor
+//! locks, which exFAT, some file systems of FUSE, and Android lack: an empty file claims the name, and the content replaces it.
+
+use super::identity_error::IdentityError;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A process that has claimed a name has this long to write the content, before it counts as dead.
+const CLAIM_MAX: Duration = Duration::from_secs(2);
+/// The time between two looks at a claim of another process.
+const SPAN: Duration = Duration::from_millis(10);
+
+/// The content of a file. If there is none, `make` gives it, and it is written there, readable by its owner only. If several
+/// processes do this at once, all of them get the same content.
+pub(super) fn read_or_make(
+    path: &Path,
+    make: impl FnOnce() -> Result<String, IdentityError>,
+) -> Result<Vec<u8>, IdentityError> {
+    read_or_make_within(CLAIM_MAX, path, make)
+}
+
+fn read_or_make_within(
+    claim_max: Duration,
+    path: &Path,
+    make: impl FnOnce() -> Result<String, IdentityError>,
+) -> Result<Vec<u8>, IdentityError> {
+    let refused = |error| IdentityError::file(path, error);
+    let end = Instant::now() + claim_max;
+    loop {
+        let is_late = Instant::now() >= end;
+        match fs::read(path) {
+            // A device or a pipe that is empty claims nothing, and is never replaced.
+            Ok(content) if !content.is_empty() || !path.is_file() => return Ok(content),
+            Ok(_) if is_late => break,
+            Ok(_) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => match claim(path) {
+                Ok(()) => break,
+                // Another process was first, or a symbolic link leads nowhere.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && !is_late => {}
+                Err(error) => return Err(refused(error)),
+            },
+            Err(error) => return Err(refused(error)),
+        }
+        std::thread::sleep(SPAN);
+    }
+    let filled = make().and_then(|content| fill(path, content.as_bytes()).map_err(refused));
+    if filled.is_err() && fs::metadata(path).is_ok_and(|claim| claim.len() == 0) {
+        // A second error would hide the first.
+        let _ = fs::remove_file(path);
+    }
+    filled?;
+    fs::read(path).map_err(refused)
+}
+
+/// Makes the file, empty, if no other process has.
+fn claim(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    create(path).map(drop)
+}
+
+/// Replaces a claim by the content, which is on the disk before the name leads to it.
+fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut draft = path.as_os_str().to_owned();
+    draft.push(format!(".{}", std::process::id()));
+    // A process of the same number, as all first ones of containers have, may have died over its draft.
+    let _ = fs::remove_file(&draft);
+    let written = create(draft.as_ref()).and_then(|mut file| {
+        file.write_all(content)?;
+        file.sync_all()
+    });
+    let renamed = written.and_then(|()| fs::rename(&draft, path));
+    if renamed.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    renamed
+}
+
+/// A new file that only its owner can read.
+fn create(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new() -> Self {
+            static COUNT: AtomicU32 = AtomicU32::new(0);
+            let name = format!("skipstone-kept-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            fs::create_dir_all(&path).expect("a folder");
+            Folder(path)
+        }
+
+        fn names(&self) -> Vec<String> {
+            let all = fs::read_dir(&self.0).expect("it is there").map(|entry| entry.expect("it is read").file_name());
+            all.map(|name| name.to_string_lossy().into_owned()).collect()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = fs::remove_dir_all(&self.0);
+        }
+    }
+
+    fn of(text: &str) -> impl FnOnce() -> Result<String, IdentityError> {
+        let text = text.to_owned();
+        move || Ok(text)
+    }
+
+    #[test]
+    fn all_processes_that_begin_at_once_have_one_content() {
+        let folder = Folder::new();
+        let path = folder.0.join("deep/kept.pem");
+        let contents: Vec<_> = std::thread::scope(|scope| {
+            let one = |number: usize| {
+                let path = &path;
+                scope.spawn(move || read_or_make(path, of(&format!("content {number}"))).expect("it is made"))
+            };
+            let threads: Vec<_> = (0..8).map(one).collect();
+            threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
+        });
+        assert!(contents.iter().all(|content| *content == contents[0] && !content.is_empty()), "{contents:?}");
+        assert_eq!(folder.names(), ["deep"]);
+        assert_eq!(fs::read_dir(folder.0.join("deep")).expect("it is there").count(), 1, "no draft stays");
+    }
+
+    #[test]
+    fn a_claim_and_a_draft_of_a_dead_process_are_taken_over() {
+        let folder = Folder::new();
+        let path = folder.0.join("kept.pem");
+        fs::write(&path, "").expect("it is claimed");
+        fs::write(folder.0.join(format!("kept.pem.{}", std::process::id())), "half").expect("it is there");
+        let content = read_or_make_within(Duration::ZERO, &path, of("whole")).expect("it is made");
+        assert_eq!(content, b"whole");
+        assert_eq!(folder.names(), ["kept.pem"]);
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_leaves_no_claim() {
+        let folder = Folder::new();
+        let path = folder.0.join("kept.pem");
+        read_or_make(&path, || Err(IdentityError::CannotMake)).expect_err("nothing is made");
+        assert_eq!(folder.names(), [""; 0]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn neither_a_device_nor_a_link_that_leads_nowhere_is_replaced() {
+        let folder = Folder::new();
+        let link = folder.0.join("link.pem");
+        std::os::unix::fs::symlink("/dev/null", &link).expect("a link");
+        assert_eq!(read_or_make_within(Duration::ZERO, &link, of("x")).expect("it is read"), b"");
+        let lost = folder.0.join("lost.pem");
+        std::os::unix::fs::symlink(folder.0.join("nowhere"), &lost).expect("a link");
+        read_or_make_within(Duration::ZERO, &lost, of("x")).expect_err("it leads nowhere");
+        assert!(link.is_symlink() && lost.is_symlink());
+    }
+}
