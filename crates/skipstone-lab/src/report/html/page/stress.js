@@ -6,7 +6,7 @@ const colourOf = (name) => {
   return `hsl(${HUES[name] ?? 190} ${isDark ? 78 : 72}% ${isDark ? 66 : 40}%)`;
 };
 const counts = (one) => (one.parsed ??= parse(one.latencies, "*"));
-const percentText = (value) => `${fixed(value, 1)}%`;
+const percentText = (value) => (value == null ? "–" : `${fixed(value, 1)}%`);
 const kib = (value) => (value >= 1 << 20 ? `${fixed(value / (1 << 20), 1)} MiB` : `${fixed(value / 1024, 1)} KiB`);
 
 const stressHead = () => {
