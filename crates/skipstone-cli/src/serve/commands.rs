@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(shares("sent", &skipstone::Flow::default()), "sent      0 B of IP");
         let mut flow = skipstone::Flow::default();
         (flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes) = (500, 720, 1_000);
-        let text = "received  1,000 B of IP: payload 50.0%, protocol 22.0%, IP and carrier headers 28.0%";
+        let text = "received  1000 B of IP: payload 50.0%, protocol 22.0%, IP and carrier headers 28.0%";
         assert_eq!(shares("received", &flow), text);
     }
 }
