@@ -10,6 +10,7 @@ pub mod child;
 pub mod clean;
 pub mod compare;
 pub mod measure;
+pub mod natural;
 pub mod netem;
 pub mod open_files;
 mod peers;

@@ -112,6 +112,34 @@ impl Word {
 /// A client's question to the server on [`CONTROL`]: the list of guests.
 pub const WHO: &str = "who";
 
+/// What a stress client does, as it tells the server on [`CONTROL`]. Only those that obey [`Word::StressOn`] tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum StressTurn {
+    /// It has not told: it follows a plan of its own.
+    #[default]
+    Own,
+    /// It waits for [`Word::StressOn`].
+    Waits,
+    /// It sends until [`Word::StressOff`].
+    Runs,
+}
+
+impl StressTurn {
+    /// As it is sent; `None` for what is not told.
+    pub fn encode(self) -> Option<&'static str> {
+        match self {
+            Self::Own => None,
+            Self::Waits => Some("stress waits"),
+            Self::Runs => Some("stress runs"),
+        }
+    }
+
+    /// As it was sent; `None` if the message is something else.
+    pub fn decode(message: &[u8]) -> Option<Self> {
+        [Self::Waits, Self::Runs].into_iter().find(|turn| turn.encode().is_some_and(|text| text.as_bytes() == message))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,5 +158,9 @@ mod tests {
             assert_eq!(Word::decode(word.encode().as_bytes()), Some(word));
         }
         assert_eq!(Word::decode(b"\xff"), None);
+        for turn in [StressTurn::Waits, StressTurn::Runs] {
+            assert_eq!(StressTurn::decode(turn.encode().expect("it is told").as_bytes()), Some(turn));
+        }
+        assert_eq!((StressTurn::Own.encode(), StressTurn::decode(b"stress on 1/s")), (None, None));
     }
 }

@@ -1,7 +1,9 @@
 // A chart in a card: a title, a legend with the values at the cursor or the newest ones, and the curves by uPlot.
 
 import uPlot from "uplot";
+import { Crosshair, type CrosshairValues } from "./crosshair";
 import { h, setText } from "./dom";
+import type { Quantity } from "./format";
 import { stack } from "./stack";
 import { colour } from "./theme";
 
@@ -16,13 +18,15 @@ export interface ChartOptions {
   /** What the figures are, for those who hear the page. */
   about: string;
   series: Series[];
-  format: (value: number) => string;
+  quantity: Quantity;
   stacked?: boolean;
   /** The axis reaches at least so far. */
   least?: number;
 }
 
 const HEIGHT = 168;
+/** Of the axes' font, in pixels: no letter of a label is much wider. */
+const LETTER_WIDTH = 6.5;
 const cursors = uPlot.sync("time");
 
 export class Chart {
@@ -30,6 +34,7 @@ export class Chart {
   private readonly host = h("div", { className: "plot" });
   private readonly values: HTMLElement[] = [];
   private plot: uPlot | undefined;
+  private crosshair: Crosshair | undefined;
   private raw: (number | null)[][] = [];
   private times: number[] = [];
   private range: [number, number] = [0, 1];
@@ -63,6 +68,7 @@ export class Chart {
     this.times = times;
     this.raw = values;
     this.range = range;
+    this.element.dataset["seconds"] = String(Math.round(range[1] - range[0]));
     const labels = series.map((one) => one.label).join();
     if (!this.plot || labels !== this.labels) {
       this.labels = labels;
@@ -83,7 +89,7 @@ export class Chart {
 
   private build(series: Series[]): void {
     this.plot?.destroy();
-    const { stacked, format, least } = this.options;
+    const { stacked, quantity, least } = this.options;
     this.values.length = 0;
     this.legend.replaceChildren(
       ...series.map((one) => {
@@ -104,11 +110,13 @@ export class Chart {
       {
         width: Math.max(this.host.clientWidth, 120),
         height: HEIGHT,
-        padding: [8, 8, 0, 0],
+        // Half a label of the time axis may stand to the right of the last value.
+        padding: [8, 26, 0, 0],
         legend: { show: false },
         cursor: {
           sync: { key: cursors.key },
           drag: { x: false, y: false },
+          y: false,
           points: { size: 6 },
         },
         scales: {
@@ -117,7 +125,13 @@ export class Chart {
         },
         axes: [
           axis({ space: 72, size: 26, values: "{HH}:{mm}:{ss}" }),
-          axis({ size: 58, space: 34, values: (_plot, ticks) => ticks.map(format) }),
+          axis({
+            // As wide as its longest label.
+            size: (_plot, labels: string[] | null) =>
+              16 + LETTER_WIDTH * Math.max(4, ...(labels ?? []).map((label) => label.length)),
+            space: 34,
+            values: (_plot, ticks) => quantity.ticks(ticks),
+          }),
         ],
         series: [
           {},
@@ -144,14 +158,25 @@ export class Chart {
       this.data(),
       this.host,
     );
+    this.crosshair = new Crosshair(series, quantity.text);
+    this.crosshair.attach(this.plot);
   }
 
   private showValues(index: number | null): void {
     this.values.forEach((element, series) => {
       const values = this.raw[series] ?? [];
       const value = values[index ?? values.length - 1];
-      setText(element, value == null ? "–" : this.options.format(value));
+      setText(element, value == null ? "–" : this.options.quantity.text(value));
     });
+    if (this.plot) this.crosshair?.show(this.plot, index === null ? null : this.valuesAt(index));
+  }
+
+  private valuesAt(index: number): CrosshairValues | null {
+    const time = this.times[index];
+    if (time === undefined) return null;
+    const values = this.raw.map((series) => series[index] ?? null);
+    const sum = values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+    return { time, values, sum: this.options.stacked && values.length > 1 ? sum : null };
   }
 
   private resize(): void {

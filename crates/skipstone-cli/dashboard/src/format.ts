@@ -1,42 +1,83 @@
-// Numbers as people read them: three digits and a unit.
+// Numbers as people read them, by the rules of the tool's own tables: about three digits and a unit, and always as many
+// decimals as the size asks for, so that a figure that changes does not jump.
 
-const DECIMAL = ["", "k", "M", "G", "T"];
-
-/** A number with three digits at most: 1.23k. */
-export function compact(value: number): string {
-  return scaled(value, DECIMAL, "");
+/** What a number counts, in its units from the smallest up. */
+export interface Quantity {
+  /** A figure that stands alone: 1.23 MB. */
+  readonly text: (value: number) => string;
+  /** The labels of an axis: one unit and as many decimals for all. */
+  readonly ticks: (values: number[]) => string[];
 }
 
-/** Bytes in decimal units: 1.23 MB. */
-export function bytes(value: number): string {
-  return scaled(value, [" B", " kB", " MB", " GB", " TB"], "");
+type Unit = [size: number, name: string];
+
+/** A number with decimals and commas between thousands. */
+export function fixed(value: number, decimals: number): string {
+  return value.toLocaleString("en-US", {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
 }
 
-/** Bytes a second. */
-export function byteRate(value: number): string {
-  return scaled(value, [" B", " kB", " MB", " GB", " TB"], "/s");
-}
-
-/** A count or rate a second. */
-export function rate(value: number): string {
-  return `${compact(value)}/s`;
-}
-
-export function milliseconds(value: number): string {
-  if (value >= 1000) return `${digits(value / 1000)} s`;
-  if (value > 0 && value < 0.1) return `${Math.round(value * 1000)} µs`;
-  return `${digits(value)} ms`;
-}
-
-export function percent(value: number): string {
-  return `${value !== 0 && Math.abs(value) < 0.1 ? value.toFixed(2) : digits(value)}%`;
-}
-
-/** Whole numbers with thin spaces between thousands. */
+/** A whole number, thousands apart. */
 export function whole(value: number): string {
-  return Math.round(value)
-    .toString()
-    .replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  return fixed(value, 0);
+}
+
+/** About three digits: 1.23, 12.3, 1,234. The bounds are where rounding would add a digit. */
+function threeDigits(value: number): string {
+  const size = Math.abs(value);
+  return fixed(value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+function quantity(units: Unit[], least: (value: number) => string): Quantity {
+  const of = (value: number): Unit =>
+    units.findLast(([size]) => Math.abs(value) >= size * 0.9995) ?? units[0] ?? [1, ""];
+  return {
+    text: (value) => {
+      const [size, name] = of(value);
+      return `${size === 1 ? least(value) : threeDigits(value / size)}${name}`;
+    },
+    ticks: (values) => {
+      const [size, name] = of(Math.max(...values.map(Math.abs)));
+      const scaled = values.map((value) => value / size);
+      const decimals = [0, 1, 2, 3].find((count) =>
+        scaled.every((value) => Math.abs(value - Number(value.toFixed(count))) < 1e-9),
+      );
+      return scaled.map((value) => (value === 0 ? "0" : `${fixed(value, decimals ?? 3)}${name}`));
+    },
+  };
+}
+
+const scales = (after: string, prefixes: string[]): Unit[] =>
+  prefixes.map((prefix, index) => [1000 ** index, `${prefix}${after}`]);
+const tenths = (value: number) => fixed(value, Math.abs(value) < 99.95 ? 1 : 0);
+
+/** Things that are counted in whole numbers. */
+export const count = quantity(scales("", ["", "k", "M", "G"]), whole);
+/** Things a second. */
+export const rate = quantity(scales("/s", ["", "k", "M", "G"]), tenths);
+/** Bytes, in decimal units. */
+export const bytes = quantity(scales("B", [" ", " k", " M", " G", " T"]), whole);
+/** Bytes a second. */
+export const byteRate = quantity(scales("B/s", [" ", " k", " M", " G", " T"]), whole);
+/** Milliseconds, in seconds from ten of them on. */
+export const milliseconds: Quantity = {
+  text: (value) => (value >= 9999.5 ? `${threeDigits(value / 1000)} s` : `${threeDigits(value)} ms`),
+  ticks: quantity(
+    [
+      [1, " ms"],
+      [1000, " s"],
+    ],
+    threeDigits,
+  ).ticks,
+};
+/** Percent to a tenth. */
+export const percent = quantity([[1, "%"]], (value) => fixed(value, 1));
+
+/** A measured figure, or a dash: of nothing there is no share, and before the first sample no time. */
+export function orDash(value: number | null, text: (value: number) => string): string {
+  return value === null ? "–" : text(value);
 }
 
 /** A span of time: 1 d 2 h, 3 min 4 s. */
@@ -67,20 +108,4 @@ export function clock(unixMs: number): string {
   return [date.getHours(), date.getMinutes(), date.getSeconds()]
     .map((part) => String(part).padStart(2, "0"))
     .join(":");
-}
-
-function scaled(value: number, units: string[], after: string): string {
-  let unit = 0;
-  let left = Math.abs(value);
-  while (left >= 999.5 && unit < units.length - 1) {
-    left /= 1000;
-    unit += 1;
-  }
-  return `${value < 0 ? "−" : ""}${digits(left)}${units[unit] ?? ""}${after}`;
-}
-
-/** Three digits at most, without zeros at the end. */
-function digits(value: number): string {
-  const decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
-  return String(Number(value.toFixed(decimals)));
 }

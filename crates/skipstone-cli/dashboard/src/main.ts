@@ -22,8 +22,8 @@ const model: Model = { server: undefined, stress: undefined, frames: new Frames(
 const shell = new Shell();
 const views: Record<string, View> = {
   overview: new Overview(model),
-  clients: new Clients(),
-  client: new ClientView(),
+  clients: new Clients(model),
+  client: new ClientView(model),
   log: new LogView(model),
   chat: new Chat(model),
   stress: new Stress(model),

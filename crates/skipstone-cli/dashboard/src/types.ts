@@ -13,6 +13,9 @@ export interface Frame {
   up_s: number;
   clients: number;
   stress_clients: number;
+  /** Of these, clients that wait for the word to begin, and clients that run until the word to stop. */
+  stress_waiting: number;
+  stress_told: number;
   carriers: Record<string, number>;
   lines: number;
   messages_sent: number;
@@ -24,7 +27,7 @@ export interface Frame {
   /** 50, 90, 99 and 100 percent of the clients. */
   rtt_ms: [number, number, number, number] | null;
   lost: number;
-  loss_percent: number;
+  loss_percent: number | null;
   resent: number;
   repairs: number;
   copies: number;
@@ -49,6 +52,10 @@ export interface ServerFacts {
   ticks_per_second: number;
   websocket: boolean;
   shards: number;
+  /** Cores of the machine that the server may use. */
+  cores: number;
+  /** What may wait for a client before it is disconnected. */
+  queue_bytes_max: number;
 }
 
 export interface ClientRow {
@@ -57,9 +64,9 @@ export interface ClientRow {
   kind: string;
   carrier: string;
   remote: string;
-  rtt_ms: number;
-  loss_sent: number;
-  loss_received: number;
+  rtt_ms: number | null;
+  loss_sent: number | null;
+  loss_received: number | null;
   queued_bytes: number;
   sent_bytes: number;
   received_bytes: number;
@@ -75,9 +82,9 @@ export interface ClientsPage {
 
 export interface ClientDetail {
   row: ClientRow;
-  rtt_min_ms: number;
-  rtt_latest_ms: number;
-  rtt_variation_ms: number;
+  rtt_min_ms: number | null;
+  rtt_latest_ms: number | null;
+  rtt_variation_ms: number | null;
   bytes_in_flight: number;
   congestion_window: number | null;
   datagram_bytes: number;
@@ -125,7 +132,7 @@ export interface ReportSummary {
   p50_ms: number | null;
   p99_ms: number | null;
   max_ms: number | null;
-  overhead_percent: number;
+  overhead_percent: number | null;
 }
 
 export interface StressView {

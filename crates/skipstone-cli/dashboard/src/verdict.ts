@@ -1,7 +1,7 @@
 // What can be said about a stress run before it is over.
 
 import { whole } from "./format";
-import type { StressView } from "./types";
+import type { Frame, StressView } from "./types";
 
 export interface Verdict {
   tone: "idle" | "busy" | "good" | "bad";
@@ -9,9 +9,12 @@ export interface Verdict {
   detail: string;
 }
 
-export function liveVerdict(stress: StressView): Verdict {
+/** Stress clients of runs elsewhere, by what they have told. */
+export type Attached = Pick<Frame, "stress_waiting" | "stress_told">;
+
+export function liveVerdict(stress: StressView, attached?: Attached): Verdict {
   const { phase, progress, failure } = stress;
-  if (phase === null) return endedVerdict(stress);
+  if (phase === null) return attachedVerdict(attached) ?? endedVerdict(stress);
   if (phase === "connecting") {
     const there = progress
       ? `${whole(progress.clients_connected)} of ${whole(progress.clients_asked)}`
@@ -31,6 +34,23 @@ export function liveVerdict(stress: StressView): Verdict {
     ? `${whole(progress.delivered)} lines arrived, none is missing`
     : "the first lines are due";
   return { tone: "good", title: "Passing so far", detail: delivered };
+}
+
+/** Runs elsewhere that are started and stopped from here; who started their clients judges them. */
+function attachedVerdict(attached: Attached | undefined): Verdict | undefined {
+  if (!attached) return undefined;
+  const { stress_waiting: waiting, stress_told: told } = attached;
+  const where = "The verdict is shown where `skipstone stress --wait` runs.";
+  if (told > 0)
+    return { tone: "busy", title: "Running elsewhere", detail: `${clients(told)} until you stop. ${where}` };
+  if (waiting > 0)
+    return { tone: "idle", title: "Ready elsewhere", detail: `${clients(waiting)} for the start. ${where}` };
+  return undefined;
+
+  function clients(count: number): string {
+    const verb = told > 0 ? "run" : "wait";
+    return count === 1 ? `1 client ${verb}s` : `${whole(count)} clients ${verb}`;
+  }
 }
 
 function endedVerdict({ failure, reports }: StressView): Verdict {

@@ -50,3 +50,13 @@ test("a run that has ended has the verdict of its process", () => {
   expect(said({ reports: [report("invalid", ["Busy."])] })).toBe("bad Invalid: Busy.");
   expect(said({ failure: "it ended", reports: [report("pass", [])] })).toBe("bad No result: it ended");
 });
+
+test("clients of runs elsewhere are told apart by whether they take the word", () => {
+  const of = (stress_waiting: number, stress_told: number) => {
+    const { tone, title, detail } = liveVerdict(idle, { stress_waiting, stress_told });
+    return `${tone} ${title}: ${detail}`;
+  };
+  expect(of(0, 0)).toMatch(/^idle No run yet/);
+  expect(of(100, 0)).toMatch(/^idle Ready elsewhere: 100 clients wait for the start\./);
+  expect(of(0, 1)).toMatch(/^busy Running elsewhere: 1 client runs until you stop\./);
+});

@@ -2,7 +2,7 @@
 
 use crate::dashboard::roster::Named;
 use serde::Serialize;
-use skipstone::{Overview, PeerId};
+use skipstone::{Flow, Overview, PeerId};
 use std::net::SocketAddr;
 
 /// One client, as the sampler saw it last: small, because all of them are kept.
@@ -12,10 +12,11 @@ pub(super) struct ClientFigures {
     pub(super) peer: PeerId,
     pub(super) carrier: &'static str,
     pub(super) remote: SocketAddr,
-    pub(super) rtt_ms: f32,
-    /// Percent of the packets.
-    loss_sent: f32,
-    loss_received: f32,
+    /// Missing before a round trip was measured.
+    pub(super) rtt_ms: Option<f32>,
+    /// Percent of the packets; missing on a stream, which loses none, and before the first packet.
+    loss_sent: Option<f32>,
+    loss_received: Option<f32>,
     pub(super) queued_bytes: u64,
     pub(super) sent_bytes: f32,
     pub(super) received_bytes: f32,
@@ -35,13 +36,15 @@ pub(super) struct ClientRow {
 
 impl ClientFigures {
     pub(super) fn new(peer: PeerId, seen: &Overview) -> Self {
+        let is_lossy = !seen.path.carrier.is_reliable;
+        let loss = |share: f64, flow: &Flow| (is_lossy && flow.datagrams > 0).then_some(100.0 * share as f32);
         ClientFigures {
             peer,
             carrier: seen.path.carrier.name,
             remote: seen.path.remote,
-            rtt_ms: rtt_ms(seen) as f32,
-            loss_sent: 100.0 * seen.sending.loss as f32,
-            loss_received: 100.0 * seen.receiving.loss as f32,
+            rtt_ms: rtt_ms(seen).map(|ms| ms as f32),
+            loss_sent: loss(seen.sending.loss, &seen.stats.sent),
+            loss_received: loss(seen.receiving.loss, &seen.stats.received),
             queued_bytes: seen.depth.bytes,
             sent_bytes: seen.sending.ip_bytes_per_second as f32,
             received_bytes: seen.receiving.ip_bytes_per_second as f32,
@@ -50,8 +53,9 @@ impl ClientFigures {
         }
     }
 
-    pub(super) fn loss(&self) -> f32 {
-        self.loss_sent.max(self.loss_received)
+    /// The greater loss of the two directions.
+    pub(super) fn loss(&self) -> Option<f32> {
+        [self.loss_sent, self.loss_received].into_iter().flatten().max_by(f32::total_cmp)
     }
 
     pub(super) fn row(&self, named: Option<&Named>) -> ClientRow {
@@ -64,9 +68,9 @@ impl ClientFigures {
     }
 }
 
-/// The smoothed round-trip time, in milliseconds.
-pub(super) fn rtt_ms(seen: &Overview) -> f64 {
-    seen.rtt.smoothed().as_secs_f64() * 1e3
+/// The smoothed round-trip time, in milliseconds; `None` before one was measured.
+pub(super) fn rtt_ms(seen: &Overview) -> Option<f64> {
+    seen.rtt.is_measured().then(|| seen.rtt.smoothed().as_secs_f64() * 1e3)
 }
 
 /// A client's id as the console has it: `12.3`.

@@ -4,7 +4,10 @@ use crate::dashboard::client_figures::{ClientFigures, ClientRow, id};
 use crate::dashboard::state::DashboardState;
 use serde::{Deserialize, Serialize};
 use skipstone::{PeerId, Stats};
+use skipstone_lab::natural::natural;
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Which rows are asked for.
 #[derive(Debug, Deserialize)]
@@ -52,9 +55,10 @@ pub(super) struct ClientsPage {
 #[derive(Debug, Serialize)]
 pub(super) struct ClientDetail {
     row: ClientRow,
-    rtt_min_ms: f64,
-    rtt_latest_ms: f64,
-    rtt_variation_ms: f64,
+    /// Missing, as the next two, before a round trip was measured.
+    rtt_min_ms: Option<f64>,
+    rtt_latest_ms: Option<f64>,
+    rtt_variation_ms: Option<f64>,
     bytes_in_flight: u32,
     /// Missing without congestion control.
     congestion_window: Option<u64>,
@@ -85,11 +89,11 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
     all.sort_unstable_by_key(|it| it.peer);
     match query.sort {
         SortKey::Id => {}
-        SortKey::Name => all.sort_by(|a, b| name(&a.peer).cmp(name(&b.peer))),
+        SortKey::Name => all.sort_by(|a, b| natural(name(&a.peer), name(&b.peer))),
         SortKey::Carrier => all.sort_by_key(|it| it.carrier),
         SortKey::Remote => all.sort_by_key(|it| it.remote),
-        SortKey::Rtt => all.sort_by(|a, b| a.rtt_ms.total_cmp(&b.rtt_ms)),
-        SortKey::Loss => all.sort_by(|a, b| a.loss().total_cmp(&b.loss())),
+        SortKey::Rtt => all.sort_by(|a, b| compare(a.rtt_ms, b.rtt_ms)),
+        SortKey::Loss => all.sort_by(|a, b| compare(a.loss(), b.loss())),
         SortKey::Queued => all.sort_by_key(|it| it.queued_bytes),
         SortKey::Sent => all.sort_by(|a, b| a.sent_bytes.total_cmp(&b.sent_bytes)),
         SortKey::Received => all.sort_by(|a, b| a.received_bytes.total_cmp(&b.received_bytes)),
@@ -102,15 +106,21 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
     ClientsPage { total: all.len(), offset: query.offset, rows }
 }
 
+/// What was not measured is less than all that was.
+fn compare(one: Option<f32>, other: Option<f32>) -> Ordering {
+    one.unwrap_or(f32::NEG_INFINITY).total_cmp(&other.unwrap_or(f32::NEG_INFINITY))
+}
+
 /// Everything about one client, if it is there.
 pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetail> {
     let seen = state.statistics.overview(peer)?;
     let stats = &seen.stats;
+    let measured = |span: Duration| seen.rtt.is_measured().then(|| span.as_secs_f64() * 1e3);
     Some(ClientDetail {
         row: ClientFigures::new(peer, &seen).row(state.meters.roster.of(peer).as_ref()),
-        rtt_min_ms: seen.rtt.min().as_secs_f64() * 1e3,
-        rtt_latest_ms: seen.rtt.latest().as_secs_f64() * 1e3,
-        rtt_variation_ms: seen.rtt.variation().as_secs_f64() * 1e3,
+        rtt_min_ms: measured(seen.rtt.min()),
+        rtt_latest_ms: measured(seen.rtt.latest()),
+        rtt_variation_ms: measured(seen.rtt.variation()),
         bytes_in_flight: seen.bytes_in_flight,
         congestion_window: (seen.congestion_window != u64::MAX).then_some(seen.congestion_window),
         datagram_bytes: seen.datagram_bytes,

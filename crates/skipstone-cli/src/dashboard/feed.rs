@@ -3,6 +3,7 @@
 use crate::dashboard::roster::{GuestKind, Roster};
 use skipstone::PeerId;
 use skipstone_lab::clean;
+use skipstone_lab::workload::StressTurn;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -80,6 +81,11 @@ impl Feed {
     /// A client is there.
     pub(crate) fn joined(&self, peer: PeerId, name: &str, kind: GuestKind) {
         self.meters.roster.insert(peer, name, kind);
+    }
+
+    /// A stress client tells what it does.
+    pub(crate) fn turned(&self, peer: PeerId, turn: StressTurn) {
+        self.meters.roster.turn(peer, turn);
     }
 
     /// A client is gone.

@@ -15,6 +15,9 @@ pub(super) struct Frame {
     pub(super) up_s: u64,
     pub(super) clients: usize,
     pub(super) stress_clients: usize,
+    /// Of these, clients that wait for the word to begin, and clients that run until the word to stop.
+    pub(super) stress_waiting: usize,
+    pub(super) stress_told: usize,
     pub(super) carriers: BTreeMap<&'static str, usize>,
     /// Lines of clients.
     pub(super) lines: f64,
@@ -29,8 +32,8 @@ pub(super) struct Frame {
     /// Over the clients: 50, 90, 99 and 100 percent of them have at most these, in milliseconds.
     pub(super) rtt_ms: Option<[f64; 4]>,
     pub(super) lost: f64,
-    /// Of the datagrams sent; 0 if there were none.
-    pub(super) loss_percent: f64,
+    /// Of the datagrams sent; missing if there were none.
+    pub(super) loss_percent: Option<f64>,
     pub(super) resent: f64,
     pub(super) repairs: f64,
     pub(super) copies: f64,
@@ -78,7 +81,9 @@ impl Counters {
         frame.datagrams_sent = rate(now.sent.datagrams, then.sent.datagrams);
         frame.datagrams_received = rate(now.received.datagrams, then.received.datagrams);
         frame.lost = rate(now.packets_lost, then.packets_lost);
-        frame.loss_percent = 100.0 * frame.lost / frame.datagrams_sent.max(frame.lost).max(1.0);
+        // What was sent in an earlier second may be found lost in this one.
+        let sent = frame.datagrams_sent.max(frame.lost);
+        frame.loss_percent = (sent > 0.0).then(|| 100.0 * frame.lost / sent);
         frame.resent = rate(now.resent, then.resent);
         frame.repairs = rate(now.redundancy.repairs_sent, then.redundancy.repairs_sent);
         frame.copies = rate(now.redundancy.copies_sent, then.redundancy.copies_sent);
@@ -139,11 +144,14 @@ mod tests {
         let (first, second) = (counters(began, 100), counters(began + Duration::from_secs(2), 300));
         let mut frame = Frame::default();
         second.rates_since(&first, &mut frame);
-        assert_eq!((frame.datagrams_sent, frame.lines, frame.lost, frame.loss_percent), (100.0, 100.0, 10.0, 10.0));
+        assert_eq!(
+            (frame.datagrams_sent, frame.lines, frame.lost, frame.loss_percent),
+            (100.0, 100.0, 10.0, Some(10.0))
+        );
         assert_eq!(frame.sent, BytesSplit { payload: 5000, protocol: 2200, redundancy: 0, headers: 2800 });
         assert_eq!((frame.dashboard_cpu_percent, frame.cpu_percent), (Some(10.0), None));
         counters(began + Duration::from_secs(3), 0).rates_since(&second, &mut frame);
-        assert_eq!((frame.datagrams_sent, frame.loss_percent), (0.0, 0.0));
+        assert_eq!((frame.datagrams_sent, frame.loss_percent), (0.0, None), "nothing has no share that is lost");
     }
 
     #[test]

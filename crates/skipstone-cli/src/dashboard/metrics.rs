@@ -87,7 +87,7 @@ impl Family {
 fn families(state: &DashboardState) -> Vec<Family> {
     let (stats, driver, frame) =
         (state.statistics.stats(), state.statistics.driver_stats(), state.frame.lock().clone());
-    let (clients, stress) = state.meters.roster.counts();
+    let guests = state.meters.roster.counts();
     let redundancy = &stats.redundancy;
     let redundant = redundancy.repairs_sent + redundancy.copies_sent;
     let sent = BytesSplit::of(&stats.sent, redundancy.bytes_sent, redundant);
@@ -95,7 +95,7 @@ fn families(state: &DashboardState) -> Vec<Family> {
     let directions = |sent: u64, received: u64| [("sent", sent), ("received", received)];
     let mut all = vec![
         gauge("clients", "Clients that are connected, by kind", 0.0)
-            .by("kind", [("chat", (clients - stress) as u64), ("stress", stress as u64)]),
+            .by("kind", [("chat", guests.chat as u64), ("stress", guests.stress as u64)]),
         gauge("connections", "Connections by carrier", 0.0)
             .by("carrier", frame.carriers.iter().map(|(carrier, count)| (*carrier, *count as u64))),
         counter("lines", "Lines that clients sent", state.meters.lines()),

@@ -71,8 +71,7 @@ impl Sampler {
     fn look(&mut self) {
         let state = &self.state;
         let overviews = state.statistics.overviews();
-        let mut rtts: Vec<f64> =
-            overviews.iter().filter(|(_, seen)| seen.rtt.is_measured()).map(|(_, seen)| rtt_ms(seen)).collect();
+        let mut rtts: Vec<f64> = overviews.iter().filter_map(|(_, seen)| rtt_ms(seen)).collect();
         let mut carriers = BTreeMap::new();
         let mut queued_bytes = 0;
         for (_, seen) in &overviews {
@@ -81,12 +80,14 @@ impl Sampler {
         }
         *state.clients.lock() = overviews.iter().map(|(peer, seen)| ClientFigures::new(*peer, seen)).collect();
         let counters = self.counters();
-        let (clients, stress_clients) = state.meters.roster.counts();
+        let guests = state.meters.roster.counts();
         let mut frame = Frame {
             t: unix_ms(),
             up_s: state.meters.began.elapsed().as_secs(),
-            clients,
-            stress_clients,
+            clients: guests.all(),
+            stress_clients: guests.stress,
+            stress_waiting: guests.waiting,
+            stress_told: guests.told,
             carriers,
             rtt_ms: percentiles(&mut rtts),
             slowest_tick_ms: state.meters.take_slowest().as_secs_f64() * 1e3,

@@ -48,6 +48,10 @@ pub(crate) struct ServerFacts {
     pub(crate) ticks_per_second: u32,
     pub(crate) websocket: bool,
     pub(crate) shards: usize,
+    /// Cores of the machine that the server may use.
+    pub(crate) cores: usize,
+    /// What may wait for a client before it is disconnected.
+    pub(crate) queue_bytes_max: u32,
 }
 
 impl DashboardState {

@@ -3,6 +3,7 @@
 use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
+use skipstone_lab::workload::StressTurn;
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -13,6 +14,9 @@ pub(super) trait Watcher {
 
     /// A client is there; its carrier is looked up for those who ask.
     fn joined(&self, _peer: PeerId, _visit: &Visit, _carrier: &dyn Fn() -> &'static str) {}
+
+    /// A stress client tells what it does.
+    fn turned(&self, _peer: PeerId, _turn: StressTurn) {}
 
     /// A client is gone, by this close code.
     fn left(&self, _peer: PeerId, _visit: &Visit, _code: u64) {}

@@ -7,10 +7,11 @@ use super::rates::Rates;
 use super::ticks::Ticks;
 use crate::console::{ENGINE_HELP, Reply};
 use skipstone::{DriverStats, Overview, PeerId, ShardOverview, Stats, code};
-use skipstone_lab::report::format::{bytes, milliseconds, seconds, thousands};
+use skipstone_lab::natural::natural;
+use skipstone_lab::report::format::{bytes, counted, milliseconds, or_dash, percent, percent_of, seconds, thousands};
 use skipstone_lab::report::stress::result::{Shard, Side};
 use skipstone_lab::units::{Rate, UnitError};
-use skipstone_lab::workload::{Guest, Word};
+use skipstone_lab::workload::{Guest, StressTurn, Word};
 use std::time::{Duration, Instant};
 
 /// Sessions whose last `stats` is remembered: more than there can be at once; older ones have ended.
@@ -136,10 +137,10 @@ impl Game {
         }
         let mut rows = self.server.overviews();
         let name = |peer: &PeerId| self.guests.get(peer).map_or_else(|| "?".into(), |visit| visit.name());
-        let down = |value: f64| std::cmp::Reverse((value * 1e6) as u64);
+        let down = |value: Option<f64>| std::cmp::Reverse(value.map(|value| (value * 1e6) as u64));
         match key {
-            "name" => rows.sort_by_key(|(peer, _)| name(peer)),
-            "rtt" => rows.sort_by_key(|(_, seen)| down(seen.rtt.smoothed().as_secs_f64())),
+            "name" => rows.sort_by(|(one, _), (other, _)| natural(&name(one), &name(other))),
+            "rtt" => rows.sort_by_key(|(_, seen)| down(rtt_ms(seen))),
             "loss" => rows.sort_by_key(|(_, seen)| down(loss(seen))),
             "queue" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.depth.bytes)),
             "sent" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.stats.sent.messages)),
@@ -152,13 +153,13 @@ impl Game {
         )];
         for (peer, seen) in rows.iter().take(count) {
             lines.push(format!(
-                "{:<8}{:<16}{:<5}{:<22}{:>9}{:>7.2}%{:>10}{:>12}{:>12}",
+                "{:<8}{:<16}{:<5}{:<22}{:>9}{:>8}{:>10}{:>12}{:>12}",
                 peer.to_string(),
                 name(peer),
                 seen.path.carrier.name,
                 seen.path.remote.to_string(),
-                milliseconds(seen.rtt.smoothed().as_secs_f64() * 1e3),
-                loss(seen),
+                or_dash(rtt_ms(seen), milliseconds),
+                loss_text(seen),
                 bytes(seen.depth.bytes),
                 thousands(seen.stats.sent.messages),
                 thousands(seen.stats.received.messages)
@@ -180,6 +181,10 @@ impl Game {
             u64::MAX => "none".into(),
             window => bytes(window),
         };
+        let rtt_text = match rtt.is_measured() {
+            true => format!("rtt {} (min {}, variation {})", ms(rtt.smoothed()), ms(rtt.min()), ms(rtt.variation())),
+            false => "rtt not measured yet".into(),
+        };
         let losses = named(&[
             ("lost", stats.packets_lost),
             ("spurious", stats.packets_spurious),
@@ -189,7 +194,7 @@ impl Game {
         let lines = [
             format!("{peer} {} over {} from {}", visit.name(), seen.path.carrier.name, seen.path.remote),
             format!("connected for {} s, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
-            format!("rtt {} (min {}, variation {})", ms(rtt.smoothed()), ms(rtt.min()), ms(rtt.variation())),
+            rtt_text,
             format!("in flight {}, congestion window {window}", bytes(u64::from(seen.bytes_in_flight))),
             format!(
                 "queued {} messages, {}, on {} active channels",
@@ -199,7 +204,7 @@ impl Game {
             ),
             shares("sent", &stats.sent),
             shares("received", &stats.received),
-            format!("loss {:.2}%, {losses}", loss(&seen)),
+            format!("loss {}, {losses}", loss_text(&seen)),
             format!(
                 "redundancy: {} repairs and {} copies sent ({}), {} packets recovered there, {} recovered here",
                 thousands(stats.redundancy.repairs_sent),
@@ -237,11 +242,19 @@ impl Game {
             }
             _ => return Err("say `stress on`, `stress on 5/s` or `stress off`".into()),
         };
-        let is_stress =
-            |(peer, visit): (&PeerId, &super::visit::Visit)| matches!(visit.guest, Guest::Stress(_)).then_some(*peer);
-        let peers: Vec<PeerId> = self.guests.iter().filter_map(is_stress).collect();
-        peers.iter().for_each(|peer| self.say_to(*peer, &word));
-        Ok(format!("told {} stress clients: {}", peers.len(), word.encode()))
+        let stress = self.guests.iter().filter(|(_, visit)| matches!(visit.guest, Guest::Stress(_)));
+        let peers: Vec<(PeerId, StressTurn)> = stress.map(|(peer, visit)| (*peer, visit.turn)).collect();
+        if peers.is_empty() {
+            return Err("no stress client is connected; `skipstone stress URL --wait` brings some that obey".into());
+        }
+        peers.iter().for_each(|(peer, _)| self.say_to(*peer, &word));
+        let told = format!("told {}: {}", counted(peers.len() as u64, "stress client"), word.encode());
+        match peers.iter().filter(|(_, turn)| *turn == StressTurn::Own).count() {
+            0 => Ok(told),
+            deaf => {
+                Ok(format!("{told}; {deaf} of them did not ask for it: those without --wait follow their own plan"))
+            }
+        }
     }
 }
 
@@ -305,15 +318,16 @@ fn named(counts: &[(&str, u64)]) -> String {
     all.join(", ")
 }
 
+/// The bytes of a direction, and their parts if there are any.
 fn shares(name: &str, flow: &skipstone::Flow) -> String {
-    let whole = flow.ip_bytes.max(1) as f64;
-    let payload = 100.0 * flow.payload_bytes as f64 / whole;
-    let headers = 100.0 * (flow.ip_bytes - flow.datagram_bytes) as f64 / whole;
-    format!(
-        "{name:<9} {} of IP: payload {payload:.1}%, protocol {:.1}%, IP and carrier headers {headers:.1}%",
-        bytes(flow.ip_bytes),
-        (100.0 - payload - headers).max(0.0)
-    )
+    let whole = flow.ip_bytes;
+    let headers = whole.saturating_sub(flow.datagram_bytes);
+    let protocol = whole.saturating_sub(headers + flow.payload_bytes);
+    let parts = [("payload", flow.payload_bytes), ("protocol", protocol), ("IP and carrier headers", headers)];
+    let parts = parts.map(|(part, bytes)| Some(format!("{part} {}", percent(percent_of(bytes, whole)?))));
+    let parts: Option<Vec<String>> = parts.into_iter().collect();
+    let parts = parts.map_or_else(String::new, |parts| format!(": {}", parts.join(", ")));
+    format!("{name:<9} {} of IP{parts}", bytes(whole))
 }
 
 /// A line for each shard, where there are several.
@@ -338,8 +352,19 @@ fn drops(stats: &Stats) -> String {
     format!("drops {}", if drops.is_empty() { "none".into() } else { named(&drops) })
 }
 
-fn loss(seen: &Overview) -> f64 {
-    100.0 * seen.stats.packets_lost as f64 / seen.stats.sent.datagrams.max(1) as f64
+/// Datagrams lost on the way to the client, in percent; `None` on a stream, which loses none, and before the first datagram.
+fn loss(seen: &Overview) -> Option<f64> {
+    let is_datagrams = !seen.path.carrier.is_reliable;
+    percent_of(seen.stats.packets_lost, seen.stats.sent.datagrams).filter(|_| is_datagrams)
+}
+
+fn loss_text(seen: &Overview) -> String {
+    or_dash(loss(seen), |loss| format!("{loss:.2}%"))
+}
+
+/// The smoothed round-trip time in milliseconds; `None` before the first was measured.
+fn rtt_ms(seen: &Overview) -> Option<f64> {
+    seen.rtt.is_measured().then(|| seen.rtt.smoothed().as_secs_f64() * 1e3)
 }
 
 fn parse_peer(text: &str) -> Option<PeerId> {
@@ -349,4 +374,18 @@ fn parse_peer(text: &str) -> Option<PeerId> {
 
 fn unknown(id: &str) -> String {
     format!("no client '{id}'; `clients` lists them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_bytes_have_no_shares() {
+        assert_eq!(shares("sent", &skipstone::Flow::default()), "sent      0 B of IP");
+        let mut flow = skipstone::Flow::default();
+        (flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes) = (500, 720, 1_000);
+        let text = "received  1000 B of IP: payload 50.0%, protocol 22.0%, IP and carrier headers 28.0%";
+        assert_eq!(shares("received", &flow), text);
+    }
 }

@@ -7,8 +7,9 @@ use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts,
 use skipstone::net::websocket::TrustedProxies;
 use skipstone::{PeerId, Server};
 use skipstone_lab::report::output;
-use skipstone_lab::workload::{Guest, Workload};
+use skipstone_lab::workload::{Guest, StressTurn, Workload};
 use std::net::{SocketAddr, TcpListener};
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub(crate) struct GameFacts {
     /// Ticks a second; 0 is unthrottled.
     pub(super) ticks_per_second: u32,
     pub(super) websocket: bool,
+    pub(super) queue_bytes_max: u32,
     pub(super) token: Option<String>,
     /// Proxies that are believed, as they were given.
     pub(super) trusted_proxies: Vec<String>,
@@ -66,6 +68,8 @@ impl DashboardFlags {
             ticks_per_second: game.ticks_per_second,
             websocket: game.websocket,
             shards: server.shards().len(),
+            cores: std::thread::available_parallelism().map_or(1, NonZero::get),
+            queue_bytes_max: game.queue_bytes_max,
         };
         let config = DashboardConfig {
             listen,
@@ -103,9 +107,13 @@ impl Watcher for OpenDashboard {
     fn joined(&self, peer: PeerId, visit: &Visit, _carrier: &dyn Fn() -> &'static str) {
         let kind = match visit.guest {
             Guest::Chat(_) => GuestKind::Chat,
-            Guest::Stress(_) => GuestKind::Stress,
+            Guest::Stress(_) => GuestKind::Stress(visit.turn),
         };
         self.feed.joined(peer, &visit.name(), kind);
+    }
+
+    fn turned(&self, peer: PeerId, turn: StressTurn) {
+        self.feed.turned(peer, turn);
     }
 
     fn left(&self, peer: PeerId, _visit: &Visit, _code: u64) {

@@ -8,7 +8,7 @@ use crate::console::SessionId;
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
 use skipstone_lab::clean;
-use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word, Workload};
+use skipstone_lab::workload::{CONTROL, Guest, LINES, StressTurn, WHO, Word, Workload};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -126,6 +126,8 @@ impl Game {
                 if payload == WHO {
                     let word = Word::Who(self.who());
                     self.say_to(peer, &word);
+                } else if let Some(turn) = StressTurn::decode(&payload) {
+                    self.on_turn(peer, turn, audience);
                 }
                 None
             }
@@ -168,12 +170,20 @@ impl Game {
 
     fn on_connected(&mut self, peer: PeerId, audience: &Audience) -> Option<String> {
         let guest = self.arriving.remove(&peer)?;
-        let visit = Visit { guest, since: Instant::now(), lines: 0 };
+        let visit = Visit { guest, since: Instant::now(), lines: 0, turn: StressTurn::Own };
         let carrier = || self.server.overview(peer).map_or("unknown", |seen| seen.path.carrier.name);
         audience.all().for_each(|watcher| watcher.joined(peer, &visit, &carrier));
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
         Some(line)
+    }
+
+    fn on_turn(&mut self, peer: PeerId, turn: StressTurn, audience: &Audience) {
+        let Some(visit) = self.guests.get_mut(&peer) else { return };
+        if let Guest::Stress(_) = visit.guest {
+            visit.turn = turn;
+            audience.all().for_each(|watcher| watcher.turned(peer, turn));
+        }
     }
 
     fn on_line(&mut self, peer: PeerId, payload: Bytes, age: Duration, audience: &Audience) {

@@ -249,7 +249,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     });
     let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
         #[cfg(feature = "dashboard")]
-        dashboard(arguments, &admin, &server, inherited.dashboard)?,
+        dashboard(arguments, queue_bytes_max, &admin, &server, inherited.dashboard)?,
         #[cfg(feature = "db")]
         database.map(|database| Box::new(database) as Box<dyn Watcher>),
     ];
@@ -262,6 +262,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
 #[cfg(feature = "dashboard")]
 fn dashboard(
     arguments: &ServeArguments,
+    queue_bytes_max: u32,
     admin: &Admin,
     server: &Server,
     handed: Option<std::net::TcpListener>,
@@ -270,6 +271,7 @@ fn dashboard(
         workload: arguments.workload,
         ticks_per_second: arguments.tick,
         websocket: !arguments.no_websocket,
+        queue_bytes_max,
         token: arguments.console_token.clone(),
         trusted_proxies: arguments.trusted_proxy.clone(),
     };

@@ -1,6 +1,6 @@
 //! A client that is there.
 
-use skipstone_lab::workload::Guest;
+use skipstone_lab::workload::{Guest, StressTurn};
 use std::time::Instant;
 
 /// A client that is there.
@@ -9,6 +9,8 @@ pub(crate) struct Visit {
     pub(super) guest: Guest,
     pub(super) since: Instant,
     pub(super) lines: u64,
+    /// What a stress client does, as far as it has told.
+    pub(super) turn: StressTurn,
 }
 
 impl Visit {

@@ -18,7 +18,7 @@ use skipstone_lab::measure::sentence::{Parsed, parse};
 use skipstone_lab::report::stress::chronicle::Chronicle;
 use skipstone_lab::report::stress::judge::LATE_SEND;
 use skipstone_lab::units::{Rate, Size, Span};
-use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, Word};
+use skipstone_lab::workload::{CONTROL, Guest, LINES, SOCKETS_AT_ONCE, StressTurn, Word};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -284,6 +284,18 @@ impl<'p> Generator<'p> {
             self.drive(self.epoch.saturating_duration_since(Instant::now()).min(Duration::from_millis(5)))?;
         }
         Ok(())
+    }
+
+    /// Tells the server what the clients do, so that its operators see for whom their word is.
+    pub(crate) fn tell(&mut self, turn: StressTurn) {
+        let Some(text) = turn.encode() else { return };
+        for client in self.clients.iter().filter(|client| client.state == ClientState::Connected) {
+            if let Some(peer) = client.peer {
+                // Who has left meanwhile need not be heard.
+                let _ = self.pool.send(peer, CONTROL, text);
+            }
+        }
+        self.pool.flush();
     }
 
     /// When the next line is due, since the epoch; `None` when all of the run's lines are.

@@ -167,7 +167,7 @@ fn wire(stats: &Stats) -> Wire {
         bytes_sent: stats.sent.ip_bytes,
         bytes_received: stats.received.ip_bytes,
         bytes_payload: stats.sent.payload_bytes + stats.received.payload_bytes,
-        overhead_percent: 0.0,
+        overhead_percent: None,
     }
     .with_overhead()
 }

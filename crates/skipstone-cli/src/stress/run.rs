@@ -25,7 +25,7 @@ use skipstone_lab::report::stress::table::{heading, table};
 use skipstone_lab::report::{Exit, PageKind, Style, Verdict};
 use skipstone_lab::signals::Signals;
 use skipstone_lab::units::{Carrier, Rate, Span};
-use skipstone_lab::workload::Word;
+use skipstone_lab::workload::{StressTurn, Word};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -180,11 +180,13 @@ impl Run<'_> {
     /// Waits for the console's `stress on`. `None` when the server or the user ends it.
     fn await_word(&mut self, generator: &mut Generator<'_>) -> Result<Option<Rate>, String> {
         self.view.waiting(generator.count(ClientState::Connected));
+        self.tell(generator, StressTurn::Waits);
         loop {
             generator.drive(Duration::from_millis(20))?;
             if let Some(Word::StressOn(rate)) = generator.told.take()
                 && let Ok(rate) = rate.parse()
             {
+                self.tell(generator, StressTurn::Runs);
                 return Ok(Some(rate));
             }
             if self.signals.is_set() || !outcome::has_clients(generator) {
@@ -193,6 +195,13 @@ impl Run<'_> {
                 }
                 return Ok(None);
             }
+        }
+    }
+
+    /// Tells the server what the clients do, unless a parent started them: it gives the word itself.
+    fn tell(&self, generator: &mut Generator<'_>, turn: StressTurn) {
+        if self.view.audience != Audience::Parent {
+            generator.tell(turn);
         }
     }
 

@@ -8,7 +8,7 @@ use skipstone::netsim::LinkStats;
 use super::clock_thread::cpu_time;
 use super::live_path::{Direction, LivePath, LossLine};
 use crate::measure::latency::LatencyMs;
-use crate::report::format::{bytes, thousands, three_digits};
+use crate::report::format::{bytes, percent_of, thousands, three_digits};
 
 /// The counters of a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -105,7 +105,9 @@ impl Snapshot {
     pub(crate) fn line(&self) -> String {
         let direction = |counts: &DirectionCounts| {
             let (sent, lost) = (thousands(counts.sent), thousands(counts.lost));
-            format!("{sent} packets, {lost} lost ({:.2}%)", counts.lost_share() * 100.0)
+            let share = percent_of(counts.lost, counts.sent);
+            let share = share.map_or_else(String::new, |share| format!(" ({share:.2}%)"));
+            format!("{sent} packets, {lost} lost{share}")
         };
         let streams = self.streams.filter(|streams| streams.opened > 0);
         let streams = streams.map_or(String::new(), |streams| format!("   streams {}", streams.open));
@@ -191,9 +193,5 @@ impl DirectionCounts {
             duplicated: stats.duplicated,
             corrupted: stats.corrupted,
         }
-    }
-
-    pub(crate) fn lost_share(&self) -> f64 {
-        self.lost as f64 / self.sent.max(1) as f64
     }
 }

@@ -36,6 +36,16 @@ pub fn percent(percent: f64) -> String {
     format!("{percent:.1}%")
 }
 
+/// A part in percent of the whole; `None` of nothing, which has no parts.
+pub fn percent_of(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
+}
+
+/// What was measured, as text; a dash if nothing was.
+pub fn or_dash(measured: Option<f64>, text: impl Fn(f64) -> String) -> String {
+    measured.map_or_else(|| "-".into(), text)
+}
+
 /// Bytes in the largest unit that keeps a digit before the point.
 pub fn bytes(bytes: u64) -> String {
     let units = [("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -73,6 +83,15 @@ mod tests {
         assert_eq!(shown, ["0.00", "0.00", "0.00", "0.00", "1.23", "9.99", "10.0", "99.9", "100", "1,235"]);
         assert_eq!([1.5, 9_999.0, 12_345.0].map(milliseconds), ["1.50 ms", "9,999 ms", "12.3 s"]);
         assert_eq!([17, 1024, 1_500_000, 3 << 30].map(bytes), ["17 B", "1.00 KiB", "1.43 MiB", "3.00 GiB"]);
+    }
+
+    #[test]
+    fn a_share_of_nothing_is_a_dash() {
+        assert_eq!(
+            [(0, 0), (5, 0), (0, 4), (1, 4)].map(|(part, whole)| percent_of(part, whole)),
+            [None, None, Some(0.0), Some(25.0)]
+        );
+        assert_eq!([None, Some(0.0)].map(|share| or_dash(share, percent)), ["-", "0.0%"]);
     }
 
     #[test]

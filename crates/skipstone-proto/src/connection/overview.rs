@@ -19,7 +19,7 @@ pub struct Overview {
     pub path: Path,
     /// Fill level of the connection's queues.
     pub depth: Depth,
-    /// Share of this side's packets that the path loses, 0 to 1.
+    /// Share of this side's packets that the path was seen to lose lately, 0 to 1; 0 before the first packet.
     pub loss: f32,
     /// Packets that the peer has sent, as far as their numbers tell.
     pub packets_due: u64,
@@ -51,7 +51,7 @@ impl Connection {
             rtt: self.path.rtt,
             path: self.path.current,
             depth: self.channels.depth(),
-            loss: if self.path.current.carrier.is_reliable { 0.0 } else { self.sending.ledger.losses().rate() },
+            loss: if self.path.current.carrier.is_reliable { 0.0 } else { self.sending.ledger.losses().observed() },
             packets_due: packets.due,
             packets_received: packets.received,
             bytes_in_flight: self.sending.ledger.bytes_in_flight(),

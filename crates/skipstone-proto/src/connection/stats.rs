@@ -17,12 +17,9 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// Bytes on the wire beyond the payload, in percent of the payload; 0 without payload.
-    pub fn overhead_percent(&self) -> f64 {
-        if self.payload_bytes == 0 {
-            return 0.0;
-        }
-        (self.ip_bytes as f64 / self.payload_bytes as f64 - 1.0) * 100.0
+    /// Bytes on the wire beyond the payload, in percent of the payload; `None` without payload.
+    pub fn overhead_percent(&self) -> Option<f64> {
+        (self.payload_bytes > 0).then(|| (self.ip_bytes as f64 / self.payload_bytes as f64 - 1.0) * 100.0)
     }
 
     fn each(&mut self, other: &Flow, change: &mut impl FnMut(&mut u64, u64)) {

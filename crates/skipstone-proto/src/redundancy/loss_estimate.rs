@@ -83,6 +83,11 @@ impl LossEstimate {
         self.guess = 1.0 - (at.since(self.first_at).as_secs_f32() / GUESS_SPAN.as_secs_f32()).min(1.0);
     }
 
+    /// Share of the packets lost that were seen, 0 to 1: without the guess, and 0 before the first.
+    pub fn observed(&self) -> f32 {
+        if self.packets > 0.0 { self.lost / self.packets } else { 0.0 }
+    }
+
     /// Share of packets lost, 0 to 1.
     pub fn rate(&self) -> f32 {
         self.per_packet(self.lost)
@@ -126,6 +131,7 @@ mod tests {
     #[test]
     fn the_guess_gives_way_to_what_is_seen() {
         assert!((LossEstimate::default().rate() - 0.01).abs() < 1e-6);
+        assert_eq!(LossEstimate::default().observed(), 0.0, "a guess is nothing that was seen");
         assert!(after(|_| false).rate() < 1e-4);
         let two_percent = after(|number| number % 50 == 0);
         assert!((two_percent.rate() - 0.02).abs() < 0.002, "{two_percent:?}");

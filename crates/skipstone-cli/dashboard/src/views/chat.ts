@@ -1,7 +1,8 @@
 // The chat: what people say, and a word to all of them.
 
 import { command, get } from "../api";
-import { h, setText } from "../dom";
+import { h } from "../dom";
+import { Notice } from "../notice";
 import type { LogLine } from "../types";
 import { makeLine, showLine } from "./log";
 import type { Model, View } from "./view";
@@ -23,7 +24,7 @@ export class Chat implements View {
     autocomplete: "off",
     placeholder: "To everybody",
   });
-  private readonly state = h("p", { className: "note", attributes: { role: "status" } });
+  private readonly notice = new Notice();
   private last = -1;
   private isLoaded = false;
   private isOpen = false;
@@ -32,7 +33,7 @@ export class Chat implements View {
     this.element = h(
       "main",
       { id: "main", className: "full", tabIndex: -1 },
-      h("div", { className: "bar" }, h("h1", {}, "Chat"), this.state),
+      h("div", { className: "bar" }, h("h1", {}, "Chat"), this.notice.element),
       h("div", { className: "card conversation" }, this.empty, this.scroller),
       h(
         "form",
@@ -105,11 +106,6 @@ export class Chat implements View {
   private async say(): Promise<void> {
     const text = this.input.value.trim();
     if (text === "") return;
-    try {
-      setText(this.state, await command("api/say", { text }));
-      this.input.value = "";
-    } catch (error) {
-      setText(this.state, error instanceof Error ? error.message : String(error));
-    }
+    if (await this.notice.give(command("api/say", { text }))) this.input.value = "";
   }
 }

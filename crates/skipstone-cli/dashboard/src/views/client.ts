@@ -3,9 +3,11 @@
 import { command, get } from "../api";
 import { Chart } from "../chart";
 import { h, setText } from "../dom";
-import { byteRate, bytes, milliseconds, percent, rate, whole } from "../format";
+import { byteRate, bytes, fixed, milliseconds, orDash, rate, whole } from "../format";
+import { Notice } from "../notice";
+import { LOSS_PERCENT, RTT_MS, mark, queuedBytes, type Limits } from "../thresholds";
 import type { ClientDetail } from "../types";
-import type { View } from "./view";
+import type { Model, View } from "./view";
 
 const SECONDS = 120;
 /** The shortest time that an axis spans. */
@@ -23,7 +25,7 @@ export class ClientView implements View {
   private readonly subtitle = h("p", { className: "note" }, "\u00a0");
   private readonly facts = h("dl", { className: "facts card" });
   private readonly counters = h("dl", { className: "facts card" });
-  private readonly state = h("p", { className: "note", attributes: { role: "status" } });
+  private readonly notice = new Notice();
   private readonly reason = h("input", {
     id: "kick-reason",
     maxLength: 200,
@@ -38,7 +40,7 @@ export class ClientView implements View {
       { label: "smoothed", colour: "c1" },
       { label: "latest", colour: "c3" },
     ],
-    format: milliseconds,
+    quantity: milliseconds,
   });
   private readonly traffic = new Chart({
     title: "Traffic",
@@ -47,7 +49,7 @@ export class ClientView implements View {
       { label: "out", colour: "c1" },
       { label: "in", colour: "c2" },
     ],
-    format: byteRate,
+    quantity: byteRate,
   });
   private id = "";
   private points: Point[] = [];
@@ -56,7 +58,7 @@ export class ClientView implements View {
   /** Whom this page has ended last. */
   private kicked = "";
 
-  constructor() {
+  constructor(private readonly model: Model) {
     const form = h(
       "form",
       {
@@ -70,7 +72,7 @@ export class ClientView implements View {
       },
       h("label", { htmlFor: "kick-reason" }, "End this connection"),
       h("div", { className: "field" }, this.reason, this.kick),
-      this.state,
+      this.notice.element,
     );
     this.element = h(
       "main",
@@ -99,7 +101,7 @@ export class ClientView implements View {
     this.misses = 0;
     // Until the page shows whom it would end.
     this.kick.disabled = true;
-    setText(this.state, "");
+    this.notice.clear();
     void this.load();
     this.timer = window.setInterval(() => void this.load(), 1000);
   }
@@ -134,31 +136,42 @@ export class ClientView implements View {
 
   private show(detail: ClientDetail): void {
     const { row } = detail;
+    const ms = (value: number | null) => orDash(value, milliseconds.text);
+    const loss = (value: number | null) => orDash(value, (value) => `${fixed(value, 2)}%`);
+    const queue = this.model.server ? queuedBytes(this.model.server) : null;
     setText(this.title, row.name);
     setText(this.subtitle, `${row.id} over ${row.carrier} from ${row.remote}`);
     facts(this.facts, [
       ["Kind", row.kind === "stress" ? "stress client" : "chat client"],
-      ["RTT", milliseconds(row.rtt_ms)],
-      ["RTT, least", milliseconds(detail.rtt_min_ms)],
-      ["RTT, variation", milliseconds(detail.rtt_variation_ms)],
-      ["Loss, sent", percent(row.loss_sent)],
-      ["Loss, received", percent(row.loss_received)],
-      ["Messages out", rate(row.sent_messages)],
-      ["Messages in", rate(row.received_messages)],
-      ["In flight", bytes(detail.bytes_in_flight)],
-      ["Congestion window", detail.congestion_window === null ? "none" : bytes(detail.congestion_window)],
-      ["Datagram", bytes(detail.datagram_bytes)],
-      ["Queued", `${whole(detail.queued_messages)} messages, ${bytes(row.queued_bytes)}`],
+      ["RTT", ms(row.rtt_ms), row.rtt_ms, RTT_MS],
+      ["RTT, least", ms(detail.rtt_min_ms)],
+      ["RTT, variation", ms(detail.rtt_variation_ms)],
+      ["Loss, sent", loss(row.loss_sent), row.loss_sent, LOSS_PERCENT],
+      ["Loss, received", loss(row.loss_received), row.loss_received, LOSS_PERCENT],
+      ["Messages out", rate.text(row.sent_messages)],
+      ["Messages in", rate.text(row.received_messages)],
+      ["In flight", bytes.text(detail.bytes_in_flight)],
+      [
+        "Congestion window",
+        detail.congestion_window === null ? "none" : bytes.text(detail.congestion_window),
+      ],
+      ["Datagram", bytes.text(detail.datagram_bytes)],
+      [
+        "Queued",
+        `${whole(detail.queued_messages)} messages, ${bytes.text(row.queued_bytes)}`,
+        row.queued_bytes,
+        queue,
+      ],
       ["Active channels", whole(detail.channels)],
     ]);
-    const drops = Object.entries(detail.drops).map(([reason, count]): [string, string] => [
+    const drops = Object.entries(detail.drops).map(([reason, count]): Fact => [
       `dropped: ${reason.replaceAll("_", " ")}`,
       whole(count),
     ]);
     facts(this.counters, [
-      ...detail.counters.map(([name, count]): [string, string] => [
+      ...detail.counters.map(([name, count]): Fact => [
         name,
-        name.startsWith("bytes") ? bytes(count) : whole(count),
+        name.startsWith("bytes") ? bytes.text(count) : whole(count),
       ]),
       ...drops,
     ]);
@@ -169,7 +182,8 @@ export class ClientView implements View {
     const now = Date.now() / 1000;
     this.points = [...this.points.filter(({ time }) => time > now - SECONDS), { time: now, detail }];
     const times = this.points.map(({ time }) => time);
-    const of = (value: (detail: ClientDetail) => number) => this.points.map((point) => value(point.detail));
+    const of = (value: (detail: ClientDetail) => number | null) =>
+      this.points.map((point) => value(point.detail));
     const from = Math.max(now - SECONDS, Math.min(times[0] ?? now, now - SECONDS_MIN));
     const range: [number, number] = [from, now];
     this.rtt.show(times, [of((it) => it.row.rtt_ms), of((it) => it.rtt_latest_ms)], range);
@@ -177,24 +191,26 @@ export class ClientView implements View {
   }
 
   private async doKick(): Promise<void> {
-    try {
-      setText(this.state, await command("api/kick", { id: this.id, reason: this.reason.value }));
-      this.kicked = this.id;
+    const { id } = this;
+    if (await this.notice.give(command("api/kick", { id, reason: this.reason.value }))) {
+      this.kicked = id;
       this.kick.disabled = true;
-    } catch (error) {
-      setText(this.state, error instanceof Error ? error.message : String(error));
     }
   }
 }
 
-function facts(list: HTMLElement, rows: [string, string][]): void {
+/** A name and its figure as text; a value and its limits, where it has some. */
+type Fact = [name: string, text: string, value?: number | null, limits?: Limits | null];
+
+function facts(list: HTMLElement, rows: Fact[]): void {
   while (list.children.length > rows.length) list.lastElementChild?.remove();
-  rows.forEach(([name, value], index) => {
+  rows.forEach(([name, text, value = null, limits = null], index) => {
     const row = list.children[index] ?? list.appendChild(h("div", {}, h("dt"), h("dd")));
     const [term, figure] = row.children;
-    if (term && figure) {
+    if (term instanceof HTMLElement && figure instanceof HTMLElement) {
       setText(term, name);
-      setText(figure, value);
+      setText(figure, text);
+      mark(figure, value, limits);
     }
   });
 }

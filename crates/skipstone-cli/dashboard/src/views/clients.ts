@@ -2,9 +2,10 @@
 
 import { get } from "../api";
 import { h, setText } from "../dom";
-import { byteRate, bytes, milliseconds, percent, whole } from "../format";
-import type { ClientRow, ClientsPage } from "../types";
-import type { View } from "./view";
+import { fixed, orDash, whole } from "../format";
+import { LOSS_PERCENT, RTT_MS, mark, queuedBytes, type Limits } from "../thresholds";
+import type { ClientRow, ClientsPage, ServerFacts } from "../types";
+import type { Model, View } from "./view";
 
 interface Column {
   key: string;
@@ -13,23 +14,48 @@ interface Column {
   text: (row: ClientRow) => string;
 }
 
-const COLUMNS: Column[] = [
+/** A column of figures: its unit is in its head, and it has as many decimals in every row. */
+interface Figures {
+  unit: string;
+  decimals: number;
+  of: (row: ClientRow) => number | null;
+  limits?: (server: ServerFacts) => Limits | null;
+}
+
+type TableColumn = Column & Partial<Figures>;
+
+function figures(key: string, label: string, more: Figures & { className?: string }): Column & Figures {
+  const { decimals, of, className = "" } = more;
+  const text = (row: ClientRow) => orDash(of(row), (value) => fixed(value, decimals));
+  return { ...more, key, label, className: `number ${className}`, text };
+}
+
+function lossOf({ loss_sent, loss_received }: ClientRow): number | null {
+  return loss_sent === null ? loss_received : Math.max(loss_sent, loss_received ?? 0);
+}
+
+const COLUMNS: TableColumn[] = [
   { key: "name", label: "Name", className: "name", text: (row) => row.name },
   { key: "id", label: "Id", className: "wide", text: (row) => row.id },
-  { key: "carrier", label: "Carrier", className: "", text: (row) => row.carrier },
+  { key: "carrier", label: "Carrier", className: "wide", text: (row) => row.carrier },
   { key: "remote", label: "Address", className: "wide", text: (row) => row.remote },
-  { key: "rtt", label: "RTT", className: "number", text: (row) => milliseconds(row.rtt_ms) },
-  {
-    key: "loss",
-    label: "Loss",
-    className: "number",
-    text: (row) => percent(Math.max(row.loss_sent, row.loss_received)),
-  },
-  { key: "queued", label: "Queued", className: "number wide", text: (row) => bytes(row.queued_bytes) },
-  { key: "sent", label: "Out", className: "number", text: (row) => byteRate(row.sent_bytes) },
-  { key: "received", label: "In", className: "number", text: (row) => byteRate(row.received_bytes) },
+  figures("rtt", "RTT", { unit: "ms", decimals: 1, of: (row) => row.rtt_ms, limits: () => RTT_MS }),
+  figures("loss", "Loss", { unit: "%", decimals: 2, of: lossOf, limits: () => LOSS_PERCENT }),
+  figures("queued", "Queued", {
+    unit: "kB",
+    decimals: 1,
+    className: "wide",
+    of: (row) => row.queued_bytes / 1000,
+    limits: (server) => thousandths(queuedBytes(server)),
+  }),
+  figures("sent", "Out", { unit: "kB/s", decimals: 1, of: (row) => row.sent_bytes / 1000 }),
+  figures("received", "In", { unit: "kB/s", decimals: 1, of: (row) => row.received_bytes / 1000 }),
 ];
 const PAGE = 100;
+
+function thousandths([busy, bad]: Limits): Limits {
+  return [busy / 1000, bad / 1000];
+}
 
 export class Clients implements View {
   readonly element: HTMLElement;
@@ -47,10 +73,10 @@ export class Clients implements View {
       },
     },
   });
-  private readonly back = button("Previous", () => {
+  private readonly back = button(["Previous"], () => {
     this.turn(-PAGE);
   });
-  private readonly next = button("Next", () => {
+  private readonly next = button(["Next"], () => {
     this.turn(PAGE);
   });
   private sort = "name";
@@ -58,7 +84,7 @@ export class Clients implements View {
   private offset = 0;
   private timer = 0;
 
-  constructor() {
+  constructor(private readonly model: Model) {
     const head = h("tr", {}, ...COLUMNS.map((column) => this.makeHead(column)));
     this.element = h(
       "main",
@@ -143,15 +169,19 @@ export class Clients implements View {
       if (!cell) return;
       const link = place === 0 ? cell.querySelector("a") : null;
       if (link) link.href = `#/clients/${row.id}`;
-      setText(link ?? cell, column.text(row));
+      const text = column.text(row);
+      setText(link ?? cell, text);
+      if (place === 0) cell.title = text;
+      const { server } = this.model;
+      if (server && column.of && column.limits) mark(cell, column.of(row), column.limits(server));
     });
   }
 
-  private makeHead(column: Column): HTMLElement {
+  private makeHead(column: TableColumn): HTMLElement {
     const head = h(
       "th",
       { className: column.className, scope: "col" },
-      button(column.label, () => {
+      button([column.label, column.unit ?? ""], () => {
         this.descending = this.sort === column.key ? !this.descending : column.className.includes("number");
         this.sort = column.key;
         this.offset = 0;
@@ -176,6 +206,7 @@ export class Clients implements View {
   }
 }
 
-function button(text: string, onClick: () => void): HTMLButtonElement {
-  return h("button", { type: "button", on: { click: onClick } }, text);
+function button([text = "", unit = ""]: string[], onClick: () => void): HTMLButtonElement {
+  const small = unit === "" ? [] : [" ", h("small", {}, unit)];
+  return h("button", { type: "button", on: { click: onClick } }, text, ...small);
 }

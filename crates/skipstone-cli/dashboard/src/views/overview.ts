@@ -2,9 +2,11 @@
 
 import { Chart, type Series } from "../chart";
 import { h, setText, svg } from "../dom";
-import { byteRate, bytes, compact, milliseconds, percent, rate, span, whole } from "../format";
+import { byteRate, bytes, count, fixed, milliseconds, orDash, percent, rate, span, whole } from "../format";
+import type { Quantity } from "../format";
 import { carriers } from "../frames";
-import type { BytesSplit, Frame } from "../types";
+import { LOSS_PERCENT, RTT_MS, cpuPercent, mark, tickMs, type Limits } from "../thresholds";
+import type { BytesSplit, Frame, ServerFacts } from "../types";
 import { sparkline } from "./sparkline";
 import type { Model, View } from "./view";
 
@@ -32,10 +34,10 @@ interface Tile {
   of: (frame: Frame) => number | null;
   format: (value: number) => string;
   noteOf: (frame: Frame) => string;
+  limits: ((server: ServerFacts) => Limits | null) | undefined;
 }
 
-/** The shortest time that an axis spans. */
-const SECONDS_MIN = 60;
+const SECONDS_UNCHOSEN_MAX = 300;
 const RANGES: [string, number][] = [
   ["1 min", 60],
   ["5 min", 300],
@@ -48,9 +50,12 @@ export class Overview implements View {
   private readonly tiles: Tile[] = [];
   private readonly plotted: Plotted[];
   private readonly byCarrier: Chart;
-  private seconds = 300;
+  /** What was chosen; until then as much as there is, up to five minutes. */
+  private chosen: number | undefined;
+  private readonly ranges: HTMLButtonElement[];
 
   constructor(private readonly model: Model) {
+    this.ranges = RANGES.map(([label, seconds]) => this.makeRange(label, seconds));
     this.plotted = [
       plot("Messages", "messages of the application", ["sent", "received"], rate, (frame) => [
         frame.messages_sent,
@@ -61,7 +66,7 @@ export class Overview implements View {
           title: "Sent",
           about: "bytes sent a second by what they are",
           series: parts,
-          format: byteRate,
+          quantity: byteRate,
           stacked: true,
         }),
         values: splitOf((frame) => frame.sent),
@@ -71,7 +76,7 @@ export class Overview implements View {
           title: "Received",
           about: "bytes received a second by what they are",
           series: parts.filter((part) => part.label !== "redundancy"),
-          format: byteRate,
+          quantity: byteRate,
           stacked: true,
         }),
         values: (frame) => [frame.received.payload, frame.received.protocol, frame.received.headers],
@@ -110,7 +115,7 @@ export class Overview implements View {
       title: "Connections",
       about: "connections by carrier",
       series: [],
-      format: compact,
+      quantity: count,
       stacked: true,
     });
     this.element = h(
@@ -118,7 +123,16 @@ export class Overview implements View {
       { id: "main", className: "overview", tabIndex: -1 },
       h("h1", { className: "hidden" }, "Overview"),
       this.makeTiles(),
-      h("div", { className: "bar" }, h("h2", {}, "Last"), this.makeRanges()),
+      h(
+        "div",
+        { className: "bar" },
+        h("h2", {}, "Last"),
+        h(
+          "div",
+          { className: "segments", attributes: { role: "group", "aria-label": "Time shown" } },
+          ...this.ranges,
+        ),
+      ),
       h(
         "div",
         { className: "charts" },
@@ -139,11 +153,13 @@ export class Overview implements View {
   onFrame(): void {
     const last = this.model.frames.last;
     if (!last) return;
-    const frames = this.model.frames.window(this.seconds);
+    const seconds = this.chosen ?? this.fitting(last);
+    this.ranges.forEach((button, index) => {
+      button.setAttribute("aria-pressed", String(RANGES[index]?.[1] === seconds));
+    });
+    const frames = this.model.frames.window(seconds);
     const now = last.t / 1000;
-    // A young server has no hour to show.
-    const first = Math.min((frames[0]?.t ?? last.t) / 1000, now - SECONDS_MIN);
-    const range: [number, number] = [Math.max(now - this.seconds, first), now];
+    const range: [number, number] = [now - seconds, now];
     const times = frames.map((frame) => frame.t / 1000);
     for (const { chart, values } of this.plotted) {
       const rows = frames.map(values);
@@ -159,11 +175,20 @@ export class Overview implements View {
     this.showTiles(last);
   }
 
+  /** The shortest range that has everything of a young server. */
+  private fitting(last: Frame): number {
+    const first = this.model.frames.window(SECONDS_UNCHOSEN_MAX)[0] ?? last;
+    const age = (last.t - first.t) / 1000;
+    return RANGES.find(([, seconds]) => seconds >= age)?.[1] ?? SECONDS_UNCHOSEN_MAX;
+  }
+
   private showTiles(last: Frame): void {
     const recent = this.model.frames.window(60);
+    const { server } = this.model;
     for (const tile of this.tiles) {
       const value = tile.of(last);
-      setText(tile.value, value === null ? "–" : tile.format(value));
+      setText(tile.value, orDash(value, tile.format));
+      if (server) mark(tile.value, value, tile.limits?.(server) ?? null);
       setText(tile.note, tile.noteOf(last));
       tile.line.setAttribute("d", sparkline(recent.map((frame) => tile.of(frame) ?? 0)));
     }
@@ -176,6 +201,7 @@ export class Overview implements View {
       of: Tile["of"],
       format: Tile["format"],
       noteOf: Tile["noteOf"],
+      limits?: Tile["limits"],
     ): HTMLElement => {
       const value = h("dd", { className: "figure" }, "–");
       const note = h("dd", { className: "note" }, "\u00a0");
@@ -186,7 +212,7 @@ export class Overview implements View {
         class: "sparkline",
         "aria-hidden": "true",
       };
-      this.tiles.push({ value, note, line, of, format, noteOf });
+      this.tiles.push({ value, note, line, of, format, noteOf, limits });
       return h("div", { className: "card tile" }, h("dt", {}, label), value, note, svg("svg", box, line));
     };
     return h(
@@ -203,78 +229,73 @@ export class Overview implements View {
         "Lines",
         "c2",
         (frame) => frame.lines,
-        rate,
-        (frame) => `${rate(frame.messages_sent)} delivered`,
+        rate.text,
+        (frame) => `${rate.text(frame.messages_sent)} sent on`,
       ),
       tile(
         "Out",
         "c1",
         (frame) => total(frame.sent),
-        byteRate,
-        (frame) => `${rate(frame.datagrams_sent)} datagrams`,
+        byteRate.text,
+        (frame) => `${rate.text(frame.datagrams_sent)} datagrams`,
       ),
       tile(
         "In",
         "c2",
         (frame) => total(frame.received),
-        byteRate,
-        (frame) => `${rate(frame.datagrams_received)} datagrams`,
+        byteRate.text,
+        (frame) => `${rate.text(frame.datagrams_received)} datagrams`,
       ),
       tile(
         "RTT p99",
         "c4",
         (frame) => frame.rtt_ms?.[2] ?? null,
-        milliseconds,
-        (frame) => (frame.rtt_ms ? `median ${milliseconds(frame.rtt_ms[0])}` : "no clients"),
+        milliseconds.text,
+        (frame) => (frame.rtt_ms ? `median ${milliseconds.text(frame.rtt_ms[0])}` : "not measured"),
+        () => RTT_MS,
       ),
       tile(
         "Loss",
         "c5",
         (frame) => frame.loss_percent,
-        percent,
-        (frame) => `${rate(frame.recovered)} recovered`,
+        (value) => `${fixed(value, 2)}%`,
+        (frame) =>
+          frame.loss_percent === null ? "nothing was sent" : `${rate.text(frame.recovered)} recovered`,
+        () => LOSS_PERCENT,
       ),
       tile(
         "Slowest tick",
         "c3",
         (frame) => frame.slowest_tick_ms,
-        milliseconds,
-        (frame) => `${rate(frame.ticks)} ticks`,
+        milliseconds.text,
+        (frame) => `${rate.text(frame.ticks)} ticks`,
+        tickMs,
       ),
       tile(
         "CPU",
         "c3",
         (frame) => frame.cpu_percent,
-        percent,
-        (frame) => `up ${span(frame.up_s)}`,
+        percent.text,
+        (frame) => `of one core, up ${span(frame.up_s)}`,
+        cpuPercent,
       ),
     );
   }
 
-  private makeRanges(): HTMLElement {
-    const buttons = RANGES.map(([label, seconds]) =>
-      h(
-        "button",
-        {
-          type: "button",
-          attributes: { "aria-pressed": String(seconds === this.seconds) },
-          on: {
-            click: () => {
-              this.seconds = seconds;
-              buttons.forEach((button, index) => {
-                button.setAttribute("aria-pressed", String(RANGES[index]?.[1] === seconds));
-              });
-              this.onFrame();
-            },
+  private makeRange(label: string, seconds: number): HTMLButtonElement {
+    return h(
+      "button",
+      {
+        type: "button",
+        attributes: { "aria-pressed": "false" },
+        on: {
+          click: () => {
+            this.chosen = seconds;
+            this.onFrame();
           },
         },
-        label,
-      ),
-    );
-    return h(
-      "div",
-      { className: "segments", attributes: { role: "group", "aria-label": "Time shown" } },
-      ...buttons,
+      },
+      label,
     );
   }
 }
@@ -283,12 +304,12 @@ function plot(
   title: string,
   about: string,
   labels: string[],
-  format: (value: number) => string,
+  quantity: Quantity,
   values: Plotted["values"],
 ): Plotted {
   const colours = labels.length > 2 ? ["c1", "c2", "c3", "c5"] : ["c1", "c2"];
   const series = labels.map((label, index) => ({ label, colour: colours[index] ?? "c1" }));
-  return { chart: new Chart({ title, about, series, format }), values };
+  return { chart: new Chart({ title, about, series, quantity }), values };
 }
 
 function transpose(rows: (number | null)[][]): (number | null)[][] {

@@ -2,10 +2,27 @@
 
 import { command, get } from "../api";
 import { h, setText } from "../dom";
-import { milliseconds, percent, rate, whole } from "../format";
-import type { ReportSummary, StressView } from "../types";
+import { fixed, milliseconds, orDash, rate, whole } from "../format";
+import { Notice } from "../notice";
+import type { ReportSummary, StressPhase, StressView } from "../types";
 import { liveVerdict } from "../verdict";
 import type { Model, View } from "./view";
+
+/** A column of the reports: its label, its unit, and its class. */
+type Head = [label: string, unit: string, className: string];
+
+const HEADS: Head[] = [
+  ["Run", "", ""],
+  ["Verdict", "", ""],
+  ["Clients", "", "number wide"],
+  ["Rate", "", "wide"],
+  ["Delivered", "", "number wide"],
+  ["Lost", "", "number"],
+  ["p50", "ms", "number wide"],
+  ["p99", "ms", "number"],
+  ["Max", "ms", "number wide"],
+  ["Overhead", "%", "number wide"],
+];
 
 export class Stress implements View {
   readonly element: HTMLElement;
@@ -18,22 +35,23 @@ export class Stress implements View {
     attributes: { "aria-label": "Progress of the run" },
   });
   private readonly figures = h("dl", { className: "figures" });
-  private readonly state = h("p", { className: "note", attributes: { role: "status" } });
+  private readonly notice = new Notice();
+  private readonly elsewhere = h("p", { className: "note" });
   private readonly clients = field("stress-clients", "Clients", "100", {
     type: "number",
     min: "1",
     max: "5000",
   });
-  private readonly rate = field("stress-rate", "Lines of each", "1/s", {});
-  private readonly duration = field("stress-duration", "For", "10s", {});
-  private readonly mix = field("stress-mix", "Mix", "", { placeholder: "udp=67,ws=33" });
+  private readonly rate = field("stress-rate", "Lines of each client", "1/s", {});
+  private readonly duration = field("stress-duration", "Duration", "10s", {});
+  private readonly mix = field("stress-mix", "Carriers", "", { placeholder: "udp=67,ws=33" });
   private readonly begin = h("button", { type: "submit", className: "primary" }, "Start");
   private readonly stop = h(
     "button",
     {
       type: "button",
       on: {
-        click: () => void this.run("api/stress/stop", {}),
+        click: () => void this.stopRun(),
       },
     },
     "Stop",
@@ -46,6 +64,7 @@ export class Stress implements View {
     attributes: { "aria-label": "Report in full" },
   });
   private reports = "";
+  private phase: StressPhase | null = null;
 
   constructor(private readonly model: Model) {
     this.verdict = h(
@@ -54,13 +73,14 @@ export class Stress implements View {
       h("div", { className: "headline" }, this.badge, this.detail),
       this.bar,
       this.figures,
+      this.elsewhere,
     );
-    const heads = ["Run", "Verdict", "Clients", "Rate", "Delivered", "Lost", "p50", "p99", "Max", "Overhead"];
-    const number = (head: string) => (["Run", "Verdict", "Rate"].includes(head) ? "" : "number");
+    const head = ([label, unit, className]: Head) =>
+      h("th", { scope: "col", className }, label, ...(unit === "" ? [] : [" ", h("small", {}, unit)]));
     this.element = h(
       "main",
       { id: "main", tabIndex: -1 },
-      h("div", { className: "bar" }, h("h1", {}, "Stress"), this.state),
+      h("div", { className: "bar" }, h("h1", {}, "Stress"), this.notice.element),
       h(
         "div",
         { className: "stress" },
@@ -73,7 +93,7 @@ export class Stress implements View {
             on: {
               submit: (event) => {
                 event.preventDefault();
-                void this.run("api/stress/start", this.order());
+                void this.startRun();
               },
             },
           },
@@ -89,16 +109,7 @@ export class Stress implements View {
           tabIndex: 0,
           attributes: { role: "region", "aria-label": "Table of reports" },
         },
-        h(
-          "table",
-          {},
-          h(
-            "thead",
-            {},
-            h("tr", {}, ...heads.map((head) => h("th", { scope: "col", className: number(head) }, head))),
-          ),
-          this.rows,
-        ),
+        h("table", {}, h("thead", {}, h("tr", {}, ...HEADS.map(head))), this.rows),
       ),
       this.report,
     );
@@ -119,15 +130,20 @@ export class Stress implements View {
   onStress(): void {
     const { stress } = this.model;
     if (!stress) return;
-    const { tone, title, detail } = liveVerdict(stress);
+    if (stress.phase !== this.phase) this.notice.clear();
+    this.phase = stress.phase;
+    const last = this.model.frames.last;
+    const { tone, title, detail } = liveVerdict(stress, last);
     this.verdict.dataset["tone"] = tone;
     setText(this.badge, title);
     setText(this.detail, detail);
-    const attached = this.model.frames.last?.stress_clients ?? 0;
-    const isElsewhere = stress.phase === null && attached > 0;
-    setText(this.begin, isElsewhere ? `Start the ${whole(attached)} that wait` : "Start");
-    this.begin.disabled = stress.phase !== null;
-    this.stop.disabled = stress.phase === null ? attached === 0 : stress.phase === "judging";
+    const waiting = last?.stress_waiting ?? 0;
+    const told = last?.stress_told ?? 0;
+    const isElsewhere = stress.phase === null && waiting > 0;
+    setText(this.begin, isElsewhere ? `Start the ${whole(waiting)} that wait` : "Start");
+    this.begin.disabled = stress.phase !== null || (told > 0 && waiting === 0);
+    this.stop.disabled = stress.phase === null ? told === 0 : stress.phase === "judging";
+    this.showOthers(stress.phase);
     [this.clients, this.duration, this.mix].forEach(({ input }) => (input.disabled = isElsewhere));
     this.showProgress(stress);
     this.showReports(stress.reports);
@@ -143,26 +159,39 @@ export class Stress implements View {
     };
   }
 
-  private async run(path: string, order: object): Promise<void> {
-    try {
-      setText(this.state, await command(path, order));
-    } catch (error) {
-      setText(this.state, error instanceof Error ? error.message : String(error));
-    }
+  private async startRun(): Promise<void> {
+    const isOwn = !this.clients.input.disabled;
+    // The verdict shows what an own run does.
+    if ((await this.notice.give(command("api/stress/start", this.order()))) && isOwn) this.notice.clear();
+  }
+
+  private async stopRun(): Promise<void> {
+    await this.notice.give(command("api/stress/stop", {}));
+  }
+
+  /** Stress clients that take no word from here. Those of a run that has just ended are about to leave. */
+  private showOthers(phase: StressPhase | null): void {
+    const others = this.model.frames
+      .window(3)
+      .map((frame) => frame.stress_clients - frame.stress_waiting - frame.stress_told);
+    const count = phase === null ? Math.min(...others) : 0;
+    const of = count === 1 ? "1 stress client" : `${whole(count)} stress clients`;
+    const text = `${of} of a run elsewhere without --wait: nothing here starts or stops it.`;
+    setText(this.elsewhere, others.length > 0 && count > 0 ? text : "");
   }
 
   private showProgress({ phase, elapsed_s, duration_s, progress }: StressView): void {
     this.bar.hidden = phase === null;
     this.bar.value =
       phase === "running" ? Math.min(elapsed_s / Math.max(duration_s, 1e-3), 1) : phase === "judging" ? 1 : 0;
-    const ms = (value: number | null) => (value === null ? "–" : milliseconds(value));
+    const ms = (value: number | null) => orDash(value, milliseconds.text);
     const figures: [string, string][] =
       phase === null || !progress
         ? []
         : [
             ["Clients", `${whole(progress.clients_connected)} of ${whole(progress.clients_asked)}`],
-            ["Sent", rate(progress.sent_per_second)],
-            ["Delivered", rate(progress.delivered_per_second)],
+            ["Sent", rate.text(progress.sent_per_second)],
+            ["Delivered", rate.text(progress.delivered_per_second)],
             ["Missing", whole(progress.missing)],
             ["p50", ms(progress.p50_ms)],
             ["p99", ms(progress.p99_ms)],
@@ -177,12 +206,17 @@ export class Stress implements View {
     if (now === this.reports) return;
     this.reports = now;
     const rows = reports.map((report) => this.makeRow(report));
-    const empty = h("tr", {}, h("td", { colSpan: 10, className: "empty" }, "No run has ended yet."));
+    const empty = h(
+      "tr",
+      {},
+      h("td", { colSpan: HEADS.length, className: "empty" }, "No run has ended yet."),
+    );
     this.rows.replaceChildren(...(rows.length > 0 ? rows : [empty]));
   }
 
   private makeRow(report: ReportSummary): HTMLElement {
-    const ms = (value: number | null) => (value === null ? "–" : milliseconds(value));
+    const figure = (value: number | null, decimals: number) =>
+      orDash(value, (value) => fixed(value, decimals));
     const open = h(
       "button",
       {
@@ -199,19 +233,23 @@ export class Stress implements View {
       { className: `chip ${report.verdict === "pass" ? "good" : "bad"}` },
       report.verdict,
     );
-    const cells: [Node | string, string][] = [
-      [open, ""],
-      [verdict, ""],
-      [whole(report.clients), "number"],
-      [report.rate, ""],
-      [whole(report.delivered), "number"],
-      [whole(report.lost), "number"],
-      [ms(report.p50_ms), "number"],
-      [ms(report.p99_ms), "number"],
-      [ms(report.max_ms), "number"],
-      [percent(report.overhead_percent), "number"],
+    const cells: (Node | string)[] = [
+      open,
+      verdict,
+      whole(report.clients),
+      report.rate,
+      whole(report.delivered),
+      whole(report.lost),
+      figure(report.p50_ms, 2),
+      figure(report.p99_ms, 2),
+      figure(report.max_ms, 2),
+      figure(report.overhead_percent, 1),
     ];
-    return h("tr", {}, ...cells.map(([content, className]) => h("td", { className }, content)));
+    return h(
+      "tr",
+      {},
+      ...cells.map((content, index) => h("td", { className: HEADS[index]?.[2] ?? "" }, content)),
+    );
   }
 
   private async showReport(number: number): Promise<void> {
@@ -220,7 +258,7 @@ export class Stress implements View {
       this.report.hidden = false;
       this.report.focus();
     } catch (error) {
-      setText(this.state, error instanceof Error ? error.message : String(error));
+      this.notice.refuse(error);
     }
   }
 }

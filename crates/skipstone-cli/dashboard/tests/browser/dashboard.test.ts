@@ -86,11 +86,13 @@ describe("by clicks", () => {
   test("a stress run is started, watched, stopped and judged", async () => {
     await go("Stress");
     await page.getByRole("spinbutton", { name: "Clients" }).fill("40");
-    await page.getByRole("textbox", { name: "Lines of each" }).fill("5/s");
-    await page.getByRole("textbox", { name: "For" }).fill("60s");
-    await page.getByRole("textbox", { name: "Mix" }).fill("udp=30,ws=10");
+    await page.getByRole("textbox", { name: "Lines of each client" }).fill("5/s");
+    await page.getByRole("textbox", { name: "Duration" }).fill("60s");
+    await page.getByRole("textbox", { name: "Carriers" }).fill("udp=30,ws=10");
     await page.getByRole("button", { name: "Start" }).click();
     await see("Passing so far");
+    // The verdict says what the run does: no word of its beginning stays beside it.
+    expect(await page.getByRole("status").last().textContent()).toBe("");
     await see(/[1-9][\d,]* lines arrived, none is missing/);
     await shot("stress-running");
     await page.getByRole("button", { name: "Stop" }).click();
@@ -103,13 +105,114 @@ describe("by clicks", () => {
     await page.locator("dd.figure", { hasText: /^0$/ }).first().waitFor();
   });
 
+  test("the clients of a run that waits are started and stopped", async () => {
+    const run = new Process("stress", served.url, "--wait", "--clients", "100");
+    await run.until("100 clients wait");
+    await go("Stress");
+    await page.getByRole("textbox", { name: "Lines of each client" }).fill("2/s");
+    await page.getByRole("button", { name: "Start the 100 that wait" }).click();
+    await see("told 100 stress clients: stress on 2/s");
+    await see("Running elsewhere");
+    await run.until("running");
+    // What was said is gone before long.
+    await page.getByText("told 100 stress clients").waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Stop" }).click();
+    await run.until("at 2/s for");
+    await page.getByRole("button", { name: "Start the 100 that wait" }).waitFor();
+    await run.end("SIGINT");
+    await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+  });
+
+  test("the clients of a run with a plan of its own are not offered to be started", async () => {
+    const run = new Process("stress", served.url, "--clients", "3", "--duration", "60s");
+    await run.until("running");
+    await go("Stress");
+    await see("3 stress clients of a run elsewhere without --wait");
+    await page.getByRole("button", { name: "Start", exact: true }).waitFor();
+    expect(await page.getByRole("button", { name: "Stop" }).isDisabled()).toBe(true);
+    await run.end("SIGINT");
+    await page.getByText("3 stress clients of a run elsewhere").waitFor({ state: "detached" });
+  });
+
   test("an order that makes no sense is refused in words", async () => {
     await go("Stress");
-    await page.getByRole("textbox", { name: "Lines of each" }).fill("very fast");
+    await page.getByRole("textbox", { name: "Lines of each client" }).fill("very fast");
     await page.getByRole("button", { name: "Start" }).click();
     await see(/rate: /);
     // The refusal is an HTTP status, which the console names too.
     expect(troubles.splice(0).filter((trouble) => !trouble.includes("409"))).toEqual([]);
+  });
+});
+
+describe("in figures", () => {
+  test("names are in the order in which people count", async () => {
+    const names = ["bot 10", "bot 9", "bot 2"];
+    const guests = names.map((name) => new Process("chat", served.url, "--name", name));
+    await go("Clients");
+    await page.getByRole("searchbox", { name: "Find clients" }).fill("bot");
+    const shown = () => page.locator("tbody a").allTextContents();
+    await eventually(async () => (await shown()).join() === "bot 2,bot 9,bot 10", "their order");
+    await Promise.all(guests.map((guest) => guest.end()));
+  });
+
+  test("the time that is shown is the time that is chosen", async () => {
+    const pressed = page.getByRole("group", { name: "Time shown" }).locator("[aria-pressed=true]");
+    await eventually(async () => (await pressed.count()) === 1, "a choice");
+    await page.getByRole("button", { name: "15 min" }).click();
+    await eventually(async () => (await pressed.textContent()) === "15 min", "the choice");
+    // An axis of 15 minutes has labels minutes apart.
+    const span = await page.evaluate(() => document.querySelector(".chart")?.getAttribute("data-seconds"));
+    expect(span).toBe("900");
+  });
+
+  test("the cross-hair shows the time and each value", async () => {
+    await page.locator(".chart", { hasText: "Ticks" }).last().scrollIntoViewIfNeeded();
+    const over = page.locator(".chart", { hasText: "CPU" }).locator(".u-over");
+    await eventually(async () => {
+      const box = await over.boundingBox();
+      await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 4, (box?.y ?? 0) + 40);
+      return page.locator(".crosshair:visible").isVisible();
+    }, "values at the cross-hair");
+    expect(await page.locator(".crosshair:visible").textContent()).toMatch(
+      /^\d\d:\d\d:\d\dprocess\d.*%dashboard\d.*%$/,
+    );
+  });
+
+  test("a figure beyond its threshold is marked, and nothing has no share", async () => {
+    const row = (name: string, more: object) => ({
+      id: "1.1",
+      name,
+      kind: "chat",
+      carrier: "udp",
+      remote: "127.0.0.1:1",
+      rtt_ms: 12.3,
+      loss_sent: 0,
+      loss_received: null,
+      queued_bytes: 0,
+      sent_bytes: 1234.5,
+      received_bytes: 0,
+      ...more,
+    });
+    const rows = [
+      row("well", {}),
+      row("late", { rtt_ms: 160 }),
+      row("bad", { loss_sent: 12 }),
+      row("new", { rtt_ms: null, loss_sent: null }),
+    ];
+    await page.route("**/api/clients?*", (route) => route.fulfill({ json: { total: 4, offset: 0, rows } }));
+    await go("Clients");
+    await page.getByRole("link", { name: "late" }).waitFor();
+    const levels = await page
+      .locator("tbody tr")
+      .evaluateAll((lines) =>
+        lines.map((line) =>
+          [...line.querySelectorAll("[data-level]")].map((cell) => cell.getAttribute("data-level")),
+        ),
+      );
+    expect(levels.map((line) => line.join())).toEqual([",,", "busy,,", ",bad,", ",,"]);
+    const texts = await page.locator("tbody tr").last().locator("td.number").allTextContents();
+    expect(texts).toEqual(["–", "–", "0.0", "1.2", "0.0"]);
+    await shot("thresholds");
   });
 });
 
@@ -136,6 +239,9 @@ describe("for everybody", () => {
 
   test("on a phone nothing is wider than the screen", async () => {
     await page.setViewportSize({ width: 390, height: 844 });
+    const guests = ["Ada", "A name of thirty-two letters, all"].map(
+      (name) => new Process("chat", served.url, "--name", name),
+    );
     for (const view of VIEWS) {
       await go(view.charAt(0).toUpperCase() + view.slice(1));
       const [content, screen] = await page.evaluate((): [number, number] => [
@@ -143,9 +249,16 @@ describe("for everybody", () => {
         innerWidth,
       ]);
       expect(content, view).toBeLessThanOrEqual(screen);
+      if (view === "clients") await page.getByRole("link", { name: "Ada" }).waitFor();
+      // No column is cut, and none has to be scrolled to.
+      const cut = await page
+        .locator(".table")
+        .evaluateAll((tables) => tables.some((table) => table.scrollWidth > table.clientWidth));
+      expect(cut, view).toBe(false);
       await faultless(`${view} on a phone`);
       await shot(`${view}-phone`);
     }
+    await Promise.all(guests.map((guest) => guest.end()));
   });
 
   test("every view is reached by keys alone", async () => {

@@ -61,6 +61,8 @@ impl Stage {
             ticks_per_second: 60,
             websocket: false,
             shards: 1,
+            cores: 2,
+            queue_bytes_max: 4 << 20,
         };
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),

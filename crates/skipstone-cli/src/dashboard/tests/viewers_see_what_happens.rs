@@ -1,6 +1,7 @@
 use super::client::{Stage, body};
 use crate::dashboard::GuestKind;
 use skipstone::PeerId;
+use skipstone_lab::workload::StressTurn;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -29,11 +30,12 @@ fn frames_and_lines_arrive_and_the_end_is_told() {
     until(&mut viewer, "text/event-stream");
     let peer = PeerId { index: 1, generation: 2 };
     stage.feed.joined(peer, "Zoë", GuestKind::Chat);
-    stage.feed.joined(PeerId { index: 2, generation: 1 }, "stress-1", GuestKind::Stress);
+    stage.feed.joined(PeerId { index: 2, generation: 1 }, "stress-1", GuestKind::Stress(StressTurn::Own));
     stage.feed.tick(7, Duration::from_millis(3));
     stage.feed.chat("Zoë", "<script>alert(1)</script>");
     until(&mut viewer, r#""chat","Zoë","<script>alert(1)</script>"]]"#);
-    let frame = until(&mut viewer, r#""clients":2,"stress_clients":1"#);
+    stage.feed.turned(PeerId { index: 2, generation: 1 }, StressTurn::Waits);
+    let frame = until(&mut viewer, r#""clients":2,"stress_clients":1,"stress_waiting":1,"stress_told":0"#);
     assert!(frame.contains("event: frame"));
     stage.feed.left(peer);
     until(&mut viewer, r#""clients":1,"stress_clients":1"#);

@@ -1,7 +1,7 @@
 //! The last output of a run on a terminal: the figures, and at the very end, where one looks first, the verdict.
 //! At most 80 columns, as long as texts from outside have blanks to break at.
 
-use crate::report::format::{bytes, counted, milliseconds, percent, thousands, three_digits};
+use crate::report::format::{bytes, counted, milliseconds, or_dash, percent, percent_of, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
 use crate::report::stress::result::{ClientCounts, LatencyMs, Messages, Side, StressResult, Wire};
 use crate::report::{Cell, Page, Verdict};
@@ -81,7 +81,7 @@ impl Grid<'_> {
                 |column: &StressColumn<'_>| column.latency.as_ref().map_or("-".into(), |all| milliseconds(figure(all)));
             self.row(label, |column| Cell::right(shown(column), CELL_COLUMNS));
         }
-        self.row("Overhead", |column| Cell::right(percent(column.wire.overhead_percent), CELL_COLUMNS));
+        self.row("Overhead", |column| Cell::right(or_dash(column.wire.overhead_percent, percent), CELL_COLUMNS));
         self.page.blank();
     }
 
@@ -215,14 +215,14 @@ fn network(wire: &Wire) -> String {
 fn redundancy(result: &StressResult) -> String {
     let balance = result.protocol.balance();
     let mode = result.plan.redundancy.as_ref().map_or(String::new(), |mode| format!("{mode}: "));
-    let all = (result.wire.bytes_sent + result.wire.bytes_received).max(1);
+    let share = percent_of(balance.bytes, result.wire.bytes_sent + result.wire.bytes_received);
     let of = if result.protocol.server.is_some() { "" } else { " by the clients" };
     format!(
-        "{mode}{} and {} ({}, {} of all) sent{of}, {} recovered",
+        "{mode}{} and {} ({}{}) sent{of}, {} recovered",
         counted(balance.repairs, "repair"),
         if balance.copies == 1 { "1 copy".into() } else { format!("{} copies", thousands(balance.copies)) },
         bytes(balance.bytes),
-        percent(100.0 * balance.bytes as f64 / all as f64),
+        share.map_or_else(String::new, |share| format!(", {} of all", percent(share))),
         counted(balance.packets_recovered, "lost packet")
     )
 }

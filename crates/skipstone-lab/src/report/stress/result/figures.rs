@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::Tally;
 use crate::report::figures::copied;
+use crate::report::format::percent_of;
 
 /// The lines of a run, and what became of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -50,8 +51,8 @@ pub struct Wire {
     pub bytes_received: u64,
     /// Bytes of lines in both, each counted once for each time it was sent or delivered.
     pub bytes_payload: u64,
-    /// Bytes that the network carried beyond the lines, in percent of the lines.
-    pub overhead_percent: f64,
+    /// Bytes that the network carried beyond the lines, in percent of the lines; null without lines.
+    pub overhead_percent: Option<f64>,
 }
 
 impl Messages {
@@ -67,11 +68,10 @@ impl Messages {
 }
 
 impl Wire {
-    /// The same with its overhead worked out; 0 where there was no payload.
+    /// The same with its overhead worked out, where there was payload.
     pub fn with_overhead(mut self) -> Wire {
-        let carried = (self.bytes_sent + self.bytes_received) as f64;
-        let payload = self.bytes_payload as f64;
-        self.overhead_percent = if payload > 0.0 { 100.0 * (carried - payload) / payload } else { 0.0 };
+        let carried = self.bytes_sent + self.bytes_received;
+        self.overhead_percent = percent_of(carried, self.bytes_payload).map(|percent| percent - 100.0);
         self
     }
 }

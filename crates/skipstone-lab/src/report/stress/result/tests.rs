@@ -109,6 +109,6 @@ fn derived_figures_are_worked_out() {
     assert_eq!((messages.per_second, messages.sent, messages.lost), (15.0, 4, 10));
     assert_eq!(Messages::from_tally(&tally, 4, Duration::ZERO).per_second, 0.0);
     let wire = Wire { bytes_sent: 60, bytes_received: 90, bytes_payload: 100, ..Wire::default() };
-    assert_eq!(wire.with_overhead().overhead_percent, 50.0);
-    assert_eq!(Wire::default().with_overhead().overhead_percent, 0.0);
+    assert_eq!(wire.with_overhead().overhead_percent, Some(50.0));
+    assert_eq!(Wire { bytes_sent: 60, ..Wire::default() }.with_overhead().overhead_percent, None);
 }
