@@ -29,18 +29,18 @@ type Stats struct {
 
 // Overview is a connection at one moment.
 type Overview struct {
-	Peer               Peer
-	RTT, RTTVariation  time.Duration
-	Carrier            string
-	QueuedMessages     uint64
-	QueuedBytes        uint64
-	BytesInFlight      uint64
-	DatagramBytes      uint32
+	Peer              Peer
+	RTT, RTTVariation time.Duration
+	Carrier           string
+	QueuedMessages    uint64
+	QueuedBytes       uint64
+	BytesInFlight     uint64
+	DatagramBytes     uint32
 	// AvailableBytesPerSecond is how many bytes of datagrams may be sent to the peer, as far as the path is known: scale
 	// snapshots by it. math.MaxUint64 where nothing limits them: on a stream, whose load shows in QueuedBytes.
 	AvailableBytesPerSecond uint64
-	Sending, Receiving Traffic
-	Stats              Stats
+	Sending, Receiving      Traffic
+	Stats                   Stats
 }
 
 // Traffic is one direction of a connection, averaged over about a second.

@@ -97,6 +97,7 @@ mod pool;
 #[cfg(feature = "qlog")]
 mod qlog;
 mod query;
+mod recipients;
 mod reconnect;
 mod recording;
 mod restart_notice;

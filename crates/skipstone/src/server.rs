@@ -14,6 +14,7 @@ use crate::net::local::LocalListener;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
+use crate::recipients::Recipients;
 use crate::recording::{RecordedMessage, RecordingSide, RecordingStatus, TrafficRecorder};
 #[cfg(feature = "__tls")]
 use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
@@ -397,12 +398,49 @@ impl Server {
         channel: u16,
         payload: impl Into<Bytes>,
     ) -> Result<BroadcastReceipt, SendError> {
+        self.broadcast_to(&group.into(), channel, payload.into())
+    }
+
+    /// Same as [`Server::broadcast`], without some members: most often without the one whose message is passed on. `except` is meant
+    /// to be short, because each member is looked for in it. A peer in it that is no member, or has gone, changes nothing.
+    ///
+    /// # Errors
+    /// As [`Server::broadcast`].
+    ///
+    /// # Examples
+    /// ```
+    /// use skipstone::{Event, Group, Server};
+    ///
+    /// /// Passes on what each player says to all others.
+    /// fn relay(server: &mut Server) -> Result<(), Box<dyn std::error::Error>> {
+    ///     while let Some(event) = server.poll_event() {
+    ///         match event {
+    ///             Event::Requested { peer, .. } => server.accept(peer)?,
+    ///             Event::Message { peer, channel, payload, .. } => {
+    ///                 server.broadcast_except(Group::EVERYONE, &[peer], channel, payload)?;
+    ///             }
+    ///             _ => {}
+    ///         }
+    ///     }
+    ///     Ok(server.flush()?)
+    /// }
+    /// ```
+    pub fn broadcast_except(
+        &mut self,
+        group: Group,
+        except: &[PeerId],
+        channel: u16,
+        payload: impl Into<Bytes>,
+    ) -> Result<BroadcastReceipt, SendError> {
+        self.broadcast_to(&Recipients::without(group, except.iter().copied()), channel, payload.into())
+    }
+
+    fn broadcast_to(&mut self, to: &Recipients, channel: u16, payload: Bytes) -> Result<BroadcastReceipt, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
-        let payload = payload.into();
         let bytes = payload.len() as u64;
-        let peers = self.shards.broadcast(group, channel, payload, id, wake)?;
+        let peers = self.shards.broadcast(to, (channel, payload), id, wake)?;
         if let Some(recorder) = &mut self.recorder {
-            record_broadcast(recorder, &self.shards, group, (channel, bytes));
+            record_broadcast(recorder, &self.shards, to, (channel, bytes));
         }
         Ok(BroadcastReceipt { id, peers })
     }
@@ -442,6 +480,18 @@ impl Server {
     pub fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.set_merging(peer, merging)
+    }
+
+    /// The connected peers: those whose [`Event::Connected`] was polled, and that were not closed since; a broadcast to
+    /// [`Group::EVERYONE`] goes to them.
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.shards.members(Group::EVERYONE)
+    }
+
+    /// The address of a client, from [`Event::Requested`] until [`Event::Closed`] is polled: as that event and
+    /// [`Event::PathChanged`] told it. A client of this process has `127.0.0.1:0`. `None` if there is no such client.
+    pub fn remote_addr(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.shards.remote(peer)
     }
 
     /// Counters of all connections, past and present, up to 50 ms ago. Like all statistics they are snapshots that the
@@ -551,13 +601,14 @@ impl Server {
 }
 
 /// A recording knows who is connected, and of other groups nothing: each member has its own message there.
-fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, group: Group, (channel, bytes): (u16, u64)) {
+fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, to: &Recipients, (channel, bytes): (u16, u64)) {
     let mode = shards.mode(channel);
-    if group == Group::EVERYONE {
+    if to.group == Group::EVERYONE && to.except.is_none() {
         recorder.on_broadcast(channel, bytes, mode);
     } else {
-        let to = |peer: PeerId| RecordedMessage { peer: peer.index, channel, bytes };
-        shards.members(group).for_each(|peer| recorder.on_sent(to(peer), mode));
+        let message = |peer: PeerId| RecordedMessage { peer: peer.index, channel, bytes };
+        let members = shards.members(to.group).filter(|peer| !to.left_out().contains(peer));
+        members.for_each(|peer| recorder.on_sent(message(peer), mode));
     }
 }
 

@@ -5,8 +5,8 @@ use crate::gate::Gate;
 use crate::mailbox::Weigh;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
-use skipstone_proto::{Event, Group, PeerId, SendError};
-use skipstone_proto::{MessageId, Submission};
+use skipstone_proto::Submission;
+use skipstone_proto::{BroadcastMessage, Event, Group, PeerId, SendError};
 use std::sync::Arc;
 
 /// A command from the application to its driver.
@@ -20,9 +20,7 @@ pub(crate) enum Command {
     },
     Broadcast {
         group: Group,
-        channel: u16,
-        payload: bytes::Bytes,
-        id: MessageId,
+        message: BroadcastMessage,
     },
     Accept(PeerId),
     Close {
@@ -63,7 +61,7 @@ impl Weigh for Command {
     fn weight(&self) -> u64 {
         match self {
             Command::Send { message, .. } => Command::weight_of(message.payload.len()),
-            Command::Broadcast { payload, .. } => Command::weight_of(payload.len()),
+            Command::Broadcast { message, .. } => Command::weight_of(message.payload.len()),
             Command::Close { reason, .. } | Command::CloseAll { reason, .. } => Command::weight_of(reason.len()),
             _ => COMMAND_BYTES,
         }
@@ -87,8 +85,8 @@ impl Driver {
     /// Executes a command of the application. A message that was accepted, and for which the endpoint has no room, is
     /// discarded with an event.
     pub(crate) fn apply(&mut self, command: Command) {
-        if let Command::Broadcast { group, channel, payload, id } = command {
-            return self.broadcast(group, (channel, payload, id));
+        if let Command::Broadcast { group, message } = command {
+            return self.broadcast(group, message);
         }
         if matches!(command, Command::Flush) {
             return self.flush();

@@ -25,6 +25,7 @@ mod a_restarted_server_is_found_again;
 mod a_server_is_who_the_url_says;
 mod a_server_limits_what_clients_send;
 #[cfg(feature = "simulate")]
+mod a_server_names_its_players;
 mod a_server_plays_a_bad_network_for_each_client;
 mod a_server_that_is_gone_is_noticed_at_once;
 #[cfg(feature = "simulate")]
