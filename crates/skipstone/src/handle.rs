@@ -6,6 +6,7 @@ use crate::driver::Driver;
 use crate::driver::command::Command;
 use crate::driver::thread::{Shared, run};
 use crate::mailbox::{Consumed, Produced, Wakeup};
+use crate::net::network_list::NetworkList;
 use crate::recipients::Recipients;
 use crate::roster::Roster;
 use crate::send_error::{PeerError, SendError, SendRefusal};
@@ -253,6 +254,13 @@ impl Handle {
     pub(crate) fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), PeerError> {
         self.check_room()?;
         self.push(Command::QueryAnswer(answer), Wake::Now);
+        Ok(())
+    }
+
+    /// Denies these addresses and no others.
+    pub(crate) fn set_denied(&mut self, networks: Arc<NetworkList>) -> Result<(), PeerError> {
+        self.check_room()?;
+        self.push(Command::Deny(networks), Wake::Now);
         Ok(())
     }
 

@@ -81,6 +81,7 @@
 
 mod client;
 mod deadline;
+mod deny_error;
 mod driver;
 mod driver_stats;
 mod gate;
@@ -119,6 +120,7 @@ mod websocket_rules;
 pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
+pub use deny_error::DenyError;
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 #[doc(hidden)]
 pub use driver::fuzzed as http3_fuzzed;

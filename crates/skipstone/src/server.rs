@@ -1,6 +1,7 @@
 //! The server: all players, on every carrier, through one port and one event queue.
 
 use crate::client::{Client, ClientConfig};
+use crate::deny_error::DenyError;
 use crate::driver::LOCAL_ADDRESS;
 use crate::driver::command::Command;
 use crate::driver::impair::Impairment;
@@ -11,6 +12,7 @@ use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Wake};
 use crate::listen_sockets::ListenSockets;
 use crate::net::local::LocalListener;
+use crate::net::network_list::NetworkList;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
@@ -30,7 +32,7 @@ use crate::waiter::Waiter;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, Event, Everyone, Group, Merging, PeerId, Stats};
+use skipstone_proto::{Config, ConfigError, Event, Everyone, Group, Merging, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -94,6 +96,11 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
+        let denied = NetworkList::new(&config.denied).map_err(|text| {
+            let form = "an address or a network, as in 10.0.0.7 or 10.0.0.0/8";
+            StartError::Config(ConfigError::out_of_range("denied", text, form))
+        })?;
+        let denied = Arc::new(denied);
         let listening = Listening { address: config.listen, handed: config.sockets.as_ref() };
         let (mut drivers, local) = shards::listen(config.shards, &listening, &browsers, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
@@ -101,6 +108,7 @@ impl Server {
         }
         for driver in &mut drivers {
             driver.publish_transfers(config.transfer_bytes_min);
+            driver.apply(Command::Deny(Arc::clone(&denied)));
             driver.apply(Command::QueryAnswer(config.query_answer.clone()));
         }
         let began = drivers[0].began();
@@ -236,6 +244,17 @@ impl Server {
     pub fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), QueryAnswerError> {
         check_answer(answer.as_ref()).map_err(QueryAnswerError::TooLong)?;
         self.shards.set_query_answer(answer.as_ref()).map_err(QueryAnswerError::Driver)
+    }
+
+    /// Denies these addresses and networks (`192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`) and no others: see
+    /// [`ServerConfig::denied`]. A native player's connection that stands hears nothing more and ends by its idle timeout:
+    /// [`Server::close`] it first. Streams and local clients that are connected stay.
+    ///
+    /// # Errors
+    /// A text is no address and no network, and all stays as it was; the queue to a driver is full, or the driver is gone.
+    pub fn set_denied(&mut self, networks: &[String]) -> Result<(), DenyError> {
+        let networks = NetworkList::new(networks).map_err(DenyError::NoNetwork)?;
+        self.shards.set_denied(&Arc::new(networks)).map_err(DenyError::Driver)
     }
 
     /// Progress of the long messages in transfer to and from a peer, up to 50 ms ago: messages of

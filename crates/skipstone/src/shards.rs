@@ -18,6 +18,7 @@ use crate::driver::{Binding, Driver, LOCAL_ADDRESS, Origin, Sharing};
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::listen_sockets::ListenSockets;
 use crate::mailbox::Wakeup;
+use crate::net::network_list::NetworkList;
 use crate::recipients::Recipients;
 use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
@@ -248,6 +249,12 @@ impl Shards {
     /// Sets the answer to queries in every shard.
     pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
         let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
+        set.into_iter().collect()
+    }
+
+    /// Denies these addresses and no others, in every shard.
+    pub(crate) fn set_denied(&mut self, networks: &Arc<NetworkList>) -> Result<(), PeerError> {
+        let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_denied(Arc::clone(networks))).collect();
         set.into_iter().collect()
     }
 

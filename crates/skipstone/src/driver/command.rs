@@ -3,6 +3,7 @@
 use super::Driver;
 use crate::gate::Gate;
 use crate::mailbox::Weigh;
+use crate::net::network_list::NetworkList;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
 use skipstone_proto::Submission;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Merging(PeerId, Merging),
     /// The answer to queries; its length was checked.
     QueryAnswer(Option<bytes::Bytes>),
+    /// These addresses are denied from now on, and no others.
+    Deny(Arc<NetworkList>),
     Flush,
     /// A closure for a request that needs a result.
     Ask(Box<dyn FnOnce(&mut Driver) + Send>),
@@ -115,6 +118,7 @@ impl Driver {
             Command::Leave(peer, group) => endpoint.leave(peer, group),
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
             Command::QueryAnswer(answer) => drop(endpoint.set_query_answer(answer)),
+            Command::Deny(networks) => self.denied = networks,
             Command::Ask(question) => question(self),
         }
     }

@@ -46,6 +46,7 @@ mod transmit;
 use crate::driver_stats::DriverStats;
 use crate::listen_sockets::ShardSockets;
 use crate::net::local::{LocalListener, LocalStream};
+use crate::net::network_list::NetworkList;
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
@@ -122,6 +123,8 @@ pub(crate) struct Driver {
     guests: Guests,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
+    /// Addresses of which a server hears nothing.
+    denied: Arc<NetworkList>,
     /// A client's search for an address of its server.
     dial: Option<Box<Dial>>,
 }
@@ -234,6 +237,7 @@ impl Driver {
             gates: Gates::default(),
             guests: Guests::default(),
             peer_shards: None,
+            denied: Arc::default(),
             dial: None,
         })
     }

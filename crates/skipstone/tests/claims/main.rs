@@ -33,6 +33,7 @@ mod a_slow_path_loses_nothing_that_was_accepted;
 #[cfg(feature = "simulate")]
 mod a_wrong_send_is_an_error_at_the_call;
 #[cfg(feature = "simulate")]
+mod denied_addresses_are_not_heard;
 mod encryption_stands_in_a_model_network;
 #[cfg(feature = "websocket")]
 mod enter;
