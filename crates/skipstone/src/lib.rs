@@ -82,6 +82,7 @@
 mod client;
 mod deadline;
 mod deny_error;
+mod destination;
 mod driver;
 mod driver_stats;
 mod gate;
@@ -121,6 +122,7 @@ pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
 pub use deny_error::DenyError;
+pub use destination::Destination;
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 #[doc(hidden)]
 pub use driver::fuzzed as http3_fuzzed;
