@@ -21,6 +21,7 @@ CODE_NO_COMMON_VERSION: Final[int]
 CODE_SECURITY: Final[int]
 CODE_NO_COMMON_SUITE: Final[int]
 CODE_UNREACHABLE: Final[int]
+CODE_RESTART: Final[int]
 CODE_MEMORY: Final[int]
 
 Payload: TypeAlias = bytes | bytearray | memoryview
@@ -481,9 +482,12 @@ class Client:
         handshake_timeout: float = ...,
         bandwidth_max: int | None = None,
         impairment: Impairment | None = None,
+        reconnects: bool = False,
     ) -> Self: ...
     @property
     def peer(self) -> PeerId: ...
+    @property
+    def returns_in(self) -> float | None: ...
     @property
     def remote(self) -> str | None: ...
     @property
