@@ -105,6 +105,7 @@ const (
 	CodeSecurity         uint64 = C.SKIPSTONE_CLOSE_CODE_SECURITY
 	CodeNoCommonSuite    uint64 = C.SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE
 	CodeUnreachable      uint64 = C.SKIPSTONE_CLOSE_CODE_UNREACHABLE
+	CodeRestart          uint64 = C.SKIPSTONE_CLOSE_CODE_RESTART
 	CodeMemory           uint64 = C.SKIPSTONE_CLOSE_CODE_MEMORY
 )
 

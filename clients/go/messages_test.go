@@ -1,6 +1,7 @@
 package skipstone
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -79,6 +80,33 @@ func TestGroupsGetWhatIsTheirs(t *testing.T) {
 	must(t, game.server.Leave(game.peer(0), red))
 	if _, reds, _ = game.server.Broadcast(red, 0, []byte("blue")); reds != 1 {
 		t.Fatal(reds)
+	}
+}
+
+func TestABroadcastLeavesOutWhomItIsToldTo(t *testing.T) {
+	game := newTable(t, nil)
+	clients := []*Client{game.join(""), game.join(""), game.join("")}
+	_, count, err := game.server.BroadcastExcept(Everyone, []Peer{game.peer(1)}, 0, []byte("not 1"))
+	must(t, err)
+	_, all, err := game.server.BroadcastExcept(Everyone, nil, 0, []byte("all"))
+	must(t, err)
+	if count != 2 || all != 3 {
+		t.Fatal(count, all)
+	}
+	game.until(func() bool {
+		return len(messages(game.atClient[clients[0]])) == 2 && len(messages(game.atClient[clients[1]])) == 1 &&
+			len(messages(game.atClient[clients[2]])) == 2
+	})
+	peers, err := game.server.Peers()
+	must(t, err)
+	if slices.Sort(peers); len(peers) != 3 || !slices.Contains(peers, game.peer(1)) {
+		t.Fatal(peers)
+	}
+	if address, err := game.server.RemoteAddr(game.peer(1)); err != nil || address == "" {
+		t.Fatal(address, err)
+	}
+	if _, err := game.server.RemoteAddr(Peer(77)); !errors.Is(err, ErrNotAvailable) {
+		t.Fatal(err)
 	}
 }
 

@@ -29,15 +29,18 @@ type Stats struct {
 
 // Overview is a connection at one moment.
 type Overview struct {
-	Peer               Peer
-	RTT, RTTVariation  time.Duration
-	Carrier            string
-	QueuedMessages     uint64
-	QueuedBytes        uint64
-	BytesInFlight      uint64
-	DatagramBytes      uint32
-	Sending, Receiving Traffic
-	Stats              Stats
+	Peer              Peer
+	RTT, RTTVariation time.Duration
+	Carrier           string
+	QueuedMessages    uint64
+	QueuedBytes       uint64
+	BytesInFlight     uint64
+	DatagramBytes     uint32
+	// AvailableBytesPerSecond is how many bytes of datagrams may be sent to the peer, as far as the path is known: scale
+	// snapshots by it. math.MaxUint64 where nothing limits them: on a stream, whose load shows in QueuedBytes.
+	AvailableBytesPerSecond uint64
+	Sending, Receiving      Traffic
+	Stats                   Stats
 }
 
 // Traffic is one direction of a connection, averaged over about a second.
@@ -84,6 +87,7 @@ func (h *handle) overview(peer Peer) (Overview, error) {
 		Peer: Peer(raw.peer), RTT: span(raw.rtt_us), RTTVariation: span(raw.rtt_variation_us), Carrier: string(carrier),
 		QueuedMessages: uint64(raw.queued_messages), QueuedBytes: uint64(raw.queued_bytes),
 		BytesInFlight: uint64(raw.bytes_in_flight), DatagramBytes: uint32(raw.datagram_bytes),
+		AvailableBytesPerSecond: uint64(raw.available_bytes_per_second),
 		Sending: Traffic{
 			float64(raw.sent_messages_per_second), float64(raw.sent_bytes_per_second), float64(raw.sent_loss),
 		},

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 #[pyclass(frozen)]
 pub(crate) struct Client {
     handle: Handle<Driven>,
+    /// That of the first connection.
     peer: PeerId,
 }
 
@@ -87,7 +88,7 @@ impl Client {
     #[new]
     #[pyo3(signature = (url, token = Payload::default(), *, trust = None, threading = Threading::Background,
         merging = None, congestion = Congestion::DelayAware, handshake_timeout = Seconds::HANDSHAKE,
-        bandwidth_max = None, impairment = None))]
+        bandwidth_max = None, impairment = None, reconnects = false))]
     fn connect(
         py: Python<'_>,
         url: &str,
@@ -99,16 +100,26 @@ impl Client {
         handshake_timeout: Seconds,
         bandwidth_max: Option<u64>,
         impairment: Option<Impairment>,
+        reconnects: bool,
     ) -> PyResult<Self> {
         let config = config(trust, threading, merging, congestion, handshake_timeout, bandwidth_max, impairment);
+        let reconnect = reconnects.then(skipstone::Reconnect::default);
+        let config = skipstone::ClientConfig { reconnect, ..config };
         let client = py.detach(|| skipstone::Client::connect(url, &token.0, config)).map_err(start_error)?;
         Ok(Client::new(client, threading))
     }
 
-    /// The connection's name in its events.
+    /// The connection's name in its events; another one after each reconnecting.
     #[getter]
     fn peer(&self) -> PeerId {
-        self.peer
+        self.handle.with(|driven| PeerId::of(driven.client.peer())).unwrap_or(self.peer)
+    }
+
+    /// Seconds until a client with `reconnects` connects again, after `Closed`; `None` if it does not. It follows a server that
+    /// restarts to the address that this server names.
+    #[getter]
+    fn returns_in(&self) -> PyResult<Option<f64>> {
+        self.handle.with(|driven| driven.client.returns_in().map(|span| span.as_secs_f64()))
     }
 
     /// The server's address, as `host:port`; `None` while none of its addresses has answered.

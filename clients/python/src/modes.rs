@@ -168,5 +168,6 @@ pub(crate) const CODES: &[(&str, u64)] = &[
     ("CODE_SECURITY", code::SECURITY),
     ("CODE_NO_COMMON_SUITE", code::NO_COMMON_SUITE),
     ("CODE_UNREACHABLE", code::UNREACHABLE),
+    ("CODE_RESTART", code::RESTART),
     ("CODE_MEMORY", code::MEMORY),
 ];

@@ -227,6 +227,35 @@ impl Server {
         Ok(BroadcastReceipt { id: receipt.id.0, peers: receipt.peers })
     }
 
+    /// Sends one message to the members of a group without the peers in `except`, of which those that are no members change
+    /// nothing.
+    #[pyo3(signature = (channel, payload, except_, *, group = 0))]
+    fn broadcast_except(
+        &self,
+        py: Python<'_>,
+        channel: u16,
+        payload: Payload,
+        except_: Vec<PeerId>,
+        group: u32,
+    ) -> PyResult<BroadcastReceipt> {
+        let except: Vec<_> = except_.into_iter().map(PeerId::library).collect();
+        let sent =
+            self.handle.with(|driven| driven.server.broadcast_except(Group(group), &except, channel, payload.0))?;
+        let receipt = sent.map_err(|error| send_error(py, &error))?;
+        Ok(BroadcastReceipt { id: receipt.id.0, peers: receipt.peers })
+    }
+
+    /// The connected peers.
+    fn peers(&self) -> PyResult<Vec<PeerId>> {
+        self.handle.with(|driven| driven.server.peers().map(PeerId::of).collect())
+    }
+
+    /// The address of a client as `host:port`, from `Requested` until `Closed` was polled; `None` if there is no such client.
+    fn remote_addr(&self, peer: PeerId) -> PyResult<Option<String>> {
+        let remote = self.handle.with(|driven| driven.server.remote_addr(peer.library()))?;
+        Ok(remote.map(|remote| remote.to_string()))
+    }
+
     /// Sends all messages that were queued since the last flush.
     fn flush(&self, py: Python<'_>) -> PyResult<()> {
         self.about(py, skipstone::Server::flush)

@@ -72,6 +72,9 @@ pub(crate) struct Overview {
     bytes_in_flight: u32,
     /// Bytes of a datagram at present.
     datagram_bytes: u16,
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known; `None` where nothing limits
+    /// them: on a stream, whose load shows in `queued_bytes`.
+    available_bytes_per_second: Option<u64>,
     /// Traffic to the peer.
     sending: Py<Traffic>,
     /// Traffic from the peer.
@@ -132,11 +135,17 @@ impl Overview {
             queued_bytes: overview.depth.bytes,
             bytes_in_flight: overview.bytes_in_flight,
             datagram_bytes: overview.datagram_bytes,
+            available_bytes_per_second: limit(overview.available_bytes_per_second),
             sending: Traffic::of(py, &overview.sending)?,
             receiving: Traffic::of(py, &overview.receiving)?,
         };
         Py::new(py, shown)
     }
+}
+
+/// A limit; `None` for none.
+fn limit(value: u64) -> Option<u64> {
+    (value != u64::MAX).then_some(value)
 }
 
 impl ServerTime {

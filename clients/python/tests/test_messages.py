@@ -69,6 +69,19 @@ def test_groups_get_what_is_theirs() -> None:
         assert game.server.broadcast(0, b"blue", group=1).peers == 1
 
 
+def test_a_broadcast_leaves_out_whom_it_is_told_to() -> None:
+    with table() as game:
+        clients = [game.join() for _ in range(3)]
+        peers = game.peers()
+        assert game.server.broadcast_except(0, b"not 1", [peers[1]]).peers == 2
+        assert game.server.broadcast_except(0, b"all", []).peers == 3
+        game.until(lambda: all(b"all" in game.heard(client) for client in clients))
+        assert [b"not 1" in game.heard(client) for client in clients] == [True, False, True]
+        assert sorted(game.server.peers()) == sorted(peers)
+        assert game.server.remote_addr(peers[0]) is not None
+        assert game.server.remote_addr(skipstone.PeerId(70, 3)) is None
+
+
 def test_the_channel_table_reaches_the_client() -> None:
     rules = [
         ChannelRule(0, redundancy=Redundancy.repeat(2)),

@@ -42,11 +42,14 @@ export const closeCode = {
   noCommonSuite: 1_011,
   /** No carrier could be opened. */
   unreachable: 1_012,
+  /** The server restarts. The reason says when to come back, and where to: a client that reconnects follows it. */
+  restart: 1_013,
   /** One side held more of the other's memory than it may. */
   memory: 1_016,
 } as const;
 
 /** Whether another attempt is worth its while: nobody ended the connection, or the server is full or restarts. */
 export function isTemporary(close: Close): boolean {
-  return close.by === "nobody" || close.code === closeCode.shutdown || close.code === closeCode.full;
+  const codes: number[] = [closeCode.shutdown, closeCode.full, closeCode.restart];
+  return close.by === "nobody" || codes.includes(close.code);
 }

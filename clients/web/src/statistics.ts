@@ -39,6 +39,8 @@ export interface Counters {
   datagramBytes: number;
   /** Bytes that may be in flight; infinite on a stream. */
   congestionWindow: number;
+  /** Bytes of datagrams per second that may be sent, as far as the path is known; infinite on a stream. */
+  availableBytesPerSecond: number;
   /** Share of this side's packets that the path loses, 0 to 1. */
   loss: number;
   rtt: { isMeasured: number; smoothed: number; variation: number; min: number; latest: number };

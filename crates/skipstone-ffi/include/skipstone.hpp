@@ -364,6 +364,30 @@ public:
     Status try_broadcast(Group group, std::uint16_t channel, Bytes message) noexcept {
         return skipstone_server_broadcast(handle_, group, channel, message.data(), message.size(), nullptr, nullptr);
     }
+    // As broadcast, without some members.
+    std::uint32_t broadcast_except(Group group, const std::vector<Peer> &except, std::uint16_t channel, Bytes message) {
+        std::uint32_t peers = 0;
+        check(skipstone_server_broadcast_except(handle_, group, except.data(), static_cast<std::uint32_t>(except.size()), channel,
+                                                message.data(), message.size(), &peers, nullptr));
+        return peers;
+    }
+    // The connected peers.
+    std::vector<Peer> peers() const {
+        std::vector<Peer> peers;
+        std::uint32_t count = 0;
+        do {
+            peers.resize(count);
+            check(skipstone_server_peers(handle_, peers.data(), static_cast<std::uint32_t>(peers.size()), &count));
+        } while (count > peers.size());
+        peers.resize(count);
+        return peers;
+    }
+    // The address of a client, from its request until its end was polled.
+    std::string peer_address(Peer peer) const {
+        return detail::read_text([this, peer](char *buffer, std::size_t capacity, std::size_t *length) {
+            return skipstone_server_peer_address(handle_, peer, buffer, capacity, length);
+        });
+    }
     void join(Peer peer, Group group) { check(skipstone_server_join(handle_, peer, group)); }
     void leave(Peer peer, Group group) { check(skipstone_server_leave(handle_, peer, group)); }
     std::string url() const {

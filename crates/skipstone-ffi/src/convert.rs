@@ -346,6 +346,7 @@ pub(crate) fn overview(peer: PeerId, overview: &Overview) -> SkipstoneOverview {
         received_loss: overview.receiving.loss,
         carrier,
         stats: stats(&overview.stats),
+        available_bytes_per_second: overview.available_bytes_per_second,
     }
 }
 

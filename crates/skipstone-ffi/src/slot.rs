@@ -3,7 +3,7 @@
 
 use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
-use library::{Bytes, Client, ClientConfig, Event, Server, Settings, Ticks};
+use library::{Bytes, Client, ClientConfig, Destination, Event, Server, Settings, Ticks};
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::ThreadId;
@@ -31,8 +31,8 @@ pub(crate) enum Engine {
 /// A client, and how it came to be, so that it can connect again.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    /// None: a server of this process, which no URL names.
-    pub(crate) url: Option<String>,
+    /// Where the next connection goes. None: to a server of this process, which no URL names.
+    pub(crate) destination: Option<Destination>,
     pub(crate) token: Vec<u8>,
     pub(crate) config: ClientConfig,
     /// The server's, from the last time that the client was let in.

@@ -31,8 +31,8 @@ use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::wire::cursor::Writer;
 use skipstone_proto::wire::datagram;
 use skipstone_proto::wire::frame::{Frame, Frames};
+use skipstone_proto::{BroadcastMessage, Config, DropReason, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Config, DropReason, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{InboundRule, Merging, MessageRate, Settings};
 use std::hint::black_box;
@@ -281,7 +281,7 @@ fn timers(connections: usize, seconds: usize) -> u64 {
 fn fanout(carrier: Carrier, measured: Measured, clients: usize, ticks: usize, lines: usize) -> u64 {
     let mut world = World::new(carrier, clients, Merging::Flush);
     let line = Bytes::from_static(&[7; 100]);
-    let lines: Vec<_> = (0..lines as u64).map(|at| (0, line.clone(), MessageId(at))).collect();
+    let lines: Vec<_> = (0..lines as u64).map(|at| BroadcastMessage::new(0, line.clone(), MessageId(at))).collect();
     let mut before = 0;
     for tick in 0..WARM_UP_TICKS + ticks {
         if tick == WARM_UP_TICKS {

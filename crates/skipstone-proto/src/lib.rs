@@ -112,8 +112,9 @@ pub mod wire;
 
 /// The endpoint: all connections behind one or more sockets.
 pub use endpoint::{
-    Broadcast, Config, ConfigError, ConnectError, DecodedAnswer, Endpoint, Everyone, Group, MemoryBudget,
-    QUERY_BYTES_MIN, QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong, Shard, Transmit, Work, encode_question,
+    Broadcast, BroadcastMessage, Config, ConfigError, ConnectError, DecodedAnswer, Endpoint, Everyone, Group,
+    MemoryBudget, QUERY_BYTES_MIN, QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong, Shard, Transmit, Work,
+    encode_question,
 };
 /// Hints about the connections that are next, for a round through many.
 pub use skipstone_prefetch::{Lookahead, Step};

@@ -4,10 +4,9 @@
 //! A process of its own: the counter of allocations is the global allocator of its program.
 
 use allocation_counter::measure;
-use bytes::Bytes;
 use skipstone_proto::MessageId;
+use skipstone_proto::{BroadcastMessage, Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Merging, Settings};
 use std::net::SocketAddr;
@@ -56,7 +55,7 @@ struct World {
     connected: usize,
     buffer: Vec<u8>,
     /// What the server has heard, on its way to everybody.
-    lines: Vec<(u16, Bytes, MessageId)>,
+    lines: Vec<BroadcastMessage>,
     at_server: Account,
     at_clients: Account,
 }
@@ -114,7 +113,7 @@ impl World {
             match event {
                 Event::Requested { peer, .. } => drop(server.accept(now, peer)),
                 Event::Connected { .. } => self.connected += 1,
-                Event::Message { payload, .. } => self.lines.push((0, payload, MessageId(0))),
+                Event::Message { payload, .. } => self.lines.push(BroadcastMessage::new(0, payload, MessageId(0))),
                 _ => {}
             }
         }

@@ -120,8 +120,8 @@ fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
         ("datagramBytes", u64::from(overview.datagram_bytes)),
     ];
     counters.into_iter().for_each(|(name, value)| figure(name, value as f64));
-    let window = if overview.congestion_window == u64::MAX { f64::INFINITY } else { overview.congestion_window as f64 };
-    figure("congestionWindow", window);
+    figure("congestionWindow", limit(overview.congestion_window));
+    figure("availableBytesPerSecond", limit(overview.available_bytes_per_second));
     figure("loss", f64::from(overview.loss));
     let rtt = &overview.rtt;
     let is_measured = rtt.is_measured();
@@ -131,6 +131,11 @@ fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
     figure("rtt.min", micros(rtt.min()));
     figure("rtt.latest", micros(rtt.latest()));
     each_drop(&stats.drops, figure);
+}
+
+/// A limit, or infinity for none.
+fn limit(value: u64) -> f64 {
+    if value == u64::MAX { f64::INFINITY } else { value as f64 }
 }
 
 fn each_drop(drops: &Drops, mut figure: impl FnMut(&str, f64)) {

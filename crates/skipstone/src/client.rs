@@ -392,7 +392,7 @@ impl Client {
         if !comeback.returning.take_due(Instant::now()) {
             return;
         }
-        let (target, config) = (comeback.returning.target.clone(), &comeback.config);
+        let (target, config) = (comeback.returning.target().clone(), &comeback.config);
         let begun = begin(Box::new(url::resolve), target, &comeback.token, config)
             .and_then(|(driver, peer, remote)| Client::start(driver, peer, remote, config));
         match begun {

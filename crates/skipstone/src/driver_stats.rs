@@ -10,6 +10,8 @@ pub struct DriverStats {
     pub send_calls: u64,
     /// Datagrams that the system refused to send.
     pub send_errors: u64,
+    /// Datagrams and streams from addresses that [`ServerConfig::denied`](crate::ServerConfig::denied) names.
+    pub denied: u64,
     /// Counters and buffers of the sockets.
     pub sockets: SocketStats,
     /// DTLS sessions of a server.
@@ -28,6 +30,7 @@ impl DriverStats {
         self.rounds += other.rounds;
         self.send_calls += other.send_calls;
         self.send_errors += other.send_errors;
+        self.denied += other.denied;
         self.sockets.add(&other.sockets);
         self.dtls.add(&other.dtls);
         self.webtransport.add(&other.webtransport);

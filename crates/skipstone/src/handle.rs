@@ -6,6 +6,8 @@ use crate::driver::Driver;
 use crate::driver::command::Command;
 use crate::driver::thread::{Shared, run};
 use crate::mailbox::{Consumed, Produced, Wakeup};
+use crate::net::network_list::NetworkList;
+use crate::recipients::Recipients;
 use crate::roster::Roster;
 use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
@@ -13,7 +15,7 @@ use crate::statistics::Board;
 use bytes::Bytes;
 use mio::Waker;
 use skipstone_proto::Duration;
-use skipstone_proto::{Close, ClosedBy, Event, Group, InboundRule, PeerId, code};
+use skipstone_proto::{BroadcastMessage, Close, ClosedBy, Event, Group, InboundRule, PeerId, code};
 use skipstone_proto::{Merging, Settings};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
@@ -175,11 +177,16 @@ impl Handle {
     }
 
     /// Number of peers for which this handle can accept a broadcast.
-    pub(crate) fn admit_broadcast(&mut self, group: Group, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
+    pub(crate) fn admit_broadcast(
+        &mut self,
+        to: &Recipients,
+        channel: u16,
+        bytes: usize,
+    ) -> Result<usize, SendRefusal> {
         if self.is_gone() {
             return Err(SendRefusal::DriverGone);
         }
-        let peers = self.roster.admit_broadcast(group, channel, bytes)?;
+        let peers = self.roster.admit_broadcast(to, channel, bytes)?;
         match &mut self.inner {
             Inner::Background(background) if !background.has_room(Command::weight_of(bytes)) => {
                 Err(SendRefusal::DriverBusy)
@@ -189,9 +196,9 @@ impl Handle {
     }
 
     /// Sends an admitted broadcast to a group.
-    pub(crate) fn broadcast(&mut self, group: Group, channel: u16, payload: Bytes, id: MessageId, wake: Wake) {
+    pub(crate) fn broadcast(&mut self, group: Group, message: BroadcastMessage, wake: Wake) {
         self.is_unflushed = true;
-        self.push(Command::Broadcast { group, channel, payload, id }, wake);
+        self.push(Command::Broadcast { group, message }, wake);
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), PeerError> {
@@ -247,6 +254,13 @@ impl Handle {
     pub(crate) fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), PeerError> {
         self.check_room()?;
         self.push(Command::QueryAnswer(answer), Wake::Now);
+        Ok(())
+    }
+
+    /// Denies these addresses and no others.
+    pub(crate) fn set_denied(&mut self, networks: Arc<NetworkList>) -> Result<(), PeerError> {
+        self.check_room()?;
+        self.push(Command::Deny(networks), Wake::Now);
         Ok(())
     }
 

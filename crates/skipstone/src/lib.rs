@@ -81,6 +81,8 @@
 
 mod client;
 mod deadline;
+mod deny_error;
+mod destination;
 mod driver;
 mod driver_stats;
 mod gate;
@@ -97,6 +99,7 @@ mod pool;
 #[cfg(feature = "qlog")]
 mod qlog;
 mod query;
+mod recipients;
 mod reconnect;
 mod recording;
 mod restart_notice;
@@ -119,6 +122,8 @@ mod websocket_rules;
 pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
+pub use deny_error::DenyError;
+pub use destination::Destination;
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 #[doc(hidden)]
 pub use driver::fuzzed as http3_fuzzed;

@@ -1,5 +1,6 @@
 //! How a client comes back by itself after its server restarted or was lost: with which pauses, and how often.
 
+use crate::destination::Destination;
 use crate::restart_notice::RestartNotice;
 use crate::start_error::StartError;
 use crate::url::Target;
@@ -31,15 +32,10 @@ impl Default for Reconnect {
 #[derive(Debug)]
 pub(crate) struct Returning {
     rules: Reconnect,
-    /// Where the next connection goes.
-    pub(crate) target: Target,
-    /// Where the application sent the client.
-    home: Target,
+    destination: Destination,
     /// Attempts since a connection was established.
     failed: u32,
     was_connected: bool,
-    /// The present connection was established: its end comes from the server that is trusted.
-    is_connected: bool,
     next_pause: Duration,
     due: Option<Instant>,
 }
@@ -55,42 +51,31 @@ impl Returning {
             )));
         }
         let next_pause = rules.pause_min;
-        let home = target.clone();
-        Ok(Returning {
-            rules,
-            target,
-            home,
-            failed: 0,
-            was_connected: false,
-            is_connected: false,
-            next_pause,
-            due: None,
-        })
+        let destination = Destination::of(target);
+        Ok(Returning { rules, destination, failed: 0, was_connected: false, next_pause, due: None })
+    }
+
+    /// Where the next connection goes.
+    pub(crate) fn target(&self) -> &Target {
+        self.destination.target()
     }
 
     pub(crate) fn on_connected(&mut self) {
-        (self.failed, self.was_connected, self.is_connected) = (0, true, true);
+        (self.failed, self.was_connected) = (0, true);
+        self.destination.on_connected();
         self.next_pause = self.rules.pause_min;
     }
 
     /// Decides whether the client comes back, and when.
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;
-        let was_there = std::mem::take(&mut self.is_connected);
+        // Who was sent elsewhere and did not get in goes back.
+        let was_astray = self.destination.on_closed(close);
         if self.failed >= self.rules.attempts_max || close.by == ClosedBy::Local {
             return;
         }
-        // Who was sent elsewhere and did not get in goes back.
-        let was_astray = !was_there && self.target.url != self.home.url;
-        if was_astray {
-            self.target = self.home.clone();
-        }
         if let Some(notice) = RestartNotice::of(close) {
             self.failed += 1;
-            // Before a connection stands anybody may have said so.
-            if let Some((host, port)) = notice.address().filter(|_| was_there) {
-                self.target = self.target.moved(host, port);
-            }
             self.due = Some(now + notice.pause(chance()).max(self.rules.pause_min / 2));
         } else if was_astray || self.is_worth_another(close) {
             self.failed += 1;
@@ -143,7 +128,7 @@ mod tests {
         returning.on_connected();
         returning.on_closed(&closed(code::RESTART, ClosedBy::Peer, "retry=300..300 at=other.example:9"), now);
         assert_eq!(returning.due(), Some(now + Duration::from_millis(300)));
-        assert_eq!(returning.target.url, "skip+plain://other.example:9");
+        assert_eq!(returning.target().url, "skip+plain://other.example:9");
         assert!(!returning.take_due(now) && returning.take_due(now + Duration::from_millis(300)));
         assert!(!returning.take_due(now + Duration::from_secs(9)), "once");
     }
@@ -153,13 +138,13 @@ mod tests {
         let (mut returning, now) = (returning(), Instant::now());
         let elsewhere = closed(code::RESTART, ClosedBy::Peer, "retry=0..0 at=evil.example:9");
         returning.on_closed(&elsewhere, now);
-        assert_eq!(returning.target.url, "skip+plain://127.0.0.1:1");
+        assert_eq!(returning.target().url, "skip+plain://127.0.0.1:1");
         assert!(returning.due() >= Some(now + Duration::from_millis(125)), "not at once, however often");
         // Nor after a connection that stood, by what a stranger says to the next one.
         returning.on_connected();
         returning.on_closed(&closed(code::IDLE_TIMEOUT, ClosedBy::Nobody, ""), now);
         returning.on_closed(&elsewhere, now);
-        assert_eq!(returning.target.url, "skip+plain://127.0.0.1:1");
+        assert_eq!(returning.target().url, "skip+plain://127.0.0.1:1");
     }
 
     #[test]
@@ -170,10 +155,10 @@ mod tests {
             let (mut returning, now) = (returning(), Instant::now());
             returning.on_connected();
             returning.on_closed(&closed(code::RESTART, ClosedBy::Peer, "retry=0..0 at=other.example:9"), now);
-            assert_eq!(returning.target.url, "skip+plain://other.example:9");
+            assert_eq!(returning.target().url, "skip+plain://other.example:9");
             returning.on_closed(&closed(code, by, ""), now);
             assert!(returning.due().is_some(), "code {code}");
-            assert_eq!(returning.target.url, "skip+plain://127.0.0.1:1");
+            assert_eq!(returning.target().url, "skip+plain://127.0.0.1:1");
         }
     }
 

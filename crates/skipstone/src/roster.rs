@@ -6,10 +6,12 @@
 //! message accepted for that connection meanwhile ends with that event, which the application then sees.
 
 use crate::gate::Gate;
+use crate::recipients::Recipients;
 use crate::send_error::{PeerError, SendRefusal};
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow, Settings};
 use skipstone_proto::{Event, Group, InboundRule, PeerId};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 /// All peers of a handle.
@@ -36,6 +38,8 @@ struct Place {
 /// Record of a peer whose connection has not ended.
 #[derive(Debug, Default)]
 struct Known {
+    /// The client's address, if this side is the server.
+    remote: Option<SocketAddr>,
     /// Settings that the client received, if this side is not the server.
     settings: Option<Arc<Settings>>,
     groups: Vec<Group>,
@@ -78,7 +82,11 @@ impl Roster {
     /// Updates the state before the application receives this event.
     pub(crate) fn on_event(&mut self, event: &Event) {
         match event {
-            Event::Requested { peer, .. } => self.enter(*peer, Standing::Waiting),
+            Event::Requested { peer, remote, .. } => {
+                self.enter(*peer, Standing::Waiting);
+                self.on_address(*peer, *remote);
+            }
+            Event::PathChanged { peer, path } => self.on_address(*peer, path.remote),
             Event::Connected { peer, settings, .. } => self.on_connected(*peer, settings),
             Event::Closed { peer, .. } => self.on_closed(*peer),
             _ => {}
@@ -91,6 +99,12 @@ impl Roster {
             self.places.resize_with(index + 1, Place::default);
         }
         self.places[index] = Place { generation: Some(peer.generation), standing, known: Some(Box::default()) };
+    }
+
+    fn on_address(&mut self, peer: PeerId, remote: SocketAddr) {
+        if let Ok(Place { known: Some(known), .. }) = self.place(peer) {
+            known.remote = Some(remote);
+        }
     }
 
     fn on_connected(&mut self, peer: PeerId, settings: &Arc<Settings>) {
@@ -154,10 +168,11 @@ impl Roster {
     }
 
     /// Number of peers for which a broadcast to this group can be accepted.
-    pub(crate) fn admit_broadcast(&self, group: Group, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
+    pub(crate) fn admit_broadcast(&self, to: &Recipients, channel: u16, bytes: usize) -> Result<usize, SendRefusal> {
         self.check_direction(channel)?;
         rule_of(&self.settings, channel, bytes)?;
-        Ok(self.sizes.get(&group).copied().unwrap_or(0))
+        let members = self.sizes.get(&to.group).copied().unwrap_or(0);
+        Ok(members - to.left_out().iter().filter(|peer| self.is_member(**peer, to.group)).count())
     }
 
     /// The application lets a client in.
@@ -233,13 +248,23 @@ impl Roster {
 
     /// Peers to which a broadcast to this group goes.
     pub(crate) fn members(&self, group: Group) -> impl Iterator<Item = PeerId> + '_ {
-        let is_member = move |place: &Place| {
-            let mut known = place.known.iter();
-            place.standing == Standing::Connected
-                && (group == Group::EVERYONE || known.any(|known| known.groups.contains(&group)))
-        };
-        let members = self.places.iter().enumerate().filter(move |(_, place)| is_member(place));
+        let members = self.places.iter().enumerate().filter(move |(_, place)| place.is_member(group));
         members.filter_map(|(index, place)| Some(PeerId { index: index as u32, generation: place.generation? }))
+    }
+
+    /// Whether a broadcast to this group goes to a peer.
+    fn is_member(&self, peer: PeerId, group: Group) -> bool {
+        self.peek(peer).is_some_and(|place| place.is_member(group))
+    }
+
+    /// The address of a client whose connection has not ended.
+    pub(crate) fn remote(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.peek(peer)?.known.as_ref()?.remote
+    }
+
+    /// The place of its present peer.
+    fn peek(&self, peer: PeerId) -> Option<&Place> {
+        self.places.get(peer.index as usize).filter(|place| place.generation == Some(peer.generation))
     }
 
     /// How a channel delivers, as far as this side knows.
@@ -275,6 +300,14 @@ impl Roster {
             Standing::Over | Standing::Closing => Err(PeerError::Over),
             _ => Ok(place),
         }
+    }
+}
+
+impl Place {
+    fn is_member(&self, group: Group) -> bool {
+        let mut known = self.known.iter();
+        self.standing == Standing::Connected
+            && (group == Group::EVERYONE || known.any(|known| known.groups.contains(&group)))
     }
 }
 

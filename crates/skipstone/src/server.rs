@@ -1,6 +1,7 @@
 //! The server: all players, on every carrier, through one port and one event queue.
 
 use crate::client::{Client, ClientConfig};
+use crate::deny_error::DenyError;
 use crate::driver::LOCAL_ADDRESS;
 use crate::driver::command::Command;
 use crate::driver::impair::Impairment;
@@ -11,9 +12,11 @@ use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Wake};
 use crate::listen_sockets::ListenSockets;
 use crate::net::local::LocalListener;
+use crate::net::network_list::NetworkList;
 use crate::net::udp::BufferGrants;
 use crate::net::websocket::TlsServer;
 use crate::query::answer::{QueryAnswerError, check_answer};
+use crate::recipients::Recipients;
 use crate::recording::{RecordedMessage, RecordingSide, RecordingStatus, TrafficRecorder};
 #[cfg(feature = "__tls")]
 use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
@@ -30,7 +33,7 @@ use crate::waiter::Waiter;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, Event, Everyone, Group, Merging, PeerId, Stats};
+use skipstone_proto::{Config, ConfigError, Event, Everyone, Group, Merging, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -96,6 +99,11 @@ impl Server {
             ..Config::server(config.settings)
         };
         check_answer(config.query_answer.as_ref()).map_err(StartError::QueryAnswer)?;
+        let denied = NetworkList::new(&config.denied).map_err(|text| {
+            let form = "an address or a network, as in 10.0.0.7 or 10.0.0.0/8";
+            StartError::Config(ConfigError::out_of_range("denied", text, form))
+        })?;
+        let denied = Arc::new(denied);
         let listening = Listening { address: config.listen, handed: config.sockets.as_ref() };
         let (mut drivers, local) = shards::listen(config.shards, &listening, &browsers, &security, &endpoint)?;
         for (shard, driver) in (0..).zip(&mut drivers) {
@@ -103,6 +111,7 @@ impl Server {
         }
         for driver in &mut drivers {
             driver.publish_transfers(config.transfer_bytes_min);
+            driver.apply(Command::Deny(Arc::clone(&denied)));
             driver.apply(Command::QueryAnswer(config.query_answer.clone()));
         }
         let began = drivers[0].began();
@@ -240,6 +249,17 @@ impl Server {
     pub fn set_query_answer(&mut self, answer: Option<Bytes>) -> Result<(), QueryAnswerError> {
         check_answer(answer.as_ref()).map_err(QueryAnswerError::TooLong)?;
         self.shards.set_query_answer(answer.as_ref()).map_err(QueryAnswerError::Driver)
+    }
+
+    /// Denies these addresses and networks (`192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`) and no others: see
+    /// [`ServerConfig::denied`]. A native player's connection that stands hears nothing more and ends by its idle timeout:
+    /// [`Server::close`] it first. Streams and local clients that are connected stay.
+    ///
+    /// # Errors
+    /// A text is no address and no network, and all stays as it was; the queue to a driver is full, or the driver is gone.
+    pub fn set_denied(&mut self, networks: &[String]) -> Result<(), DenyError> {
+        let networks = NetworkList::new(networks).map_err(DenyError::NoNetwork)?;
+        self.shards.set_denied(&Arc::new(networks)).map_err(DenyError::Driver)
     }
 
     /// Progress of the long messages in transfer to and from a peer, up to 50 ms ago: messages of
@@ -419,12 +439,49 @@ impl Server {
         channel: u16,
         payload: impl Into<Bytes>,
     ) -> Result<BroadcastReceipt, SendError> {
+        self.broadcast_to(&group.into(), channel, payload.into())
+    }
+
+    /// Same as [`Server::broadcast`], without some members: most often without the one whose message is passed on. `except` is meant
+    /// to be short, because each member is looked for in it. A peer in it that is no member, or has gone, changes nothing.
+    ///
+    /// # Errors
+    /// As [`Server::broadcast`].
+    ///
+    /// # Examples
+    /// ```
+    /// use skipstone::{Event, Group, Server};
+    ///
+    /// /// Passes on what each player says to all others.
+    /// fn relay(server: &mut Server) -> Result<(), Box<dyn std::error::Error>> {
+    ///     while let Some(event) = server.poll_event() {
+    ///         match event {
+    ///             Event::Requested { peer, .. } => server.accept(peer)?,
+    ///             Event::Message { peer, channel, payload, .. } => {
+    ///                 server.broadcast_except(Group::EVERYONE, &[peer], channel, payload)?;
+    ///             }
+    ///             _ => {}
+    ///         }
+    ///     }
+    ///     Ok(server.flush()?)
+    /// }
+    /// ```
+    pub fn broadcast_except(
+        &mut self,
+        group: Group,
+        except: &[PeerId],
+        channel: u16,
+        payload: impl Into<Bytes>,
+    ) -> Result<BroadcastReceipt, SendError> {
+        self.broadcast_to(&Recipients::without(group, except.iter().copied()), channel, payload.into())
+    }
+
+    fn broadcast_to(&mut self, to: &Recipients, channel: u16, payload: Bytes) -> Result<BroadcastReceipt, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
-        let payload = payload.into();
         let bytes = payload.len() as u64;
-        let peers = self.shards.broadcast(group, channel, payload, id, wake)?;
+        let peers = self.shards.broadcast(to, (channel, payload), id, wake)?;
         if let Some(recorder) = &mut self.recorder {
-            record_broadcast(recorder, &self.shards, group, (channel, bytes));
+            record_broadcast(recorder, &self.shards, to, (channel, bytes));
         }
         Ok(BroadcastReceipt { id, peers })
     }
@@ -464,6 +521,18 @@ impl Server {
     pub fn set_merging(&mut self, peer: PeerId, merging: Merging) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.set_merging(peer, merging)
+    }
+
+    /// The connected peers: those whose [`Event::Connected`] was polled, and that were not closed since; a broadcast to
+    /// [`Group::EVERYONE`] goes to them.
+    pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
+        self.shards.members(Group::EVERYONE)
+    }
+
+    /// The address of a client, from [`Event::Requested`] until [`Event::Closed`] is polled: as that event and
+    /// [`Event::PathChanged`] told it. A client of this process has `127.0.0.1:0`. `None` if there is no such client.
+    pub fn remote_addr(&self, peer: PeerId) -> Option<SocketAddr> {
+        self.shards.remote(peer)
     }
 
     /// Counters of all connections, past and present, up to 50 ms ago. Like all statistics they are snapshots that the
@@ -573,13 +642,14 @@ impl Server {
 }
 
 /// A recording knows who is connected, and of other groups nothing: each member has its own message there.
-fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, group: Group, (channel, bytes): (u16, u64)) {
+fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, to: &Recipients, (channel, bytes): (u16, u64)) {
     let mode = shards.mode(channel);
-    if group == Group::EVERYONE {
+    if to.group == Group::EVERYONE && to.except.is_none() {
         recorder.on_broadcast(channel, bytes, mode);
     } else {
-        let to = |peer: PeerId| RecordedMessage { peer: peer.index, channel, bytes };
-        shards.members(group).for_each(|peer| recorder.on_sent(to(peer), mode));
+        let message = |peer: PeerId| RecordedMessage { peer: peer.index, channel, bytes };
+        let members = shards.members(to.group).filter(|peer| !to.left_out().contains(peer));
+        members.for_each(|peer| recorder.on_sent(message(peer), mode));
     }
 }
 

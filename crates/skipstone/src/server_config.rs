@@ -35,6 +35,10 @@ pub struct ServerConfig {
     /// [`Event::Requested`](skipstone_proto::Event::Requested) then have the client's address. Nobody else is believed. Needs the
     /// feature `websocket`.
     pub trusted_proxies: Vec<String>,
+    /// Addresses and networks of which the server hears nothing, on any carrier: datagrams are dropped and streams closed before
+    /// anything is kept or answered, and counted ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the
+    /// client's address counts. [`Server::set_denied`](crate::Server::set_denied) changes them.
+    pub denied: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
     /// Settings that the server and all its clients follow.
@@ -97,6 +101,7 @@ impl ServerConfig {
             webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
             websocket_rules: WebSocketRules::default(),
             trusted_proxies: Vec::new(),
+            denied: Vec::new(),
             memory: MemoryBudget::default(),
             settings: Settings::default(),
             merging: Merging::Flush,

@@ -18,6 +18,8 @@ use crate::driver::{Binding, Driver, LOCAL_ADDRESS, Origin, Sharing};
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::listen_sockets::ListenSockets;
 use crate::mailbox::Wakeup;
+use crate::net::network_list::NetworkList;
+use crate::recipients::Recipients;
 use crate::security::Security;
 use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
@@ -27,7 +29,7 @@ use crate::websocket_rules::{Streams, WebSocketRules};
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
-use skipstone_proto::{Config, DeliveryMode, Event, Group, MemoryBudget, PeerId, Shard, Stats};
+use skipstone_proto::{BroadcastMessage, Config, DeliveryMode, Event, Group, MemoryBudget, PeerId, Shard, Stats};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -175,6 +177,13 @@ impl Shards {
         (&mut self.handles[(peer.index % count) as usize], local)
     }
 
+    /// The address of a client whose connection has not ended.
+    pub(crate) fn remote(&self, peer: PeerId) -> Option<SocketAddr> {
+        let count = self.handles.len() as u32;
+        let local = PeerId { index: peer.index / count, ..peer };
+        self.handles[(peer.index % count) as usize].roster().remote(local)
+    }
+
     /// Reads the statistics of all shards.
     pub(crate) fn statistics(&self) -> &StatisticsReader {
         &self.statistics
@@ -197,29 +206,37 @@ impl Shards {
     /// Sends to a group, in all shards or in none, and returns for how many peers it was accepted.
     pub(crate) fn broadcast(
         &mut self,
-        group: Group,
-        channel: u16,
-        payload: Bytes,
+        to: &Recipients,
+        (channel, payload): (u16, Bytes),
         id: MessageId,
         wake: Wake,
     ) -> Result<usize, SendError> {
+        let of_shards: Vec<Recipients> = (0..self.handles.len()).map(|shard| self.within(shard, to)).collect();
         let mut peers = 0;
-        for handle in &mut self.handles {
-            match handle.admit_broadcast(group, channel, payload.len()) {
+        for (handle, to) in self.handles.iter_mut().zip(&of_shards) {
+            match handle.admit_broadcast(to, channel, payload.len()) {
                 Ok(admitted) => peers += admitted,
                 Err(reason) => return Err(SendError::new(reason, payload)),
             }
         }
-        if let [only] = &mut self.handles[..] {
-            only.broadcast(group, channel, payload, id, wake);
-            return Ok(peers);
-        }
-        for handle in &mut self.handles {
+        let is_alone = self.handles.len() == 1;
+        for (handle, Recipients { group, except }) in self.handles.iter_mut().zip(of_shards) {
             // The last shard gets a copy too: the application may pass on a slice of a larger buffer from another
             // shard.
-            handle.broadcast(group, channel, Bytes::copy_from_slice(&payload), id, wake);
+            let payload = if is_alone { payload.clone() } else { Bytes::copy_from_slice(&payload) };
+            handle.broadcast(group, BroadcastMessage { channel, payload, id, except }, wake);
         }
         Ok(peers)
+    }
+
+    /// Those of one shard, by their ids within the shard.
+    fn within(&self, shard: usize, to: &Recipients) -> Recipients {
+        let count = self.handles.len() as u32;
+        if count == 1 {
+            return to.clone();
+        }
+        let of_shard = to.left_out().iter().filter(|peer| (peer.index % count) as usize == shard);
+        Recipients::without(to.group, of_shard.map(|peer| PeerId { index: peer.index / count, ..*peer }))
     }
 
     /// Sends all messages that were queued since the last flush.
@@ -232,6 +249,12 @@ impl Shards {
     /// Sets the answer to queries in every shard.
     pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
         let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
+        set.into_iter().collect()
+    }
+
+    /// Denies these addresses and no others, in every shard.
+    pub(crate) fn set_denied(&mut self, networks: &Arc<NetworkList>) -> Result<(), PeerError> {
+        let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_denied(Arc::clone(networks))).collect();
         set.into_iter().collect()
     }
 

@@ -36,6 +36,11 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// Bytes that may be in flight; `u64::MAX` without congestion control.
     pub congestion_window: u64,
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window each round trip,
+    /// and no more than [`ServerConfig::bandwidth_max_per_peer`](crate::ServerConfig::bandwidth_max_per_peer). A game can scale its
+    /// snapshots by it. It follows a path that is used up within seconds; who sends less learns that the path takes this much, and
+    /// not how much more it would take. `u64::MAX` where neither limits: on a stream, whose load shows in [`Overview::depth`].
+    pub available_bytes_per_second: u64,
     /// Bytes of a datagram at present: what the path is known to carry.
     pub datagram_bytes: u16,
     /// Traffic to the peer.
@@ -214,6 +219,7 @@ impl Published {
             depth: now.depth,
             bytes_in_flight: now.bytes_in_flight,
             congestion_window: now.congestion_window,
+            available_bytes_per_second: now.available_bytes_per_second,
             datagram_bytes: now.datagram_bytes,
             sending,
             receiving,

@@ -2,6 +2,7 @@
 
 import type { Reconnect } from "../options";
 import type { Clock } from "./clock";
+import type { RestartNotice } from "./destination";
 
 /** Pauses that double from one failure to the next, with a random half: clients that lost a server together come back apart. */
 export class Backoff {
@@ -14,14 +15,20 @@ export class Backoff {
     this.#clock = clock;
   }
 
-  /** Milliseconds until the next attempt; `undefined` if there have been as many in a row as there may be. */
-  next(): number | undefined {
+  /**
+   * Milliseconds until the next attempt; `undefined` if there have been as many in a row as there may be. A server that restarts has
+   * said when.
+   */
+  next(notice?: RestartNotice): number | undefined {
     const { pauseMin, pauseMax, attemptsMax } = this.#reconnect;
     if (this.#failures >= attemptsMax) {
       return undefined;
     }
     const pause = Math.min(pauseMin * 2 ** this.#failures, pauseMax);
     this.#failures += 1;
+    if (notice !== undefined) {
+      return Math.max(notice.after + notice.spread * this.#clock.random(), pauseMin / 2);
+    }
     return pause / 2 + (pause / 2) * this.#clock.random();
   }
 

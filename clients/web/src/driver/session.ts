@@ -11,6 +11,7 @@ import { Backoff } from "./backoff";
 import { reasonOf } from "../errors";
 import type { Carrier, Sockets } from "./carrier";
 import type { Clock, Timer } from "./clock";
+import { Destination, noticeOf } from "./destination";
 import { Pump, type PumpOwner } from "./pump";
 import { race, type Contestant, type Race } from "./race";
 import { openWebSocket } from "./websocket";
@@ -61,6 +62,7 @@ export class Session implements PumpOwner {
   #settling: Timer | undefined;
   /** The application's own close, once it has asked for it. */
   #closing: Close | undefined;
+  readonly #destination: Destination;
   /** The kind of carrier that led to no connection the last time: it starts second. */
   #failed: CarrierChoice["kind"] | undefined;
   #isConnected = false;
@@ -86,6 +88,7 @@ export class Session implements PumpOwner {
     this.#post = post;
     this.#core = new Core(module, world.clock.seed(), new Map(options.core));
     this.#pump = new Pump(this.#core, world.clock, this);
+    this.#destination = new Destination(options.carriers);
     this.#backoff = options.reconnect && new Backoff(options.reconnect, world.clock);
     this.#begin();
   }
@@ -264,7 +267,7 @@ export class Session implements PumpOwner {
   /** The best first; one that the last time led to no connection starts last. */
   #contestants(asked: readonly Uint8Array<ArrayBuffer>[]): Contestant[] {
     const { WebSocket, WebTransport } = this.#world.sockets;
-    const choices = [...this.#options.carriers];
+    const choices = [...this.#destination.carriers];
     if (choices[0]?.kind === this.#failed) {
       choices.push(...choices.splice(0, 1));
     }
@@ -311,6 +314,7 @@ export class Session implements PumpOwner {
     if (this.#isOver) {
       return;
     }
+    const wasAstray = this.#destination.onClosed(close, this.#isConnected);
     this.#socket = undefined;
     this.#isConnected = false;
     this.#settings = undefined;
@@ -320,8 +324,8 @@ export class Session implements PumpOwner {
     this.#asking?.cancel();
     this.#asking = undefined;
     this.#settling?.cancel();
-    const isOver = this.#closing !== undefined || !isTemporary(close);
-    const retryIn = isOver ? undefined : this.#backoff?.next();
+    const isOver = this.#closing !== undefined || !(wasAstray || isTemporary(close));
+    const retryIn = isOver ? undefined : this.#backoff?.next(noticeOf(close));
     this.#details.push({ close, retryIn });
     this.#push(EVENT.closed, [0, 0, 0], NO_BYTES);
     if (retryIn === undefined) {

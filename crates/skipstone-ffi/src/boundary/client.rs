@@ -7,7 +7,7 @@ use crate::failure::{Failure, call};
 use crate::slot::{Connection, Engine, Slot, State};
 use crate::types::*;
 use crate::{kept, table};
-use library::Client;
+use library::{Client, Destination};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn skipstone_client_connect(
         // SAFETY: the caller's pointers.
         let config = unsafe { client_config::read(config) }?;
         let connected = Client::connect(url, token, config.clone())?;
-        let handle = add(connected, Some(url.to_owned()), token, config)?;
+        let handle = add(connected, Destination::new(url).ok(), token, config)?;
         // SAFETY: it was written to above.
         unsafe { client.write(handle) };
         Ok(())
@@ -75,7 +75,9 @@ pub unsafe extern "C" fn skipstone_client_connect_local(
     })
 }
 
-/// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Wait before
+/// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
+/// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
+/// and to the first URL again if that server does not let the client in. Wait before
 /// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
 /// same `peer` as those of the first.
 #[unsafe(no_mangle)]
@@ -86,11 +88,11 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
             let text = "the connection has not ended: close it, or wait for its SKIPSTONE_EVENT_KIND_CLOSED";
             return Err(Failure::new(SkipstoneStatus::StillOpen, text));
         }
-        let Some(url) = &connection.url else {
+        let Some(destination) = &connection.destination else {
             let text = "a client of a server in this process does not reconnect: connect a new one";
             return Err(Failure::new(SkipstoneStatus::BadUrl, text));
         };
-        connection.client = Client::connect(url, &connection.token, connection.config.clone())?;
+        connection.client = Client::connect(destination.url(), &connection.token, connection.config.clone())?;
         connection.is_closed = false;
         Ok(())
     })
@@ -213,8 +215,8 @@ pub unsafe extern "C" fn skipstone_client_server_time(
     })
 }
 
-fn add(client: Client, url: Option<String>, token: &[u8], config: library::ClientConfig) -> Result<u64, Failure> {
-    let connection = Connection { client, url, token: token.to_owned(), config, settings: None, is_closed: false };
+fn add(client: Client, destination: Option<Destination>, token: &[u8], config: library::ClientConfig) -> Result<u64, Failure> {
+    let connection = Connection { client, destination, token: token.to_owned(), config, settings: None, is_closed: false };
     table::add(Slot::new(Engine::Client(Box::new(connection))))
 }
 

@@ -6,7 +6,7 @@ use crate::failure::{Failure, call};
 use crate::slot::{Engine, Held, State};
 use crate::types::*;
 use crate::{identity, kept, slot, table};
-use library::Event;
+use library::{Destination, Event};
 use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -131,8 +131,16 @@ fn next(state: &mut State) -> Result<Option<Event>, Failure> {
         Engine::Client(connection) => {
             let event = connection.client.poll_event();
             match &event {
-                Some(Event::Connected { settings, .. }) => connection.settings = Some(settings.clone()),
-                Some(Event::Closed { .. }) => connection.is_closed = true,
+                Some(Event::Connected { settings, .. }) => {
+                    connection.settings = Some(settings.clone());
+                    connection.destination.iter_mut().for_each(Destination::on_connected);
+                }
+                Some(Event::Closed { close, .. }) => {
+                    connection.is_closed = true;
+                    if let Some(destination) = &mut connection.destination {
+                        destination.on_closed(close);
+                    }
+                }
                 _ => {}
             }
             Ok(event)

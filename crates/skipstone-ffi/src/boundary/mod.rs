@@ -7,6 +7,7 @@ mod client;
 mod client_config;
 mod events;
 mod library_wide;
+mod peers;
 mod raw;
 mod server;
 mod server_config;

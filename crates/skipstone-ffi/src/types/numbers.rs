@@ -149,6 +149,9 @@ pub enum SkipstoneCloseCode {
     NoCommonSuite = 1_011,
     /// The server's name has no address, or none of its addresses can be reached.
     Unreachable = 1_012,
+    /// The server restarts. The reason says when to come back, and where to: skipstone_client_reconnect follows it. Since version
+    /// 1.2.
+    Restart = 1_013,
     /// The peer held more of the other side's memory than it may have.
     Memory = 1_016,
 }

@@ -271,9 +271,21 @@ impl DelayAware {
         self.pacer.next_send(now, bytes.into(), pace)
     }
 
+    /// Bytes per second that the path takes: a window each round trip, and of a path that is used up little more than it delivers.
+    /// The moments in which the window is small, to measure the path without a queue, do not show.
+    pub(super) fn send_rate(&self) -> u64 {
+        let window = match self.phase {
+            Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
+            _ => self.window,
+        };
+        let rate = per_second(window, self.smoothed);
+        let last_ack = self.crowded_at;
+        if self.is_limited(last_ack) { rate.min(self.rate.best() * 5 / 4) } else { rate }
+    }
+
     pub(super) fn pace(&self) -> Pace {
         let rtt = if self.queue.is_measured() { self.queue.standing() } else { self.smoothed };
-        let even = u64::from(self.window) * 1_000_000 / u64::from(rtt.max(1));
+        let even = per_second(self.window, rtt);
         let rate = match self.phase {
             // A round trip's growth must find room, but not by sending faster than the path is known to carry.
             Phase::Ramp { .. } if self.queue.is_measured() && !self.is_unpromised() => {
@@ -545,6 +557,11 @@ impl DelayAware {
 /// A round-trip time in microseconds with which sums cannot overflow, whatever the peer does.
 fn in_range(rtt: Duration) -> u32 {
     rtt.as_micros().clamp(1, RTT_MAX_US.into()) as u32
+}
+
+/// Bytes per second of so many in each round trip, in microseconds.
+fn per_second(bytes: u32, rtt: u32) -> u64 {
+    u64::from(bytes) * 1_000_000 / u64::from(rtt.max(1))
 }
 
 fn micros(span: u32) -> Duration {

@@ -180,6 +180,11 @@ impl Controller {
         self.0.as_ref().map_or(u64::MAX, |controller| u64::from(controller.window()))
     }
 
+    /// Bytes of datagrams per second that the path takes, as far as is known; `u64::MAX` without a controller.
+    pub fn send_rate(&self) -> u64 {
+        self.0.as_ref().map_or(u64::MAX, |controller| controller.send_rate())
+    }
+
     /// When a datagram of so many bytes may leave; `now` if it may at once.
     pub fn next_send(&self, now: Time, bytes: u32) -> Time {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))

@@ -29,6 +29,9 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window each round trip,
+    /// and no more than `bandwidth_max_per_peer`. `u64::MAX` where neither limits them.
+    pub available_bytes_per_second: u64,
     /// Size of a datagram at present, in bytes: the largest that the path is known to carry.
     pub datagram_bytes: u16,
 }
@@ -44,6 +47,11 @@ impl Connection {
         self.channels.transfers(bytes_min)
     }
 
+    fn available_bytes_per_second(&self) -> u64 {
+        let cap = self.sending.bandwidth.as_ref().map_or(u64::MAX, |bandwidth| bandwidth.rate());
+        self.path.congestion.send_rate().min(cap)
+    }
+
     pub(crate) fn overview(&self) -> Overview {
         let packets = self.receiving.packet_count();
         Overview {
@@ -56,6 +64,7 @@ impl Connection {
             packets_received: packets.received,
             bytes_in_flight: self.sending.ledger.bytes_in_flight(),
             congestion_window: self.path.congestion.window(),
+            available_bytes_per_second: self.available_bytes_per_second(),
             datagram_bytes: self.datagram_bytes(),
         }
     }

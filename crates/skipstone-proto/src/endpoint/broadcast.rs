@@ -2,40 +2,79 @@
 
 use crate::channel::encoded_batch::{BATCH_MESSAGES_MAX, BATCH_PAYLOAD_BYTES_MAX, BatchEncoder, EncodedBatch};
 use crate::channel::{MessageId, Submission};
+use crate::connection::event::PeerId;
 use crate::time::Duration;
 use bytes::Bytes;
 use std::sync::Arc;
 
+/// A message for the members of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BroadcastMessage {
+    /// On which channel.
+    pub channel: u16,
+    /// The message, which the members share.
+    pub payload: Bytes,
+    /// Its id in the events about it.
+    pub id: MessageId,
+    /// Members that do not get it: a few, because each member is looked for among them. `None` for none.
+    pub except: Option<Arc<[PeerId]>>,
+}
+
+impl BroadcastMessage {
+    /// A message for all members.
+    pub fn new(channel: u16, payload: Bytes, id: MessageId) -> Self {
+        BroadcastMessage { channel, payload, id, except: None }
+    }
+}
+
 /// Messages for many peers, encoded once. A `Broadcast` can be filled again and again.
 #[derive(Debug, Default)]
 pub struct Broadcast {
-    /// Messages by channel.
-    pub(super) loads: Vec<(u16, Load)>,
+    pub(super) loads: Vec<Load>,
     batches: BatchEncoder,
 }
 
-/// Messages that each member gets on a channel.
+/// Messages that follow each other on a channel, for the same members.
 #[derive(Debug)]
-pub(super) enum Load {
+pub(super) struct Load {
+    pub(super) channel: u16,
+    pub(super) messages: LoadMessages,
+    except: Option<Arc<[PeerId]>>,
+}
+
+/// One message, or several that are encoded together.
+#[derive(Debug)]
+pub(super) enum LoadMessages {
     One(Submission),
     Batch(Arc<EncodedBatch>),
 }
 
+impl Load {
+    /// Whether this member, if there is one, does not get the messages.
+    pub(super) fn leaves_out(&self, member: Option<PeerId>) -> bool {
+        self.except.as_ref().is_some_and(|except| member.is_some_and(|member| except.contains(&member)))
+    }
+}
+
 impl Broadcast {
-    /// Replaces the messages by these, each with its channel. Messages of one channel that follow each other are
-    /// encoded together, if they are short.
-    pub fn fill(&mut self, messages: &[(u16, Bytes, MessageId)]) {
+    /// Replaces the messages by these. Messages for the same members on one channel that follow each other are encoded together, if
+    /// they are short.
+    pub fn fill(&mut self, messages: &[BroadcastMessage]) {
         self.clear();
-        let is_short = |message: &(u16, Bytes, MessageId)| message.1.len() <= BATCH_PAYLOAD_BYTES_MAX;
-        for alike in messages.chunk_by(|a, b| a.0 == b.0 && is_short(a) && is_short(b)) {
+        let is_short = |message: &BroadcastMessage| message.payload.len() <= BATCH_PAYLOAD_BYTES_MAX;
+        let are_alike = |a: &BroadcastMessage, b: &BroadcastMessage| {
+            a.channel == b.channel && is_short(a) && is_short(b) && a.except == b.except
+        };
+        for alike in messages.chunk_by(are_alike) {
             for batched in alike.chunks(BATCH_MESSAGES_MAX) {
-                let (channel, payload, id) = &batched[0];
-                let load = if batched.len() == 1 {
-                    Load::One(Submission { payload: payload.clone(), id: *id, age: Duration::ZERO })
+                let BroadcastMessage { channel, payload, id, except } = &batched[0];
+                let messages = if batched.len() == 1 {
+                    LoadMessages::One(Submission { payload: payload.clone(), id: *id, age: Duration::ZERO })
                 } else {
-                    Load::Batch(self.batches.batch(batched.iter().map(|(_, payload, id)| (payload.clone(), *id))))
+                    let all = batched.iter().map(|message| (message.payload.clone(), message.id));
+                    LoadMessages::Batch(self.batches.batch(all))
                 };
-                self.loads.push((*channel, load));
+                self.loads.push(Load { channel: *channel, messages, except: except.clone() });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Messages to all peers, or to a group: encoded once, queued member by member.
 
-use super::broadcast::{Broadcast, Load};
+use super::broadcast::{Broadcast, BroadcastMessage, LoadMessages};
 use super::groups::Group;
 use super::state::Endpoint;
 use crate::channel::MessageId;
@@ -12,12 +12,12 @@ impl Endpoint {
     /// Queues one message for every member of a group; the members share its payload. Returns the number of members for
     /// which it was queued. A full queue of one member affects only that member, by the channel's rule.
     pub fn broadcast(&mut self, now: Time, group: Group, channel: u16, payload: &Bytes, id: MessageId) -> u32 {
-        self.broadcast_all(now, group, &[(channel, payload.clone(), id)])
+        self.broadcast_all(now, group, &[BroadcastMessage::new(channel, payload.clone(), id)])
     }
 
     /// As [`Endpoint::broadcast`], for several messages: member after member gets all of them, so that each is fetched
     /// into the processor's caches once. Returns how many were queued in all.
-    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[(u16, Bytes, MessageId)]) -> u32 {
+    pub fn broadcast_all(&mut self, now: Time, group: Group, messages: &[BroadcastMessage]) -> u32 {
         let mut broadcast = core::mem::take(&mut self.broadcast);
         broadcast.fill(messages);
         let queued = self.broadcast_some(now, group, &broadcast, &mut 0, usize::MAX);
@@ -46,10 +46,13 @@ impl Endpoint {
         for _ in 0..count {
             let Some(index) = self.groups.next(group, *from) else { break };
             self.look_ahead(&mut lookahead, group, *from);
-            for (channel, load) in &broadcast.loads {
-                let taken = self.act_on(now, index, |connection, cx| match load {
-                    Load::One(message) => connection.send_all(cx, *channel, core::iter::once(message.clone())),
-                    Load::Batch(batch) => connection.send_batch(cx, *channel, batch),
+            let member = self.slots.peer_at(index);
+            for load in broadcast.loads.iter().filter(|load| !load.leaves_out(member)) {
+                let taken = self.act_on(now, index, |connection, cx| match &load.messages {
+                    LoadMessages::One(message) => {
+                        connection.send_all(cx, load.channel, core::iter::once(message.clone()))
+                    }
+                    LoadMessages::Batch(batch) => connection.send_batch(cx, load.channel, batch),
                 });
                 queued += taken.unwrap_or(0);
             }

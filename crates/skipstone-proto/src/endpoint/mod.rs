@@ -47,7 +47,7 @@ mod transmit;
 mod turns;
 mod wheel;
 
-pub use broadcast::Broadcast;
+pub use broadcast::{Broadcast, BroadcastMessage};
 pub use commands::ConnectError;
 pub use config::{Config, Everyone, MemoryBudget};
 pub use config_error::ConfigError;

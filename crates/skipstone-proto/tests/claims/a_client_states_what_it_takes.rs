@@ -2,7 +2,7 @@
 
 use crate::simulation::{Node, World, link, ms};
 use bytes::Bytes;
-use skipstone_proto::{Config, Event, GivenUp, Group, Limits, MessageId, SendError, Settings};
+use skipstone_proto::{BroadcastMessage, Config, Event, GivenUp, Group, Limits, MessageId, SendError, Settings};
 use std::sync::Arc;
 
 /// A world whose client has these limits.
@@ -71,7 +71,8 @@ fn a_broadcast_beyond_one_clients_limit_is_given_up_for_that_client_alone() {
     for (bytes, is_batch) in [(5_001, false), (5_001, true), (40_000, false), (40_000, true)] {
         let mut world = world(Limits { message_bytes_max: 5_000, ..Limits::NONE });
         let messages = [bytes, 5_000, bytes].map(|bytes| Bytes::from(vec![7; bytes]));
-        let messages: Vec<_> = messages.into_iter().zip(1..).map(|(payload, id)| (0, payload, MessageId(id))).collect();
+        let messages = messages.into_iter().zip(1..);
+        let messages: Vec<_> = messages.map(|(payload, id)| BroadcastMessage::new(0, payload, MessageId(id))).collect();
         let at_once = if is_batch { messages.len() } else { 1 };
         for some in messages.chunks(at_once) {
             world.server.endpoint.broadcast_all(world.now, Group::EVERYONE, some);

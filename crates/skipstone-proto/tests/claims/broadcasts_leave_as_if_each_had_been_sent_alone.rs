@@ -6,8 +6,8 @@ use bytes::Bytes;
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
+use skipstone_proto::{BroadcastMessage, Config, Event, Group};
 use skipstone_proto::{ChannelRule, DeliveryMode, Merging, Overflow, Settings};
-use skipstone_proto::{Config, Event, Group};
 use skipstone_proto::{GivenUp, MessageId};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::cell::RefCell;
@@ -86,7 +86,7 @@ fn history(seed: u64, way: Way) -> History {
                 id += 1;
                 let channel = *pick(&mut rng, &[0, 0, 0, 0, 1, 2, 3]);
                 let length = *pick(&mut rng, &lengths);
-                (channel, Bytes::from(vec![id as u8; length]), MessageId(id))
+                BroadcastMessage::new(channel, Bytes::from(vec![id as u8; length]), MessageId(id))
             })
             .collect();
         let (now, server) = (world.now, &mut world.server.endpoint);
@@ -94,7 +94,7 @@ fn history(seed: u64, way: Way) -> History {
             server.broadcast_all(now, Group::EVERYONE, &messages);
         } else {
             for peer in server.peers().collect::<Vec<_>>() {
-                for (channel, payload, id) in &messages {
+                for BroadcastMessage { channel, payload, id, .. } in &messages {
                     // Refused by a full queue, perhaps; that is a part of the history.
                     let _ = server.send(now, peer, *channel, payload.clone(), *id);
                 }

@@ -4,7 +4,7 @@ use crate::simulation::{World, link, ms};
 use bytes::Bytes;
 use skipstone_proto::Carrier;
 use skipstone_proto::MessageId;
-use skipstone_proto::{Broadcast, Config, Group};
+use skipstone_proto::{Broadcast, BroadcastMessage, Config, Group, PeerId};
 
 fn world() -> World {
     let mut world = World::new(1, Config::server(Default::default()), &[link(5), link(10), link(15), link(20)]);
@@ -17,6 +17,10 @@ fn broadcast(world: &mut World, group: Group, text: &'static str) -> u32 {
     let queued = world.server.endpoint.broadcast(world.now, group, 0, &payload, MessageId(1));
     world.run_for(ms(100));
     queued
+}
+
+fn message(text: &'static str, id: u64) -> BroadcastMessage {
+    BroadcastMessage::new(0, Bytes::from_static(text.as_bytes()), MessageId(id))
 }
 
 fn heard(world: &World) -> Vec<usize> {
@@ -42,7 +46,7 @@ fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
     world.connect();
     let (now, server) = (world.now, &mut world.server.endpoint);
     let mut broadcast = Broadcast::default();
-    broadcast.fill(&[(0, Bytes::from_static(b"one"), MessageId(1)), (0, Bytes::from_static(b"two"), MessageId(2))]);
+    broadcast.fill(&[message("one", 1), message("two", 2)]);
     let mut from = 0;
     assert_eq!(server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2), 4);
     // A stream breaks: its connection is gone at once.
@@ -78,6 +82,33 @@ fn a_group_is_whoever_joined_and_has_not_left() {
     world.run_for(ms(5_000));
     assert_eq!(broadcast(&mut world, group, "nobody"), 0);
     assert_eq!(heard(&world), [2, 1, 1, 3]);
+}
+
+#[test]
+fn members_that_are_left_out_get_the_other_messages() {
+    let mut world = world();
+    let peer_of = |client| world.asked.iter().find(|(_, asked)| *asked == client).expect("it asked").0;
+    let peers = [0, 1, 2, 3].map(peer_of);
+    let gone = PeerId { generation: peers[3].generation.wrapping_sub(1), ..peers[3] };
+    let except = |text, id, who: &[PeerId]| BroadcastMessage { except: Some(who.into()), ..message(text, id) };
+    let messages = [
+        message("all", 1),
+        // Two that follow each other, for the same members, are encoded together.
+        except("not 0", 2, &peers[..1]),
+        except("not 0 either", 3, &peers[..1]),
+        except("not 1 and 2", 4, &peers[1..3]),
+        except("who had the place of 3", 5, &[gone]),
+        except("nobody", 6, &peers),
+    ];
+    let queued = world.server.endpoint.broadcast_all(world.now, Group::EVERYONE, &messages);
+    assert_eq!(queued, 4 + 3 + 3 + 2 + 4);
+    world.run_for(ms(200));
+    let heard = |client: usize| world.clients[client].messages(0).concat();
+    let [all, not_0, not_1_and_2, gone] = ["all", "not 0not 0 either", "not 1 and 2", "who had the place of 3"];
+    assert_eq!(heard(0), [all, not_1_and_2, gone].concat().as_bytes());
+    assert_eq!(heard(1), [all, not_0, gone].concat().as_bytes());
+    assert_eq!(heard(2), [all, not_0, gone].concat().as_bytes());
+    assert_eq!(heard(3), [all, not_0, not_1_and_2, gone].concat().as_bytes());
 }
 
 #[test]

@@ -71,6 +71,7 @@ mod replayed_and_damaged_packets_are_dropped_and_counted;
 mod sequenced_channels_deliver_only_what_is_newer;
 mod settings_come_from_the_server;
 mod statistics_agree_on_both_sides;
+mod the_available_rate_follows_the_path;
 mod the_closed_event_comes_once_on_each_side;
 mod the_controller_fills_a_link_and_keeps_its_queue_short;
 mod the_controller_shares_a_link_with_tcp;

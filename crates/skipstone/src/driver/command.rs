@@ -4,10 +4,11 @@ use super::Driver;
 use super::peer_shards::with_places;
 use crate::gate::Gate;
 use crate::mailbox::Weigh;
+use crate::net::network_list::NetworkList;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
-use skipstone_proto::{Event, Group, PeerId, SendError};
-use skipstone_proto::{MessageId, Submission};
+use skipstone_proto::Submission;
+use skipstone_proto::{BroadcastMessage, Event, Group, PeerId, SendError};
 use std::sync::Arc;
 
 /// A command from the application to its driver.
@@ -21,9 +22,7 @@ pub(crate) enum Command {
     },
     Broadcast {
         group: Group,
-        channel: u16,
-        payload: bytes::Bytes,
-        id: MessageId,
+        message: BroadcastMessage,
     },
     Accept(PeerId),
     Close {
@@ -44,6 +43,8 @@ pub(crate) enum Command {
     Merging(PeerId, Merging),
     /// The answer to queries; its length was checked.
     QueryAnswer(Option<bytes::Bytes>),
+    /// These addresses are denied from now on, and no others.
+    Deny(Arc<NetworkList>),
     Flush,
     /// A closure for a request that needs a result.
     Ask(Box<dyn FnOnce(&mut Driver) + Send>),
@@ -64,7 +65,7 @@ impl Weigh for Command {
     fn weight(&self) -> u64 {
         match self {
             Command::Send { message, .. } => Command::weight_of(message.payload.len()),
-            Command::Broadcast { payload, .. } => Command::weight_of(payload.len()),
+            Command::Broadcast { message, .. } => Command::weight_of(message.payload.len()),
             Command::Close { reason, .. } | Command::CloseAll { reason, .. } => Command::weight_of(reason.len()),
             _ => COMMAND_BYTES,
         }
@@ -88,8 +89,8 @@ impl Driver {
     /// Executes a command of the application. A message that was accepted, and for which the endpoint has no room, is
     /// discarded with an event.
     pub(crate) fn apply(&mut self, command: Command) {
-        if let Command::Broadcast { group, channel, payload, id } = command {
-            return self.broadcast(group, (channel, payload, id));
+        if let Command::Broadcast { group, message } = command {
+            return self.broadcast(group, message);
         }
         if matches!(command, Command::Flush) {
             return self.flush();
@@ -120,6 +121,7 @@ impl Driver {
             Command::Leave(peer, group) => endpoint.leave(peer, group),
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
             Command::QueryAnswer(answer) => drop(endpoint.set_query_answer(answer)),
+            Command::Deny(networks) => self.denied = networks,
             Command::Ask(question) => question(self),
         }
     }

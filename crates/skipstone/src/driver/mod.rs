@@ -46,6 +46,7 @@ mod transmit;
 use crate::driver_stats::DriverStats;
 use crate::listen_sockets::ShardSockets;
 use crate::net::local::{LocalListener, LocalStream};
+use crate::net::network_list::NetworkList;
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
 use crate::net::wait;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
@@ -58,7 +59,6 @@ use crate::url::Target;
 use crate::websocket_rules::Streams;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
 use crate::websocket_rules::WebSocketRules;
-use bytes::Bytes;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
 pub(crate) use dial::DialConfig;
@@ -80,9 +80,8 @@ use quic::PageRules;
 use quic::QuicGuests;
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 pub use quic::fuzzed;
-use skipstone_proto::MessageId;
 use skipstone_proto::Protection;
-use skipstone_proto::{Broadcast, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
+use skipstone_proto::{Broadcast, BroadcastMessage, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};
 use sockets::Sockets;
 pub(crate) use sockets::{Binding, Sharing};
@@ -115,7 +114,7 @@ pub(crate) struct Driver {
     /// Packet for a stream that waits for the next one, in another such buffer.
     held: Held,
     /// Consecutive broadcasts to one group that are not queued yet.
-    broadcasts: (Group, Vec<(u16, Bytes, MessageId)>),
+    broadcasts: (Group, Vec<BroadcastMessage>),
     broadcast: Broadcast,
     stats: DriverStats,
     publisher: Publisher,
@@ -124,6 +123,8 @@ pub(crate) struct Driver {
     guests: Guests,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
+    /// Addresses of which a server hears nothing.
+    denied: Arc<NetworkList>,
     /// A client's search for an address of its server.
     dial: Option<Box<Dial>>,
 }
@@ -236,6 +237,7 @@ impl Driver {
             gates: Gates::default(),
             guests: Guests::default(),
             peer_shards: None,
+            denied: Arc::default(),
             dial: None,
         })
     }
@@ -388,7 +390,7 @@ impl Driver {
     }
 
     /// Broadcasts a message to a group. Consecutive broadcasts are queued together, before anything else is done.
-    pub(crate) fn broadcast(&mut self, group: Group, message: (u16, Bytes, MessageId)) {
+    pub(crate) fn broadcast(&mut self, group: Group, message: BroadcastMessage) {
         if self.broadcasts.0 != group || self.broadcasts.1.len() >= BROADCASTS_MAX {
             self.queue_broadcasts();
         }

@@ -79,7 +79,7 @@ impl Driver {
     /// Reads one socket. A stream that `may_be_over` is read to its end.
     fn receive_from(&mut self, number: u32, may_be_over: bool) {
         let clock = &self.clock;
-        let (mut is_refused, mut is_elsewhere) = (false, false);
+        let (mut is_refused, mut is_elsewhere, mut is_denied) = (false, false, false);
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -88,8 +88,10 @@ impl Driver {
                     peer_shards: &mut self.peer_shards,
                     guests: &mut self.guests,
                 };
+                let (denied, stats) = (&self.denied, &mut self.stats);
                 receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
                     match &mut shared.paths {
+                        _ if denied.has(from.ip()) => stats.denied += 1,
                         Some(paths) => paths.send_up(now, from, bytes),
                         None => server.take(now, number, from, bytes),
                     }
@@ -116,15 +118,18 @@ impl Driver {
                     }
                     is_admitted
                 });
-                is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &stream.ws.peer_addr());
-                receive_messages(
-                    stream,
-                    number,
-                    clock.now(),
-                    &mut self.endpoint,
-                    &mut self.peer_shards,
-                    &mut self.message,
-                )
+                let remote = stream.ws.peer_addr();
+                is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &remote);
+                is_denied = stream.newcomer.is_some() && self.denied.has(remote.ip());
+                !is_denied
+                    && receive_messages(
+                        stream,
+                        number,
+                        clock.now(),
+                        &mut self.endpoint,
+                        &mut self.peer_shards,
+                        &mut self.message,
+                    )
             }
             Some(Socket::Local(local)) => {
                 let now = clock.now();
@@ -133,6 +138,11 @@ impl Driver {
                 })
             }
         };
+        if is_denied {
+            // A trusted proxy has named the client.
+            self.stats.denied += 1;
+            return self.remove_stream(number);
+        }
         if more {
             self.sockets.unread.push(number);
         }
@@ -259,7 +269,12 @@ impl Driver {
         let (all, registry) = (&mut self.sockets.all, self.poll.registry());
         let (newcomers, now) = (&mut self.sockets.newcomers, Instant::now());
         let mut fresh = Vec::new();
+        let denied = &self.denied;
         let outcome = listener.accept_ready(|mut ws| {
+            if denied.has(ws.peer_addr().ip()) {
+                self.stats.denied += 1;
+                return;
+            }
             let entry = all.vacant_entry();
             if ws.register(registry, Token(entry.key())).is_ok() {
                 fresh.push(entry.key() as u32);

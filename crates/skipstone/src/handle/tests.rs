@@ -66,7 +66,7 @@ fn a_queue_that_is_full_gives_messages_back_and_takes_them_again_later() {
     assert_eq!((error.reason, error.payload.len()), (SendRefusal::DriverBusy, 10_000));
     assert!((100..=105).contains(&count), "{count} messages of 10,000 bytes in a queue of 1 MiB");
     assert_eq!(handle.join(peer, Group(3)), Ok(()), "a command is small");
-    assert_eq!(handle.admit_broadcast(Group::EVERYONE, 0, 10_000), Err(SendRefusal::DriverBusy));
+    assert_eq!(handle.admit_broadcast(&Group::EVERYONE.into(), 0, 10_000), Err(SendRefusal::DriverBusy));
     drop(driver);
     while handle.send((peer, 0), submission(10_000), Wake::Now).is_err() {
         std::thread::yield_now();
@@ -83,7 +83,7 @@ fn every_call_says_so_when_the_driver_has_died() {
     assert!(handle.failure().expect("it has one").contains("panicked"));
     let error = handle.send((peer, 0), submission(5), Wake::Now).expect_err("nobody takes it");
     assert_eq!((error.reason, error.payload.len()), (SendRefusal::DriverGone, 5));
-    assert_eq!(handle.admit_broadcast(Group::EVERYONE, 0, 5), Err(SendRefusal::DriverGone));
+    assert_eq!(handle.admit_broadcast(&Group::EVERYONE.into(), 0, 5), Err(SendRefusal::DriverGone));
     assert_eq!(handle.flush(), Err(PeerError::DriverGone));
     assert_eq!(handle.accept(peer), Err(PeerError::DriverGone));
     assert_eq!(handle.close(peer, 0, "", Duration::ZERO), Err(PeerError::DriverGone));

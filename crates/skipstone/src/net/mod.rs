@@ -14,6 +14,7 @@ pub(crate) mod lengths;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod local;
+pub mod network_list;
 mod portable;
 mod receive_batch;
 mod send_batch;

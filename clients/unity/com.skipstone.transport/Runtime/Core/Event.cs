@@ -85,6 +85,9 @@ namespace Skipstone
         public const ulong NoCommonSuite = 1011;
         /// <summary>The server's name has no address, or none of its addresses can be reached.</summary>
         public const ulong Unreachable = 1012;
+        /// <summary>The server restarts. The reason says when to come back, and where to: <see cref="Client.Reconnect"/> follows
+        /// it.</summary>
+        public const ulong Restart = 1013;
         /// <summary>The peer held more of the other side's memory than it may have.</summary>
         public const ulong Memory = 1016;
     }

@@ -20,7 +20,7 @@ namespace Skipstone
     ///     server.Flush();
     /// }
     /// </code></example>
-    public sealed unsafe class Server : IDisposable
+    public sealed unsafe partial class Server : IDisposable
     {
         private readonly NativeHandle handle;
         private readonly EventBuffer events;

@@ -87,6 +87,10 @@ namespace Skipstone
         public ulong BytesInFlight => native.BytesInFlight;
         /// <summary>Bytes that may be in flight.</summary>
         public ulong CongestionWindow => native.CongestionWindow;
+        /// <summary>Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by
+        /// it. <see cref="ulong.MaxValue"/> where nothing limits them: on a stream, whose load shows in
+        /// <see cref="QueuedBytes"/>.</summary>
+        public ulong AvailableBytesPerSecond => native.AvailableBytesPerSecond;
         /// <summary>Messages per second to the peer, over about a second.</summary>
         public double SentMessagesPerSecond => native.SentMessagesPerSecond;
         /// <summary>Bytes per second to the peer, headers included.</summary>

@@ -56,6 +56,7 @@ namespace Skipstone.Native
         public double ReceivedLoss;
         public fixed byte Carrier[8];
         public NativeStats Stats;
+        public ulong AvailableBytesPerSecond;
     }
 
     [StructLayout(LayoutKind.Sequential)]

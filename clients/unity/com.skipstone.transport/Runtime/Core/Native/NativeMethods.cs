@@ -92,6 +92,16 @@ namespace Skipstone.Native
             ulong server, uint group, ushort channel, byte* data, UIntPtr length, uint* peers, ulong* id);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_broadcast_except(
+            ulong server, uint group, ulong* except, uint exceptCount, ushort channel, byte* data, UIntPtr length, uint* peers, ulong* id);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_peers(ulong server, ulong* peers, uint capacity, uint* count);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_peer_address(ulong server, ulong peer, byte* buffer, UIntPtr capacity, UIntPtr* length);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_server_join(ulong server, ulong peer, uint group);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]

@@ -21,7 +21,7 @@ const digits = (value) => {
   if (value == null) return "–";
   return value < 9.995 ? Math.max(value, 0).toFixed(2) : value < 99.95 ? value.toFixed(1) : whole(value);
 };
-const percentText = (value) => `${fixed(value, 1)}%`;
+const percentText = (value) => (value == null ? "–" : `${fixed(value, 1)}%`);
 const UNITS = [
   ["GiB", 2 ** 30],
   ["MiB", 2 ** 20],

@@ -6,7 +6,6 @@ const colourOf = (name) => {
   return `hsl(${HUES[name] ?? 190} ${isDark ? 78 : 72}% ${isDark ? 66 : 40}%)`;
 };
 const counts = (one) => (one.parsed ??= parse(one.latencies, "*"));
-const percentText = (value) => (value == null ? "–" : `${fixed(value, 1)}%`);
 
 const stressHead = () => {
   const { plan } = run;

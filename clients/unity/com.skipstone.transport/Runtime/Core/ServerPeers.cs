@@ -1,0 +1,68 @@
+// A server's peers: who is connected, from where, and broadcasts that leave some of them out.
+using System;
+using Skipstone.Native;
+
+namespace Skipstone
+{
+    public sealed unsafe partial class Server
+    {
+        /// <summary>As <see cref="Broadcast(Group, ushort, ArraySegment{byte})"/>, without some members: most often without the one whose
+        /// message is passed on. A peer in <paramref name="except"/> that is no member, or has gone, changes nothing.</summary>
+        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, ArraySegment<byte> payload)
+        {
+            fixed (byte* bytes = payload.Array) return BroadcastExcept(group, except, channel, bytes + payload.Offset, payload.Count);
+        }
+
+        /// <summary>Passes bytes on that arrived; otherwise as the others.</summary>
+        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, Payload payload) =>
+            BroadcastExcept(group, except, channel, payload.Pointer, payload.Length);
+
+        /// <summary>The same for bytes at a pointer.</summary>
+        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, byte* payload, int length)
+        {
+            if (except == null) throw new ArgumentNullException(nameof(except));
+            if (length < 0) throw new ArgumentOutOfRangeException(nameof(length), length, "a length is not negative");
+            uint peers;
+            ulong id;
+            // A PeerId is its number and nothing else.
+            fixed (PeerId* first = except)
+            {
+                Calls.Check(NativeMethods.skipstone_server_broadcast_except(
+                    handle.Number, group.Number, (ulong*)first, (uint)except.Length, channel, payload, (UIntPtr)length, &peers, &id));
+            }
+            return (int)peers;
+        }
+
+        /// <summary>The connected peers. Makes an array.</summary>
+        public PeerId[] Peers
+        {
+            get
+            {
+                var peers = new PeerId[16];
+                while (true)
+                {
+                    uint count;
+                    fixed (PeerId* first = peers)
+                        Calls.Check(NativeMethods.skipstone_server_peers(handle.Number, (ulong*)first, (uint)peers.Length, &count));
+                    bool isAll = count <= peers.Length;
+                    Array.Resize(ref peers, (int)count);
+                    if (isAll) return peers;
+                }
+            }
+        }
+
+        /// <summary>The address of a client, from its <see cref="EventKind.Requested"/> until its <see cref="EventKind.Closed"/> was polled;
+        /// <c>null</c> if there is no such client. Makes a string.</summary>
+        public string RemoteAddress(PeerId peer)
+        {
+            // Room for any IPv6 address with its zone and port.
+            const int room = 128;
+            byte* text = stackalloc byte[room];
+            UIntPtr length;
+            int status = NativeMethods.skipstone_server_peer_address(handle.Number, peer.Value, text, (UIntPtr)room, &length);
+            if (status == (int)Status.NotAvailable) return null;
+            Calls.Check(status);
+            return Utf8.Read(text, (int)length);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// Where a client's next connection goes, and when: WIRE.md section 8.1, what a server that restarts tells its clients.
+
+import { closeCode, type Close } from "../close";
+import type { CarrierChoice } from "../options";
+
+/** When and where the clients of a server that restarts find it again. */
+export interface RestartNotice {
+  /** Milliseconds until the first client comes back, and over which time from then on they come. */
+  after: number;
+  spread: number;
+  /** Host and port of another server. */
+  at?: string;
+}
+
+const PAUSE_MAX = 600_000;
+/** A reason that cannot be read stands for one to three seconds, at the same place. */
+const UNKNOWN: RestartNotice = { after: 1_000, spread: 2_000 };
+const ADDRESS = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):0*([1-9][0-9]{0,4})$/;
+/** Longest name of a host (RFC 1035), with brackets and a port. */
+const ADDRESS_LENGTH_MAX = 263;
+
+/** The notice of a connection that a restarting server has closed; `undefined` for any other end. */
+export function noticeOf(close: Close): RestartNotice | undefined {
+  return close.code === closeCode.restart && close.by === "peer" ? (parse(close.reason) ?? UNKNOWN) : undefined;
+}
+
+function parse(reason: string): RestartNotice | undefined {
+  const fields = (reason.split(";")[0] ?? "").split(/\s+/);
+  const range = /^retry=([0-9]{1,15})\.\.([0-9]{1,15})$/.exec(fields.find((field) => field.startsWith("retry=")) ?? "");
+  const at = fields.find((field) => field.startsWith("at="))?.slice(3);
+  const [from, to] = [Number(range?.[1]), Number(range?.[2])];
+  if (range === null || to < from || (at !== undefined && !isAddress(at))) {
+    return undefined;
+  }
+  const times = { after: Math.min(from, PAUSE_MAX), spread: Math.min(to - from, PAUSE_MAX) };
+  return at === undefined ? times : { ...times, at };
+}
+
+function isAddress(text: string): boolean {
+  const port = ADDRESS.exec(text)?.[1];
+  return port !== undefined && Number(port) < 65_536 && text.length <= ADDRESS_LENGTH_MAX;
+}
+
+/** The carriers of the server that the page named, or of the one that this server named when it restarted. */
+export class Destination {
+  readonly #home: readonly CarrierChoice[];
+  #carriers: readonly CarrierChoice[];
+
+  constructor(home: readonly CarrierChoice[]) {
+    this.#home = home;
+    this.#carriers = home;
+  }
+
+  get carriers(): readonly CarrierChoice[] {
+    return this.#carriers;
+  }
+
+  /**
+   * A connection that stood, or an attempt, has ended. True if the client had been sent elsewhere and did not get in there: the next
+   * connection goes back.
+   */
+  onClosed(close: Close, wasConnected: boolean): boolean {
+    const wasAstray = !wasConnected && this.#carriers !== this.#home;
+    if (wasAstray) {
+      this.#carriers = this.#home;
+    }
+    // Before a connection stands anybody may have said so.
+    const at = wasConnected ? noticeOf(close)?.at : undefined;
+    if (at !== undefined) {
+      this.#carriers = this.#carriers.map((choice) => ({ ...choice, url: moved(choice.url, at) }));
+    }
+    return wasAstray;
+  }
+}
+
+/** The same scheme and path at another host and port. */
+function moved(url: string, at: string): string {
+  return url.replace(/^([a-z]+:\/\/)[^/?#]*/i, (_, scheme: string) => scheme + at);
+}

@@ -1,0 +1,33 @@
+//! Who gets a broadcast: the members of a group, without a few.
+
+use skipstone_proto::{Group, PeerId};
+use std::sync::Arc;
+
+/// The members of a group that get a message.
+#[derive(Clone, Debug)]
+pub(crate) struct Recipients {
+    pub(crate) group: Group,
+    /// Members that do not get it, each once; `None` for none.
+    pub(crate) except: Option<Arc<[PeerId]>>,
+}
+
+impl Recipients {
+    /// All members but these.
+    pub(crate) fn without(group: Group, except: impl IntoIterator<Item = PeerId>) -> Self {
+        let mut except: Vec<PeerId> = except.into_iter().collect();
+        except.sort_unstable();
+        except.dedup();
+        Recipients { group, except: (!except.is_empty()).then(|| except.into()) }
+    }
+
+    /// Members that do not get the message.
+    pub(crate) fn left_out(&self) -> &[PeerId] {
+        self.except.as_deref().unwrap_or_default()
+    }
+}
+
+impl From<Group> for Recipients {
+    fn from(group: Group) -> Self {
+        Recipients { group, except: None }
+    }
+}
