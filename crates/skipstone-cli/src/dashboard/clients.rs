@@ -115,7 +115,7 @@ fn compare(one: Option<f32>, other: Option<f32>) -> Ordering {
 pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetail> {
     let seen = state.statistics.overview(peer)?;
     let stats = &seen.stats;
-    let measured = |span: Duration| seen.rtt.is_measured().then(|| span.as_secs_f64() * 1e3);
+    let measured = |span: Duration| seen.rtt.is_measured().then_some(span.as_secs_f64() * 1e3);
     Some(ClientDetail {
         row: ClientFigures::new(peer, &seen).row(state.meters.roster.of(peer).as_ref()),
         rtt_min_ms: measured(seen.rtt.min()),
