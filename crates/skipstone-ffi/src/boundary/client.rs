@@ -215,8 +215,14 @@ pub unsafe extern "C" fn skipstone_client_server_time(
     })
 }
 
-fn add(client: Client, destination: Option<Destination>, token: &[u8], config: library::ClientConfig) -> Result<u64, Failure> {
-    let connection = Connection { client, destination, token: token.to_owned(), config, settings: None, is_closed: false };
+fn add(
+    client: Client,
+    destination: Option<Destination>,
+    token: &[u8],
+    config: library::ClientConfig,
+) -> Result<u64, Failure> {
+    let connection =
+        Connection { client, destination, token: token.to_owned(), config, settings: None, is_closed: false };
     table::add(Slot::new(Engine::Client(Box::new(connection))))
 }
 

@@ -61,6 +61,30 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
+/// The server talks to it as soon as it is let in. A browser waits for a second before it says something again (RFC 9002,
+/// section 6.2.2), the server for 300 ms.
+#[test]
+fn whichever_of_its_first_datagrams_is_lost_it_is_let_in_soon() {
+    for (is_up, at) in [false, true].into_iter().flat_map(|is_up| (0..12).map(move |at| (is_up, at))) {
+        let mut world = World::new(1, server(), link());
+        world.lost = vec![(is_up, at)];
+        let mut sent = 0_u32;
+        while !world.player.is_connected {
+            world.run_for(Duration::from_millis(16));
+            let took = world.now.since(START);
+            let bound = Duration::from_millis(if is_up { 1_300 } else { 700 });
+            assert!(took < bound, "towards the server {is_up}, {at}: {took:?}");
+            if let Some(peer) = world.host.peer {
+                let message = Bytes::from(sent.to_be_bytes().to_vec());
+                world.host.endpoint.send(world.now, peer, 0, message, MessageId(0)).expect("room");
+                sent += 1;
+            }
+        }
+        world.run_for(Duration::from_secs(2));
+        assert_eq!(of(&world.player.got, 0), (0..sent).collect::<Vec<_>>(), "towards the server {is_up}, {at}");
+    }
+}
+
 #[test]
 fn datagrams_are_as_long_as_quic_says() {
     for path in [1_500, 1_400, 1_300] {
