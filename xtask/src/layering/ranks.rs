@@ -71,7 +71,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["netem", "recording"],
             &["report"],
             &["measure", "resilience"],
-            &["child", "open_files", "peers", "signals", "units", "workload"],
+            &["child", "natural", "open_files", "peers", "signals", "units", "workload"],
             &["clean"],
         ],
     ),
