@@ -112,7 +112,7 @@ mod tests {
     fn a_handshake_that_began_at_one_shard_goes_on_at_another() {
         let ([mut first, mut second], server) = two_shards();
         let mut client = Endpoint::new(Config::client(), [5; 32]).expect("it is good");
-        let path = Path { socket: 0, remote: server, carrier: udp_carrier(&server) };
+        let path = Path { socket: 0, local: None, remote: server, carrier: udp_carrier(&server) };
         let now = first.now();
         client.connect(now, path, b"").expect("there is room");
         let mut buffer = vec![0; 2_048];

@@ -200,7 +200,7 @@ impl Driver {
         if stream.is_opening && stream.ws.is_open() {
             stream.is_opening = false;
             let carrier = stream_carrier(stream.ws.kind());
-            let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
+            let path = Path { socket: number, local: None, remote: stream.ws.peer_addr(), carrier };
             if let Some(dial) = &mut self.dial {
                 dial.on_answer(&mut self.endpoint, path);
             }
@@ -429,7 +429,7 @@ impl Serving<'_> {
         if self.guests.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content) {
             return;
         }
-        let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
+        let path = Path { socket: number, local: None, remote: from, carrier: udp_carrier(&from) };
         deliver_content(self.endpoint, path, bytes);
     }
 }
@@ -468,7 +468,7 @@ fn receive_messages(
     scratch: &mut Vec<u8>,
 ) -> bool {
     let carrier = stream_carrier(stream.ws.kind());
-    let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
+    let path = Path { socket: number, local: None, remote: stream.ws.peer_addr(), carrier };
     loop {
         match stream.ws.receive() {
             WsReceive::Message(bytes) => {

@@ -129,7 +129,7 @@ impl Own {
     /// The path of what this socket carries.
     pub(super) fn path(&self, number: u32) -> Path {
         let carrier = if self.secured.is_some() { dtls_carrier(&self.remote) } else { udp_carrier(&self.remote) };
-        Path { socket: number, remote: self.remote, carrier }
+        Path { socket: number, local: None, remote: self.remote, carrier }
     }
 
     /// Sends the client's datagrams, through its simulated network if there is one. Datagrams that the kernel did not
@@ -211,7 +211,7 @@ impl Sockets {
                 }
             }
         };
-        Ok(Path { socket: number, remote, carrier })
+        Ok(Path { socket: number, local: None, remote, carrier })
     }
 
     /// Adds one end of an in-memory stream.

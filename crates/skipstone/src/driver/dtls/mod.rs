@@ -86,7 +86,7 @@ const BEGIN_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Guest {
     fn path(&self, number: u32) -> Path {
-        Path { socket: number, remote: self.remote, carrier: dtls_carrier(&self.remote) }
+        Path { socket: number, local: None, remote: self.remote, carrier: dtls_carrier(&self.remote) }
     }
 
     /// When something is to be done. A stranger is answered and never told twice.
@@ -151,7 +151,7 @@ impl DtlsGuests {
         let is_hello = is_client_hello(bytes);
         let mut is_taken = false;
         if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
-            let below = Path { socket, remote, carrier: udp_carrier(&remote) };
+            let below = Path { socket, local: None, remote, carrier: udp_carrier(&remote) };
             endpoint.handle_unknown_session(below, bytes.len());
         }
         for number in [at.coming, at.standing].into_iter().flatten() {

@@ -44,7 +44,7 @@ pub(super) enum Stage {
 
 impl Guest {
     pub(super) fn path(&self, number: u32) -> Path {
-        Path { socket: number, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
+        Path { socket: number, local: None, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
     }
 
     /// Bytes of a packet that the session takes at present; `None` without a session.

@@ -50,7 +50,11 @@ impl Host {
             };
             return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
         }
-        self.endpoint.handle_datagram(now, Path { socket: SOCKET, remote: from, carrier: Carrier::UDP }, bytes);
+        self.endpoint.handle_datagram(
+            now,
+            Path { socket: SOCKET, local: None, remote: from, carrier: Carrier::UDP },
+            bytes,
+        );
     }
 
     /// What a driver does between two waits. Returns what leaves.
@@ -137,7 +141,7 @@ struct Player {
 }
 
 fn server_path() -> Path {
-    Path { socket: 0, remote: ([198, 51, 100, 1], 7777).into(), carrier: Carrier::DTLS }
+    Path { socket: 0, local: None, remote: ([198, 51, 100, 1], 7777).into(), carrier: Carrier::DTLS }
 }
 
 impl Player {

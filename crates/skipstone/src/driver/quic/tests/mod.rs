@@ -63,7 +63,11 @@ impl Host {
             };
             return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
         }
-        self.endpoint.handle_datagram(now, Path { socket: SOCKET, remote: from, carrier: Carrier::UDP }, bytes);
+        self.endpoint.handle_datagram(
+            now,
+            Path { socket: SOCKET, local: None, remote: from, carrier: Carrier::UDP },
+            bytes,
+        );
     }
 
     /// What a driver does between two waits. Returns what leaves.
@@ -157,7 +161,7 @@ struct Player {
 
 impl Player {
     fn new(number: u32, now: Time, carrier: Carrier) -> Player {
-        let path = Path { socket: 0, remote: SERVER, carrier };
+        let path = Path { socket: 0, local: None, remote: SERVER, carrier };
         let mut endpoint = Endpoint::new(Config::client(), [number as u8; 32]).expect("it is good");
         let peer = endpoint.connect(now, path, b"a token").expect("it may");
         endpoint.set_writable(path.socket, false);
