@@ -131,7 +131,7 @@ mod tests {
         let ([driver, _], _) = two_shards();
         let mailbox = Mailbox::new(driver.waker());
         let mut peer_shards = PeerShards::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);
-        let from = "192.0.2.1:9".parse().expect("an address");
+        let from = "192.0.2.1:9".parse::<SocketAddr>().expect("an address").into();
         let mut hand_on = |shard: u8| peer_shards.hand_on(shard.into(), from, &[KIND_PACKET, shard << 6, 0, 1, 9]);
         assert!(!hand_on(0), "its own");
         assert!(hand_on(2));

@@ -48,7 +48,7 @@ impl Host {
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 endpoint.handle_datagram(now, path, content);
             };
-            return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
+            return self.guests.handle(now, (SOCKET, from.into()), bytes, &mut self.endpoint, deliver);
         }
         self.endpoint.handle_datagram(
             now,
@@ -91,7 +91,7 @@ impl Host {
         let mut said = Vec::new();
         self.guests.transmit(&mut |socket, to, bytes, _| {
             assert_eq!(socket, SOCKET);
-            said.push((to, bytes.to_vec()));
+            said.push((to.remote, bytes.to_vec()));
         });
         said
     }

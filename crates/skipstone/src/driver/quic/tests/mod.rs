@@ -12,6 +12,7 @@ use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
 use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, Path, PeerId};
+use std::net::SocketAddr;
 
 const START: Time = Time::from_micros(1_000_000);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -61,7 +62,7 @@ impl Host {
                 *delivered += 1;
                 endpoint.handle_datagram(now, path, content);
             };
-            return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
+            return self.guests.handle(now, (SOCKET, from.into()), bytes, &mut self.endpoint, deliver);
         }
         self.endpoint.handle_datagram(
             now,
@@ -106,7 +107,7 @@ impl Host {
         self.guests.advance_all(self.now, &mut self.endpoint);
         self.guests.transmit(self.now, &mut |socket, to, bytes, segment| {
             assert_eq!(socket, SOCKET);
-            said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to, bytes.to_vec())));
+            said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to.remote, bytes.to_vec())));
         });
         said
     }
