@@ -128,7 +128,7 @@ fn settings(input: &mut Input<'_>) -> Settings {
 fn path(at: usize, is_stream: bool) -> Path {
     let carrier = if is_stream { Carrier::WEBSOCKET } else { Carrier::UDP };
     let remote = SocketAddr::from(([192, 0, 2, 1], 1_000 + at as u16));
-    Path { socket: if is_stream { at as u32 } else { 0 }, remote, carrier }
+    Path { socket: if is_stream { at as u32 } else { 0 }, local: None, remote, carrier }
 }
 
 impl World {

@@ -206,7 +206,7 @@ impl End {
         let remote = SocketAddr::from(([192, 0, 2, number], 7_777));
         End {
             endpoint: Endpoint::new(config, [number; 32]).expect("a good configuration"),
-            path: Path { socket: 0, remote, carrier: Carrier::UDP },
+            path: Path { socket: 0, local: None, remote, carrier: Carrier::UDP },
             peer: None,
             inbox: VecDeque::new(),
             loses_one_of: 0,

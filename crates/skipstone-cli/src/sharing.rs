@@ -1,6 +1,5 @@
 //! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
 
-use skipstone::net::udp::BufferGrants;
 use skipstone_lab::measure::machine::cores;
 use skipstone_lab::report::output;
 use std::str::FromStr;
@@ -57,11 +56,12 @@ impl SharingFlags {
     }
 }
 
-/// Warns that the kernel grants too little, if it does: once in a process.
-pub(crate) fn warn_of_small_buffers(grants: Option<BufferGrants>) {
+/// Prints what is wrong with sockets: once in a process.
+pub(crate) fn warn_of(warnings: impl IntoIterator<Item = String>) {
     static WARNED: Once = Once::new();
-    if let Some(remedy) = grants.and_then(|grants| grants.remedy()) {
-        WARNED.call_once(|| output::complain(format_args!("warning: {remedy}")));
+    let mut warnings = warnings.into_iter().peekable();
+    if warnings.peek().is_some() {
+        WARNED.call_once(|| warnings.for_each(|warning| output::complain(format_args!("warning: {warning}"))));
     }
 }
 

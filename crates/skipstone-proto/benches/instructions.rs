@@ -148,11 +148,16 @@ impl World {
     /// The server's path to a client. A stream has a socket of its own.
     fn path_to(&self, client: usize) -> Path {
         let remote = SocketAddr::from(([10, 0, (client >> 8) as u8, client as u8], 5_000));
-        Path { socket: if self.carrier.is_bound { client as u32 } else { 0 }, remote, carrier: self.carrier }
+        Path {
+            socket: if self.carrier.is_bound { client as u32 } else { 0 },
+            local: None,
+            remote,
+            carrier: self.carrier,
+        }
     }
 
     fn path_to_server(&self) -> Path {
-        Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: self.carrier }
+        Path { socket: 0, local: None, remote: SocketAddr::from(([192, 0, 2, 1], 7777)), carrier: self.carrier }
     }
 
     /// Time passes, and everything that follows from it.
@@ -303,7 +308,8 @@ fn fanout(carrier: Carrier, measured: Measured, clients: usize, ticks: usize, li
 fn resets(connections: usize, count: usize) -> u64 {
     let mut world = World::new(Carrier::UDP, connections, Merging::Flush);
     world.server.stop_listening();
-    let path = Path { socket: 0, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier: Carrier::UDP };
+    let path =
+        Path { socket: 0, local: None, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier: Carrier::UDP };
     let mut datagram = vec![0; datagram::RESET_BYTES];
     datagram::encode_reset(&mut Writer::new(&mut datagram), 77);
     let now = world.now;
@@ -337,8 +343,12 @@ fn opens(others: usize, count: usize) -> u64 {
         let open = client.poll_transmit(now, &mut buffer).expect("its OPEN").bytes;
         buffer[..open].to_vec()
     };
-    let path =
-        |ip: [u8; 4], port: usize| Path { socket: 0, remote: (ip, 5_000 + port as u16).into(), carrier: Carrier::UDP };
+    let path = |ip: [u8; 4], port: usize| Path {
+        socket: 0,
+        local: None,
+        remote: (ip, 5_000 + port as u16).into(),
+        carrier: Carrier::UDP,
+    };
     let elsewhere = (0..others).map(|at| path([198, 18, at as u8, 1], at));
     for path in elsewhere.chain((0..=OF_ADDRESS_MAX).map(|at| path([203, 0, 113, 1], at))) {
         now += Duration::from_millis(2);
@@ -364,7 +374,7 @@ fn rates(channels: usize) -> u64 {
     let mut server = Endpoint::new(Config { inbound: [rule].into(), ..Config::server(Settings::default()) }, [1; 32]);
     let (server, mut now) = (server.as_mut().expect("good"), Time::from_micros(1_000_000));
     let mut client = Endpoint::new(Config::client(), [2; 32]).expect("good");
-    let path = Path { socket: 0, remote: SocketAddr::from(([10, 0, 0, 1], 5_000)), carrier: Carrier::UDP };
+    let path = Path { socket: 0, local: None, remote: SocketAddr::from(([10, 0, 0, 1], 5_000)), carrier: Carrier::UDP };
     let peer = client.connect(now, path, b"").expect("there is room");
     let (mut buffer, mut messages) = (vec![0; 1 << 16], 0);
     for channel in 0..channels + 10 {

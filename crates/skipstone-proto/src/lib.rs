@@ -22,8 +22,8 @@
 //! }
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let to_server = Path { socket: 0, remote: "192.0.2.1:7777".parse()?, carrier: Carrier::UDP };
-//! let to_client = Path { socket: 0, remote: "192.0.2.2:50000".parse()?, carrier: Carrier::UDP };
+//! let to_server = Path { socket: 0, local: None, remote: "192.0.2.1:7777".parse()?, carrier: Carrier::UDP };
+//! let to_client = Path { socket: 0, local: None, remote: "192.0.2.2:50000".parse()?, carrier: Carrier::UDP };
 //! // Every random choice follows from the seed: take it from the system's entropy.
 //! let mut server = Endpoint::new(Config::server(Settings::default()), [1; 32])?;
 //! let mut client = Endpoint::new(Config::client(), [2; 32])?;

@@ -1,7 +1,7 @@
 //! The two ends of a datagram's path, and the properties of its carrier. Differences between carriers are data here, so
 //! that the layers above need not know the kind of carrier.
 
-use core::net::SocketAddr;
+use core::net::{IpAddr, SocketAddr};
 
 /// One way to reach a peer: a local socket of the embedder's and a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,10 +9,20 @@ pub struct Path {
     /// The embedder's own number for the socket. What carries one connection alone (WebSocket, a DTLS session) has a
     /// number of its own.
     pub socket: u32,
+    /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the socket
+    /// knows the address, or the system chooses it. A change of this address alone is no change of the path.
+    pub local: Option<IpAddr>,
     /// The peer's address.
     pub remote: SocketAddr,
     /// The carrier of the datagrams.
     pub carrier: Carrier,
+}
+
+impl Path {
+    /// Whether both lead to the same peer by the same socket, from whichever address of this side.
+    pub fn is_same_route(&self, other: &Path) -> bool {
+        self.remote == other.remote && self.socket == other.socket
+    }
 }
 
 /// Properties and costs of a carrier.

@@ -65,7 +65,7 @@ fn seed(number: usize) -> [u8; 32] {
 }
 
 fn path(remote: ([u8; 4], u16)) -> Path {
-    Path { socket: 0, remote: SocketAddr::from(remote), carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote: SocketAddr::from(remote), carrier: Carrier::UDP }
 }
 
 const SERVER: ([u8; 4], u16) = ([192, 0, 2, 1], 7777);

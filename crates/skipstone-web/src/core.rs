@@ -94,7 +94,7 @@ impl Core {
     pub fn connect(&mut self, number: u32, packet_bytes_max: u32, token: &[u8]) -> Result<u32, Refusal> {
         let carrier = carrier(number).ok_or(Refusal::BadArgument)?;
         let socket = self.next_socket;
-        let path = Path { socket, remote: SERVER, carrier };
+        let path = Path { socket, local: None, remote: SERVER, carrier };
         let peer =
             self.endpoint.connect_with(self.now, path, token, Protection::Plain).map_err(|error| match error {
                 ConnectError::TokenTooLong => Refusal::TokenTooLong,

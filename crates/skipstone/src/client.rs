@@ -124,14 +124,14 @@ pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -
     }
     let trust = target.pin.map_or_else(|| trust.clone(), Trust::Pinned);
     if target.scheme == Scheme::Dtls {
-        let dtls = trust.dtls(&target.host, version).map_err(StartError::Trust)?;
+        let dtls = trust.dtls(target.certified_host(), version).map_err(StartError::Trust)?;
         return Ok(Protected { beneath: Beneath { dtls: Some(dtls), ..Beneath::default() }, ..plain });
     }
     if target.scheme == Scheme::SecureWebSocket {
-        let tls = Some(stream_tls(&trust, &target.host)?);
+        let tls = Some(stream_tls(&trust, target.certified_host())?);
         return Ok(Protected { beneath: Beneath { tls, ..Beneath::default() }, ..plain });
     }
-    let suites = trust.suites(&target.host).map_err(StartError::Trust)?;
+    let suites = trust.suites(target.certified_host()).map_err(StartError::Trust)?;
     Ok(Protected { protection: Protection::Encrypted(suites), ..plain })
 }
 

@@ -10,7 +10,7 @@ use crate::security::{DtlsVersion, Fingerprint, Trust};
 use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::start_error::StartError;
 use crate::statistics::Overview;
-use crate::url::{Scheme, Target};
+use crate::url::{Scheme, Target, reachable};
 use bytes::Bytes;
 use skipstone_netsim::LinkStats;
 use skipstone_proto::Congestion;
@@ -128,7 +128,7 @@ impl Pool {
         if let Some(impairment) = impairment {
             impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
         }
-        let wanted = format!("open a socket to {}", target.url);
+        let (wanted, address) = (format!("open a socket to {}", target.url), reachable(address));
         let key = (target.scheme, target.host.clone(), target.pin);
         let protection = match self.protections.get(&key) {
             Some(known) => known.clone(),

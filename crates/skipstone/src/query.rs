@@ -6,7 +6,7 @@
 pub(crate) mod answer;
 mod batch;
 
-use crate::url::Target;
+use crate::url::{Target, reachable};
 pub use answer::{QueryAnswer, QueryAnswerError, QueryConfig, QueryError};
 pub use batch::QueryBatch;
 pub use skipstone_proto::QueryPayloadTooLong;
@@ -43,6 +43,6 @@ fn resolve(server: &str) -> Result<Vec<SocketAddr>, QueryError> {
     } else {
         server.to_socket_addrs()
     };
-    let addresses: Vec<_> = found.map_err(|error| no_address(error.to_string()))?.collect();
+    let addresses: Vec<_> = found.map_err(|error| no_address(error.to_string()))?.map(reachable).collect();
     if addresses.is_empty() { Err(no_address("the name server knows none".into())) } else { Ok(addresses) }
 }

@@ -28,7 +28,7 @@ use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
 use crate::statistics_reader::StatisticsReader;
 use crate::ticks::Ticks;
-use crate::url::{Scheme, Target};
+use crate::url::{Scheme, Target, reachable};
 use crate::waiter::Waiter;
 use bytes::Bytes;
 use skipstone_proto::Duration;
@@ -36,7 +36,7 @@ use skipstone_proto::Transfers;
 use skipstone_proto::{Config, ConfigError, Event, Everyone, Group, Merging, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -53,6 +53,7 @@ pub struct Server {
     #[cfg(feature = "__tls")]
     _certificates: Option<CertificateWatch>,
     buffers: Option<BufferGrants>,
+    local_remedy: Option<&'static str>,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
     ticks: Ticks,
@@ -116,6 +117,7 @@ impl Server {
         }
         let began = drivers[0].began();
         let (buffers, local_listener) = (drivers[0].buffer_grants(), drivers[0].local_listener());
+        let local_remedy = drivers[0].local_remedy();
         let handles = HandleConfig {
             threading: config.threading,
             queue_bytes_max: config.queue_bytes_max,
@@ -134,10 +136,18 @@ impl Server {
             _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
             security,
             buffers,
+            local_remedy,
             local_listener,
             ticks: Ticks::default(),
             recorder: None,
         })
+    }
+
+    /// Sentences with the problems of the server's sockets and their remedies: buffers that are smaller than requested, a
+    /// system that does not tell where a datagram was sent to. An application should write all of them into its log.
+    pub fn warnings(&self) -> Vec<String> {
+        let buffers = self.buffers.and_then(|grants| grants.remedy());
+        buffers.into_iter().chain(self.local_remedy.map(String::from)).collect()
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -220,12 +230,14 @@ impl Server {
         Some(format!("https://{host}:{}/", self.local.port()))
     }
 
-    /// The address by which this machine reaches the server.
+    /// The address by which this machine reaches the server: of a server on all addresses, the loopback's.
     fn host(&self) -> String {
-        match self.local.ip() {
-            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.to_string(),
-            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.to_string(),
-            ip => ip.to_string(),
+        match reachable(self.local) {
+            SocketAddr::V6(v6) if *v6.ip() == Ipv6Addr::LOCALHOST && !has_loopback_v6() => {
+                Ipv4Addr::LOCALHOST.to_string()
+            }
+            SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+            address => address.ip().to_string(),
         }
     }
 
@@ -690,3 +702,8 @@ const GOODBYE_MAX: Duration = Duration::from_millis(700);
 
 #[cfg(all(test, feature = "websocket", feature = "self-signed", feature = "__tls"))]
 mod dialing_tests;
+
+/// Whether this machine reaches itself by IPv6.
+fn has_loopback_v6() -> bool {
+    UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()
+}

@@ -2,6 +2,7 @@
 
 use crate::driver::DriverError;
 use crate::driver::impairment_error::ImpairmentError;
+use crate::net::udp::is_without_family;
 use skipstone_proto::TOKEN_BYTES_MAX;
 use skipstone_proto::{ConfigError, QueryPayloadTooLong};
 use std::io;
@@ -95,6 +96,9 @@ impl std::fmt::Display for StartError {
             ),
             StartError::Io(wanted, error) if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "cannot {wanted}: the port is in use; stop the other program or choose another port")
+            }
+            StartError::Io(wanted, error) if is_without_family(error) => {
+                write!(f, "cannot {wanted}: this system has no IPv6; use an address of IPv4")
             }
             StartError::Io(wanted, error) if is_out_of_files(error) => {
                 write!(f, "cannot {wanted}: too many open files; raise the limit with `ulimit -n`")

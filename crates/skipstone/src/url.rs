@@ -2,14 +2,14 @@
 //! `ws://host:port/path`, `tcp://host:port`.
 
 use crate::security::Fingerprint;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 /// A server's address as a user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The carrier, and whether it is encrypted.
     pub scheme: Scheme,
-    /// Name or address, without brackets.
+    /// Name or address, without brackets; an address of IPv6 with its zone if it has one (`fe80::1%eth0`).
     pub host: String,
     /// Port, of UDP and TCP alike.
     pub port: u16,
@@ -79,9 +79,22 @@ pub(crate) type Resolve = Box<dyn FnOnce(&str, u16) -> Result<Vec<SocketAddr>, U
 /// Asks the system for the addresses of a name, at least one, in the order in which the system would try them.
 pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UrlError> {
     let unresolved = |why: String| UrlError::Unresolved(host.into(), why);
-    let found: Vec<SocketAddr> =
-        (host, port).to_socket_addrs().map_err(|error| unresolved(error.to_string()))?.collect();
+    let found = (host, port).to_socket_addrs().map_err(|error| unresolved(error.to_string()))?;
+    let found: Vec<SocketAddr> = found.map(reachable).collect();
     if found.is_empty() { Err(unresolved("the name server knows none".into())) } else { Ok(found) }
+}
+
+/// The address by which a client reaches what listens at this one: "all addresses" (`0.0.0.0`, `[::]`) are this machine, and
+/// an address of IPv4 in IPv6's form is one of IPv4.
+pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip().to_canonical() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        // It keeps its zone.
+        IpAddr::V6(_) => return address,
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 /// Port of a URL that names none.
@@ -169,7 +182,15 @@ impl std::str::FromStr for Target {
         if host.is_empty() {
             return Err(bad());
         }
-        Ok(Target { scheme, host: host.into(), port, pin, url: url.into() })
+        Ok(Target { scheme, host: with_plain_zone(host), port, pin, url: url.into() })
+    }
+}
+
+/// The zone of an IPv6 address begins with `%25` in URLs (RFC 6874), and with `%` where somebody typed it.
+fn with_plain_zone(host: &str) -> String {
+    match host.split_once("%25") {
+        Some((ip, zone)) if !zone.is_empty() => format!("{ip}%{zone}"),
+        _ => host.into(),
     }
 }
 
@@ -181,7 +202,7 @@ fn fingerprint(pin: &str) -> Option<Fingerprint> {
 impl Target {
     /// A target made from its parts.
     pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
-        let bracketed = if host.contains(':') { format!("[{host}]") } else { host.into() };
+        let bracketed = if host.contains(':') { format!("[{}]", host.replace('%', "%25")) } else { host.into() };
         Target { scheme, host: host.into(), port, pin: None, url: format!("{}://{bracketed}:{port}", scheme.name()) }
     }
 
@@ -211,7 +232,12 @@ impl Target {
 
     /// The address, if the URL has an address instead of a name.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
-        Some(SocketAddr::new(self.host.parse().ok()?, self.port))
+        Some(reachable(SocketAddr::new(self.host.parse().ok()?, self.port)))
+    }
+
+    /// The host as certificates name it: without a zone, which only this machine knows.
+    pub(crate) fn certified_host(&self) -> &str {
+        self.host.split('%').next().unwrap_or_default()
     }
 }
 
@@ -227,6 +253,35 @@ mod tests {
         assert_eq!(target("skip+plain://localhost"), Ok((Scheme::Plain, "localhost".into(), PORT_DEFAULT)));
         assert_eq!(target("skip+plain://127.0.0.1:80"), Ok((Scheme::Plain, "127.0.0.1".into(), 80)));
         assert_eq!(target("ws://[::1]:9/play"), Ok((Scheme::WebSocket, "::1".into(), 9)));
+    }
+
+    #[test]
+    fn a_zone_is_read_in_both_forms_and_written_as_urls_have_it() {
+        let host = |url: &str| url.parse::<Target>().expect(url).host;
+        assert_eq!(host("skip+plain://[fe80::1%eth0]:1"), "fe80::1%eth0");
+        assert_eq!(host("skip+plain://[fe80::1%25eth0]:1"), "fe80::1%eth0");
+        assert_eq!(host("skip+plain://[fe80::1%2]:1"), "fe80::1%2");
+        assert_eq!(host("skip+plain://[fe80::1%25]:1"), "fe80::1%25", "an interface with this number");
+        let target = Target::new(Scheme::Plain, "fe80::1%2", 7);
+        assert_eq!((target.url.as_str(), target.certified_host()), ("skip+plain://[fe80::1%252]:7", "fe80::1"));
+        assert_eq!(target.url.parse(), Ok(target));
+        let scoped = std::net::SocketAddrV6::new("fe80::1".parse().expect("an address"), 7, 0, 1);
+        assert_eq!(resolve("fe80::1%1", 7), Ok(vec![scoped.into()]));
+    }
+
+    #[test]
+    fn every_address_is_this_machine_and_ipv4_in_ipv6_is_ipv4() {
+        for (host, reached) in [
+            ("0.0.0.0", "127.0.0.1:7"),
+            ("::", "[::1]:7"),
+            ("::ffff:127.0.0.2", "127.0.0.2:7"),
+            ("::ffff:0.0.0.0", "127.0.0.1:7"),
+            ("fe80::1", "[fe80::1]:7"),
+        ] {
+            let target = Target::new(Scheme::Plain, host, 7);
+            assert_eq!(target.address(), Some(reached.parse().expect("an address")));
+            assert_eq!(resolve(host, 7).expect(host), [reached.parse().expect("an address")]);
+        }
     }
 
     #[test]

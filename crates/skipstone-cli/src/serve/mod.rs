@@ -346,7 +346,7 @@ impl Serving {
     }
 
     fn announce(&self, arguments: &ServeArguments) {
-        sharing::warn_of_small_buffers(self.game.server.buffer_grants());
+        sharing::warn_of(self.game.server.warnings());
         let address = self.game.server.local_addr();
         if arguments.piped {
             let console = self.audience.console.as_ref().map(|console| console.local_addr().to_string());

@@ -115,7 +115,7 @@ impl Run<'_> {
         let ramp = began.elapsed();
         if self.server.is_none() {
             // A server of this run warns by itself, and asks for more.
-            sharing::warn_of_small_buffers(generator.pool.buffer_grants());
+            sharing::warn_of(generator.pool.buffer_grants().and_then(|grants| grants.remedy()));
         }
         let mut exit = None;
         loop {

@@ -65,9 +65,7 @@ pub unsafe extern "C" fn skipstone_server_start(
         // SAFETY: the caller's pointers.
         let config = unsafe { server_config::read(config) }?;
         let started = Server::start(config)?;
-        if let Some(remedy) = started.buffer_grants().and_then(|grants| grants.remedy()) {
-            log::warn(&remedy);
-        }
+        started.warnings().iter().for_each(|warning| log::warn(warning));
         let handle = table::add(Slot::new(Engine::Server(Box::new(started))))?;
         // SAFETY: it was written to above.
         unsafe { server.write(handle) };

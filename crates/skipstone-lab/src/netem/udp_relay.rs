@@ -1,5 +1,5 @@
 //! A relay of UDP: one socket for all clients, one more towards the server for each of them, so that the server tells
-//! them apart.
+//! them apart. A client is answered from the address that it asked, also where the relay listens on several.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
+use skipstone::net::udp::{self, AddressPair, ReceiveBatch, SendBatch, UdpOptions};
 
 use super::capture::{Capture, End};
 use super::live_path::{Direction, LivePath};
@@ -16,10 +17,10 @@ use super::snapshot::SessionCounts;
 /// The relay's sockets.
 pub(crate) struct UdpRelay {
     registry: Registry,
-    listener: UdpSocket,
+    listener: udp::UdpSocket,
     local: SocketAddr,
     server: SocketAddr,
-    by_address: HashMap<SocketAddr, u64>,
+    by_address: HashMap<AddressPair, u64>,
     sessions: HashMap<u64, Session>,
     opened: u64,
     /// Sockets that may have something to read: the listener has number 0.
@@ -28,11 +29,14 @@ pub(crate) struct UdpRelay {
     refused: u64,
     capture: Option<Capture>,
     buffer: Vec<u8>,
+    /// Always there, except while its datagrams are looked at.
+    incoming: Option<ReceiveBatch>,
+    outgoing: SendBatch,
 }
 
 /// A client, by its number.
 struct Session {
-    client: SocketAddr,
+    client: AddressPair,
     socket: UdpSocket,
     /// Its address as the server sees it.
     local: SocketAddr,
@@ -58,9 +62,10 @@ impl UdpRelay {
         capture: Option<Capture>,
     ) -> Result<UdpRelay, String> {
         let text = |error: io::Error| format!("cannot listen on {listen} over UDP: {error}");
-        let mut listener = UdpSocket::bind(listen).map_err(text)?;
-        enlarge(&listener);
-        registry.register(&mut listener, Token(LISTENER as usize), Interest::READABLE).map_err(text)?;
+        // Each datagram is its own system call: the model decides when it leaves.
+        let options = UdpOptions { gro: false, gso: false, never_fragment: false, ..UdpOptions::server() };
+        let mut listener = udp::UdpSocket::bind(listen, &options).map_err(text)?;
+        listener.register(registry, Token(LISTENER as usize)).map_err(text)?;
         Ok(UdpRelay {
             registry: registry.try_clone().map_err(text)?,
             local: listener.local_addr().map_err(text)?,
@@ -74,6 +79,8 @@ impl UdpRelay {
             refused: 0,
             capture,
             buffer: vec![0; DATAGRAM_MAX],
+            incoming: Some(ReceiveBatch::with_buffers(BATCH)),
+            outgoing: SendBatch::with_capacity(BATCH, BATCH * DATAGRAM_MAX),
         })
     }
 
@@ -104,23 +111,28 @@ impl UdpRelay {
     }
 
     fn receive_clients(&mut self, path: &mut LivePath) -> bool {
-        for _ in 0..BATCH {
-            let (bytes, client) = match self.listener.recv_from(&mut self.buffer) {
-                Ok(received) => received,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-                // An ICMP message about a client that has gone.
-                Err(_) => continue,
-            };
+        let Some(mut incoming) = self.incoming.take() else { return false };
+        // An error is one of memory, after which the socket is read again.
+        let has_more = self.listener.receive_batch(&mut incoming).is_ok_and(|received| received > 0);
+        for datagram in incoming.datagrams() {
+            let client = datagram.addresses();
             let Some(number) = self.session(client) else {
                 self.refused += 1;
                 continue;
             };
+            let local = self.address_towards(client);
             if let Some(capture) = &mut self.capture {
-                capture.udp(End::A, client, self.local, &self.buffer[..bytes]);
+                capture.udp(End::A, client.remote, local, datagram.bytes);
             }
-            path.send(Direction::Up, &self.buffer[..bytes], number);
+            path.send(Direction::Up, datagram.bytes, number);
         }
-        true
+        self.incoming = Some(incoming);
+        has_more
+    }
+
+    /// The relay's address as this client knows it.
+    fn address_towards(&self, client: AddressPair) -> SocketAddr {
+        client.local.map_or(self.local, |ip| SocketAddr::new(ip, self.local.port()))
     }
 
     fn receive_server(&mut self, number: u64, path: &mut LivePath) -> bool {
@@ -142,7 +154,7 @@ impl UdpRelay {
     }
 
     /// The session of a client, which begins with its first datagram. `None` if there is no room for another.
-    fn session(&mut self, client: SocketAddr) -> Option<u64> {
+    fn session(&mut self, client: AddressPair) -> Option<u64> {
         let now = Instant::now();
         if let Some(number) = self.by_address.get(&client) {
             self.sessions.get_mut(number)?.heard = now;
@@ -188,11 +200,24 @@ impl UdpRelay {
                 self.refused += 1;
                 continue;
             };
+            let client = session.client;
+            let local = self.address_towards(client);
             if let Some(capture) = &mut self.capture {
-                capture.udp(End::A, self.local, session.client, arrived.bytes);
+                capture.udp(End::A, local, client.remote, arrived.bytes);
             }
-            self.refused += u64::from(self.listener.send_to(arrived.bytes, session.client).is_err());
+            if self.outgoing.is_full() || self.outgoing.space(arrived.bytes.len()).is_none() {
+                self.flush();
+            }
+            self.refused += u64::from(!self.outgoing.push(arrived.bytes, client, None));
         }
+        self.flush();
+    }
+
+    /// Sends what is due to clients. A datagram that the kernel does not take is lost, as on a full link.
+    fn flush(&mut self) {
+        let outcome = self.listener.send_batch(&mut self.outgoing);
+        self.refused += outcome.errors.total() + self.outgoing.len() as u64;
+        self.outgoing.clear();
     }
 
     /// Forgets clients that have been silent for long.

@@ -34,7 +34,7 @@ const LEFT_CHALLENGES_MAX: usize = 12;
 impl Connection {
     /// Whether this is the path that the connection uses.
     pub(crate) fn is_on(&self, path: &Path) -> bool {
-        self.path.current.remote == path.remote && self.path.current.socket == path.socket
+        self.path.current.is_same_route(path)
     }
 
     /// Where the peer was when it opened the connection, and its id then: repeated OPENs, and late ones, come from there.
@@ -55,10 +55,14 @@ impl Connection {
         self.identity.is_server() && is_standing && !self.path.current.carrier.is_bound && !path.carrier.is_bound
     }
 
-    /// Takes a datagram that came along the connection's own path.
-    pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, datagram: &mut [u8]) {
-        let sealed = HEADER_BYTES..datagram.len();
+    /// Takes a datagram that came along the connection's own path. The newest packet says which of this side's addresses
+    /// the peer uses.
+    pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, path: &Path, datagram: &mut [u8]) {
+        let (next, sealed) = (self.receiving.received.next(), HEADER_BYTES..datagram.len());
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
+        if number >= next {
+            self.path.current.local = path.local;
+        }
         // The peer sent this packet after the one from the other address: the peer has not moved. Not only the newest
         // packet proves this, because an attacker who replays packets faster than the path has newer ones.
         if self.path.roaming.candidate.as_ref().is_some_and(|candidate| number > candidate.number) {
@@ -100,13 +104,14 @@ impl Connection {
         self.path.roaming.to_answer = to_answer;
         let answered = self.path.roaming.answered.take();
         let id = self.id_towards(by);
-        if let Some(asked) = self.path.roaming.asked().find(|asked| asked.path == path) {
+        if let Some(asked) = self.path.roaming.asked().find(|asked| asked.path.is_same_route(&path)) {
             // The peer may have changed its ids since that address was noticed, and then it does not know the old ones any more.
             asked.id = id.unwrap_or(asked.id);
         }
-        if self.path.roaming.left.as_ref().is_some_and(|left| left.path == path) {
+        if self.path.roaming.left.as_ref().is_some_and(|left| left.path.is_same_route(&path)) {
             self.hear_from_left(cx, answered, bytes);
-        } else if let Some(candidate) = self.path.roaming.candidate.as_mut().filter(|candidate| candidate.path == path)
+        } else if let Some(candidate) =
+            self.path.roaming.candidate.as_mut().filter(|candidate| candidate.path.is_same_route(&path))
         {
             candidate.on_datagram(bytes);
             if answered == Some(candidate.token) {

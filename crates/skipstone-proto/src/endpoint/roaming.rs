@@ -34,7 +34,7 @@ impl Endpoint {
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let next = connection.next_number();
         if connection.is_on(&path) {
-            connection.handle_packet_here(cx, bytes);
+            connection.handle_packet_here(cx, &path, bytes);
         } else if connection.may_roam_to(&path) {
             connection.handle_packet_from(cx, path, self.secrets.rng.token(&path), bytes);
         } else {

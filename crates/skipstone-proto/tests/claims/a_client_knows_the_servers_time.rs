@@ -40,7 +40,7 @@ impl TwoClocks {
         let config = Config { follows_server_time: true, ..Config::client() };
         let server = Endpoint::new(Config::server(Default::default()), seed_bytes(seed)).expect("it is good");
         let mut client = Endpoint::new(config, seed_bytes(seed + 1)).expect("it is good");
-        let path = Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], 7_777)), carrier };
+        let path = Path { socket: 0, local: None, remote: SocketAddr::from(([192, 0, 2, 1], 7_777)), carrier };
         let client_first = u64::from(rng.below(2_000_000_000));
         let now = 1_000_000 + u64::from(rng.below(2_000_000_000));
         let mut world = TwoClocks {

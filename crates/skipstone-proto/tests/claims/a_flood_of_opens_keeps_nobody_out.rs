@@ -34,7 +34,7 @@ struct Flooder {
 /// The OPEN of a client at this address, once the server has challenged it.
 fn open_of(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) -> Vec<u8> {
     let mut client = Endpoint::new(encrypted(Config::client(), 3), seed_bytes(seed)).expect("a good configuration");
-    let home = Path { socket: 0, remote, carrier: Carrier::UDP };
+    let home = Path { socket: 0, local: None, remote, carrier: Carrier::UDP };
     client.connect(now, home, b"").expect("it may");
     let mut buffer = vec![0; 2_000];
     let hello = client.poll_transmit(now, &mut buffer).expect("a HELLO").bytes;
@@ -78,7 +78,7 @@ impl Flooder {
         for _ in 0..PER_MS {
             self.next += 1;
             let (remote, open) = &self.opens[self.next % self.opens.len()];
-            let path = Path { socket: 0, remote: *remote, carrier: Carrier::UDP };
+            let path = Path { socket: 0, local: None, remote: *remote, carrier: Carrier::UDP };
             let mut bytes = open.clone();
             if matches!(self.flood, Flood::Garbage | Flood::Network) {
                 let header = match datagram::decode(open) {

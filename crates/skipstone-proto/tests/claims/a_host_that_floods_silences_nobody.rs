@@ -86,7 +86,7 @@ impl Flood {
 }
 
 fn path(network: u8) -> Path {
-    Path { socket: 0, remote: SocketAddr::from(([10, network, 0, 1], 5_000)), carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote: SocketAddr::from(([10, network, 0, 1], 5_000)), carrier: Carrier::UDP }
 }
 
 /// How long each newcomer took, and then the browser and a client whom the server does not know, in ms.

@@ -22,7 +22,7 @@ fn server() -> Endpoint {
 }
 
 fn path(host: u32) -> Path {
-    Path { socket: 0, remote: SocketAddr::from((host.to_be_bytes(), 4_000)), carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote: SocketAddr::from((host.to_be_bytes(), 4_000)), carrier: Carrier::UDP }
 }
 
 fn hello() -> Vec<u8> {

@@ -15,7 +15,7 @@ fn server(connections_max: u32) -> Config {
 fn half_open(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) {
     let config = encrypted(Config::client(), 3);
     let mut client = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
-    let home = Path { socket: 0, remote, carrier: Carrier::UDP };
+    let home = Path { socket: 0, local: None, remote, carrier: Carrier::UDP };
     client.connect(now, home, b"").expect("it may");
     let mut buffer = vec![0; 2_000];
     for _ in 0..2 {

@@ -81,11 +81,11 @@ impl Crowd {
 }
 
 fn to_server(at: u32) -> Path {
-    Path { socket: at, remote: SocketAddr::from(([198, 51, 100, 1], 7_777)), carrier: Carrier::UDP }
+    Path { socket: at, local: None, remote: SocketAddr::from(([198, 51, 100, 1], 7_777)), carrier: Carrier::UDP }
 }
 
 fn to_client(at: u32) -> Path {
-    Path { socket: 0, remote: SocketAddr::from(([192, 0, 2, 1], at as u16)), carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote: SocketAddr::from(([192, 0, 2, 1], at as u16)), carrier: Carrier::UDP }
 }
 
 #[test]

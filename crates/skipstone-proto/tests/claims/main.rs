@@ -33,6 +33,7 @@ mod a_quiet_path_needs_few_acknowledgements;
 mod a_refused_client_hears_the_reason;
 mod a_reliable_carrier_resends_nothing_and_still_gives_receipts;
 mod a_repeated_open_needs_its_own_cookie;
+mod a_server_answers_from_the_address_that_was_asked;
 mod a_server_that_is_full_says_so;
 mod a_stranger_who_replays_packets_does_not_take_a_connection_over;
 mod an_encrypted_handshake_survives_any_loss;

@@ -72,7 +72,8 @@ fn play(trick: Trick, rng: &mut Rng, stranger: &mut Stranger, world: &mut World,
 fn strangers(world: &mut World, carrier: Carrier) -> Vec<Stranger> {
     let join = |at: u16| {
         let remote = SocketAddr::from(([203, 0, (at % 3) as u8, 1], 5_000 + at));
-        let path = Path { socket: if carrier.is_reliable { 100 + u32::from(at) } else { 0 }, remote, carrier };
+        let path =
+            Path { socket: if carrier.is_reliable { 100 + u32::from(at) } else { 0 }, local: None, remote, carrier };
         Stranger::join(&mut world.server.endpoint, world.now, path)
     };
     (0..HOSTILE).map(join).collect()
@@ -122,7 +123,7 @@ fn by_budgets_whoever_sends_what_on_any_carrier() {
 /// One stranger plays a trick until it is closed. The code, and the greatest that the server held.
 fn alone(carrier: Carrier, trick: Trick, window_bytes: u32) -> (Option<u64>, u64) {
     let mut world = World::on(carrier, 1, config(window_bytes), &[]);
-    let path = Path { socket: 9, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier };
+    let path = Path { socket: 9, local: None, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier };
     let mut stranger = Stranger::join(&mut world.server.endpoint, world.now, path);
     world.server.polls = false;
     let (mut rng, mut greatest) = (Rng::new(1), 0);
@@ -184,7 +185,12 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
     let mut world = World::new(1, Config { memory: budget, ..config(1 << 20) }, &[]);
     world.server.polls = false;
     let join = |at: u16| {
-        let path = Path { socket: 0, remote: SocketAddr::from(([203, 0, 113, 1], 5_000 + at)), carrier: Carrier::UDP };
+        let path = Path {
+            socket: 0,
+            local: None,
+            remote: SocketAddr::from(([203, 0, 113, 1], 5_000 + at)),
+            carrier: Carrier::UDP,
+        };
         Stranger::join(&mut world.server.endpoint, world.now, path)
     };
     let strangers: Vec<Stranger> = (0..20).map(join).collect();

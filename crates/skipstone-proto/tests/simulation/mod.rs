@@ -16,7 +16,7 @@ use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
 use skipstone_proto::{Config, Event, PeerId};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Redundancy, RedundancyMode};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// A server and clients, each with a link of its own.
 pub(crate) struct World {
@@ -43,6 +43,10 @@ pub(crate) struct World {
     sockets: Vec<u32>,
     /// What the server sent to addresses where nobody is (any more).
     pub(crate) strays: Vec<(SocketAddr, Vec<u8>)>,
+    /// The address of the server that all clients send to, where the server has several.
+    pub(crate) server_ip: Option<IpAddr>,
+    /// The address from which the server's latest datagram left.
+    pub(crate) answered_from: Option<IpAddr>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
     /// The present millisecond, and how many moments of it were played.
@@ -151,6 +155,8 @@ impl World {
             addresses: (0..links.len()).map(|at| vec![Self::client_address(at)]).collect(),
             sockets: vec![0; links.len()],
             strays: Vec::new(),
+            server_ip: None,
+            answered_from: None,
             buffer: vec![0; BUFFER_BYTES],
             arrived: Vec::new(),
             steps: (0, 0),
@@ -221,12 +227,12 @@ impl World {
     /// What carries one connection alone has a socket of its own at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_bound { at as u32 } else { 0 };
-        Path { socket, remote: self.address(at), carrier: self.carrier }
+        Path { socket, local: self.server_ip, remote: self.address(at), carrier: self.carrier }
     }
 
     pub(crate) fn path_to_server(&self, at: usize) -> Path {
         let _ = at;
-        Path { socket: 0, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
+        Path { socket: 0, local: None, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
     }
 
     /// As a client's endpoint knows it, whose socket is another one after it roamed.
@@ -411,6 +417,7 @@ impl World {
         while let Some(transmit) = self.server.endpoint.poll_transmit(self.now, &mut self.buffer) {
             (moved, calls) = (true, calls + 1);
             assert!(calls < TRANSMITS_MAX, "the server sends without end at {:?}", self.now);
+            self.answered_from = transmit.path.local;
             let datagrams = self.buffer[..transmit.bytes].chunks(transmit.segment_bytes);
             let was_there = |at: &usize| self.addresses[*at].contains(&transmit.path.remote);
             let known = (0..self.clients.len()).find(was_there);

@@ -31,7 +31,7 @@ impl FarEnd {
         FarEnd {
             endpoint: Endpoint::new(Config::server(settings()), own).expect("good settings"),
             link: Duplex::symmetric(link, seed).expect("a good link"),
-            path: Path { socket: 0, remote: ([192, 0, 2, 1], 1_000).into(), carrier },
+            path: Path { socket: 0, local: None, remote: ([192, 0, 2, 1], 1_000).into(), carrier },
             buffer: vec![0; 1 << 16],
             arrived: Vec::new(),
             next_id: 0,

@@ -27,7 +27,7 @@ impl World {
         World {
             core,
             server: Endpoint::new(Config::server(settings), [2; 32]).expect("good settings"),
-            path: Path { socket: 0, remote: ([192, 0, 2, 1], 9).into(), carrier },
+            path: Path { socket: 0, local: None, remote: ([192, 0, 2, 1], 9).into(), carrier },
             micros: 0,
             is_broken: false,
             events: Vec::new(),

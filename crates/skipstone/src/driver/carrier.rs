@@ -9,7 +9,7 @@ pub(crate) const LOCAL_ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr
 
 /// The path of a stream in memory.
 pub(super) fn local_path(socket: u32) -> Path {
-    Path { socket, remote: LOCAL_ADDRESS, carrier: Carrier::LOCAL }
+    Path { socket, local: None, remote: LOCAL_ADDRESS, carrier: Carrier::LOCAL }
 }
 
 /// The carrier of a stream.

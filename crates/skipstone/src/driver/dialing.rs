@@ -27,7 +27,7 @@ impl Driver {
         let Protected { protection, beneath } = protection;
         let unknown = SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), target.port);
         let placeholder = self.sockets.all.insert(Socket::Dialing) as u32;
-        let path = Path { socket: placeholder, remote: unknown, carrier };
+        let path = Path { socket: placeholder, local: None, remote: unknown, carrier };
         let now = self.clock.now();
         let peer = self.endpoint.connect_with(now, path, token, protection).map_err(io::Error::other)?;
         // A stream or a session accepts no packets before it is open.

@@ -6,8 +6,8 @@ use super::outgoing::Send;
 use super::peer_shards::Deliver;
 use super::quic::QuicGuests;
 use crate::driver_stats::{DtlsStats, WebTransportStats};
+use crate::net::udp::AddressPair;
 use skipstone_proto::{Endpoint, Shard, Time};
-use std::net::SocketAddr;
 
 /// The sessions of a server, of each carrier that it serves.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Guests {
     pub(super) fn handle(
         &mut self,
         now: Time,
-        from: (u32, SocketAddr),
+        from: (u32, AddressPair),
         bytes: &[u8],
         endpoint: &mut Endpoint,
         deliver: Deliver<'_>,

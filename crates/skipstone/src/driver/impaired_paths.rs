@@ -1,17 +1,18 @@
-//! Simulated network impairment of a server's shared socket: each client address has its own links in both directions.
+//! Simulated network impairment of a server's shared socket: each client address has its own links in both directions
+//! with each address of the server.
 
 use super::impair::{Impairment, LinkStats, Links, add_stats};
+use crate::net::udp::AddressPair;
 use skipstone_proto::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 
 /// All paths of one shared socket.
 #[derive(Debug)]
 pub(super) struct ImpairedPaths {
     impairment: Impairment,
-    paths: BTreeMap<SocketAddr, ImpairedPath>,
+    paths: BTreeMap<AddressPair, ImpairedPath>,
     /// Paths with datagrams in flight, by the arrival time of the next one.
-    due: BTreeSet<(Time, SocketAddr)>,
+    due: BTreeSet<(Time, AddressPair)>,
     /// Links opened so far, from which each path's seed follows.
     opened: u64,
     in_flight: usize,
@@ -33,8 +34,8 @@ struct ImpairedPath {
 /// Direction of a datagram that has left a link, with the client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Arrival {
-    FromClient(SocketAddr),
-    ToClient(SocketAddr),
+    FromClient(AddressPair),
+    ToClient(AddressPair),
 }
 
 /// Limit on addresses that have links at the same time, so that forged addresses do not exhaust the memory.
@@ -61,16 +62,16 @@ impl ImpairedPaths {
     }
 
     /// Puts a datagram from a client, or from any other address, onto the link towards the server.
-    pub(super) fn send_up(&mut self, now: Time, from: SocketAddr, datagram: &[u8]) {
+    pub(super) fn send_up(&mut self, now: Time, from: AddressPair, datagram: &[u8]) {
         self.send(now, from, |links| links.send_up(now, datagram));
     }
 
     /// Puts a datagram of the server onto the link towards this client.
-    pub(super) fn send_down(&mut self, now: Time, to: SocketAddr, datagram: &[u8]) {
+    pub(super) fn send_down(&mut self, now: Time, to: AddressPair, datagram: &[u8]) {
         self.send(now, to, |links| links.send_down(now, datagram));
     }
 
-    fn send(&mut self, now: Time, remote: SocketAddr, act: impl FnOnce(&mut Links)) {
+    fn send(&mut self, now: Time, remote: AddressPair, act: impl FnOnce(&mut Links)) {
         self.forget_idle(now);
         let is_full =
             self.in_flight >= IN_FLIGHT_MAX || self.paths.len() >= PATHS_MAX && !self.paths.contains_key(&remote);
@@ -142,7 +143,7 @@ impl ImpairedPaths {
 
 impl ImpairedPath {
     /// Updates this path's entry in `due`.
-    fn schedule(&mut self, remote: SocketAddr, due: &mut BTreeSet<(Time, SocketAddr)>) {
+    fn schedule(&mut self, remote: AddressPair, due: &mut BTreeSet<(Time, AddressPair)>) {
         let next = self.links.next_arrival();
         if next == self.due {
             return;
@@ -162,8 +163,8 @@ mod tests {
 
     const START: Time = Time::from_micros(1_000_000);
 
-    fn address(number: u32) -> SocketAddr {
-        (number.to_be_bytes(), 4_000).into()
+    fn address(number: u32) -> AddressPair {
+        std::net::SocketAddr::from((number.to_be_bytes(), 4_000)).into()
     }
 
     fn slow(up: u64, down: u64) -> Impairment {

@@ -112,7 +112,7 @@ mod tests {
     fn a_handshake_that_began_at_one_shard_goes_on_at_another() {
         let ([mut first, mut second], server) = two_shards();
         let mut client = Endpoint::new(Config::client(), [5; 32]).expect("it is good");
-        let path = Path { socket: 0, remote: server, carrier: udp_carrier(&server) };
+        let path = Path { socket: 0, local: None, remote: server, carrier: udp_carrier(&server) };
         let now = first.now();
         client.connect(now, path, b"").expect("there is room");
         let mut buffer = vec![0; 2_048];
@@ -131,7 +131,7 @@ mod tests {
         let ([driver, _], _) = two_shards();
         let mailbox = Mailbox::new(driver.waker());
         let mut peer_shards = PeerShards::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);
-        let from = "192.0.2.1:9".parse().expect("an address");
+        let from = "192.0.2.1:9".parse::<SocketAddr>().expect("an address").into();
         let mut hand_on = |shard: u8| peer_shards.hand_on(shard.into(), from, &[KIND_PACKET, shard << 6, 0, 1, 9]);
         assert!(!hand_on(0), "its own");
         assert!(hand_on(2));

@@ -380,6 +380,10 @@ impl Driver {
     }
 
     /// Buffer sizes that the kernel granted a UDP socket.
+    pub(crate) fn local_remedy(&self) -> Option<&'static str> {
+        self.sockets.local_remedy()
+    }
+
     pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.sockets.buffer_grants()
     }

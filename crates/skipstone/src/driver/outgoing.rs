@@ -1,10 +1,10 @@
 //! Datagrams of sessions that wait to be sent, one behind the other in one buffer.
 
-use std::net::SocketAddr;
+use crate::net::udp::AddressPair;
 use std::ops::Range;
 
-/// What sends datagrams: the shared socket, the destination, the bytes, and the length of a segment if there are several.
-pub(super) type Send<'a> = &'a mut dyn FnMut(u32, SocketAddr, &[u8], Option<usize>);
+/// What sends datagrams: the shared socket, the destination and the source, the bytes, and the length of a segment if there are several.
+pub(super) type Send<'a> = &'a mut dyn FnMut(u32, AddressPair, &[u8], Option<usize>);
 
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
@@ -16,7 +16,7 @@ pub(super) struct Outgoing {
 struct Entry {
     /// The shared UDP socket.
     socket: u32,
-    to: SocketAddr,
+    to: AddressPair,
     range: Range<usize>,
     /// Bytes of each datagram but the last, if there are several.
     segment_bytes: Option<usize>,
@@ -34,7 +34,7 @@ impl Outgoing {
     }
 
     /// False if there is no room.
-    pub(super) fn push(&mut self, socket: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) -> bool {
+    pub(super) fn push(&mut self, socket: u32, to: AddressPair, bytes: &[u8], segment_bytes: Option<usize>) -> bool {
         let start = self.bytes.len();
         if !self.has_room(bytes.len()) {
             return false;

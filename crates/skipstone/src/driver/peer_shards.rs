@@ -7,13 +7,13 @@
 //! when a client has migrated, connected or disconnected.
 
 use crate::driver_stats::MisroutedStats;
+use crate::net::udp::AddressPair;
 use crossbeam_queue::ArrayQueue;
 use mio::Waker;
 use skipstone_proto::KIND_OPEN;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
 use skipstone_proto::{Endpoint, Shard};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -39,7 +39,7 @@ struct Population(AtomicU32);
 /// A datagram that arrived at the wrong shard.
 #[derive(Debug)]
 pub(super) struct Misrouted {
-    pub(super) from: SocketAddr,
+    pub(super) from: AddressPair,
     pub(super) bytes: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ impl Mailbox {
     }
 
     /// Queues a datagram. False if the mailbox is full.
-    fn put(&self, from: SocketAddr, datagram: &[u8]) -> bool {
+    fn put(&self, from: AddressPair, datagram: &[u8]) -> bool {
         if self.datagrams.is_full() {
             return false;
         }
@@ -109,7 +109,7 @@ impl PeerShards {
 
     /// Forwards a datagram whose id names this shard, if that is another one. False if this shard must handle the datagram:
     /// an id that names a shard that does not exist has no connection, and the endpoint counts that.
-    pub(super) fn hand_on(&mut self, shard: u32, from: SocketAddr, datagram: &[u8]) -> bool {
+    pub(super) fn hand_on(&mut self, shard: u32, from: AddressPair, datagram: &[u8]) -> bool {
         let Some(mailbox) = self.mailboxes.get(shard as usize).filter(|_| shard != self.own) else { return false };
         let counter = if mailbox.put(from, datagram) { &mut self.stats.handed_on } else { &mut self.stats.dropped };
         *counter += 1;

@@ -7,13 +7,12 @@ use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
-use crate::net::udp::{ReceiveBatch, UdpSocket};
+use crate::net::udp::{AddressPair, ReceiveBatch, UdpSocket};
 use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
 use skipstone_proto::{Endpoint, Lookahead, Step, code};
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 /// Batches that one socket may fill before the other sockets have their turn.
@@ -100,9 +99,9 @@ impl Driver {
             Some(Socket::Own(own)) => {
                 let (own_path, remote, links) = (own.path(number), own.remote, &mut own.links);
                 let more = receive_datagrams(&mut own.udp, &mut self.incoming, clock, |now, from, bytes| {
-                    let path = Path { remote: from, ..own_path };
+                    let path = Path { remote: from.remote, ..own_path };
                     match links {
-                        Some(links) if from == remote => links.send_down(now, bytes),
+                        Some(links) if from.remote == remote => links.send_down(now, bytes),
                         _ => take_own(&mut self.endpoint, &mut self.dial, &mut own.secured, now, path, bytes),
                     }
                 });
@@ -210,7 +209,7 @@ impl Driver {
         if stream.is_opening && stream.ws.is_open() {
             stream.is_opening = false;
             let carrier = stream_carrier(stream.ws.kind());
-            let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
+            let path = Path { socket: number, local: None, remote: stream.ws.peer_addr(), carrier };
             if let Some(dial) = &mut self.dial {
                 dial.on_answer(&mut self.endpoint, path);
             }
@@ -424,7 +423,7 @@ pub(super) struct Serving<'a> {
 }
 
 impl Serving<'_> {
-    fn take(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
+    fn take(&mut self, now: Time, number: u32, from: AddressPair, bytes: &mut [u8]) {
         let guests = &*self.guests;
         let is_misrouted = |peer_shards: &mut Box<PeerShards>| {
             let shard = guests.shard_of(bytes, peer_shards.bits);
@@ -436,7 +435,7 @@ impl Serving<'_> {
     }
 
     /// Handles a datagram that is for this shard, or for none.
-    pub(super) fn take_own(&mut self, now: Time, number: u32, from: SocketAddr, bytes: &mut [u8]) {
+    pub(super) fn take_own(&mut self, now: Time, number: u32, from: AddressPair, bytes: &mut [u8]) {
         let peer_shards = &mut *self.peer_shards;
         let mut deliver_content = |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
             deliver(endpoint, peer_shards, now, path, content);
@@ -444,7 +443,8 @@ impl Serving<'_> {
         if self.guests.handle(now, (number, from), bytes, self.endpoint, &mut deliver_content) {
             return;
         }
-        let path = Path { socket: number, remote: from, carrier: udp_carrier(&from) };
+        let AddressPair { local, remote } = from;
+        let path = Path { socket: number, local, remote, carrier: udp_carrier(&remote) };
         deliver_content(self.endpoint, path, bytes);
     }
 }
@@ -454,7 +454,7 @@ fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
     clock: &Clock,
-    mut take: impl FnMut(Time, SocketAddr, &mut [u8]),
+    mut take: impl FnMut(Time, AddressPair, &mut [u8]),
 ) -> bool {
     for _ in 0..BATCHES_MAX {
         match udp.receive_batch(batch) {
@@ -462,7 +462,7 @@ fn receive_datagrams(
             Ok(_) => {
                 // Read behind the call: no datagram is handled at a time before it came.
                 let now = clock.now();
-                batch.datagrams().for_each(|received| take(now, received.from, received.bytes));
+                batch.datagrams().for_each(|received| take(now, received.addresses(), received.bytes));
             }
             Err(_) => return true,
         }
@@ -483,7 +483,7 @@ fn receive_messages(
     scratch: &mut Vec<u8>,
 ) -> bool {
     let carrier = stream_carrier(stream.ws.kind());
-    let path = Path { socket: number, remote: stream.ws.peer_addr(), carrier };
+    let path = Path { socket: number, local: None, remote: stream.ws.peer_addr(), carrier };
     loop {
         match stream.ws.receive() {
             WsReceive::Message(bytes) => {

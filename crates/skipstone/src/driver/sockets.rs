@@ -9,7 +9,7 @@ use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::listen_sockets::ShardSockets;
 use crate::net::local::LocalStream;
-use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket};
+use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket, is_without_family};
 use crate::net::websocket::{StreamKind, WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
 use crate::websocket_rules::Streams;
@@ -129,7 +129,7 @@ impl Own {
     /// The path of what this socket carries.
     pub(super) fn path(&self, number: u32) -> Path {
         let carrier = if self.secured.is_some() { dtls_carrier(&self.remote) } else { udp_carrier(&self.remote) };
-        Path { socket: number, remote: self.remote, carrier }
+        Path { socket: number, local: None, remote: self.remote, carrier }
     }
 
     /// Sends the client's datagrams, through its simulated network if there is one. Datagrams that the kernel did not
@@ -211,7 +211,7 @@ impl Sockets {
                 }
             }
         };
-        Ok(Path { socket: number, remote, carrier })
+        Ok(Path { socket: number, local: None, remote, carrier })
     }
 
     /// Adds one end of an in-memory stream.
@@ -244,7 +244,7 @@ impl Sockets {
         streams: Option<&Streams>,
     ) -> io::Result<SocketAddr> {
         let (mut udp, listener) = match binding {
-            Binding::Address(address, sharing) => bind_both(address, streams.is_some(), sharing)?,
+            Binding::Address(address, sharing) => bind_here(address, streams.is_some(), sharing)?,
             Binding::Handed(sockets) => adopt(sockets, streams.is_some())?,
         };
         let local = udp.local_addr()?;
@@ -372,6 +372,14 @@ impl Sockets {
         })
     }
 
+    /// What is wrong with the answers of a server's socket that is bound to several addresses.
+    pub(super) fn local_remedy(&self) -> Option<&'static str> {
+        self.all.iter().find_map(|(_, socket)| match socket {
+            Socket::Shared(shared) => shared.udp.local_remedy(),
+            _ => None,
+        })
+    }
+
     pub(super) fn stats(&self) -> SocketStats {
         let mut stats = SocketStats { receive_drops: self.receive_drops_past, ..SocketStats::default() };
         for (_, socket) in &self.all {
@@ -410,7 +418,7 @@ impl Sockets {
 /// Finds a port number on which nobody listens, neither another server nor its shards, which our shards would join by
 /// accident.
 pub(crate) fn reserve_port(address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
-    bind_both(address, websocket, Sharing::Nobody)?.0.local_addr()
+    bind_here(address, websocket, Sharing::Nobody)?.0.local_addr()
 }
 
 /// A socket for one client, on a port that the system chooses.
@@ -439,6 +447,21 @@ fn adopt(sockets: ShardSockets, websocket: bool) -> io::Result<(UdpSocket, Optio
     Ok((udp, listener))
 }
 
+/// Binds UDP and TCP to an address. Where the system has no IPv6, all addresses are those of IPv4.
+fn bind_here(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
+    let bound = bind_both(address, websocket, sharing);
+    match (&bound, in_ipv4(address)) {
+        (Err(error), Some(in_ipv4)) if is_without_family(error) => bind_both(in_ipv4, websocket, sharing),
+        _ => bound,
+    }
+}
+
+/// All addresses of IPv4, for all addresses of both families.
+fn in_ipv4(address: SocketAddr) -> Option<SocketAddr> {
+    let is_any_v6 = address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+    is_any_v6.then(|| SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), address.port()))
+}
+
 /// Binds UDP and TCP to the same port number. If the system chose the number for UDP and TCP finds it in use, the next
 /// attempt takes another number.
 fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
@@ -449,7 +472,8 @@ fn bind_both(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Resu
         if !websocket {
             return Ok((udp, None));
         }
-        let both = SocketAddr::new(address.ip(), udp.local_addr()?.port());
+        let mut both = address;
+        both.set_port(udp.local_addr()?.port());
         let bound = match sharing {
             Sharing::Nobody => WsListener::bind(both, WsOptions::default()),
             Sharing::Shards => WsListener::bind_beside_others(both, WsOptions::default()),

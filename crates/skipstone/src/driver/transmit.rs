@@ -4,12 +4,11 @@
 use super::Driver;
 use super::sockets::{Local, Socket, Stream};
 use crate::driver_stats::DriverStats;
-use crate::net::udp::{SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
+use crate::net::udp::{AddressPair, SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
 use crate::net::websocket::WsConnection;
 use skipstone_prefetch::prefetch;
 use skipstone_proto::Time;
 use skipstone_proto::Transmit;
-use std::net::SocketAddr;
 
 /// Bytes in front of each packet that the endpoint writes, for what a stream puts there.
 const ROOM_BYTES: usize = WsConnection::ROOM_BYTES;
@@ -112,7 +111,8 @@ impl Driver {
 
     fn route(&mut self, now: Time, transmit: &Transmit, bytes: &[u8]) {
         let number = transmit.path.socket;
-        let (to, segment) = (transmit.path.remote, Some(transmit.segment_bytes));
+        let to = AddressPair { local: transmit.path.local, remote: transmit.path.remote };
+        let segment = Some(transmit.segment_bytes);
         if self.guests.send(now, number, bytes, transmit.segment_bytes, &mut self.endpoint) {
             if self.guests.is_crowded() {
                 self.transmit_of_guests(now);
@@ -163,7 +163,7 @@ impl Driver {
     }
 
     /// Sends a server's datagrams, through the simulated network of the socket if there is one.
-    fn leave_shared(&mut self, now: Time, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
+    fn leave_shared(&mut self, now: Time, number: u32, to: AddressPair, bytes: &[u8], segment_bytes: Option<usize>) {
         let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
         let Some(paths) = &mut shared.paths else { return self.send_shared(number, to, bytes, segment_bytes) };
         for datagram in bytes.chunks(segment_bytes.unwrap_or(bytes.len()).max(1)) {
@@ -172,7 +172,7 @@ impl Driver {
     }
 
     /// Puts a server's datagrams into the send batch of the socket, and flushes the batch first if it is full.
-    pub(super) fn send_shared(&mut self, number: u32, to: SocketAddr, bytes: &[u8], segment_bytes: Option<usize>) {
+    pub(super) fn send_shared(&mut self, number: u32, to: AddressPair, bytes: &[u8], segment_bytes: Option<usize>) {
         let Some(Socket::Shared(shared)) = self.sockets.all.get_mut(number as usize) else { return };
         if shared.batch.push(bytes, to, segment_bytes) {
             return;

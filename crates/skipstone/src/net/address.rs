@@ -1,5 +1,5 @@
-//! Address families of a socket: a dual-stack socket sees IPv4 peers as `::ffff:a.b.c.d`; everything above this folder
-//! sees plain IPv4 addresses.
+//! Addresses of datagrams, and address families of a socket: a dual-stack socket sees IPv4 peers as `::ffff:a.b.c.d`;
+//! everything above this folder sees plain IPv4 addresses.
 
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
@@ -22,6 +22,22 @@ impl Family {
             }
             (Family::V4, SocketAddr::V6(_)) | (Family::V6, SocketAddr::V4(_)) => None,
         }
+    }
+}
+
+/// The two addresses of a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AddressPair {
+    /// This side's: where the datagram arrived, or from where it is to leave. `None` if the socket is bound to one address,
+    /// or the system is to choose.
+    pub local: Option<IpAddr>,
+    /// The peer's.
+    pub remote: SocketAddr,
+}
+
+impl From<SocketAddr> for AddressPair {
+    fn from(remote: SocketAddr) -> AddressPair {
+        AddressPair { local: None, remote }
     }
 }
 

@@ -1,7 +1,10 @@
 //! The system calls that the standard library lacks, Linux only: `sendmmsg`, `recvmmsg`, UDP segmentation (GSO, GRO),
-//! `ppoll`, socket options, resource limits. The only file of this crate with `unsafe`; every function is safe to call.
+//! `ppoll`, socket options, resource limits. The only files of this crate with `unsafe` are this one and `control`, which
+//! holds the control messages; every function here is safe to call.
 
 #![expect(unsafe_code, reason = "these system calls have no safe interface in std, mio or socket2")]
+
+mod control;
 
 use std::io;
 use std::mem::{self, MaybeUninit};
@@ -12,6 +15,7 @@ use std::time::Duration;
 
 use libc::{c_int, c_uint, c_void, socklen_t};
 
+use self::control::{ReceiveControl, SendControl};
 use super::address::Family;
 use super::receive_batch::{ReceiveBatch, Slot};
 use super::send_batch::SendBatch;
@@ -22,10 +26,10 @@ pub(super) fn send(socket: BorrowedFd<'_>, family: Family, batch: &SendBatch, gs
     let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; CALL_MAX];
     let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; CALL_MAX];
     let mut addresses = [const { MaybeUninit::<KernelAddress>::uninit() }; CALL_MAX];
-    let mut controls = [const { MaybeUninit::<SegmentControl>::uninit() }; CALL_MAX];
+    let mut controls = [const { MaybeUninit::<SendControl>::uninit() }; CALL_MAX];
     let mut count = 0;
     for piece in batch.pieces(gso).take(CALL_MAX) {
-        let Some(to) = family.to_kernel(piece.to) else {
+        let Some(to) = family.to_kernel(piece.to.remote) else {
             break;
         };
         let (address, address_bytes) = KernelAddress::encode(to);
@@ -37,10 +41,11 @@ pub(super) fn send(socket: BorrowedFd<'_>, family: Family, batch: &SendBatch, gs
         header.msg_hdr.msg_namelen = address_bytes;
         header.msg_hdr.msg_iov = vector;
         header.msg_hdr.msg_iovlen = 1;
-        if let Some(segment_bytes) = piece.segment_bytes {
-            let control = controls[count].write(SegmentControl::new(segment_bytes));
-            header.msg_hdr.msg_control = ptr::from_mut(control).cast();
-            header.msg_hdr.msg_controllen = mem::size_of::<SegmentControl>() as _;
+        if piece.segment_bytes.is_some() || piece.to.local.is_some() {
+            let control = controls[count].write(SendControl::new(piece.segment_bytes, piece.to.local));
+            let (start, bytes) = control.as_raw();
+            header.msg_hdr.msg_control = start;
+            header.msg_hdr.msg_controllen = bytes as _;
         }
         count += 1;
     }
@@ -64,20 +69,20 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
     let mut headers = [const { MaybeUninit::<libc::mmsghdr>::uninit() }; CALL_MAX];
     let mut vectors = [const { MaybeUninit::<libc::iovec>::uninit() }; CALL_MAX];
     let mut addresses = [const { MaybeUninit::<KernelAddress>::uninit() }; CALL_MAX];
-    let mut controls = [const { MaybeUninit::<CoalescedControl>::uninit() }; CALL_MAX];
+    let mut controls = [const { ReceiveControl::uninit() }; CALL_MAX];
     let likely = batch.likely().min(CALL_MAX);
     let (buffers, slots) = batch.fill();
     let mut count = 0;
     for buffer in buffers.take(likely) {
         let vector = vectors[count].write(libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() });
         let header = headers[count].write(zeroed_header());
-        // Zeroed, so that a message without a control block, or of an unknown family, reads as zeros.
+        // Zeroed, so that a message of an unknown family reads as zeros.
         header.msg_hdr.msg_name = ptr::from_mut(addresses[count].write(KernelAddress::zeroed())).cast();
         header.msg_hdr.msg_namelen = mem::size_of::<KernelAddress>() as socklen_t;
         header.msg_hdr.msg_iov = vector;
         header.msg_hdr.msg_iovlen = 1;
-        header.msg_hdr.msg_control = ptr::from_mut(controls[count].write(CoalescedControl::zeroed())).cast();
-        header.msg_hdr.msg_controllen = mem::size_of::<CoalescedControl>() as _;
+        header.msg_hdr.msg_control = controls[count].as_mut_ptr();
+        header.msg_hdr.msg_controllen = ReceiveControl::BYTES as _;
         count += 1;
     }
     // SAFETY: the first `count` headers are initialised; each points at a buffer of `batch` (disjoint, mutably borrowed
@@ -93,17 +98,18 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for index in 0..received {
-        // SAFETY: `received <= count`, and the first `count` entries of all three arrays were written above; what the
-        // kernel put over them are plain integers, valid in any bit pattern.
-        let (header, address, control) = unsafe {
-            (headers[index].assume_init_ref(), addresses[index].assume_init_ref(), controls[index].assume_init_ref())
-        };
+        // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; what the kernel put
+        // over them are plain integers, valid in any bit pattern.
+        let (header, address) = unsafe { (headers[index].assume_init_ref(), addresses[index].assume_init_ref()) };
+        // SAFETY: the kernel has written as many bytes of control messages as it says.
+        let control = unsafe { controls[index].read(header.msg_hdr.msg_controllen as usize) };
         let whole = header.msg_hdr.msg_flags & libc::MSG_TRUNC == 0;
         let address = address.decode();
         slots.push(Slot {
             len: if whole && address.is_some() { header.msg_len as usize } else { 0 },
             from: address.unwrap_or(SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0))),
-            segment_bytes: control.segment_bytes(),
+            local: control.local,
+            segment_bytes: control.segment_bytes,
         });
     }
     batch.note_buffers(count);
@@ -124,6 +130,17 @@ pub(super) fn enable_gro(socket: BorrowedFd<'_>) -> bool {
 pub(super) fn never_fragment(socket: BorrowedFd<'_>, family: Family) -> io::Result<()> {
     let v4 = || set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE);
     let v6 = || set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_PROBE);
+    match family {
+        Family::V4 => v4(),
+        Family::V6 => v6(),
+        Family::Dual => v4().and_then(|()| v6()),
+    }
+}
+
+/// Requests the local address of each received datagram.
+pub(super) fn report_local(socket: BorrowedFd<'_>, family: Family) -> io::Result<()> {
+    let v4 = || set_option(socket, libc::IPPROTO_IP, libc::IP_PKTINFO, 1);
+    let v6 = || set_option(socket, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1);
     match family {
         Family::V4 => v4(),
         Family::V6 => v6(),
@@ -271,52 +288,6 @@ impl KernelAddress {
         }
     }
 }
-
-/// The control block that asks for segmentation: `CMSG_DATA` of a two-byte value, padded to `CMSG_SPACE`.
-#[repr(C)]
-struct SegmentControl {
-    header: libc::cmsghdr,
-    segment_bytes: u16,
-    padding: [u8; mem::size_of::<usize>() - 2],
-}
-
-impl SegmentControl {
-    fn new(segment_bytes: u16) -> SegmentControl {
-        // SAFETY: a cmsghdr is plain integers (with private padding on some C libraries).
-        let mut header: libc::cmsghdr = unsafe { mem::zeroed() };
-        header.cmsg_len = (mem::size_of::<libc::cmsghdr>() + mem::size_of::<u16>()) as _;
-        header.cmsg_level = libc::SOL_UDP;
-        header.cmsg_type = libc::UDP_SEGMENT;
-        SegmentControl { header, segment_bytes, padding: [0; mem::size_of::<usize>() - 2] }
-    }
-}
-
-/// The control block that tells how large coalesced datagrams are: the only one that our sockets ask for.
-#[repr(C)]
-struct CoalescedControl {
-    header: libc::cmsghdr,
-    segment_bytes: c_int,
-    padding: [u8; mem::size_of::<usize>() - mem::size_of::<c_int>()],
-}
-
-impl CoalescedControl {
-    fn zeroed() -> CoalescedControl {
-        // SAFETY: plain integers.
-        unsafe { mem::zeroed() }
-    }
-
-    /// `None` for a lone datagram: the kernel writes nothing then, and zeros name no option.
-    fn segment_bytes(&self) -> Option<usize> {
-        let is_coalesced = self.header.cmsg_level == libc::SOL_UDP && self.header.cmsg_type == libc::UDP_GRO;
-        usize::try_from(self.segment_bytes).ok().filter(|bytes| is_coalesced && *bytes > 0)
-    }
-}
-
-// The two structs above are what CMSG_SPACE and CMSG_DATA describe.
-// SAFETY: CMSG_SPACE only computes.
-const _: () = assert!(mem::size_of::<SegmentControl>() == unsafe { libc::CMSG_SPACE(2) } as usize);
-// SAFETY: CMSG_SPACE only computes.
-const _: () = assert!(mem::size_of::<CoalescedControl>() == unsafe { libc::CMSG_SPACE(4) } as usize);
 
 /// Messages in one system call: beyond some dozens the call's own cost no longer shows.
 const CALL_MAX: usize = 64;

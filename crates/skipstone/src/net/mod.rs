@@ -4,7 +4,8 @@
 //! no knowledge of the protocol.
 //!
 //! ```text
-//!   udp ──> send_batch, receive_batch ──> linux (sendmmsg, recvmmsg, GSO, GRO) or portable (one call per datagram)
+//!   udp ──> send_batch, receive_batch ──> linux (sendmmsg, recvmmsg, GSO, GRO, local addresses)
+//!                                         or portable (quinn-udp, one call per datagram)
 //!   websocket ──> TCP                     local ──> memory
 //!   wait ──> linux (ppoll) or mio
 //! ```

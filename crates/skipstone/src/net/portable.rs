@@ -1,36 +1,71 @@
-//! UDP through plain sockets, one system call per datagram: macOS, Windows, and wherever
-//! [`Backend::Portable`](super::udp::Backend) was asked for. Same results as `linux`, only slower.
+//! UDP by one system call per datagram: macOS, Windows, and wherever [`Backend::Portable`](super::udp::Backend) was asked
+//! for. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp.
 
-use std::io;
+use std::io::{self, IoSliceMut};
 
 use mio::net::UdpSocket;
+use quinn_udp::{RecvMeta, Transmit, UdpSockRef, UdpSocketState};
 
 use super::address::Family;
 use super::receive_batch::{ReceiveBatch, Slot};
 use super::send_batch::SendBatch;
 
-/// Sends the first datagram that waits. The number of pieces sent (one), or the error of that piece.
-pub(super) fn send(socket: &UdpSocket, family: Family, batch: &SendBatch) -> io::Result<usize> {
-    let Some(piece) = batch.pieces(false).next() else {
-        return Ok(0);
-    };
-    let Some(to) = family.to_kernel(piece.to) else {
-        return Err(io::ErrorKind::NetworkUnreachable.into());
-    };
-    socket.send_to(piece.bytes, to)?;
-    Ok(1)
+/// What is known of a socket's abilities.
+#[derive(Debug)]
+pub(super) struct Portable {
+    state: UdpSocketState,
+    /// Local addresses are reported.
+    reports_local: bool,
 }
 
-/// Fills the batch until the socket is drained or an error comes; an error counts only if nothing came before it.
-pub(super) fn receive(socket: &UdpSocket, batch: &mut ReceiveBatch) -> io::Result<usize> {
-    let (buffers, slots) = batch.fill();
-    for buffer in buffers {
-        match socket.recv_from(buffer) {
-            Ok((len, from)) => slots.push(Slot { len, from, segment_bytes: None }),
-            Err(error) if slots.is_empty() => return Err(error),
-            // The error comes again at the next call, which must happen: only zero datagrams mean "drained".
-            Err(_) => break,
-        }
+/// Whether this system says where a datagram was sent to, and lets an answer leave from there.
+pub(super) const KNOWS_LOCAL: bool = cfg!(any(
+    windows,
+    target_vendor = "apple",
+    target_os = "linux",
+    target_os = "android",
+    target_os = "freebsd",
+    target_os = "openbsd",
+    target_os = "netbsd",
+));
+
+impl Portable {
+    /// Sets the options of a bound socket: "don't fragment", local addresses of received datagrams.
+    pub(super) fn new(socket: &UdpSocket, reports_local: bool) -> io::Result<Portable> {
+        Ok(Portable { state: UdpSocketState::new(UdpSockRef::from(socket))?, reports_local })
     }
-    Ok(slots.len())
+
+    /// Sends the first datagram that waits. The number of pieces sent (one), or the error of that piece.
+    pub(super) fn send(&self, socket: &UdpSocket, family: Family, batch: &SendBatch) -> io::Result<usize> {
+        let Some(piece) = batch.pieces(false).next() else {
+            return Ok(0);
+        };
+        let Some(destination) = family.to_kernel(piece.to.remote) else {
+            return Err(io::ErrorKind::NetworkUnreachable.into());
+        };
+        let (contents, src_ip) = (piece.bytes, piece.to.local);
+        let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip };
+        self.state.try_send(UdpSockRef::from(socket), &transmit)?;
+        Ok(1)
+    }
+
+    /// Fills the batch until the socket is drained or an error comes; an error counts only if nothing came before it.
+    pub(super) fn receive(&self, socket: &UdpSocket, batch: &mut ReceiveBatch) -> io::Result<usize> {
+        let (buffers, slots) = batch.fill();
+        for buffer in buffers {
+            let mut meta = [RecvMeta::default()];
+            match self.state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(buffer)], &mut meta) {
+                Ok(_) => {
+                    let [RecvMeta { addr: from, len, stride, dst_ip, .. }] = meta;
+                    let local = dst_ip.filter(|ip| self.reports_local && !ip.is_multicast());
+                    let segment_bytes = Some(stride).filter(|stride| (1..len).contains(stride));
+                    slots.push(Slot { len, from, local, segment_bytes });
+                }
+                Err(error) if slots.is_empty() => return Err(error),
+                // The error comes again at the next call, which must happen: only zero datagrams mean "drained".
+                Err(_) => break,
+            }
+        }
+        Ok(slots.len())
+    }
 }

@@ -1,8 +1,8 @@
 //! Buffers for one `recvmmsg`, and the datagrams in them. Nothing here calls the kernel; `udp` does.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::address::plain;
+use super::address::{AddressPair, plain};
 
 /// Buffers for [`UdpSocket::receive_batch`](super::udp::UdpSocket::receive_batch), shared by all sockets of a driver:
 /// each holds 64 KiB, as much as the kernel coalesces (GRO), of which only touched pages cost memory.
@@ -24,6 +24,8 @@ pub struct ReceiveBatch {
 pub(super) struct Slot {
     pub(super) len: usize,
     pub(super) from: SocketAddr,
+    /// Where it arrived, if the socket reports that.
+    pub(super) local: Option<IpAddr>,
     /// The size of each datagram in the buffer, if the kernel coalesced several.
     pub(super) segment_bytes: Option<usize>,
 }
@@ -33,8 +35,17 @@ pub(super) struct Slot {
 pub struct Received<'a> {
     /// The sender's address; an IPv4 sender is V4 on a dual-stack socket too.
     pub from: SocketAddr,
+    /// This host's address to which it was sent, if the socket [reports](super::udp::UdpOptions::reports_local) that.
+    pub local: Option<IpAddr>,
     /// The payload, writable so that it can be decrypted in place.
     pub bytes: &'a mut [u8],
+}
+
+impl Received<'_> {
+    /// Both addresses: an answer goes there.
+    pub fn addresses(&self) -> AddressPair {
+        AddressPair { local: self.local, remote: self.from }
+    }
 }
 
 impl ReceiveBatch {
@@ -65,7 +76,8 @@ impl ReceiveBatch {
         answerable.flat_map(|(buffer, slot)| {
             let bytes = &mut buffer[..slot.len];
             let datagram_bytes = slot.segment_bytes.unwrap_or(slot.len).max(1);
-            bytes.chunks_mut(datagram_bytes).map(|bytes| Received { from: plain(slot.from), bytes })
+            let (from, local) = (plain(slot.from), slot.local.map(|ip| ip.to_canonical()));
+            bytes.chunks_mut(datagram_bytes).map(move |bytes| Received { from, local, bytes })
         })
     }
 

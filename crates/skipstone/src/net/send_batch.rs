@@ -1,7 +1,7 @@
 //! Datagrams that wait for one `sendmmsg`: an arena that the caller writes into, and a queue of transmits in the arena.
 //! Nothing here calls the kernel; `udp` does.
 
-use std::net::SocketAddr;
+use super::address::AddressPair;
 
 /// The longest transmit, and the longest datagram that IPv4 can carry.
 pub const TRANSMIT_BYTES_MAX: usize = 65_507;
@@ -30,7 +30,7 @@ pub struct SendBatch {
 struct Transmit {
     start: usize,
     len: usize,
-    to: SocketAddr,
+    to: AddressPair,
     segment_bytes: Option<u16>,
     /// The kernel refused this transmit as a whole.
     one_by_one: bool,
@@ -40,7 +40,7 @@ struct Transmit {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece<'a> {
     pub(super) bytes: &'a [u8],
-    pub(super) to: SocketAddr,
+    pub(super) to: AddressPair,
     pub(super) segment_bytes: Option<u16>,
 }
 
@@ -85,12 +85,12 @@ impl SendBatch {
         Some(&mut self.arena[self.used_bytes..][..bytes_max])
     }
 
-    /// Queues the first `len` bytes of the last [`space`](Self::space) for `to`. With `segment_bytes` they are several
+    /// Queues the first `len` bytes of the last [`space`](Self::space) for `to`, from the local address if it names one. With `segment_bytes` they are several
     /// datagrams of that size, the last one maybe shorter: one GSO call where the kernel can, else one by one.
     ///
     /// # Panics
     /// If `len` exceeds the space or [`TRANSMIT_BYTES_MAX`], or if there are more than [`SEGMENTS_MAX`] segments.
-    pub fn commit(&mut self, len: usize, to: SocketAddr, segment_bytes: Option<usize>) {
+    pub fn commit(&mut self, len: usize, to: impl Into<AddressPair>, segment_bytes: Option<usize>) {
         assert!(len <= self.reserved_bytes, "commit of more bytes than space() gave");
         assert!(len <= TRANSMIT_BYTES_MAX, "a transmit must fit into one UDP call");
         let segment_bytes = segment_bytes.filter(|segment| *segment < len);
@@ -101,7 +101,7 @@ impl SendBatch {
         self.transmits.push(Transmit {
             start: self.used_bytes,
             len,
-            to,
+            to: to.into(),
             segment_bytes: segment_bytes.map(|segment| segment as u16),
             one_by_one: false,
         });
@@ -114,7 +114,7 @@ impl SendBatch {
     /// # Panics
     /// As [`commit`](Self::commit): if `bytes` has more than [`TRANSMIT_BYTES_MAX`], or more than [`SEGMENTS_MAX`]
     /// segments.
-    pub fn push(&mut self, bytes: &[u8], to: SocketAddr, segment_bytes: Option<usize>) -> bool {
+    pub fn push(&mut self, bytes: &[u8], to: impl Into<AddressPair>, segment_bytes: Option<usize>) -> bool {
         let Some(space) = self.space(bytes.len()) else {
             return false;
         };
@@ -178,6 +178,11 @@ impl SendBatch {
     /// The front transmit goes one datagram at a time from here on.
     pub(super) fn split_front(&mut self) {
         self.transmits[self.first].one_by_one = true;
+    }
+
+    /// The front transmit leaves from the address that the system chooses.
+    pub(super) fn free_front(&mut self) {
+        self.transmits[self.first].to.local = None;
     }
 }
 

@@ -12,13 +12,14 @@ use std::os::fd::AsFd;
 use mio::{Interest, Registry, Token};
 use socket2::{Domain, SockRef, Socket, Type};
 
-pub use self::errors::{SendErrors, SendOutcome};
-use self::errors::{is_icmp, may_refuse_gso, refused_by_path};
+pub use self::errors::{SendErrors, SendOutcome, is_without_family};
+use self::errors::{is_icmp, may_refuse_gso, may_refuse_source, refused_by_path};
 pub use self::options::{Backend, BufferGrants, UdpOptions};
+pub use super::address::AddressPair;
 use super::address::Family;
 #[cfg(target_os = "linux")]
 use super::linux;
-use super::portable;
+use super::portable::{self, Portable};
 pub use super::receive_batch::{ReceiveBatch, Received};
 pub use super::send_batch::{SEGMENTS_MAX, SendBatch, TRANSMIT_BYTES_MAX};
 
@@ -27,7 +28,9 @@ pub use super::send_batch::{SEGMENTS_MAX, SendBatch, TRANSMIT_BYTES_MAX};
 pub struct UdpSocket {
     socket: mio::net::UdpSocket,
     family: Family,
-    backend: Backend,
+    /// For one system call per datagram; `None` if `linux` does all of them.
+    portable: Option<Portable>,
+    local_report: LocalReport,
     grants: BufferGrants,
     token: Option<Token>,
     /// Whether segmented transmits go to the kernel whole.
@@ -37,6 +40,16 @@ pub struct UdpSocket {
     receive_errors: u64,
     /// The system has reported the peer's port as closed; [`UdpSocket::take_refusal`] resets this.
     is_refused: bool,
+}
+
+/// Whether received datagrams say where they were sent to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LocalReport {
+    /// The socket is bound to one address, or nobody has asked.
+    NotNeeded,
+    Given,
+    /// The system does not say.
+    Missing,
 }
 
 impl UdpSocket {
@@ -95,10 +108,19 @@ impl UdpSocket {
             send_granted: granted(socket.send_buffer_size()?),
         };
         let socket = mio::net::UdpSocket::from_std(socket.into());
+        let is_native = cfg!(target_os = "linux") && options.backend == Backend::Native;
+        let needs_local = options.reports_local && socket.local_addr()?.ip().is_unspecified();
+        let portable = if is_native { None } else { Some(Portable::new(&socket, needs_local)?) };
+        let local_report = match needs_local {
+            true if is_native || portable::KNOWS_LOCAL => LocalReport::Given,
+            true => LocalReport::Missing,
+            false => LocalReport::NotNeeded,
+        };
         let mut opened = UdpSocket {
             socket,
             family,
-            backend: options.backend,
+            portable,
+            local_report,
             grants,
             token: None,
             gso: false,
@@ -116,17 +138,19 @@ impl UdpSocket {
         if options.never_fragment {
             linux::never_fragment(file, self.family)?;
         }
-        if self.backend == Backend::Native {
+        if self.portable.is_none() {
             self.gso = options.gso && linux::supports_gso(file);
             // Without GRO, the datagrams arrive one by one.
             let _ = options.gro && linux::enable_gro(file);
+            if self.local_report == LocalReport::Given && linux::report_local(file, self.family).is_err() {
+                self.local_report = LocalReport::Missing;
+            }
         }
         Ok(())
     }
 
     #[cfg(not(target_os = "linux"))]
     fn enable_offloads(&mut self, _options: &UdpOptions) -> io::Result<()> {
-        self.backend = Backend::Portable;
         Ok(())
     }
 
@@ -160,7 +184,13 @@ impl UdpSocket {
 
     /// System calls that the socket uses: `Native` only where better ones than the portable calls exist.
     pub fn backend(&self) -> Backend {
-        self.backend
+        if self.portable.is_some() { Backend::Portable } else { Backend::Native }
+    }
+
+    /// A sentence with the problem and its remedy, if the socket is bound to several addresses and cannot tell to which of
+    /// them a datagram was sent.
+    pub fn local_remedy(&self) -> Option<&'static str> {
+        (self.local_report == LocalReport::Missing).then_some(LOCAL_REMEDY)
     }
 
     /// Whether segmented transmits go to the kernel whole; false for good once it kept refusing them.
@@ -245,11 +275,13 @@ impl UdpSocket {
     }
 
     fn send_some(&self, batch: &SendBatch) -> io::Result<usize> {
-        #[cfg(target_os = "linux")]
-        if self.backend == Backend::Native {
-            return linux::send(self.socket.as_fd(), self.family, batch, self.gso);
+        match &self.portable {
+            Some(portable) => portable.send(&self.socket, self.family, batch),
+            #[cfg(target_os = "linux")]
+            None => linux::send(self.socket.as_fd(), self.family, batch, self.gso),
+            #[cfg(not(target_os = "linux"))]
+            None => unreachable!("only Linux has other calls"),
         }
-        portable::send(&self.socket, self.family, batch)
     }
 
     /// Counts the first `pieces` as sent, and removes them from the batch.
@@ -267,7 +299,8 @@ impl UdpSocket {
         }
     }
 
-    /// Handles a refused first piece: splits the piece if its segmentation may be the reason, else drops it.
+    /// Handles a refused first piece: splits the piece if its segmentation may be the reason, leaves the source to the system
+    /// if that may be, else drops the piece.
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
         if piece.segment_bytes.is_some() && may_refuse_gso(error) {
@@ -275,6 +308,11 @@ impl UdpSocket {
             self.gso_refusals += 1;
             self.gso = refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
             batch.split_front();
+            return;
+        }
+        if piece.to.local.is_some() && may_refuse_source(error) {
+            // The address is not this host's any more, or not of the interface by which the destination is reached.
+            batch.free_front();
             return;
         }
         self.is_refused |= error.kind() == io::ErrorKind::ConnectionRefused;
@@ -309,11 +347,13 @@ impl UdpSocket {
     }
 
     fn receive_some(&self, batch: &mut ReceiveBatch) -> io::Result<usize> {
-        #[cfg(target_os = "linux")]
-        if self.backend == Backend::Native {
-            return linux::receive(self.socket.as_fd(), batch);
+        match &self.portable {
+            Some(portable) => portable.receive(&self.socket, batch),
+            #[cfg(target_os = "linux")]
+            None => linux::receive(self.socket.as_fd(), batch),
+            #[cfg(not(target_os = "linux"))]
+            None => unreachable!("only Linux has other calls"),
         }
-        portable::receive(&self.socket, batch)
     }
 }
 
@@ -328,6 +368,8 @@ fn granted(reported_bytes: usize) -> usize {
     if cfg!(target_os = "linux") { reported_bytes / 2 } else { reported_bytes }
 }
 
+const LOCAL_REMEDY: &str = "this system does not tell to which of its addresses a datagram was sent: clients reach the server \
+                            only by the address from which the system answers. Remedy: listen on one address";
 /// After so many refusals without a success in between, segmentation is off for good.
 const GSO_REFUSALS_MAX: u32 = 8;
 /// ICMP errors that one receive passes over.

@@ -27,7 +27,7 @@ fn count(records: &[Value], name: &str) -> u64 {
 }
 
 fn path(port: u16) -> PeerPath {
-    PeerPath { socket: 0, remote: ([192, 0, 2, 1], port).into(), carrier: Carrier::UDP }
+    PeerPath { socket: 0, local: None, remote: ([192, 0, 2, 1], port).into(), carrier: Carrier::UDP }
 }
 
 /// Takes what is due to the other side; every seventh datagram is lost.

@@ -41,7 +41,7 @@ impl World {
         let server = Config::server(Default::default()).encrypted(security.suites().expect("it encrypts"));
         let end = |config, number: u8| End {
             endpoint: Endpoint::new(config, [seed ^ number; 32]).expect("a good configuration"),
-            path: Path { socket: 0, remote: ([192, 0, 2, number], 7777).into(), carrier: Carrier::UDP },
+            path: Path { socket: 0, local: None, remote: ([192, 0, 2, number], 7777).into(), carrier: Carrier::UDP },
             peer: None,
             got: Vec::new(),
             closes: Vec::new(),

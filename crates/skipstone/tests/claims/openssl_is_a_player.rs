@@ -39,7 +39,7 @@ impl Player {
         let program = program.stdin(input).stdout(output).stderr(Stdio::null()).spawn().expect("it runs");
         let limits = Limits { datagram_bytes_max: PIECE_BYTES + RECORD_BYTES, ..Config::client().limits };
         let mut endpoint = Endpoint::new(Config { limits, ..Config::client() }, [7; 32]).expect("it is good");
-        let path = Path { socket: 0, remote: server, carrier: Carrier::DTLS };
+        let path = Path { socket: 0, local: None, remote: server, carrier: Carrier::DTLS };
         let peer = endpoint.connect(Time::from_micros(1), path, b"by DTLS").expect("it may");
         Player { program, pipe, endpoint, peer, began: Instant::now(), path, events: Vec::new() }
     }

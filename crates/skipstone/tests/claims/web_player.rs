@@ -36,7 +36,7 @@ impl WebPlayer {
 
     pub(crate) fn with_token(server: SocketAddr, token: &[u8]) -> WebPlayer {
         let mut endpoint = Endpoint::new(Config::client(), [7; 32]).expect("it is good");
-        let path = Path { socket: 0, remote: server, carrier: Carrier::WEBTRANSPORT };
+        let path = Path { socket: 0, local: None, remote: server, carrier: Carrier::WEBTRANSPORT };
         let peer = endpoint.connect(Time::from_micros(1), path, token).expect("it may");
         endpoint.set_writable(0, false);
         let page = Page::new(Instant::now(), server, Some("https://game.example"));
@@ -47,7 +47,7 @@ impl WebPlayer {
     pub(crate) fn step(&mut self) {
         let (instant, mut buffer) = (Instant::now(), vec![0; 1 << 16]);
         let now = Time::from_micros(1 + self.began.elapsed().as_micros() as u64);
-        let path = Path { socket: 0, remote: self.server, carrier: Carrier::WEBTRANSPORT };
+        let path = Path { socket: 0, local: None, remote: self.server, carrier: Carrier::WEBTRANSPORT };
         while let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
             self.page.handle(instant, from, &buffer[..length]);
         }

@@ -102,7 +102,7 @@ fn channels(condition: &Condition) -> Vec<ChannelRule> {
 }
 
 fn path(remote: SocketAddr) -> Path {
-    Path { socket: 0, remote, carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote, carrier: Carrier::UDP }
 }
 
 struct SkipstoneEnd {

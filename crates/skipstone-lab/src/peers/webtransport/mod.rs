@@ -190,7 +190,7 @@ impl Pages {
     }
 
     fn path(&self, page: usize) -> Path {
-        Path { socket: page as u32, remote: self.server, carrier: Carrier::WEBTRANSPORT }
+        Path { socket: page as u32, local: None, remote: self.server, carrier: Carrier::WEBTRANSPORT }
     }
 
     fn begin(&mut self) -> Result<(), String> {

@@ -15,6 +15,7 @@ use super::outgoing::{Outgoing, Send};
 use super::peer_shards::Deliver;
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
+use crate::net::udp::AddressPair;
 use crate::security::{DtlsServer, DtlsSession, is_client_hello, is_sealed};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path};
@@ -26,7 +27,7 @@ use std::net::SocketAddr;
 pub(super) struct DtlsGuests {
     server: DtlsServer,
     guests: BTreeMap<u32, Guest>,
-    by_remote: BTreeMap<(u32, SocketAddr), AtAddress>,
+    by_addresses: BTreeMap<(u32, AddressPair), AtAddress>,
     /// The next time of each guest, if there is one.
     due: BTreeSet<(Time, u32)>,
     places: Places,
@@ -36,7 +37,7 @@ pub(super) struct DtlsGuests {
     stats: DtlsStats,
 }
 
-/// The sessions with one address. A client that was restarted begins another while its old one stands, which anybody could
+/// The sessions of one address with one of the server's. A client that was restarted begins another while its old one stands, which anybody could
 /// do in its name: the old one goes when the new one is established.
 #[derive(Clone, Copy, Debug, Default)]
 struct AtAddress {
@@ -48,7 +49,7 @@ struct AtAddress {
 struct Guest {
     /// The shared UDP socket.
     socket: u32,
-    remote: SocketAddr,
+    addresses: AddressPair,
     session: DtlsSession,
     stage: Stage,
     until: Time,
@@ -88,7 +89,8 @@ const BEGIN_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Guest {
     fn path(&self, number: u32) -> Path {
-        Path { socket: number, remote: self.remote, carrier: dtls_carrier(&self.remote) }
+        let AddressPair { local, remote } = self.addresses;
+        Path { socket: number, local, remote, carrier: dtls_carrier(&remote) }
     }
 
     /// When something is to be done. A stranger is answered and never told twice.
@@ -98,7 +100,7 @@ impl Guest {
 
     /// Whether a datagram of this many bytes may go to the address.
     fn affords(&mut self, bytes: usize) -> bool {
-        let cost = bytes_on_the_wire(&self.remote, bytes);
+        let cost = bytes_on_the_wire(&self.addresses.remote, bytes);
         let is_affordable = self.session.is_proven() || cost <= self.credit;
         self.credit = self.credit.saturating_sub(cost);
         is_affordable
@@ -110,7 +112,7 @@ impl DtlsGuests {
         DtlsGuests {
             server,
             guests: BTreeMap::new(),
-            by_remote: BTreeMap::new(),
+            by_addresses: BTreeMap::new(),
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
             is_inviting: true,
@@ -144,23 +146,24 @@ impl DtlsGuests {
     pub(super) fn handle(
         &mut self,
         now: Time,
-        (socket, remote): (u32, SocketAddr),
+        (socket, addresses): (u32, AddressPair),
         bytes: &[u8],
         endpoint: &mut Endpoint,
         deliver: Deliver<'_>,
     ) {
-        let at = self.by_remote.get(&(socket, remote)).copied().unwrap_or_default();
+        let at = self.by_addresses.get(&(socket, addresses)).copied().unwrap_or_default();
         let is_hello = is_client_hello(bytes);
         let mut is_taken = false;
         if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
-            let below = Path { socket, remote, carrier: udp_carrier(&remote) };
+            let AddressPair { local, remote } = addresses;
+            let below = Path { socket, local, remote, carrier: udp_carrier(&remote) };
             endpoint.handle_unknown_session(below, bytes.len());
         }
         for number in [at.coming, at.standing].into_iter().flatten() {
             is_taken |= self.feed(now, number, bytes, is_hello, endpoint, deliver);
         }
-        if at.coming.is_none() && is_hello && self.begin(now, socket, remote) {
-            let coming = self.by_remote.get(&(socket, remote)).and_then(|at| at.coming);
+        if at.coming.is_none() && is_hello && self.begin(now, socket, addresses) {
+            let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
             is_taken = coming.is_some_and(|number| self.feed(now, number, bytes, is_hello, endpoint, deliver));
         }
         self.stats.dropped += u64::from(!is_taken);
@@ -185,10 +188,10 @@ impl DtlsGuests {
         }
         // A hello with the cookie begins what costs.
         let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
-        if is_costly && !endpoint.admits_handshake(now, &guest.remote) {
+        if is_costly && !endpoint.admits_handshake(now, &guest.addresses.remote) {
             return false;
         }
-        guest.credit += bytes_on_the_wire(&guest.remote, bytes.len());
+        guest.credit += bytes_on_the_wire(&guest.addresses.remote, bytes.len());
         let path = guest.path(number);
         let is_taken = guest.session.handle_datagram(now, bytes, &mut |content| deliver(endpoint, path, content));
         self.settle(now, number, endpoint);
@@ -196,7 +199,7 @@ impl DtlsGuests {
     }
 
     /// Starts a session for an address that sent a ClientHello, if the limits allow.
-    fn begin(&mut self, now: Time, socket: u32, remote: SocketAddr) -> bool {
+    fn begin(&mut self, now: Time, socket: u32, addresses: AddressPair) -> bool {
         if !self.is_inviting || !self.places.may_begin(now, BEGIN_INTERVAL) {
             return false;
         }
@@ -210,7 +213,7 @@ impl DtlsGuests {
         }
         let guest = Guest {
             socket,
-            remote,
+            addresses,
             session: self.server.session(now),
             stage: Stage::Stranger,
             until: now + STRANGER_LIFE,
@@ -220,7 +223,7 @@ impl DtlsGuests {
             hellos: 0,
         };
         self.guests.insert(number, guest);
-        self.by_remote.entry((socket, remote)).or_default().coming = Some(number);
+        self.by_addresses.entry((socket, addresses)).or_default().coming = Some(number);
         self.stats.begun += 1;
         true
     }
@@ -231,7 +234,9 @@ impl DtlsGuests {
         while let Some(bytes) = guest.session.poll_datagram() {
             guest.has_spoken = true;
             let has_room = self.outgoing.has_room(bytes.len());
-            if !has_room || !guest.affords(bytes.len()) || !self.outgoing.push(guest.socket, guest.remote, &bytes, None)
+            if !has_room
+                || !guest.affords(bytes.len())
+                || !self.outgoing.push(guest.socket, guest.addresses, &bytes, None)
             {
                 self.stats.dropped += 1;
             }
@@ -258,8 +263,8 @@ impl DtlsGuests {
     fn on_proven(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> bool {
         let Some(guest) = self.guests.get_mut(&number) else { return false };
         (guest.stage, guest.until) = (Stage::Proven, now + HANDSHAKE_LIFE);
-        endpoint.on_handshake_begun(&guest.remote);
-        if let Some(crowded) = self.places.prove(number, Network::of(&guest.remote)) {
+        endpoint.on_handshake_begun(&guest.addresses.remote);
+        if let Some(crowded) = self.places.prove(number, Network::of(&guest.addresses.remote)) {
             self.stats.displaced += 1;
             self.end(now, crowded, endpoint);
         }
@@ -270,7 +275,7 @@ impl DtlsGuests {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         (guest.stage, guest.until) = (Stage::Established, now + SILENT_LIFE);
         self.stats.established += 1;
-        let at = self.by_remote.entry((guest.socket, guest.remote)).or_default();
+        let at = self.by_addresses.entry((guest.socket, guest.addresses)).or_default();
         let before = at.standing.replace(number);
         at.coming = None;
         if let Some(before) = before {
@@ -347,7 +352,7 @@ impl DtlsGuests {
     fn end(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.remove(number) else { return };
         if matches!(guest.stage, Stage::Proven | Stage::Established) {
-            endpoint.on_handshake_failed(&guest.remote);
+            endpoint.on_handshake_failed(&guest.addresses.remote);
         }
         let reason = guest.session.failure().map_or("the DTLS session is over", |failure| &failure.reason);
         endpoint.handle_carrier_lost(now, number, reason);
@@ -357,12 +362,12 @@ impl DtlsGuests {
         let guest = self.guests.remove(&number)?;
         self.due.remove(&(guest.due, number));
         self.places.leave(number);
-        let key = (guest.socket, guest.remote);
-        if let Some(at) = self.by_remote.get_mut(&key) {
+        let key = (guest.socket, guest.addresses);
+        if let Some(at) = self.by_addresses.get_mut(&key) {
             at.coming = at.coming.filter(|coming| *coming != number);
             at.standing = at.standing.filter(|standing| *standing != number);
             if at.coming.is_none() && at.standing.is_none() {
-                self.by_remote.remove(&key);
+                self.by_addresses.remove(&key);
             }
         }
         Some(guest)

@@ -4,13 +4,15 @@ use super::session::Session;
 use crate::driver::carrier::webtransport_carrier;
 use quinn_proto::{Connection, ConnectionHandle};
 use skipstone_proto::{Path, Time};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 pub(super) struct Guest {
     /// The shared UDP socket.
     pub(super) socket: u32,
     /// The address from which the client came. QUIC may move; the path of the protocol's connection stays.
     pub(super) remote: SocketAddr,
+    /// The server's address that the client asked, if the socket has several: QUIC answers from there.
+    pub(super) local: Option<IpAddr>,
     pub(super) handle: ConnectionHandle,
     pub(super) quic: Connection,
     pub(super) session: Session,
@@ -46,7 +48,7 @@ pub(super) enum Stage {
 
 impl Guest {
     pub(super) fn path(&self, number: u32) -> Path {
-        Path { socket: number, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
+        Path { socket: number, local: self.local, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
     }
 
     /// Bytes of a packet that the session takes at present; `None` without a session.

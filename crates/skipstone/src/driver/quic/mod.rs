@@ -25,6 +25,7 @@ use super::outgoing::{Outgoing, Send};
 use super::peer_shards::Deliver;
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::WebTransportStats;
+use crate::net::udp::AddressPair;
 use crate::security::QuicServer;
 use bytes::{Bytes, BytesMut};
 use guest::{Guest, Stage};
@@ -37,7 +38,6 @@ use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Shard};
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::SocketAddr;
 use std::time::Instant;
 
 /// The QUIC connections of a server's shared sockets.
@@ -129,14 +129,14 @@ impl QuicGuests {
     pub(super) fn handle(
         &mut self,
         now: Time,
-        (socket, remote): (u32, SocketAddr),
+        (socket, from): (u32, AddressPair),
         bytes: &[u8],
         endpoint: &mut Endpoint,
         deliver: Deliver<'_>,
     ) {
         self.buffer.clear();
         let datagram = BytesMut::from(bytes);
-        match self.quic.handle(self.instant(now), remote, None, None, datagram, &mut self.buffer) {
+        match self.quic.handle(self.instant(now), from.remote, from.local, None, datagram, &mut self.buffer) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 let Some(number) = self.by_handle.get(&handle).copied() else { return };
                 let Some(guest) = self.guests.get_mut(&number) else { return };
@@ -155,14 +155,14 @@ impl QuicGuests {
     /// Queues what QUIC wrote into the buffer.
     fn answer(&mut self, socket: u32, transmit: &quinn_proto::Transmit) {
         let bytes = &self.buffer[..transmit.size.min(self.buffer.len())];
-        if !self.outgoing.push(socket, transmit.destination, bytes, transmit.segment_size) {
+        if !self.outgoing.push(socket, destination(transmit), bytes, transmit.segment_size) {
             self.stats.dropped += 1;
         }
     }
 
     /// Somebody would like a connection: it begins, or the address is to be proven first, or nothing happens.
     fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
-        let remote = incoming.remote_address();
+        let (remote, local) = (incoming.remote_address(), incoming.local_ip());
         let is_proven = incoming.remote_address_validated();
         if !self.is_inviting || is_proven && !endpoint.admits_handshake(now, &remote) {
             self.stats.dropped += 1;
@@ -185,6 +185,7 @@ impl QuicGuests {
         let guest = Guest {
             socket,
             remote,
+            local,
             handle,
             quic,
             session,
@@ -404,7 +405,7 @@ impl QuicGuests {
         loop {
             self.buffer.clear();
             let Some(transmit) = guest.quic.poll_transmit(instant, SEGMENTS_MAX, &mut self.buffer) else { break };
-            send(guest.socket, transmit.destination, &self.buffer[..transmit.size], transmit.segment_size);
+            send(guest.socket, destination(&transmit), &self.buffer[..transmit.size], transmit.segment_size);
         }
     }
 
@@ -556,6 +557,11 @@ struct Ending {
     session: Option<String>,
     /// QUIC's connection is over, or is to end with this code, for this reason.
     connection: Option<(u32, String)>,
+}
+
+/// Where a datagram of QUIC's goes, and from which address.
+fn destination(transmit: &quinn_proto::Transmit) -> AddressPair {
+    AddressPair { local: transmit.src_ip, remote: transmit.destination }
 }
 
 /// A datagram of a session, in the memory that all of them share.

@@ -1,5 +1,6 @@
 //! Properties of the I/O shell, one file for each; over loopback, with ports that the system chooses.
 
+mod udp_answers_leave_from_where_datagrams_came;
 mod udp_backends_behave_alike;
 mod udp_batch_survives_partial_sends;
 mod udp_one_bad_destination_never_stops_the_rest;
@@ -26,7 +27,7 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll, Token};
 
-use super::udp::{Backend, ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
+use super::udp::{AddressPair, Backend, ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 use super::wait::wait;
 
 fn loopback_v4() -> SocketAddr {

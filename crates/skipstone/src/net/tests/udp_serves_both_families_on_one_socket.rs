@@ -39,7 +39,7 @@ fn peers_of_both_families_are_heard_and_answered() {
 fn only_v6_refuses_v4_peers() {
     let mut server = any_v6(Some(true), Backend::Native);
     let mut batch = SendBatch::new();
-    assert!(batch.push(b"hello", (Ipv4Addr::LOCALHOST, 9).into(), None));
+    assert!(batch.push(b"hello", SocketAddr::from((Ipv4Addr::LOCALHOST, 9)), None));
     assert_eq!(send_all(&mut server, &mut batch).errors.unreachable, 1);
 }
 

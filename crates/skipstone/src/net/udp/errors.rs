@@ -63,6 +63,17 @@ pub(super) fn is_icmp(error: &io::Error) -> bool {
         || error.raw_os_error() == Some(codes::MESSAGE_TOO_LARGE)
 }
 
+/// Whether the system does not have the address family: a host without IPv6.
+pub fn is_without_family(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(codes::NO_FAMILY)
+}
+
+/// Whether the source address may be the reason for which a datagram was refused.
+pub(super) fn may_refuse_source(error: &io::Error) -> bool {
+    use io::ErrorKind::*;
+    matches!(error.kind(), InvalidInput | AddrNotAvailable | NetworkUnreachable | HostUnreachable)
+}
+
 pub(super) use codes::{may_refuse_gso, refused_by_path};
 
 /// Error numbers that `io::ErrorKind` does not name.
@@ -72,6 +83,7 @@ mod codes {
 
     pub(super) const MESSAGE_TOO_LARGE: i32 = libc::EMSGSIZE;
     pub(super) const NO_BUFFERS: i32 = libc::ENOBUFS;
+    pub(super) const NO_FAMILY: i32 = libc::EAFNOSUPPORT;
 
     pub(in super::super) fn may_refuse_gso(error: &io::Error) -> bool {
         matches!(error.raw_os_error(), Some(libc::EIO | libc::EINVAL))
@@ -90,6 +102,8 @@ mod codes {
     pub(super) const MESSAGE_TOO_LARGE: i32 = 10_040;
     /// WSAENOBUFS.
     pub(super) const NO_BUFFERS: i32 = 10_055;
+    /// WSAEAFNOSUPPORT.
+    pub(super) const NO_FAMILY: i32 = 10_047;
 
     pub(in super::super) fn may_refuse_gso(_error: &io::Error) -> bool {
         false

@@ -16,8 +16,11 @@ pub struct UdpOptions {
     /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
     pub only_v6: Option<bool>,
     /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
-    /// MTU discovery needs it. Linux only.
+    /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD.
     pub never_fragment: bool,
+    /// Report where each datagram was sent to, if the socket is bound to all addresses (`0.0.0.0`, `[::]`), so that an
+    /// answer can leave from there.
+    pub reports_local: bool,
     /// System calls to use.
     pub backend: Backend,
 }
@@ -42,13 +45,20 @@ impl UdpOptions {
             reuse_port: false,
             only_v6: None,
             never_fragment: true,
+            reports_local: true,
             backend: Backend::Native,
         }
     }
 
     /// For a client: 512 KiB, a few ticks of the busiest game.
     pub fn client() -> UdpOptions {
-        UdpOptions { receive_buffer_bytes: 512 << 10, send_buffer_bytes: 512 << 10, ..UdpOptions::server() }
+        let buffer_bytes = 512 << 10;
+        UdpOptions {
+            receive_buffer_bytes: buffer_bytes,
+            send_buffer_bytes: buffer_bytes,
+            reports_local: false,
+            ..UdpOptions::server()
+        }
     }
 }
 

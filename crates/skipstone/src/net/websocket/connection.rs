@@ -112,7 +112,8 @@ impl WsConnection {
         options: WsOptions,
         tls: Option<&TlsClient>,
     ) -> Result<WsConnection, WsConnectError> {
-        let uri: Uri = url.split('#').next().unwrap_or_default().parse().map_err(|_| WsConnectError::BadUrl)?;
+        let uri: Uri =
+            without_zone(url.split('#').next().unwrap_or_default()).parse().map_err(|_| WsConnectError::BadUrl)?;
         let key = generate_key();
         let request = encode_request(&uri, &key).ok_or(WsConnectError::BadUrl)?;
         let is_secure = uri.scheme_str() == Some("wss");
@@ -379,3 +380,11 @@ impl WsConnection {
 
 /// Room for control frames beyond the high-water mark, and in tungstenite's own buffer.
 const CONTROL_BYTES_MAX: usize = 4 << 10;
+
+/// A request's URL without the zone of an address, which only this machine knows (RFC 6874, section 4).
+fn without_zone(url: &str) -> String {
+    match url.split_once(']').and_then(|(host, rest)| Some((host.split_once('%')?.0, rest))) {
+        Some((host, rest)) => format!("{host}]{rest}"),
+        None => url.into(),
+    }
+}

@@ -58,9 +58,13 @@ impl Host {
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 endpoint.handle_datagram(now, path, content);
             };
-            return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
+            return self.guests.handle(now, (SOCKET, from.into()), bytes, &mut self.endpoint, deliver);
         }
-        self.endpoint.handle_datagram(now, Path { socket: SOCKET, remote: from, carrier: Carrier::UDP }, bytes);
+        self.endpoint.handle_datagram(
+            now,
+            Path { socket: SOCKET, local: None, remote: from, carrier: Carrier::UDP },
+            bytes,
+        );
     }
 
     /// What a driver does between two waits. Returns what leaves.
@@ -100,7 +104,7 @@ impl Host {
         let mut said = Vec::new();
         self.guests.transmit(&mut |socket, to, bytes, _| {
             assert_eq!(socket, SOCKET);
-            said.push((to, bytes.to_vec()));
+            said.push((to.remote, bytes.to_vec()));
         });
         said
     }
@@ -150,7 +154,7 @@ struct Player {
 }
 
 fn server_path() -> Path {
-    Path { socket: 0, remote: ([198, 51, 100, 1], 7777).into(), carrier: Carrier::DTLS }
+    Path { socket: 0, local: None, remote: ([198, 51, 100, 1], 7777).into(), carrier: Carrier::DTLS }
 }
 
 impl Player {

@@ -33,7 +33,7 @@ fn strangers_fill_256_places_and_get_no_more_than_they_brought() {
         assert_eq!(host.guests.stats().displaced, 3_000 - STRANGERS_MAX as u64);
         host.guests.handle_timeout(START + Duration::from_secs(20), &mut host.endpoint);
         assert_eq!((host.guests.stats().open, host.guests.poll_timeout()), (0, Time::NEVER));
-        assert!(host.said().is_empty() && host.guests.by_remote.is_empty(), "they go without a word");
+        assert!(host.said().is_empty() && host.guests.by_addresses.is_empty(), "they go without a word");
     }
 }
 
@@ -60,7 +60,7 @@ fn whoever_has_proven_its_address_is_not_displaced_by_strangers() {
         }
         host.said();
         (0..600).for_each(|number| host.take(START, address(number), &mut hello.clone()));
-        assert!(host.guests.guests.values().any(|guest| guest.remote == address(9_999)), "{version:?}");
+        assert!(host.guests.guests.values().any(|guest| guest.addresses.remote == address(9_999)), "{version:?}");
     }
 }
 

@@ -231,7 +231,7 @@ fn datagrams_of_one_round_are_acknowledged_together() {
             assert!(matches!(content.len(), 60 | 1_000) && content.iter().all(|byte| *byte == 0xFF));
             came += 1;
         };
-        host.guests.handle(now, (SOCKET, address(1)), datagram, &mut host.endpoint, deliver);
+        host.guests.handle(now, (SOCKET, address(1).into()), datagram, &mut host.endpoint, deliver);
     }
     host.now = now;
     assert_eq!((came, host.guests.stats().dropped), (46, dropped));

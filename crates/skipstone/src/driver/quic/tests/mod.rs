@@ -12,6 +12,7 @@ use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
 use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, Path, PeerId};
+use std::net::SocketAddr;
 
 const START: Time = Time::from_micros(1_000_000);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -61,9 +62,13 @@ impl Host {
                 *delivered += 1;
                 endpoint.handle_datagram(now, path, content);
             };
-            return self.guests.handle(now, (SOCKET, from), bytes, &mut self.endpoint, deliver);
+            return self.guests.handle(now, (SOCKET, from.into()), bytes, &mut self.endpoint, deliver);
         }
-        self.endpoint.handle_datagram(now, Path { socket: SOCKET, remote: from, carrier: Carrier::UDP }, bytes);
+        self.endpoint.handle_datagram(
+            now,
+            Path { socket: SOCKET, local: None, remote: from, carrier: Carrier::UDP },
+            bytes,
+        );
     }
 
     /// What a driver does between two waits. Returns what leaves.
@@ -102,7 +107,7 @@ impl Host {
         self.guests.advance_all(self.now, &mut self.endpoint);
         self.guests.transmit(self.now, &mut |socket, to, bytes, segment| {
             assert_eq!(socket, SOCKET);
-            said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to, bytes.to_vec())));
+            said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to.remote, bytes.to_vec())));
         });
         said
     }
@@ -157,7 +162,7 @@ struct Player {
 
 impl Player {
     fn new(number: u32, now: Time, carrier: Carrier) -> Player {
-        let path = Path { socket: 0, remote: SERVER, carrier };
+        let path = Path { socket: 0, local: None, remote: SERVER, carrier };
         let mut endpoint = Endpoint::new(Config::client(), [number as u8; 32]).expect("it is good");
         let peer = endpoint.connect(now, path, b"a token").expect("it may");
         endpoint.set_writable(path.socket, false);

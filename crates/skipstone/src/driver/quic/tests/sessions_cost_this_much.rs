@@ -60,7 +60,7 @@ fn a_datagram_costs() {
             let sent = client.datagrams(instant(now));
             let began = Instant::now();
             for datagram in sent {
-                host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
+                host.guests.handle(now, (SOCKET, address(1).into()), &datagram, &mut host.endpoint, &mut |_, _, _| ());
             }
             host.guests.handle_timeout(now, &mut host.endpoint);
             let told = host.said();
@@ -75,7 +75,7 @@ fn a_datagram_costs() {
             let told = client.datagrams(instant(now));
             let began = Instant::now();
             for datagram in told {
-                host.guests.handle(now, (SOCKET, address(1)), &datagram, &mut host.endpoint, &mut |_, _, _| ());
+                host.guests.handle(now, (SOCKET, address(1).into()), &datagram, &mut host.endpoint, &mut |_, _, _| ());
             }
             let answers = host.said();
             acks += began.elapsed();

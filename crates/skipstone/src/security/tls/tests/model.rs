@@ -56,7 +56,7 @@ pub(super) const DELAY: Duration = Duration::from_millis(20);
 const fn address(number: u8) -> Path {
     use std::net::{IpAddr, Ipv4Addr, SocketAddr};
     let remote = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(192, 0, 2, number)), 7_777);
-    Path { socket: 0, remote, carrier: Carrier::UDP }
+    Path { socket: 0, local: None, remote, carrier: Carrier::UDP }
 }
 const CLIENT: Path = address(1);
 const SERVER: Path = address(2);
