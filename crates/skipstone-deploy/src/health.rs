@@ -51,7 +51,7 @@ pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
         }
     }
     if let Some(command) = &health.command {
-        remote.script_within(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
+        remote.run(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
     }
     Ok(())
 }
