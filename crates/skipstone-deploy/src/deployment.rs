@@ -110,14 +110,14 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
                 TurnFailure::NotWell(why) => (why.clone(), &moves[..=count]),
             };
             let mut text = format!("{}: release {release} is {why}", one.name);
+            if matches!(failure, TurnFailure::NotWell(_)) {
+                tell(one.name, "not marked as failed", one.target.mark_failed(release).as_ref());
+            }
             for back in switched.iter().rev() {
                 text += &match go_back(plan, release, back) {
                     Ok(what) => format!("\n  {}: {what}", back.name),
                     Err(error) => format!("\n  {}: the way back failed, too: {error}", back.name),
                 };
-            }
-            if matches!(failure, TurnFailure::NotWell(_)) {
-                tell(one.name, "not marked as failed", one.target.mark_failed(release).as_ref());
             }
             return Err(text);
         }

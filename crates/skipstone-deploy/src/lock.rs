@@ -10,7 +10,7 @@
 
 use crate::bounded::Running;
 use crate::captured::Captured;
-use crate::remote::{LOST_LOCK, Practice, Remote, RemoteFailure, STEP_MAX};
+use crate::remote::{Practice, Remote, RemoteFailure, STEP_MAX};
 use std::cell::RefCell;
 use std::time::Duration;
 
@@ -55,6 +55,8 @@ timeout -k 5 "$limit" sh -euc "$script" sh "$@" 9>&- || {
 
 /// The limit of a step on the target itself: below [`STEP_MAX`] by the time to connect and to take the lock.
 const STEP_SECONDS_MAX: &str = "260";
+/// The exit code of a step whose deployment has lost its lock.
+const LOST_LOCK: i32 = 76;
 /// How long a target may take to give the lock: to connect, and a step of the deployment before.
 const LOCK_MAX: Duration = Duration::from_secs(60);
 /// How long the connection may take to end.
@@ -89,7 +91,7 @@ impl SiteLock {
     /// Runs a script as a step that takes the directory as its $1 and these words behind it.
     ///
     /// # Errors
-    /// The lock is lost ([`RemoteFailure::is_lost_lock`]), or the step failed.
+    /// The lock is lost, and nothing was changed; or the step failed.
     pub(crate) fn step(&self, remote: &Remote<'_>, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         if self.holder.as_ref().is_some_and(|holder| !holder.borrow_mut().is_running()) {
             let text =

@@ -32,9 +32,13 @@ ln -sfn "releases/$3" ".current-$3"
 mv -T ".current-$3" current
 "#;
 
-const FAILED: &str = r#"[ ! -d "$1/releases/$2" ] || : > "$1/releases/$2/.skipstone-failed""#;
+/// Marks a release that did not get well, and only while it is current: otherwise something else was looked at.
+const FAILED: &str = r#"cd "$1"; [ "$(readlink current)" != "releases/$2" ] || : > "releases/$2/.skipstone-failed""#;
 
-const WELL: &str = r#"cd "$1/releases/$2" && : > .skipstone-well && rm -f .skipstone-failed"#;
+const WELL: &str = r#"
+cd "$1"
+[ "$(readlink current)" = "releases/$2" ] || { echo "it is not current any more" >&2; exit 78; }
+cd "releases/$2" && : > .skipstone-well && rm -f .skipstone-failed"#;
 
 /// Deletes releases beyond those that are kept, so many that were well and so many that were not, and uploads that never ended: only
 /// directories of ours, never through a link.

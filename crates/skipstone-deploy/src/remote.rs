@@ -23,8 +23,6 @@ pub(crate) enum Practice {
     Dry,
 }
 
-/// The exit code of a step whose deployment has lost its lock.
-pub(crate) const LOST_LOCK: i32 = 76;
 /// The exit code of ssh itself, for a connection that could not be made or has ended.
 const NO_CONNECTION: i32 = 255;
 

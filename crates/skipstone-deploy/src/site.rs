@@ -33,8 +33,10 @@ fi
 const CURRENT: &str = r#"[ ! -L "$1/current" ] || readlink "$1/current""#;
 
 const LIST: &str = r#"
-cd "$1/releases" 2>/dev/null || exit 0
+[ -d "$1/releases" ] || exit 0
+cd "$1/releases"
 for release in *; do
+  case $release in *[!A-Za-z0-9._-]*) continue;; esac
   [ -f "$release/.skipstone-release" ] && [ ! -L "$release" ] || continue
   state=untried; [ ! -e "$release/.skipstone-well" ] || state=well; [ ! -e "$release/.skipstone-failed" ] || state=failed
   echo "$release $state $(head -n 1 "$release/.skipstone-release")"
