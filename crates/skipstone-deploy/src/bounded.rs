@@ -1,16 +1,18 @@
-//! Programs that end in time: one that does not is killed, and nobody waits for it.
+//! Programs that end in time: one that does not is killed, and nobody waits for it. Their output is read while they run, and kept
+//! within its limits.
 
+use crate::captured::Captured;
 use std::io::{self, Read, Write};
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What is kept of each output; the rest is read and dropped, so that the program can go on.
-const KEPT_BYTES_MAX: usize = 1 << 20;
 /// How long output may stay open after its program, as by an ssh that goes on in the background.
 const AFTER_END: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(10);
+/// How much a program may say before the line that is waited for.
+const PREFACE_BYTES_MAX: usize = 16 << 10;
 
 /// Why there is no output.
 #[derive(Debug)]
@@ -21,55 +23,128 @@ pub(crate) enum Unfinished {
     TooLong,
 }
 
-/// Runs a program with this input, until the limit.
-pub(crate) fn output(command: &mut Command, input: &[u8], limit: Duration) -> Result<Output, Unfinished> {
-    let deadline = Instant::now() + limit;
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().map_err(Unfinished::Broken)?;
-    let (stdin, input) = (child.stdin.take(), input.to_vec());
-    // In a thread: a program that does not read would hold us. One that ended closes the pipe, which its status explains.
-    thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
-    let stdout = read(child.stdout.take());
-    let stderr = read(child.stderr.take());
-    let status = wait(&mut child, deadline).inspect_err(|_| {
-        let _ = child.kill();
-        let _ = child.wait();
-    })?;
-    let end = Instant::now() + AFTER_END;
-    Ok(Output { status, stdout: collect(&stdout, end), stderr: collect(&stderr, end) })
+/// A program that ended by itself.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub(crate) status: ExitStatus,
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Captured,
 }
 
-fn wait(child: &mut Child, deadline: Instant) -> Result<ExitStatus, Unfinished> {
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Ok(status),
-            Ok(None) if Instant::now() >= deadline => return Err(Unfinished::TooLong),
-            Ok(None) => thread::sleep(PAUSE),
-            Err(error) => return Err(Unfinished::Broken(error)),
+/// Runs a program with this input, until the limit.
+pub(crate) fn output(command: &mut Command, input: &[u8], limit: Duration) -> Result<Finished, Unfinished> {
+    let mut running = Running::start(command).map_err(Unfinished::Broken)?;
+    let (stdin, input) = (running.stdin.take(), input.to_vec());
+    // In a thread: a program that does not read would hold us. One that ended closes the pipe, which its status explains.
+    thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
+    running.finish(limit)
+}
+
+/// A program that runs, with its standard input open.
+#[derive(Debug)]
+pub(crate) struct Running {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    stdout: Tap,
+    stderr: Tap,
+}
+
+impl Running {
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let stdin = child.stdin.take();
+        let (stdout, stderr) = (Tap::on(child.stdout.take()), Tap::on(child.stderr.take()));
+        Ok(Running { child, stdin, stdout, stderr })
+    }
+
+    /// The first line of its output that begins so, without that beginning. `None` if it does not come within the limit, if the
+    /// output ends before it, or if [`PREFACE_BYTES_MAX`] of something else come first.
+    pub(crate) fn line_after(&self, beginning: &str, limit: Duration) -> Option<String> {
+        let find = |output: &Captured| {
+            let whole = output.head().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            let text = String::from_utf8_lossy(&output.head()[..whole]).into_owned();
+            text.lines().find_map(|line| line.strip_prefix(beginning)).map(str::to_owned)
+        };
+        let is_enough = |output: &Captured| output.head().len() >= PREFACE_BYTES_MAX || find(output).is_some();
+        find(&self.stdout.wait(Instant::now() + limit, is_enough).captured)
+    }
+
+    pub(crate) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Closes its input, and waits for its end; it is killed at the limit.
+    pub(crate) fn finish(&mut self, limit: Duration) -> Result<Finished, Unfinished> {
+        drop(self.stdin.take());
+        let status = self.wait(Instant::now() + limit).inspect_err(|_| self.kill())?;
+        let end = Instant::now() + AFTER_END;
+        Ok(Finished { status, stdout: self.stdout.take(end), stderr: self.stderr.take(end) })
+    }
+
+    pub(crate) fn kill(&mut self) {
+        drop(self.stdin.take());
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    fn wait(&mut self, deadline: Instant) -> Result<ExitStatus, Unfinished> {
+        loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Ok(status),
+                Ok(None) if Instant::now() >= deadline => return Err(Unfinished::TooLong),
+                Ok(None) => thread::sleep(PAUSE),
+                Err(error) => return Err(Unfinished::Broken(error)),
+            }
         }
     }
 }
 
-fn read(pipe: Option<impl Read + Send + 'static>) -> Receiver<Vec<u8>> {
-    // With blocks of 4 KiB the channel holds all that is kept.
-    let (sender, receiver) = sync_channel(KEPT_BYTES_MAX / 4_096);
-    thread::spawn(move || {
-        let Some(mut pipe) = pipe else { return };
-        let mut block = [0; 4_096];
-        while let Ok(length @ 1..) = pipe.read(&mut block) {
-            let _ = sender.try_send(block[..length].to_vec());
-        }
-    });
-    receiver
+/// An output that a thread reads to its end, so that the program can go on.
+#[derive(Debug, Clone)]
+struct Tap(Arc<(Mutex<Tapped>, Condvar)>);
+
+#[derive(Debug, Default)]
+struct Tapped {
+    captured: Captured,
+    is_ended: bool,
 }
 
-fn collect(blocks: &Receiver<Vec<u8>>, end: Instant) -> Vec<u8> {
-    let mut all = Vec::new();
-    loop {
-        match blocks.recv_timeout(end.saturating_duration_since(Instant::now())) {
-            Ok(block) => all.extend(block),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return all,
-        }
+impl Tap {
+    fn on(pipe: Option<impl Read + Send + 'static>) -> Self {
+        let tap = Tap(Arc::default());
+        let reading = tap.clone();
+        thread::spawn(move || {
+            let mut block = [0; 4_096];
+            if let Some(mut pipe) = pipe {
+                while let Ok(length @ 1..) = pipe.read(&mut block) {
+                    reading.change(|tapped| tapped.captured.append(&block[..length]));
+                }
+            }
+            reading.change(|tapped| tapped.is_ended = true);
+        });
+        tap
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Tapped> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Tapped)) {
+        change(&mut self.lock());
+        self.0.1.notify_all();
+    }
+
+    /// Waits until the output is enough or over, or for the deadline.
+    fn wait(&self, deadline: Instant, is_enough: impl Fn(&Captured) -> bool) -> MutexGuard<'_, Tapped> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let goes_on = |tapped: &mut Tapped| !tapped.is_ended && !is_enough(&tapped.captured);
+        self.0.1.wait_timeout_while(self.lock(), left, goes_on).unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// What came by its end, or by the deadline.
+    fn take(&self, deadline: Instant) -> Captured {
+        std::mem::take(&mut self.wait(deadline, |_| false).captured)
     }
 }
 
@@ -77,9 +152,11 @@ fn collect(blocks: &Receiver<Vec<u8>>, end: Instant) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, input: &[u8], limit: Duration) -> Result<Output, Unfinished> {
+    fn shell(script: &str, input: &[u8], limit: Duration) -> Result<Finished, Unfinished> {
         output(Command::new("sh").args(["-c", script]), input, limit)
     }
+
+    const MINUTE: Duration = Duration::from_secs(60);
 
     #[test]
     fn a_program_that_hangs_is_killed_at_the_limit() {
@@ -93,11 +170,36 @@ mod tests {
 
     #[test]
     fn output_that_stays_open_or_never_ends_holds_nobody() {
-        let minute = Duration::from_secs(60);
-        let done = shell("cat; sleep 90 & echo last", b"first ", minute).expect("it ends");
-        assert_eq!(String::from_utf8_lossy(&done.stdout), "first last\n");
-        let done = shell("head -c 9000000 /dev/zero; exit 3", b"", minute).expect("it ends");
-        assert!(done.stdout.len() <= KEPT_BYTES_MAX && done.status.code() == Some(3));
-        assert!(matches!(output(&mut Command::new("/no such"), b"", minute), Err(Unfinished::Broken(_))));
+        let done = shell("cat; sleep 90 & echo last", b"first ", MINUTE).expect("it ends");
+        assert_eq!(done.stdout.whole().as_deref(), Some("first last\n"));
+        let done = shell("head -c 9000000 /dev/zero; exit 3", b"", MINUTE).expect("it ends");
+        assert!(done.stdout.whole().is_none() && done.status.code() == Some(3));
+        assert!(matches!(output(&mut Command::new("/no such"), b"", MINUTE), Err(Unfinished::Broken(_))));
+    }
+
+    #[test]
+    fn the_last_of_many_small_writes_and_of_much_output_is_kept() {
+        // Each line is a write, and most of them a read, of its own.
+        let done = shell("i=0; while [ $i -lt 3000 ]; do echo $i >&2; i=$((i+1)); done", b"", MINUTE).expect("it ends");
+        assert!(done.stderr.whole().is_some_and(|text| text.ends_with("\n2999\n")));
+        let done = shell("head -c 9000000 /dev/zero >&2; echo why >&2; exit 3", b"", MINUTE).expect("it ends");
+        assert!(done.stderr.shown().ends_with("why\n"));
+    }
+
+    #[test]
+    fn a_line_that_is_waited_for_has_a_limit_of_time_and_of_size() {
+        let wait = |script: &str, limit: u64| {
+            let mut running = Running::start(Command::new("sh").args(["-c", script])).expect("it starts");
+            let line = running.line_after("locked ", Duration::from_millis(limit));
+            running.kill();
+            line
+        };
+        assert_eq!(wait("echo Welcome; echo locked 7; exec cat", 60_000).as_deref(), Some("7"));
+        assert_eq!(wait("exec sleep 60", 50), None);
+        assert_eq!(wait("printf 'locked 7'; exec sleep 60", 50), None, "the line may go on");
+        let began = Instant::now();
+        assert_eq!(wait("exec cat /dev/zero", 60_000), None);
+        assert_eq!(wait("true", 60_000), None);
+        assert!(began.elapsed() < Duration::from_secs(30));
     }
 }

@@ -6,11 +6,13 @@ use crate::stage;
 use skipstone_lab::clean;
 use skipstone_lab::report::output;
 use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The lines of a failed build's log that are shown.
 const TAIL_LINES: usize = 20;
+const TAIL_BYTES_MAX: u64 = 64 << 10;
 
 /// The commit that is deployed, and where that is prepared.
 #[derive(Debug, Clone)]
@@ -135,10 +137,20 @@ fn moment() -> String {
 }
 
 fn tail(log: &Path) -> String {
-    let text = fs::read(log).unwrap_or_default();
+    let text = end_of(log).unwrap_or_default();
     let text = clean::page(&String::from_utf8_lossy(&text));
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
+}
+
+/// The end of a log, which may be longer than memory.
+fn end_of(log: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(log)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES_MAX)))?;
+    let mut end = Vec::new();
+    file.take(TAIL_BYTES_MAX).read_to_end(&mut end)?;
+    Ok(end)
 }
 
 fn git(folder: &Path, words: &[&str]) -> Result<String, String> {

@@ -38,9 +38,9 @@ pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
     if let Some((address, path)) = health.url_parts()? {
         let question = format!("GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n");
         let answer = remote.converse(address, &question, limit)?;
-        let first = answer.lines().next().unwrap_or_default();
-        if first.split(' ').nth(1) != Some("200") {
-            let said = if first.is_empty() { "nothing".into() } else { clean::line(first) };
+        let status = status_line(&answer);
+        if !status.starts_with("HTTP/1.") || status.split(' ').nth(1) != Some("200") {
+            let said = if status.is_empty() { "nothing".into() } else { clean::line(status) };
             return Err(format!("http://{address}{path} answers {said}"));
         }
     }
@@ -51,7 +51,28 @@ pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
         }
     }
     if let Some(command) = &health.command {
-        remote.script_within(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
+        remote.run(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
     }
     Ok(())
+}
+
+/// The status line of the final answer: interim ones may come before it (RFC 9110, section 15.2).
+fn status_line(answer: &str) -> &str {
+    let is_interim = |head: &&str| head.split(' ').nth(1).is_some_and(|status| status.starts_with('1'));
+    let head = answer.split("\r\n\r\n").find(|head| !is_interim(head));
+    head.and_then(|head| head.lines().next()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_final_answer_counts_and_not_one_before_it() {
+        let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+        assert_eq!(status_line("HTTP/1.1 200 OK\r\n\r\nok"), "HTTP/1.1 200 OK");
+        assert_eq!(status_line(&format!("{interim}{interim}HTTP/1.1 503 Busy\r\n\r\n")), "HTTP/1.1 503 Busy");
+        assert_eq!(status_line(interim), "");
+        assert_eq!(status_line(""), "");
+    }
 }

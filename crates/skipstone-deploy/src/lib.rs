@@ -2,13 +2,16 @@
 //! switch in one step, a look whether it is well, and the way back.
 //!
 //! ```text
-//! tool > deployment > { builds health } > { site stage } > { remote unit } > { bounded plan } > names
+//! tool > deployment > { builds health locked_site } > { lock site stage } > { remote unit } > { bounded plan } > { captured names }
 //! ```
 
 mod bounded;
 mod builds;
+mod captured;
 mod deployment;
 mod health;
+mod lock;
+mod locked_site;
 mod names;
 mod plan;
 mod remote;

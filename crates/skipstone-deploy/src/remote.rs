@@ -1,15 +1,20 @@
 //! Commands on a target by ssh. Scripts and words are quoted for the remote shell each by itself; nothing is put together from
 //! text that somebody else wrote.
 
-use crate::bounded::{self, Unfinished};
+use crate::bounded::{self, Finished, Running, Unfinished};
+use crate::captured::Captured;
 use crate::plan::TargetPlan;
 use skipstone_lab::clean;
 use skipstone_lab::report::output;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// How long one step on a target may take, such as a restart or the comparison of checksums.
-const STEP_MAX: Duration = Duration::from_secs(300);
+pub(crate) const STEP_MAX: Duration = Duration::from_secs(300);
+
+/// The line before an answer and behind it. Startup files of the target's shell may say something first, and an answer without
+/// its end is none.
+const EDGE: &str = "----skipstone----";
 
 /// Whether commands run, or are only shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +22,9 @@ pub(crate) enum Practice {
     Real,
     Dry,
 }
+
+/// The exit code of ssh itself, for a connection that could not be made or has ended.
+const NO_CONNECTION: i32 = 255;
 
 /// A machine that is reached by ssh.
 #[derive(Clone, Copy, Debug)]
@@ -30,9 +38,16 @@ pub(crate) struct Remote<'p> {
 /// How a remote command failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RemoteFailure {
-    /// 255 is ssh's own.
+    /// The command's; `None` if it did not end by itself.
     pub(crate) code: Option<i32>,
     pub(crate) sentence: String,
+}
+
+impl RemoteFailure {
+    /// Whether the target itself has refused: its command has ended, and its last word is known.
+    pub(crate) fn is_refusal(&self) -> bool {
+        self.code.is_some_and(|code| code != NO_CONNECTION)
+    }
 }
 
 impl From<RemoteFailure> for String {
@@ -54,30 +69,41 @@ impl Remote<'_> {
         ssh
     }
 
-    /// Runs a script of `sh` with these words as $1, $2 and so on; returns what it said.
-    pub(crate) fn script(&self, script: &str, words: &[&str]) -> Result<String, RemoteFailure> {
-        self.script_within(STEP_MAX, script, words)
-    }
-
-    /// The same with a limit of its own.
-    pub(crate) fn script_within(&self, limit: Duration, script: &str, words: &[&str]) -> Result<String, RemoteFailure> {
+    /// Runs a script of `sh` with these words as $1, $2 and so on; returns what it said, for people.
+    pub(crate) fn run(&self, limit: Duration, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         let mut ssh = self.command(script, words);
         if self.practice == Practice::Dry {
             show(&ssh);
-            return Ok(String::new());
+            return Ok(Captured::default());
         }
         let done = self.finish(&mut ssh, "", limit)?;
         if done.status.success() {
-            return Ok(clean::page(&String::from_utf8_lossy(&done.stdout)).trim_end().to_owned());
+            return Ok(done.stdout);
         }
-        Err(self.failure(done.status.code(), &String::from_utf8_lossy(&done.stderr)))
+        Err(self.failure(done.status.code(), &done.stderr.shown()))
     }
 
-    /// The same as a command that goes on, with its standard input and output.
-    pub(crate) fn hold(&self, script: &str, words: &[&str]) -> Result<Child, RemoteFailure> {
-        let mut ssh = self.command(script, words);
-        ssh.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        ssh.spawn().map_err(|error| no_program("ssh", &error))
+    /// The answer of a script that was made by [`answering`]; empty where nothing is asked.
+    ///
+    /// # Errors
+    /// A part of the output is missing: facts are read from whole answers alone.
+    pub(crate) fn answer(&self, said: &Captured) -> Result<String, RemoteFailure> {
+        if self.practice == Practice::Dry {
+            return Ok(String::new());
+        }
+        let edge = format!("{EDGE}\n");
+        let whole = said.whole().unwrap_or_default();
+        let answer = whole.split_once(&edge).and_then(|(_, rest)| rest.strip_suffix(&edge));
+        answer.map(|answer| clean::page(answer).trim_end().to_owned()).ok_or_else(|| {
+            let sentence =
+                format!("{}: the answer is cut, and nothing is read from it: {}", self.plan.host, ends_of(said));
+            RemoteFailure { code: None, sentence }
+        })
+    }
+
+    /// Starts a script that goes on.
+    pub(crate) fn start(&self, script: &str, words: &[&str]) -> Result<Running, RemoteFailure> {
+        Running::start(&mut self.command(script, words)).map_err(|error| no_program("ssh", &error))
     }
 
     fn command(&self, script: &str, words: &[&str]) -> Command {
@@ -97,21 +123,26 @@ impl Remote<'_> {
             return Ok(String::new());
         }
         let done = self.finish(&mut ssh, question, limit)?;
-        let answer = String::from_utf8_lossy(&done.stdout).into_owned();
+        let answer = done.stdout.shown();
         if answer.is_empty() && !done.status.success() {
-            return Err(self.failure(done.status.code(), &String::from_utf8_lossy(&done.stderr)));
+            return Err(self.failure(done.status.code(), &done.stderr.shown()));
         }
         Ok(answer)
     }
 
-    fn finish(&self, ssh: &mut Command, input: &str, limit: Duration) -> Result<Output, RemoteFailure> {
-        bounded::output(ssh, input.as_bytes(), limit).map_err(|error| match error {
-            Unfinished::Broken(error) => no_program("ssh", &error),
+    fn finish(&self, ssh: &mut Command, input: &str, limit: Duration) -> Result<Finished, RemoteFailure> {
+        bounded::output(ssh, input.as_bytes(), limit).map_err(|error| self.unfinished("ssh", &error, limit))
+    }
+
+    /// A sentence for a program that did not end.
+    pub(crate) fn unfinished(&self, program: &str, error: &Unfinished, limit: Duration) -> RemoteFailure {
+        match error {
+            Unfinished::Broken(error) => no_program(program, error),
             Unfinished::TooLong => {
                 let sentence = format!("{}: no end within the limit of {limit:?}", self.plan.host);
                 RemoteFailure { code: None, sentence }
             }
-        })
+        }
     }
 
     /// A sentence for what ssh or the command said.
@@ -119,18 +150,35 @@ impl Remote<'_> {
         let host = &self.plan.host;
         let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
         let line = clean::line(line.trim());
-        let sentence = if code == Some(255) && said.contains("Host key verification failed") {
+        let sentence = if code == Some(NO_CONNECTION) && said.contains("Host key verification failed") {
             format!(
                 "{host}: its host key is not known, or has changed; compare its fingerprint, and connect once by hand: ssh {host}"
             )
-        } else if code == Some(255) && said.contains("Permission denied") {
+        } else if code == Some(NO_CONNECTION) && said.contains("Permission denied") {
             format!("{host}: {line}; deployments need a key that asks for no password (ssh-agent, IdentityFile)")
-        } else if code == Some(255) {
+        } else if code == Some(NO_CONNECTION) {
             format!("{host} cannot be reached: {line}")
         } else {
             format!("{host}: {line}")
         };
         RemoteFailure { code, sentence }
+    }
+}
+
+/// A script whose output is read as an answer.
+pub(crate) fn answering(script: &str) -> String {
+    format!("echo {EDGE}\n(\n{script}\n)\necho {EDGE}")
+}
+
+/// The first and the last line of an output.
+fn ends_of(said: &Captured) -> String {
+    let shown = said.shown();
+    let mut lines = shown.lines().filter(|line| !line.trim().is_empty());
+    let short = |line: &str| clean::line(&line.chars().take(80).collect::<String>());
+    match (lines.next(), lines.next_back()) {
+        (None, _) => "it said nothing".into(),
+        (Some(only), None) => format!("it said '{}'", short(only)),
+        (Some(first), Some(last)) => format!("it begins with '{}' and ends with '{}'", short(first), short(last)),
     }
 }
 

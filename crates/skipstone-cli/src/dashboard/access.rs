@@ -44,17 +44,10 @@ impl Access {
         Access { proxies, ..self }
     }
 
-    /// The address that a request comes from: whom a trusted proxy names, so that behind one not all operators are one. Of
-    /// headers of both kinds one may be the client's own: then neither counts.
+    /// The address that a request comes from: whom a trusted proxy names, so that behind one not all operators are one.
     pub(super) fn source(&self, from: IpAddr, headers: &HeaderMap) -> IpAddr {
-        if !self.proxies.has(from) || NAMES.iter().all(|name| headers.contains_key(*name)) {
-            return from;
-        }
-        let named = |name: &&str| {
-            let lines: Vec<&str> = headers.get_all(*name).iter().map(|line| line.to_str().unwrap_or("?")).collect();
-            self.proxies.client(lines.into_iter())
-        };
-        NAMES.iter().find_map(named).unwrap_or(from)
+        let named = self.proxies.has(from).then(|| self.proxies.client(headers)).flatten();
+        named.unwrap_or(from)
     }
 
     /// Whether a token is asked for.
@@ -87,9 +80,6 @@ impl Access {
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))
     }
 }
-
-/// Headers by which proxies name clients (RFC 7239, and what was there before it).
-const NAMES: [&str; 2] = ["forwarded", "x-forwarded-for"];
 
 /// The host without its port and without the brackets of IPv6.
 fn name_of(host: &str) -> Option<&str> {

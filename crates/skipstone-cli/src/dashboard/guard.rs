@@ -8,6 +8,7 @@ use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
 use axum::extract::{ConnectInfo, Request, State};
+use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -40,7 +41,9 @@ pub(super) async fn guard(
 
 fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<(), Refusal> {
     let (headers, path) = (request.headers(), request.uri().path());
-    let host = text(headers, header::HOST.as_str()).unwrap_or_default();
+    // The host of an absolute target counts, whatever the header says (RFC 9112, section 3.2.2).
+    let asked = request.uri().authority().map(Authority::as_str);
+    let host = asked.or_else(|| text(headers, header::HOST.as_str())).unwrap_or_default();
     if headers.get_all(header::HOST).iter().count() != 1 || !state.access.is_host(host) {
         return Err(Refusal(StatusCode::MISDIRECTED_REQUEST, "this host name is not known here: see --dashboard-host"));
     }

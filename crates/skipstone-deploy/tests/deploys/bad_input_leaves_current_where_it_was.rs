@@ -141,12 +141,6 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
     assert!(!left.contains(&file_name(first.as_deref())), "the oldest of those that were well is gone: {left:?}");
     assert!(left.contains(&"1-mine".to_owned()) && left.contains(&"2-link".to_owned()));
     assert!(yard.path("treasure").join(".skipstone-release").exists());
-    // What did not change is one file on the disk.
-    let inode = |release: &str| {
-        use std::os::unix::fs::MetadataExt;
-        fs::metadata(releases.join(release).join("more/data")).expect("it is there").ino()
-    };
-    assert_eq!(inode(&left[3]), inode(&left[4]));
     yard.deploy_well(&["rollback"]);
     assert_eq!(file_name(yard.current().as_deref()), left[3]);
     let log = yard.deploy_well(&["log"]);
@@ -154,4 +148,47 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
     let dry = yard.deploy_well(&["--dry-run"]);
     assert!(dry.contains("git clone") && dry.contains("rsync") && dry.contains("cp input game"), "{dry}");
     assert_eq!(yard.releases(), left);
+}
+
+#[test]
+fn a_game_that_writes_into_its_folder_does_not_change_the_way_back() {
+    let Some(yard) = begun() else { return };
+    let first = file_name(yard.current().as_deref());
+    yard.commit(&[("input", "well 2")]);
+    yard.deploy_well(&[]);
+    // In place, as a program does that opens a file of its own.
+    let data = yard.site().join("current/more/data");
+    let mut file = fs::OpenOptions::new().append(true).open(&data).expect("it is there");
+    std::io::Write::write_all(&mut file, b" but for a score").expect("written");
+    yard.deploy_well(&["rollback"]);
+    assert_eq!(file_name(yard.current().as_deref()), first);
+    assert_eq!(fs::read_to_string(&data).expect("it is there"), "the same in each release");
+}
+
+/// While the server is being looked at, its lock is let go on the target, and another deployment goes through.
+#[test]
+fn a_deployment_that_lost_its_lock_leaves_the_release_of_the_one_after_it() {
+    let Some(yard) = begun() else { return };
+    yard.commit(&[("input", "well 2")]);
+    let entered = yard.path("entered");
+    let looks = format!("touch {}; false", entered.display());
+    yard.edit("grep -q well current/game", &looks);
+    yard.edit("timeout = \"1s\"", "timeout = \"8s\"");
+    let mut first = yard.tool();
+    let first = first.arg("deploy").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    until_there(&entered);
+    // A file of another inode has no lock, as after the end of the connection that held it.
+    let (mark, copy) = (yard.site().join(".skipstone-deploy"), yard.path("copy"));
+    fs::copy(&mark, &copy).and_then(|_| fs::rename(&copy, &mark)).expect("ours");
+    yard.edit(&looks, "grep -q well current/game");
+    yard.commit(&[("input", "well 3")]);
+    next_second();
+    yard.deploy_well(&[]);
+    let newer = yard.current();
+    let first = first.wait_with_output().expect("it ends");
+    let said = text(&first);
+    assert!(first.status.code() == Some(99) && said.contains("no longer this deployment's"), "{said}");
+    assert_eq!(yard.current(), newer, "{said}");
+    let status = text(&yard.deploy(&["status"]));
+    assert!(!status.contains("did not get well"), "{status}");
 }

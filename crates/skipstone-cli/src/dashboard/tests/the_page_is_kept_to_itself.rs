@@ -38,6 +38,9 @@ fn another_name_is_turned_away() {
     }
     assert_eq!(stage.ask_host("GET /", &[], "").0, 421, "no host at all");
     assert_eq!(stage.ask_host("GET /", &["host: localhost", "host: evil.example"], "").0, 421);
+    // The host of an absolute target counts, and not the header.
+    assert_eq!(stage.ask_host("GET http://evil.example/", &["host: localhost"], "").0, 421);
+    assert_eq!(stage.ask_host("GET http://localhost/", &["host: evil.example"], "").0, 200);
     for host in ["localhost", "localhost:1", "[::1]:7779", "Play.example"] {
         assert_eq!(stage.ask_host("GET /", &[&format!("host: {host}")], "").0, 200, "{host}");
     }

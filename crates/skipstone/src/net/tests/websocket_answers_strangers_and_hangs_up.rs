@@ -2,8 +2,8 @@
 
 use super::websocket::*;
 use super::*;
-use crate::net::websocket::{AllowedOrigins, FirstBytes, StreamRules, WsCloseReason, WsState};
-use std::io::Write;
+use crate::net::websocket::{AllowedHosts, AllowedOrigins, FirstBytes, StreamRules, WsCloseReason, WsState};
+use std::io::{Read, Write};
 
 /// Sends `bytes` to a new server: what came back by the end, and the reason.
 fn ask(bytes: &[u8]) -> (String, WsCloseReason) {
@@ -27,13 +27,19 @@ fn plain_http_is_told_to_upgrade() {
     for request in [
         "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
         "POST /form HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n",
-        "HEAD / HTTP/1.1\r\n\r\n",
+        "HEAD / HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET http://x HTTP/1.1\r\nHost: x\r\n\r\n",
+        "GET http://x/healthz HTTP/1.1\r\nHost: y\r\n\r\n",
         "GET /healthz HTTP/1.0\r\n\r\n",
+        // Another upgrade, one without its option, and one of HTTP/1.0 are none.
+        "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n",
+        "GET /healthz HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
     ] {
         let (answer, reason) = ask(request.as_bytes());
         let (status, why) = match request.split(' ').nth(1) {
-            Some("/") => (426, WsCloseReason::NoUpgrade),
-            Some("/healthz") => (200, WsCloseReason::Answered),
+            Some("/" | "http://x") => (426, WsCloseReason::NoUpgrade),
+            Some(target) if target.ends_with("/healthz") => (200, WsCloseReason::Answered),
             _ => (404, WsCloseReason::NoUpgrade),
         };
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
@@ -48,12 +54,78 @@ fn malformed_requests_are_bad_requests() {
     for request in [
         "GET / HTTP/1.1\r\nHost x\r\n\r\n".to_owned(),
         "GET  HTTP/9.9\r\n\r\n".to_owned(),
-        REQUEST.replace("HTTP/1.1", "HTTP/1.0"),
+        REQUEST.replace("Host: server.example.com\r\n", ""),
+        REQUEST.replace("Host: server.example.com\r\n", "Host: server.example.com\r\nHost: server.example.com\r\n"),
         REQUEST.replace("dGhlIHNhbXBsZSBub25jZQ==", "short"),
+        REQUEST.replace("ZSBub25jZQ==", "ZSBub25jZR=="),
+        // On two lines, which only lists may be.
+        REQUEST.replace("Origin:", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin:"),
+        REQUEST.replace("Origin:", "Content-Length: 5\r\nOrigin:"),
+        REQUEST.replace("Origin:", "Transfer-Encoding: chunked\r\nOrigin:"),
     ] {
         let (answer, reason) = ask(request.as_bytes());
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}{answer}");
         assert_eq!(reason, WsCloseReason::BadRequest);
+    }
+}
+
+/// Opens, or gives the answer of a server that is served as `server.example.com` alone.
+fn open(request: &str) -> Result<(), String> {
+    let mut server = Server::new(loopback_v4());
+    let hosts = AllowedHosts::only(&["server.example.com".into()]);
+    server.listener.set_rules(StreamRules { hosts, ..StreamRules::default() });
+    let mut client = RawClient::new(server.address);
+    client.send(request.as_bytes());
+    server.run_until("it is answered", |_| {
+        client.read();
+        client.received.ends_with(b"\r\n\r\n") || client.is_ended
+    });
+    let answer = client.text();
+    answer.starts_with("HTTP/1.1 101 ").then_some(()).ok_or(answer)
+}
+
+#[test]
+fn lists_on_several_lines_and_absolute_targets_are_upgraded() {
+    for (from, to) in [
+        ("Connection: Upgrade", "Connection: keep-alive, upgrade"),
+        ("Connection: Upgrade", "Connection: keep-alive\r\nConnection: Upgrade"),
+        ("Connection: Upgrade", "Connection: a\r\nConnection:\tb ,\tUPGRADE\t, c"),
+        ("Connection: Upgrade", "Connection: \u{e9}, Upgrade"),
+        ("Upgrade: websocket", "Upgrade: h2c, websocket"),
+        ("Upgrade: websocket", "Upgrade: h2c\r\nUpgrade: WebSocket"),
+        ("Protocol: chat, skipstone.1", "Protocol: chat\r\nSec-WebSocket-Protocol: skipstone.1"),
+        ("GET /chat", "GET http://server.example.com/chat"),
+        ("GET /chat", "GET wss://SERVER.example.com:443"),
+        ("Origin:", "Content-Length: 0\r\nOrigin:"),
+        // The host of an absolute target counts, and not the field.
+        ("GET /chat HTTP/1.1\r\nHost: server.example.com", "GET http://server.example.com/ HTTP/1.1\r\nHost: y"),
+    ] {
+        let request = REQUEST.replace(from, to);
+        assert_ne!(request, REQUEST, "{from}");
+        open(&request).expect(to);
+    }
+}
+
+#[test]
+fn what_is_no_upgrade_to_websocket_13_under_this_host_is_none() {
+    for (from, to, expected) in [
+        ("Connection: Upgrade", "Connection: keep-alive, upgrades", "404 "),
+        ("Connection: Upgrade", "Connection: close", "404 "),
+        ("Upgrade: websocket", "Upgrade: h2c, websockets", "404 "),
+        ("Version: 13", "Version: 8", "426 "),
+        ("Version: 13", "Version: 13\r\nSec-WebSocket-Version: 8", "426 "),
+        ("HTTP/1.1", "HTTP/1.0", "404 "),
+        ("HTTP/1.1", "HTTP/2.0", "505 "),
+        ("GET /chat", "GET http://evil.example/chat", "421 "),
+        ("GET /chat", "GET ftp://server.example.com/chat", "400 "),
+        ("Host: server", "Host: evil", "421 "),
+        // Not a GET and not HTTP/1.1, but for another host all the same.
+        ("GET /chat HTTP/1.1\r\nHost: server", "HEAD /healthz HTTP/1.1\r\nHost: evil", "421 "),
+        ("GET /chat HTTP/1.1\r\nHost: server", "GET /healthz HTTP/1.0\r\nHost: evil", "421 "),
+    ] {
+        let answer = open(&REQUEST.replace(from, to)).expect_err(to);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {expected}")), "{to}: {answer}");
+        assert!(expected != "426 " || answer.contains("Sec-WebSocket-Version: 13\r\n"), "{answer}");
     }
 }
 
@@ -177,6 +249,33 @@ fn a_client_refuses_answers_that_are_no_upgrade() {
             client.on_ready(true);
         }
         assert_eq!(client.close_reason(), Some(WsCloseReason::Refused), "{answer}");
+    }
+}
+
+#[test]
+fn a_client_reads_on_behind_interim_answers() {
+    let listener = std::net::TcpListener::bind(loopback_v4()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut client = WsConnection::connect("ws://x/", address, WsOptions::default(), None).unwrap();
+    let (mut tcp, _) = listener.accept().unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    let (mut request, mut is_answered) = (Vec::new(), false);
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while !client.is_open() {
+        assert!(Instant::now() < deadline && client.close_reason().is_none(), "{:?}", client.close_reason());
+        client.on_ready(true);
+        let mut block = [0; 1_024];
+        request.extend_from_slice(&block[..tcp.read(&mut block).unwrap_or(0)]);
+        let text = String::from_utf8_lossy(&request);
+        if text.ends_with("\r\n\r\n") && !is_answered {
+            let key = text.lines().find_map(|line| line.strip_prefix("Sec-WebSocket-Key: ")).unwrap();
+            let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+            let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+            let upgraded = "HTTP/1.1 101 Switching Protocols\r\nConnection: keep-alive\r\nConnection: Upgrade\r\n";
+            let rest = format!("Upgrade: websocket\r\nSec-WebSocket-Accept: {accept}\r\n\r\n");
+            tcp.write_all([interim, upgraded, &rest].concat().as_bytes()).unwrap();
+            is_answered = true;
+        }
     }
 }
 

@@ -1,20 +1,19 @@
 //! The HTTP part of a WebSocket connection, bytes in and bytes out: telling protocols apart by their first bytes, the
 //! server's answer, the client's request and its check (RFC 6455 section 4).
 
-use tungstenite::Error;
-use tungstenite::error::{CapacityError, ProtocolError};
 use tungstenite::handshake::client::Response;
 use tungstenite::handshake::derive_accept_key;
 use tungstenite::handshake::machine::TryParse;
-use tungstenite::handshake::server::{Request, Response as ServerResponse, create_response, write_response};
 use tungstenite::http::header::{
-    CONNECTION, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS,
-    SEC_WEBSOCKET_PROTOCOL, UPGRADE,
+    CONNECTION, CONTENT_LENGTH, ORIGIN, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_EXTENSIONS, SEC_WEBSOCKET_KEY,
+    SEC_WEBSOCKET_PROTOCOL, SEC_WEBSOCKET_VERSION, TRANSFER_ENCODING, UPGRADE,
 };
 use tungstenite::http::{StatusCode, Uri};
 
 use super::answers::text;
+use super::fields::{lists, lists_exactly, only};
 use super::frames;
+use super::request::{HttpVersion, RequestError, RequestHead};
 use super::{StreamRules, WsCloseReason};
 use std::borrow::Cow;
 use std::net::IpAddr;
@@ -165,94 +164,80 @@ pub(super) fn judge_request(head: &mut Head, rules: &StreamRules, source: Source
 
 /// The answer to a whole request.
 fn answer_request(head: &[u8], rest: &[u8], rules: &StreamRules, source: Source, in_clear: bool) -> Verdict {
-    let parsed = Request::try_parse(head);
-    if let Err(Error::Capacity(CapacityError::TooManyHeaders)) = parsed {
-        return Verdict::refused(TOO_LARGE, WsCloseReason::HeadTooLarge);
-    }
-    let is_other = |error: &Error| {
-        matches!(error, Error::Protocol(ProtocolError::WrongHttpMethod | ProtocolError::WrongHttpVersion))
+    let request = match RequestHead::parse(head) {
+        Ok(request) => request,
+        Err(RequestError::TooManyFields) => return Verdict::refused(TOO_LARGE, WsCloseReason::HeadTooLarge),
+        Err(RequestError::OtherVersion) => return Verdict::refused(OTHER_VERSION, WsCloseReason::BadRequest),
+        Err(RequestError::Malformed) => return Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest),
     };
-    let request = match &parsed {
-        Ok(Some((_, request))) => Some(request),
-        // Parsed, but not as tungstenite wants it.
-        Err(error) if is_other(error) => None,
-        _ => return Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest),
-    };
-    let wants_upgrade = request.is_some_and(|request| lists(request.headers(), UPGRADE, "websocket"));
-    let (method, target) = request_line(head);
-    if let Some(request) = request
-        && !request.headers().get_all(HOST).iter().all(|host| rules.hosts.admits(host.as_bytes()))
-    {
+    if !request.authority.iter().all(|host| rules.hosts.admits(host.as_bytes())) {
         return Verdict::refused(text("421 Misdirected Request", "", OTHER_HOST), WsCloseReason::Host);
     }
+    let (target, wants_upgrade) = (&*request.target, wants_upgrade(&request));
     // Health is asked for in clear by machines that check no certificate.
     let is_health = target == "/healthz" && !wants_upgrade;
     if in_clear && !is_health {
-        return redirect(request.filter(|_| !wants_upgrade), target);
+        return redirect(request.authority.as_deref().filter(|_| !wants_upgrade), target);
     }
-    if !wants_upgrade && let Some(answer) = rules.answers.to(method, target) {
-        return Verdict::refused(answer, WsCloseReason::Answered);
+    if wants_upgrade {
+        return upgrade(&request, rest, rules, source);
     }
-    let Some(request) = request else {
-        let is_old = matches!(parsed, Err(Error::Protocol(ProtocolError::WrongHttpVersion)));
-        let is_broken = is_old || method.is_empty();
-        return if is_broken { Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest) } else { no_upgrade(target) };
-    };
-    let response = match create_response(request) {
-        Ok(response) => response,
-        Err(error) => return refusal(&error, target),
-    };
-    if !request.headers().get_all(ORIGIN).iter().all(|origin| rules.origins.admits(origin.as_bytes())) {
+    match rules.answers.to(request.method, target) {
+        Some(answer) => Verdict::refused(answer, WsCloseReason::Answered),
+        None => no_upgrade(target),
+    }
+}
+
+/// Whether a request asks for WebSocket (RFC 9110, section 7.8: one of HTTP/1.0 cannot).
+fn wants_upgrade(request: &RequestHead<'_>) -> bool {
+    (request.method, request.version) == ("GET", HttpVersion::One1)
+        && lists(&request.fields, CONNECTION, "upgrade")
+        && lists(&request.fields, UPGRADE, "websocket")
+}
+
+/// The answer to a client's opening handshake (RFC 6455, section 4.2).
+fn upgrade(request: &RequestHead<'_>, rest: &[u8], rules: &StreamRules, source: Source) -> Verdict {
+    let fields = &request.fields;
+    if only(fields, SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
+        return Verdict::refused(UPGRADE_REQUIRED, WsCloseReason::NoUpgrade);
+    }
+    // Behind a body the frames would begin elsewhere than for a proxy that lets it pass.
+    let has_body = fields.contains_key(TRANSFER_ENCODING) || fields.get_all(CONTENT_LENGTH).iter().any(|it| it != "0");
+    let key = only(fields, SEC_WEBSOCKET_KEY).filter(|key| is_key(key.as_bytes()) && !has_body);
+    let Some(key) = key else { return Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest) };
+    if !fields.get_all(ORIGIN).iter().all(|origin| rules.origins.admits(origin.as_bytes())) {
         return Verdict::refused(FORBIDDEN, WsCloseReason::Origin);
     }
-    let echoes = rules.echo_path.as_deref().is_some_and(|path| path == target);
-    let requested = Requested { client: forwarded(request, rules, source), echoes };
-    accept(request, response, rest, requested)
+    let accept = derive_accept_key(key.as_bytes());
+    let is_ours = lists_exactly(fields, SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL);
+    let subprotocol = if is_ours { format!("Sec-WebSocket-Protocol: {SUBPROTOCOL}\r\n") } else { String::new() };
+    let answer = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n{subprotocol}\r\n"
+    );
+    let echoes = rules.echo_path.as_deref().is_some_and(|path| path == request.target);
+    let client = source.names_client.then(|| rules.proxies.client(fields)).flatten();
+    Verdict::Upgraded { answer: answer.into_bytes(), rest: rest.to_vec(), request: Requested { client, echoes } }
 }
 
-fn accept(request: &Request, mut response: ServerResponse, rest: &[u8], requested: Requested) -> Verdict {
-    if lists(request.headers(), SEC_WEBSOCKET_PROTOCOL, SUBPROTOCOL) {
-        response.headers_mut().insert(SEC_WEBSOCKET_PROTOCOL, HeaderValue::from_static(SUBPROTOCOL));
-    }
-    let mut answer = Vec::new();
-    match write_response(&mut answer, &response) {
-        Ok(()) => Verdict::Upgraded { answer, rest: rest.to_vec(), request: requested },
-        Err(_) => Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest),
-    }
-}
-
-/// Method and target of a request, as they stand in its first line.
-fn request_line(head: &[u8]) -> (&str, &str) {
-    let line = head.split(|byte| *byte == b'\r').next().unwrap_or_default();
-    let mut words = str::from_utf8(line).unwrap_or_default().split(' ');
-    (words.next().unwrap_or_default(), words.next().unwrap_or_default())
-}
-
-/// The client that a trusted proxy names in its headers. A proxy writes one of the two; where both are there, one was written by the
-/// client, and nobody can tell which: neither counts.
-fn forwarded(request: &Request, rules: &StreamRules, source: Source) -> Option<IpAddr> {
-    let of = |name: &str| {
-        let lines = request.headers().get_all(name).iter().filter_map(|line| line.to_str().ok()).collect::<Vec<_>>();
-        rules.proxies.client(lines.into_iter())
-    };
-    let is_ambiguous = request.headers().contains_key("forwarded") && request.headers().contains_key("x-forwarded-for");
-    let names_client = source.names_client && !is_ambiguous;
-    names_client.then(|| of("forwarded").or_else(|| of("x-forwarded-for"))).flatten()
+/// Whether this is the base64 of 16 bytes (RFC 4648, section 4).
+fn is_key(key: &[u8]) -> bool {
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/".contains(byte);
+    let [digits @ .., last, b'=', b'='] = key else { return false };
+    // The last digit has two bits, of six.
+    digits.len() == 21 && digits.iter().all(is_digit) && b"AQgw".contains(last)
 }
 
 /// The answer to a request in clear, where TLS is required: browsers are sent elsewhere, WebSockets cannot be.
-fn redirect(request: Option<&Request>, target: &str) -> Verdict {
-    let host = request.and_then(|request| request.headers().get(HOST)).and_then(|host| host.to_str().ok());
-    let is_plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
-    let answer =
-        match host.filter(|host| !host.is_empty() && is_plain(host) && target.starts_with('/') && is_plain(target)) {
-            Some(host) => text("308 Permanent Redirect", &format!("Location: https://{host}{target}\r\n"), ""),
-            None => text(
-                "426 Upgrade Required",
-                "Upgrade: TLS/1.2, HTTP/1.1\r\n",
-                "This server wants TLS: use wss:// and https://.\n",
-            ),
-        };
+fn redirect(host: Option<&str>, target: &str) -> Verdict {
+    let answer = match host.filter(|host| !host.is_empty() && target.starts_with('/')) {
+        Some(host) => text("308 Permanent Redirect", &format!("Location: https://{host}{target}\r\n"), ""),
+        None => text(
+            "426 Upgrade Required",
+            "Upgrade: TLS/1.2, HTTP/1.1\r\n",
+            "This server wants TLS: use wss:// and https://.\n",
+        ),
+    };
     Verdict::refused(answer, WsCloseReason::InClear)
 }
 
@@ -262,19 +247,6 @@ fn no_upgrade(target: &str) -> Verdict {
         _ => Cow::Owned(text("404 Not Found", "", NOT_FOUND)),
     };
     Verdict::refused(answer, WsCloseReason::NoUpgrade)
-}
-
-fn refusal(error: &Error, target: &str) -> Verdict {
-    use ProtocolError::*;
-    match error {
-        Error::Protocol(
-            WrongHttpMethod
-            | MissingConnectionUpgradeHeader
-            | MissingUpgradeWebSocketHeader
-            | MissingSecWebSocketVersionHeader,
-        ) => no_upgrade(target),
-        _ => Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest),
-    }
 }
 
 /// A client's handshake request; `key` is the value of its `Sec-WebSocket-Key`.
@@ -295,42 +267,45 @@ pub(super) fn encode_request(uri: &Uri, key: &str) -> Option<Vec<u8>> {
 
 /// A client's decision about the bytes that the server has answered so far.
 pub(super) fn judge_response(head: &mut Head, key: &str) -> Verdict {
-    let Some(end) = head.end().filter(|end| *end <= HEAD_BYTES_MAX) else {
-        return match head.bytes.len() < HEAD_BYTES_MAX {
-            true => Verdict::Incomplete,
-            false => Verdict::refused(&b""[..], WsCloseReason::HeadTooLarge),
+    loop {
+        let Some(end) = head.end().filter(|end| *end <= HEAD_BYTES_MAX) else {
+            return match head.bytes.len() < HEAD_BYTES_MAX {
+                true => Verdict::Incomplete,
+                false => Verdict::refused(&b""[..], WsCloseReason::HeadTooLarge),
+            };
         };
-    };
-    match Response::try_parse(&head.bytes[..end]) {
-        Ok(Some((_, response))) if is_upgrade(&response, key) => {
-            let rest = head.bytes[end..].to_vec();
-            Verdict::Upgraded { answer: Vec::new(), rest, request: Requested::default() }
+        match Response::try_parse(&head.bytes[..end]) {
+            Ok(Some((_, response))) if is_upgrade(&response, key) => {
+                let rest = head.bytes[end..].to_vec();
+                return Verdict::Upgraded { answer: Vec::new(), rest, request: Requested::default() };
+            }
+            // Others may come before the one that counts (RFC 9110, section 15.2).
+            Ok(Some((_, response))) if is_interim(response.status()) => head.skip(end),
+            _ => return Verdict::refused(&b""[..], WsCloseReason::Refused),
         }
-        _ => Verdict::refused(&b""[..], WsCloseReason::Refused),
     }
 }
 
-fn is_upgrade(response: &Response, key: &str) -> bool {
-    let headers = response.headers();
-    let subprotocol = headers.get(SEC_WEBSOCKET_PROTOCOL);
-    response.status() == StatusCode::SWITCHING_PROTOCOLS
-        && lists(headers, UPGRADE, "websocket")
-        && lists(headers, CONNECTION, "upgrade")
-        && headers.get(SEC_WEBSOCKET_ACCEPT).is_some_and(|accept| accept == &derive_accept_key(key.as_bytes()))
-        && subprotocol.is_none_or(|chosen| chosen == SUBPROTOCOL)
-        && headers.get(SEC_WEBSOCKET_EXTENSIONS).is_none()
+fn is_interim(status: StatusCode) -> bool {
+    status.is_informational() && status != StatusCode::SWITCHING_PROTOCOLS
 }
 
-/// Whether a header that is a comma-separated list, maybe on several lines, has `item` in it.
-fn lists(headers: &HeaderMap, name: HeaderName, item: &str) -> bool {
-    let lines = headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|entry| entry.trim().eq_ignore_ascii_case(item))
+fn is_upgrade(response: &Response, key: &str) -> bool {
+    let fields = response.headers();
+    response.status() == StatusCode::SWITCHING_PROTOCOLS
+        && lists(fields, UPGRADE, "websocket")
+        && lists(fields, CONNECTION, "upgrade")
+        && only(fields, SEC_WEBSOCKET_ACCEPT).is_some_and(|accept| accept == &derive_accept_key(key.as_bytes()))
+        && fields.get_all(SEC_WEBSOCKET_PROTOCOL).iter().all(|chosen| chosen == SUBPROTOCOL)
+        && !fields.contains_key(SEC_WEBSOCKET_EXTENSIONS)
 }
 
 /// Browsers send up to 4 KiB of cookies; a proxy adds some lines.
 pub(super) const HEAD_BYTES_MAX: usize = 8 << 10;
 
 const BAD_REQUEST: &[u8] = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+const OTHER_VERSION: &[u8] =
+    b"HTTP/1.1 505 HTTP Version Not Supported\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 const NOT_HTTP: &str =
     "This port speaks WebSocket (ws://, and wss:// with a certificate), and answers GET /healthz by HTTP/1.1.\n";
 const OTHER_HOST: &str = "This server is not served under that host name.\n";

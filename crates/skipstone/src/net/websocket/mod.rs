@@ -19,6 +19,8 @@ mod connection;
 #[cfg(feature = "websocket")]
 mod entrance;
 #[cfg(feature = "websocket")]
+mod fields;
+#[cfg(feature = "websocket")]
 mod frames;
 #[cfg(all(feature = "unstable", feature = "websocket"))]
 pub mod fuzzed;
@@ -34,6 +36,8 @@ mod outgoing;
 mod proxies;
 #[cfg(feature = "websocket")]
 mod proxy_protocol;
+#[cfg(feature = "websocket")]
+mod request;
 #[cfg_attr(not(all(feature = "__tls", feature = "websocket")), path = "tls_absent.rs")]
 #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "nothing uses it without WebSockets"))]
 mod tls;

@@ -1,0 +1,247 @@
+//! Deployments to a folder of this machine, by an ssh that runs everything here.
+
+use super::*;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+
+const PLAN: &str = r#"
+name = "game"
+[build.server]
+command = "true"
+artifacts = ["game"]
+[target.here]
+host = "here"
+directory = "DIRECTORY"
+restart = "true"
+health = { command = "grep -q well current/state", timeout = "1ms", settle = "1ms" }
+"#;
+
+/// A directory with a current release "1", "2" that is well and "3" that is not, and an ssh that runs everything here.
+fn place() -> (tempfile::TempDir, Plan, String) {
+    let place = tempfile::Builder::new().prefix("site-").tempdir().expect("a folder");
+    let at = place.path();
+    for (release, state) in [("1", "well"), ("2", "well"), ("3", "sick")] {
+        let folder = at.join("site/releases").join(release);
+        fs::create_dir_all(&folder).expect("a folder");
+        fs::write(folder.join("state"), state).expect("written");
+        fs::write(folder.join(".skipstone-release"), "a commit\n").expect("written");
+    }
+    symlink("releases/1", at.join("site/current")).expect("made");
+    fs::write(at.join("site/.skipstone-deploy"), "game\n").expect("written");
+    let ssh = at.join("ssh");
+    program(&ssh, "#!/bin/sh\nfor last; do :; done\nexec sh -c \"$last\"\n");
+    let directory = at.join("site").display().to_string();
+    let plan = Plan::parse(&PLAN.replace("DIRECTORY", &directory)).expect("a plan");
+    (place, plan, ssh.display().to_string())
+}
+
+/// By another process: a file that is open for writing in a child of ours cannot be run.
+fn copy(from: &Path, to: &Path) {
+    assert!(std::process::Command::new("cp").arg(from).arg(to).status().expect("it starts").success());
+}
+
+fn program(file: &Path, text: &str) {
+    let draft = file.with_extension("draft");
+    fs::write(&draft, text).expect("written");
+    fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).expect("ours");
+    let _ = fs::remove_file(file);
+    copy(&draft, file);
+}
+
+fn site<'p>(plan: &'p Plan, program: &'p str) -> Site<'p> {
+    Site { remote: Remote { plan: &plan.targets["here"], practice: Practice::Real, program } }
+}
+
+fn move_to<'p>(plan: &'p Plan, program: &'p str) -> Move<'p> {
+    let target = LockedSite::lock(site(plan, program), "game").expect("it is free");
+    Move { name: "here", target, before: "1".into() }
+}
+
+fn current(place: &Path) -> String {
+    fs::read_link(place.join("site/current")).expect("a link").display().to_string()
+}
+
+#[test]
+fn the_process_before_does_not_answer_for_the_release_after_it() {
+    let (place, mut plan, ssh) = place();
+    let site = place.path().join("site");
+    let sleep = site.join("releases/1/sleep");
+    copy(Path::new("/bin/sleep"), &sleep);
+    let mut server = std::process::Command::new(&sleep).arg("60").spawn().expect("it starts");
+    let target = plan.targets.get_mut("here").expect("it has one");
+    // A systemctl before the real one in PATH.
+    let ask = format!("#!/bin/sh\n[ \"$*\" = 'show -p MainPID --value game.service' ] && echo {}\n", server.id());
+    program(&place.path().join("systemctl"), &ask);
+    let path =
+        format!("#!/bin/sh\nPATH={}:$PATH\nfor last; do :; done\nexec sh -c \"$last\"\n", place.path().display());
+    program(Path::new(&ssh), &path);
+    (target.service, target.restart) = (Some("game.service".into()), None);
+    let site = Site { remote: Remote { plan: &plan.targets["here"], practice: Practice::Real, program: &ssh } };
+    let (first, second) = (site.runs_from("1"), site.runs_from("2"));
+    let _ = server.kill();
+    let _ = server.wait();
+    assert_eq!((first, second, site.runs_from("1")), (Ok(Some(true)), Ok(Some(false)), Ok(Some(false))));
+}
+
+#[test]
+fn a_log_and_a_mark_that_cannot_be_written_neither_condemn_a_release_nor_stop_the_way_back() {
+    let (place, plan, ssh) = place();
+    fs::create_dir_all(place.path().join("site/deploy.log")).expect("a folder");
+    fs::create_dir_all(place.path().join("site/releases/3/.skipstone-failed")).expect("a folder");
+    let one = [move_to(&plan, &ssh)];
+    let error = turn(&plan, "3", &one).expect_err("it is sick");
+    assert!(error.contains("1 is current again, and well"), "{error}");
+    assert_eq!(current(place.path()), "releases/1");
+    turn(&plan, "2", &one).expect("it is well");
+    assert_eq!(current(place.path()), "releases/2");
+}
+
+#[test]
+fn only_what_was_current_and_well_counts_as_a_release_to_go_back_to() {
+    let (place, mut plan, ssh) = place();
+    plan.targets.get_mut("here").expect("it has one").keep = 1;
+    let states = |plan: &Plan| {
+        let releases = site(plan, &ssh).releases().expect("a list");
+        releases.into_iter().map(|release| (release.name, release.state)).collect::<Vec<_>>()
+    };
+    turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
+    turn(&plan, "2", &[move_to(&plan, &ssh)]).expect("it is well");
+    let [one, two, three] = ["1", "2", "3"].map(String::from);
+    assert_eq!(
+        states(&plan),
+        [(one, ReleaseState::Untried), (two.clone(), ReleaseState::Well), (three.clone(), ReleaseState::Failed)]
+    );
+    // One that did not get well takes nobody's place, and goes with those older than what is kept.
+    fs::write(place.path().join("site/releases/1/.skipstone-well"), "").expect("written");
+    let deleted = move_to(&plan, &ssh).target.prune("").expect("it deletes");
+    assert_eq!(deleted.trim(), "deleted 1");
+    assert_eq!(states(&plan), [(two, ReleaseState::Well), (three, ReleaseState::Failed)]);
+}
+
+#[test]
+fn a_lock_is_given_to_one_at_a_time_and_ends_with_its_connection() {
+    let (place, plan, ssh) = place();
+    let mark = place.path().join("site/.skipstone-deploy");
+    fs::remove_file(&mark).expect("it is there");
+    let lock = || LockedSite::lock(site(&plan, &ssh), "game");
+    assert!(lock().is_err_and(|why| why.contains("not ours")));
+    fs::write(mark, "game\n").expect("written");
+    let first = lock().expect("it is free");
+    first.note("a line").expect("it is held");
+    assert!(lock().is_err_and(|why| why.contains("under way")));
+    first.break_off();
+    assert!(first.note("another").is_err_and(|why| why.contains("start anew")));
+    drop(first);
+    lock().expect("it is free again").note("a third").expect("it is held");
+    let log = fs::read_to_string(place.path().join("site/deploy.log")).expect("it is there");
+    assert_eq!(log.lines().count(), 2, "{log}");
+}
+
+/// Everything in the folder but the lock's token.
+fn facts(place: &Path) -> (String, bool, bool) {
+    let site = place.join("site");
+    (current(place), site.join("releases/3/.skipstone-failed").exists(), site.join("deploy.log").exists())
+}
+
+/// Another deployment's switch to "2" while this one looks whether "3" is well, which it is not.
+fn meanwhile(plan: &mut Plan, script: &str) {
+    let command = format!("{script}; ln -sfn releases/2 current; false");
+    plan.targets.get_mut("here").expect("it has one").health.command = Some(command);
+}
+
+#[test]
+fn a_deployment_that_lost_its_lock_neither_goes_back_nor_marks_nor_restarts() {
+    let (taken, let_go) = ("echo another > .skipstone-lock", "cp .skipstone-deploy x && mv x .skipstone-deploy");
+    for lost in [taken, let_go] {
+        let (place, mut plan, ssh) = place();
+        plan.targets.get_mut("here").expect("it has one").restart = Some("echo >> restarts".into());
+        meanwhile(&mut plan, lost);
+        let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
+        assert!(error.contains("the way back failed, too") && error.contains("no longer this deployment's"), "{error}");
+        assert_eq!(facts(place.path()), ("releases/2".into(), false, false), "{lost}");
+        let restarts = fs::read_to_string(place.path().join("site/restarts")).expect("one");
+        assert_eq!(restarts.lines().count(), 1, "{lost}: the first, while the lock was held");
+    }
+}
+
+#[test]
+fn a_release_that_somebody_made_current_by_hand_stays() {
+    let (place, mut plan, ssh) = place();
+    meanwhile(&mut plan, "true");
+    let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
+    assert!(error.contains("current is '2' by now"), "{error}");
+    assert_eq!(facts(place.path()), ("releases/2".into(), false, false), "something else was looked at");
+    // Nor is it taken for the one before.
+    let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is elsewhere");
+    assert!(error.contains("release 3 is not current: here: current is '2' by now"), "{error}");
+    assert_eq!(current(place.path()), "releases/2");
+}
+
+#[test]
+fn only_targets_that_were_switched_go_back() {
+    let (first, plan, ssh) = place();
+    let (second, other_plan, other_ssh) = place();
+    let moves = [move_to(&plan, &ssh), move_to(&other_plan, &other_ssh)];
+    moves[1].target.break_off();
+    fs::remove_file(second.path().join("site/current")).expect("it is there");
+    symlink("releases/3", second.path().join("site/current")).expect("made");
+    let error = turn(&plan, "2", &moves).expect_err("the second is lost");
+    assert!(error.contains("release 2 is not current") && error.contains("1 is current again, and well"), "{error}");
+    assert!(!error.contains("the way back failed"), "{error}");
+    assert_eq!((current(first.path()), current(second.path())), ("releases/1".into(), "releases/3".into()));
+    assert!(!second.path().join("site/releases/2/.skipstone-failed").exists(), "it was not tried");
+}
+
+#[test]
+fn a_switch_whose_answer_is_lost_is_taken_back() {
+    let (place, plan, ssh) = place();
+    let one = [move_to(&plan, &ssh)];
+    // The connection breaks off behind the first rename of `current`.
+    let broken = "for last; do :; done\ncase $last in *'mv -T \".current'*) [ -e broken ] || { touch broken; sh -c \"$last\"; exit 255; };; esac\n";
+    let text = format!("#!/bin/sh\ncd {}\n{broken}exec sh -c \"$last\"\n", place.path().display());
+    program(Path::new(&ssh), &text);
+    let error = turn(&plan, "2", &one).expect_err("nobody knows");
+    assert!(error.contains("maybe not current") && error.contains("1 is current again, and well"), "{error}");
+    assert_eq!(current(place.path()), "releases/1");
+    assert!(!place.path().join("site/releases/2/.skipstone-failed").exists(), "it was not looked at");
+}
+
+#[test]
+fn facts_are_read_from_whole_answers_alone() {
+    let (place, plan, ssh) = place();
+    let one = move_to(&plan, &ssh);
+    let say = |before: &str, after: &str| {
+        let text = format!("#!/bin/sh\nfor last; do :; done\n{before}sh -c \"$last\"{after}\n");
+        program(Path::new(&ssh), &text);
+    };
+    say("echo Welcome\n", "");
+    assert_eq!(one.target.site.current().as_deref(), Ok("1"), "a startup file may say something");
+    assert_eq!(one.target.site.releases().expect("whole").len(), 3);
+    let long = format!("{}\n", "x".repeat(3 << 20));
+    let about = place.path().join("site/releases/2/.skipstone-release");
+    fs::write(&about, long).expect("written");
+    let error = one.target.site.releases().expect_err("the middle is missing");
+    assert!(error.contains("the answer is cut"), "{error}");
+    fs::write(&about, "a commit\n").expect("written");
+    fs::remove_dir_all(place.path().join("site/releases/3")).expect("it is there");
+    let site = one.target.site;
+    // Lines of each whole answer: its edges, and a line for each fact.
+    for lines in 0..=4 {
+        say("", &format!(" | head -n {lines}"));
+        let known = [site.releases().is_ok(), site.current().is_ok(), one.target.prune("1").is_ok()];
+        assert_eq!(known, [lines == 4, lines >= 3, lines >= 2], "{lines} lines");
+    }
+}
+
+#[test]
+fn a_server_that_a_restart_leaves_behind_holds_no_lock() {
+    let (place, mut plan, ssh) = place();
+    let restart = "sleep 600 < /dev/null > /dev/null 2>&1 & echo $! > pid";
+    plan.targets.get_mut("here").expect("it has one").restart = Some(restart.into());
+    turn(&plan, "2", &[move_to(&plan, &ssh)]).expect("it is well, and noted");
+    let again = LockedSite::lock(site(&plan, &ssh), "game").map(drop);
+    let pid = fs::read_to_string(place.path().join("site/pid")).expect("it runs");
+    assert!(std::process::Command::new("kill").arg(pid.trim()).status().expect("it starts").success(), "it ran");
+    again.expect("it is free");
+}
