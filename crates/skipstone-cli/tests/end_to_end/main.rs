@@ -47,7 +47,6 @@ mod netem_leaves_nothing_behind;
 mod nothing_from_the_network_steers_a_terminal;
 #[cfg(unix)]
 mod output_goes_anywhere;
-mod plans_run_as_they_are_documented;
 #[cfg(target_os = "linux")]
 mod programs_join_a_comparison;
 #[cfg(unix)]
@@ -57,6 +56,7 @@ mod redundancy_is_a_setting_of_the_server;
 mod runs_share_a_server;
 #[cfg(unix)]
 mod serve_ends_in_good_order;
+mod simulated_figures_are_those_of_a_run;
 #[cfg(unix)]
 mod stress_and_bench_write_reports;
 #[cfg(unix)]
