@@ -49,7 +49,6 @@ mod netem_leaves_nothing_behind;
 mod nothing_from_the_network_steers_a_terminal;
 #[cfg(unix)]
 mod output_goes_anywhere;
-mod plans_run_as_they_are_documented;
 #[cfg(target_os = "linux")]
 mod programs_join_a_comparison;
 #[cfg(unix)]
@@ -61,6 +60,7 @@ mod reports_fit_a_phone;
 mod runs_share_a_server;
 #[cfg(unix)]
 mod serve_ends_in_good_order;
+mod simulated_figures_are_those_of_a_run;
 #[cfg(unix)]
 mod stress_and_bench_write_reports;
 #[cfg(unix)]
