@@ -81,6 +81,25 @@ pub unsafe extern "C" fn skipstone_server_peer_address(
     })
 }
 
+/// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
+/// nothing of them is heard, kept or answered. A native player's connection that stands hears nothing more: close it first. On an
+/// error all stays as it was. Since version 1.2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skipstone_server_set_denied(
+    server: SkipstoneServer,
+    networks: *const *const c_char,
+    count: u32,
+) -> SkipstoneStatus {
+    with(server, |state| {
+        // SAFETY: the caller's array of texts.
+        let networks = unsafe { raw::texts("networks", networks, count) }?;
+        state.server()?.set_denied(&networks).map_err(|error| match error {
+            library::DenyError::Driver(error) => error.into(),
+            error => Failure::new(SkipstoneStatus::BadValue, error.to_string()),
+        })
+    })
+}
+
 fn with(server: SkipstoneServer, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
     call(|| body(&mut *table::find(server)?.lock()?))
 }
