@@ -388,6 +388,14 @@ public:
             return skipstone_server_peer_address(handle_, peer, buffer, capacity, length);
         });
     }
+    // Denies these addresses and networks, and no others.
+    void set_denied(const std::vector<std::string> &networks) {
+        std::vector<const char *> texts;
+        for (const std::string &network : networks) {
+            texts.push_back(network.c_str());
+        }
+        check(skipstone_server_set_denied(handle_, texts.data(), static_cast<std::uint32_t>(texts.size())));
+    }
     void join(Peer peer, Group group) { check(skipstone_server_join(handle_, peer, group)); }
     void leave(Peer peer, Group group) { check(skipstone_server_leave(handle_, peer, group)); }
     std::string url() const {

@@ -6,6 +6,7 @@ use crate::driver::impairment_error::ImpairmentError;
 use crate::driver::{Beneath, DialConfig, Driver, LOCAL_ADDRESS, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
+use crate::logged;
 use crate::net::local::LocalListener;
 use crate::net::websocket::TlsClient;
 use crate::reconnect::{Reconnect, Returning};
@@ -326,6 +327,7 @@ impl Client {
         let Some(event) = self.handle.poll_event() else {
             return self.comeback.as_mut().and_then(|comeback| comeback.last.take());
         };
+        logged::on_event(&event);
         if let Some(recorder) = &mut self.recorder {
             recorder.on_event(&event, |channel| self.handle.roster().mode(Some(event.peer()), channel));
         }

@@ -88,6 +88,8 @@ mod driver_stats;
 mod gate;
 mod handle;
 mod listen_sockets;
+#[cfg_attr(not(feature = "tracing"), path = "logged/absent.rs")]
+mod logged;
 mod mailbox;
 #[cfg(feature = "unstable")]
 pub mod net;

@@ -11,6 +11,7 @@ use crate::driver::impairment_error::ImpairmentError;
 use crate::driver_stats::DriverStats;
 use crate::handle::{HandleConfig, Wake};
 use crate::listen_sockets::ListenSockets;
+use crate::logged;
 use crate::net::local::LocalListener;
 use crate::net::network_list::NetworkList;
 use crate::net::udp::BufferGrants;
@@ -283,6 +284,7 @@ impl Server {
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.shards.poll_event()?;
+        logged::on_event(&event);
         if let Some(recorder) = &mut self.recorder {
             recorder.on_event(&event, |channel| self.shards.mode(channel));
         }

@@ -12,6 +12,7 @@ use std::ffi::c_char;
 
 /// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
 /// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
+#[expect(clippy::too_many_arguments, reason = "each of them is plain C")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_broadcast_except(
     server: SkipstoneServer,
@@ -78,6 +79,25 @@ pub unsafe extern "C" fn skipstone_server_peer_address(
         let address = address.ok_or_else(|| not_available("the server has no such client"))?;
         // SAFETY: the caller's pointers.
         unsafe { raw::put_text(&address.to_string(), buffer, capacity, length) }
+    })
+}
+
+/// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
+/// nothing of them is heard, kept or answered. A native player's connection that stands hears nothing more: close it first. On an
+/// error all stays as it was. Since version 1.2.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn skipstone_server_set_denied(
+    server: SkipstoneServer,
+    networks: *const *const c_char,
+    count: u32,
+) -> SkipstoneStatus {
+    with(server, |state| {
+        // SAFETY: the caller's array of texts.
+        let networks = unsafe { raw::texts("networks", networks, count) }?;
+        state.server()?.set_denied(&networks).map_err(|error| match error {
+            library::DenyError::Driver(error) => error.into(),
+            error => Failure::new(SkipstoneStatus::BadValue, error.to_string()),
+        })
     })
 }
 

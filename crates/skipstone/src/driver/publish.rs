@@ -2,6 +2,7 @@
 
 use super::Driver;
 use super::publisher::Publisher;
+use crate::logged;
 use crate::statistics::{PUBLISH_SPAN, Published, ShardOverview};
 use skipstone_proto::Time;
 use std::time::Instant;
@@ -55,6 +56,7 @@ impl Driver {
         }
         let mut stats = *live;
         stats.add(self.endpoint.past());
+        logged::on_drops(&board.shard().stats.drops, &stats.drops);
         #[cfg(feature = "simulate")]
         board.publish_links(self.sockets.link_stats());
         let clients = self.endpoint.peer_count();

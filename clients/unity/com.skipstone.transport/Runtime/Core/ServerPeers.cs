@@ -64,5 +64,14 @@ namespace Skipstone
             Calls.Check(status);
             return Utf8.Read(text, (int)length);
         }
+
+        /// <summary>Denies these addresses and networks (<c>192.0.2.7</c>, <c>192.0.2.0/24</c>) and no others: nothing of them is heard, on
+        /// any carrier. A native player's connection that stands hears nothing more: close it first.</summary>
+        public void SetDenied(params string[] networks)
+        {
+            if (networks == null) throw new ArgumentNullException(nameof(networks));
+            using (var arena = new Arena())
+                Calls.Check(NativeMethods.skipstone_server_set_denied(handle.Number, arena.Texts(networks, nameof(networks)), (uint)networks.Length));
+        }
     }
 }

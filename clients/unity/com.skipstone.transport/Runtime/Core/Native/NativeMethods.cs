@@ -102,6 +102,9 @@ namespace Skipstone.Native
         internal static extern int skipstone_server_peer_address(ulong server, ulong peer, byte* buffer, UIntPtr capacity, UIntPtr* length);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_set_denied(ulong server, IntPtr networks, uint count);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_server_join(ulong server, ulong peer, uint group);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
