@@ -41,6 +41,8 @@ impl Default for Limits {
 impl Database {
     /// Prepares a pool. Nothing is connected yet. Called within a runtime.
     pub(crate) fn new(url: &DatabaseUrl, limits: Limits) -> Database {
+        // For `verify-ca`; the first one of a process stays.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let pool = match url {
             DatabaseUrl::Sqlite { place, driver: SqliteDriver::Rusqlite } => Pool::Rusqlite(place.clone()),
             DatabaseUrl::Sqlite { place, driver: SqliteDriver::Sqlx } => Pool::Sqlite(sqlite_pool(place, limits)),
