@@ -149,6 +149,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "fuzz",
                 "go",
                 "instructions",
+                "joins",
                 "layering",
                 "package",
                 "purity",

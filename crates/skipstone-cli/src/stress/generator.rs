@@ -547,18 +547,12 @@ impl<'p> Generator<'p> {
         }
     }
 
-    /// Datagrams from the server to the native clients.
-    pub(crate) fn datagrams_received(&self) -> u64 {
-        self.overviews().map(|overview| overview.stats.received.datagrams).sum()
-    }
-
-    /// Whether any native client has sent what the server has not acknowledged.
-    pub(crate) fn awaits_acknowledgements(&self) -> bool {
-        self.overviews().any(|overview| overview.depth.messages > 0)
-    }
-
-    fn overviews(&self) -> impl Iterator<Item = Overview> {
-        self.clients.iter().filter_map(|client| self.pool.overview(client.peer?))
+    /// Datagrams that native clients sent, and that they received.
+    pub(crate) fn datagrams(&self) -> (u64, u64) {
+        let overviews = self.clients.iter().filter_map(|client| self.pool.overview(client.peer?));
+        overviews.fold((0, 0), |(sent, received), Overview { stats, .. }| {
+            (sent + stats.sent.datagrams, received + stats.received.datagrams)
+        })
     }
 
     /// For how long no message came from the server.

@@ -5,20 +5,26 @@ use std::time::{Duration, Instant};
 
 /// A server that lives acknowledges what it is sent within this time, with probes and retransmissions.
 const SILENCE_MIN: Duration = Duration::from_millis(2_500);
+/// Fewer datagrams may be acknowledgements, which nobody answers.
+const PROBES_MIN: u64 = 2;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// What came from the server since the last line was sent.
 pub(crate) struct Vigil {
-    datagrams: u64,
-    /// The last time that anything came, or that nothing waited for an acknowledgement.
-    content: Instant,
+    received: u64,
+    /// What the clients had sent when something came last.
+    sent: u64,
+    heard: Instant,
     looked: Instant,
+    /// Datagrams that the clients have sent since.
+    probes: u64,
 }
 
 impl Vigil {
     pub(crate) fn new(generator: &Generator<'_>) -> Self {
         let now = Instant::now();
-        Vigil { datagrams: generator.datagrams_received(), content: now, looked: now }
+        let (sent, received) = generator.datagrams();
+        Vigil { received, sent, heard: now, looked: now, probes: 0 }
     }
 
     /// Looks at the clients' counters, which takes time for each client, if it is time to.
@@ -27,14 +33,17 @@ impl Vigil {
             return;
         }
         self.looked = Instant::now();
-        let datagrams = generator.datagrams_received();
-        if datagrams != self.datagrams || !generator.awaits_acknowledgements() {
-            (self.datagrams, self.content) = (datagrams, self.looked);
+        let (sent, received) = generator.datagrams();
+        if received != self.received {
+            (self.received, self.sent, self.heard) = (received, sent, self.looked);
         }
+        // The counters of a client that has left are no longer among them.
+        self.probes = sent.saturating_sub(self.sent);
     }
 
-    /// Whether clients waited for acknowledgements all the time, and nothing came.
+    /// Whether clients sent probes and retransmissions, and nothing came. Clients of a server that lives are quiet when they have
+    /// nothing to say.
     pub(crate) fn is_silent(&self) -> bool {
-        self.looked.saturating_duration_since(self.content) >= SILENCE_MIN
+        self.probes >= PROBES_MIN && self.looked.saturating_duration_since(self.heard) >= SILENCE_MIN
     }
 }

@@ -28,6 +28,7 @@ use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Carrier, Threshold, ThresholdError};
 
 mod availability;
+mod drops;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,7 +198,7 @@ fn shortfalls(result: &StressResult) -> Vec<String> {
         reasons.push(format!("{missing} of {} never connected.", thousands(clients.asked)));
     }
     if clients.dropped > 0 {
-        reasons.push(format!("{}.", drops(result)));
+        reasons.push(format!("{}.", drops::told(result)));
     }
     for (why, count) in &result.presence.refused_sends_by_reason {
         reasons.push(format!("{} could not be sent: {why}.", counted(*count, "line")));
@@ -223,32 +224,7 @@ fn faults(result: &StressResult) -> Vec<String> {
 
 fn deliveries(count: u64, what: &str) -> Option<String> {
     let deliveries = if count == 1 { "1 delivery".to_owned() } else { thousands(count) + " deliveries" };
-    (count > 0).then(|| format!("{deliveries} {} {what}.", was_or_were(count)))
-}
-
-/// How many clients were dropped, and why.
-fn drops(result: &StressResult) -> String {
-    let dropped = result.clients.dropped;
-    format!("{} {} dropped{}", counted(dropped, "client"), was_or_were(dropped), drop_reasons(result))
-}
-
-fn drop_reasons(result: &StressResult) -> String {
-    let mut listed: Vec<_> = result.clients.drops_by_reason.iter().collect();
-    listed.sort_by(|one, other| other.1.cmp(one.1).then(one.0.cmp(other.0)));
-    let texts: Vec<String> = listed
-        .iter()
-        .take(DROP_REASONS_MAX)
-        .map(|(reason, count)| format!("{reason} {}", thousands(**count)))
-        .collect();
-    match (texts.is_empty(), listed.len() > DROP_REASONS_MAX) {
-        (true, _) => String::new(),
-        (false, false) => format!(" ({})", texts.join(", ")),
-        (false, true) => format!(" ({}, and others)", texts.join(", ")),
-    }
-}
-
-fn was_or_were(count: u64) -> &'static str {
-    if count == 1 { "was" } else { "were" }
+    (count > 0).then(|| format!("{deliveries} {} {what}.", drops::was_or_were(count)))
 }
 
 /// The share of the sends that may be late.
@@ -257,8 +233,6 @@ const LATE_SHARE_MAX: f64 = 0.01;
 const CPU_SHARE_MAX: f64 = 0.95;
 /// The share of the time and of the lines that a run must have completed.
 const COMPLETE_MIN: f64 = 0.99;
-/// A reason names this many causes of drops; the result has them all.
-const DROP_REASONS_MAX: usize = 3;
 
 #[cfg(test)]
 mod tests;

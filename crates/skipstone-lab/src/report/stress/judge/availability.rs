@@ -6,6 +6,7 @@
 //! 5. the server is none that a stress run can use: it takes no lines, or does not send each line to all of its clients.
 
 use crate::report::format::{counted, seconds};
+use crate::report::stress::judge::drops;
 use crate::report::stress::result::StressResult;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ pub(super) fn absence(result: &StressResult) -> Option<String> {
         return Some(format!("The server's process ended before the run did: {ended}."));
     }
     if presence.clients_deserted == clients.connected {
-        let drops = super::drops(result);
+        let drops = drops::told(result);
         return Some(format!(
             "The server went away: {drops}. Its log may say why; start it again, then repeat the run."
         ));
