@@ -46,7 +46,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["driver", "statistics_reader"],
             &["statistics"],
             &["query"],
-            &["roster", "server_time", "url", "websocket_rules"],
+            &["roster", "server_time", "ticks", "url", "websocket_rules"],
             &[
                 "deadline",
                 "driver_stats",
