@@ -188,8 +188,8 @@ describe("over WebTransport", () => {
       "there is no certificate hash: the web server restarts",
       "there is no certificate hash: a certificate's hash has 64 hexadecimal digits, with or without colons between them",
     ]);
-    const { options } = player.browser.sessions[0] ?? { options: {} };
-    expect(options.serverCertificateHashes?.map(({ value }) => value)).toEqual([
+    const options = player.browser.sessions[0]?.options;
+    expect(options?.serverCertificateHashes?.map(({ value }) => value)).toEqual([
       new Uint8Array(32).fill(0xab),
       new Uint8Array(32).fill(0xcd),
     ]);

@@ -205,7 +205,11 @@ describe("a worker", () => {
 
   const begin = async (token?: () => Promise<string>): Promise<{ client: Client; worker: FakeWorker }> => {
     const host = new WorkerHost(() => new FakeWorker() as unknown as Worker, failure);
-    const client = new Client(host, driverOptions(URL_OF_SERVER, {}), askOf(token === undefined ? {} : { token }));
+    const client = new Client(
+      host,
+      driverOptions(URL_OF_SERVER, {}),
+      askOf(token === undefined ? {} : { token }),
+    );
     await coreModule();
     await vi.waitFor(() => expect(FakeWorker.all).toHaveLength(1));
     const worker = FakeWorker.all[0];
