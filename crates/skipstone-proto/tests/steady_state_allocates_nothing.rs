@@ -4,6 +4,7 @@
 //! A process of its own: the counter of allocations is the global allocator of its program.
 
 use allocation_counter::measure;
+use bytes::Bytes;
 use skipstone_proto::MessageId;
 use skipstone_proto::{BroadcastMessage, Config, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Carrier, Path};

@@ -246,7 +246,7 @@ mod tests {
     use crate::connection::packet_log::{LoggedConnection, PacketEvent, PacketLog};
     use crate::time::Time;
     use crate::wire::redundancy::Redundancy;
-    use alloc::sync::Arc;
+    use std::sync::Arc;
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const STEP: Duration = Duration::from_nanos(1);

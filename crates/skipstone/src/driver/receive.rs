@@ -90,7 +90,7 @@ impl Driver {
                 let (denied, stats) = (&self.denied, &mut self.stats);
                 receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
                     match &mut shared.paths {
-                        _ if denied.has(from.ip()) => stats.denied += 1,
+                        _ if denied.has(from.remote.ip()) => stats.denied += 1,
                         Some(paths) => paths.send_up(now, from, bytes),
                         None => server.take(now, number, from, bytes),
                     }

@@ -101,8 +101,10 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
         // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; what the kernel put
         // over them are plain integers, valid in any bit pattern.
         let (header, address) = unsafe { (headers[index].assume_init_ref(), addresses[index].assume_init_ref()) };
+        #[allow(clippy::unnecessary_cast, reason = "musl has 32 bits for it")]
+        let control_bytes = header.msg_hdr.msg_controllen as usize;
         // SAFETY: the kernel has written as many bytes of control messages as it says.
-        let control = unsafe { controls[index].read(header.msg_hdr.msg_controllen as usize) };
+        let control = unsafe { controls[index].read(control_bytes) };
         let whole = header.msg_hdr.msg_flags & libc::MSG_TRUNC == 0;
         let address = address.decode();
         slots.push(Slot {

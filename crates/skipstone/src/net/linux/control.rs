@@ -98,6 +98,7 @@ impl ReceiveControl {
             let value = unsafe { self.0.as_ptr().byte_add(at) }.cast::<libc::cmsghdr>();
             // SAFETY: as above; a header is plain integers.
             let header = unsafe { value.read() };
+            #[allow(clippy::unnecessary_cast, reason = "musl has 32 bits for it")]
             let length = header.cmsg_len as usize;
             if length < LENGTH_OF_HEADER || at + length > end {
                 return read;
