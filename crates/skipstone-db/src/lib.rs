@@ -1,7 +1,8 @@
 //! What a database does for a game server: its records, the benchmark of them, and their recording while the server runs.
 //!
 //! ```text
-//! tool > bench, commands, recorder > draw > database, statements > migrations, session > account, runtime, url > dialect, error, tls > value
+//! tool > bench, commands, recorder > draw > database, statements > migrations, session > account, runtime, url
+//!      > dialect, error, tls > value
 //! ```
 
 mod account;
