@@ -12,7 +12,6 @@ use std::ffi::c_char;
 
 /// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
 /// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
-#[expect(clippy::too_many_arguments, reason = "each of them is plain C")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_broadcast_except(
     server: SkipstoneServer,

@@ -43,8 +43,8 @@ impl<'h> RequestHead<'h> {
         let line = str::from_utf8(&head[..end]).map_err(|_| RequestError::Malformed)?;
         let words: Vec<&str> = line.split(' ').collect();
         let [method, target, version] = words[..] else { return Err(RequestError::Malformed) };
-        let version = read_version(version)?;
         let (authority, target) = read_target(method, target).ok_or(RequestError::Malformed)?;
+        let version = read_version(version)?;
         let fields = match HeaderMap::try_parse(&head[end + 2..]) {
             Ok(Some((_, fields))) => fields,
             Err(Error::Capacity(CapacityError::TooManyHeaders)) => return Err(RequestError::TooManyFields),
