@@ -136,6 +136,9 @@ enum SkipstoneCloseCode
   SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE = 1011,
   // The server's name has no address, or none of its addresses can be reached.
   SKIPSTONE_CLOSE_CODE_UNREACHABLE = 1012,
+  // The server restarts. The reason says when to come back, and where to: skipstone_client_reconnect follows it. Since version
+  // 1.2.
+  SKIPSTONE_CLOSE_CODE_RESTART = 1013,
   // The peer held more of the other side's memory than it may have.
   SKIPSTONE_CLOSE_CODE_MEMORY = 1016,
 };
@@ -584,6 +587,9 @@ typedef struct SkipstoneOverview {
   uint8_t carrier[8];
   // The connection's counters. Its `size` is set by the library.
   struct SkipstoneStats stats;
+  // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
+  // where nothing limits them: on a stream, whose load shows in `queued_bytes`.
+  uint64_t available_bytes_per_second;
 } SkipstoneOverview;
 
 // Counters of the drivers and their sockets.
@@ -755,6 +761,9 @@ typedef struct SkipstoneEvent {
   uint64_t reserved;
 } SkipstoneEvent;
 
+// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
+typedef uint32_t SkipstoneGroup;
+
 // Limits on what clients may send on the channels from `first` to `last`. skipstone_inbound_rule_init sets the defaults.
 typedef struct SkipstoneInboundRule {
   // Bytes of this structure, as skipstone_inbound_rule_init set them.
@@ -883,9 +892,6 @@ typedef struct SkipstoneServerConfig {
   struct SkipstoneLink down;
 } SkipstoneServerConfig;
 
-// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
-typedef uint32_t SkipstoneGroup;
-
 // The group of all connected peers, which the library keeps.
 #define SKIPSTONE_EVERYONE 0
 
@@ -936,7 +942,9 @@ SkipstoneStatus skipstone_client_connect_local(SkipstoneServer server,
                                                const struct SkipstoneClientConfig *config,
                                                SkipstoneClient *client);
 
-// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Wait before
+// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
+// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
+// and to the first URL again if that server does not let the client in. Wait before
 // it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
 // same `peer` as those of the first.
 SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
@@ -1031,6 +1039,39 @@ SkipstoneStatus skipstone_next_log_line(char *buffer,
 // Ends every server and client of this process at once, without telling their peers. For a host that unloads the code which
 // knew their handles and keeps the library: a game engine's editor. Nobody may read events any more.
 SkipstoneStatus skipstone_release_all(void);
+
+// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
+// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
+SkipstoneStatus skipstone_server_broadcast_except(SkipstoneServer server,
+                                                  SkipstoneGroup group,
+                                                  const SkipstonePeer *except,
+                                                  uint32_t except_count,
+                                                  uint16_t channel,
+                                                  const uint8_t *data,
+                                                  size_t length,
+                                                  uint32_t *peers,
+                                                  uint64_t *id);
+
+// The connected peers, up to `capacity` of them. `count` gets the number that there are. Since version 1.2.
+SkipstoneStatus skipstone_server_peers(SkipstoneServer server,
+                                       SkipstonePeer *peers,
+                                       uint32_t capacity,
+                                       uint32_t *count);
+
+// The address of a client, "192.0.2.1:50000", from SKIPSTONE_EVENT_KIND_REQUESTED until SKIPSTONE_EVENT_KIND_CLOSED is polled;
+// SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such client. Since version 1.2.
+SkipstoneStatus skipstone_server_peer_address(SkipstoneServer server,
+                                              SkipstonePeer peer,
+                                              char *buffer,
+                                              size_t capacity,
+                                              size_t *length);
+
+// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
+// nothing of them is heard, kept or answered. A native player's connection that stands hears nothing more: close it first. On an
+// error all stays as it was. Since version 1.2.
+SkipstoneStatus skipstone_server_set_denied(SkipstoneServer server,
+                                            const char *const *networks,
+                                            uint32_t count);
 
 // Sets the defaults: a server that encrypts with a certificate of its own, takes every carrier and merges messages until
 // skipstone_flush. `size` is sizeof(SkipstoneServerConfig).

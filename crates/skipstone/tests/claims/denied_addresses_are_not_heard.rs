@@ -7,7 +7,7 @@ const SPAN_MAX: Duration = Duration::from_secs(20);
 
 fn server(denied: &[&str]) -> Server {
     let config = ServerConfig {
-        security: Some(Security::of_this_run().expect("a certificate").allowing_plain()),
+        security: Some(Security::self_signed().expect("a certificate").allowing_plain()),
         denied: denied.iter().map(|text| (*text).to_owned()).collect(),
         ..ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
     };

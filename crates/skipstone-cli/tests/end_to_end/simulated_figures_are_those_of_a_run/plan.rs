@@ -72,7 +72,8 @@ impl DocumentedPlan {
 
     /// What its first command comes to, from the root of the repository. It is run once, however many tests ask.
     pub(super) fn outcome(&self) -> Arc<Outcome> {
-        static OUTCOMES: LazyLock<Mutex<BTreeMap<String, Arc<OnceLock<Arc<Outcome>>>>>> = LazyLock::new(Mutex::default);
+        type Cell = Arc<OnceLock<Arc<Outcome>>>;
+        static OUTCOMES: LazyLock<Mutex<BTreeMap<String, Cell>>> = LazyLock::new(Mutex::default);
         let cell = OUTCOMES.lock().expect("nobody panics with it").entry(self.name.clone()).or_default().clone();
         cell.get_or_init(|| Arc::new(self.play())).clone()
     }

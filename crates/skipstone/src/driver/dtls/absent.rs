@@ -2,8 +2,8 @@
 
 use super::outgoing::Send;
 use crate::driver_stats::DtlsStats;
+use crate::net::udp::AddressPair;
 use skipstone_proto::{Endpoint, Path, Time};
-use std::net::SocketAddr;
 
 #[derive(Debug)]
 pub(super) enum DtlsGuests {}
@@ -20,7 +20,7 @@ impl DtlsGuests {
     pub(super) fn handle(
         &mut self,
         _: Time,
-        _: (u32, SocketAddr),
+        _: (u32, AddressPair),
         _: &[u8],
         _: &mut Endpoint,
         _: &mut dyn FnMut(&mut Endpoint, Path, &mut [u8]),

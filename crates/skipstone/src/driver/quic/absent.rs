@@ -2,8 +2,8 @@
 
 use super::outgoing::Send;
 use crate::driver_stats::WebTransportStats;
+use crate::net::udp::AddressPair;
 use skipstone_proto::{Endpoint, Path, Time};
-use std::net::SocketAddr;
 
 #[derive(Debug)]
 pub(super) enum QuicGuests {}
@@ -24,7 +24,7 @@ impl QuicGuests {
     pub(super) fn handle(
         &mut self,
         _: Time,
-        _: (u32, SocketAddr),
+        _: (u32, AddressPair),
         _: &[u8],
         _: &mut Endpoint,
         _: &mut dyn FnMut(&mut Endpoint, Path, &mut [u8]),
