@@ -101,9 +101,9 @@ mod tests {
             let of = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
             default_place(of).map(|file| file.to_string_lossy().replace('\\', "/"))
         };
-        let home = ("HOME", "/home/me");
+        let home = ("HOME", "/users/me");
         let service = ("STATE_DIRECTORY", "/var/lib/game:/var/lib/other");
-        assert_eq!(place(&[home, service]).as_deref(), Some("/home/me/.local/state/skipstone/identity.pem"));
+        assert_eq!(place(&[home, service]).as_deref(), Some("/users/me/.local/state/skipstone/identity.pem"));
         assert_eq!(place(&[("HOME", ""), service]).as_deref(), Some("/var/lib/game/skipstone/identity.pem"));
         assert_eq!(place(&[("STATE_DIRECTORY", "")]), None);
     }
