@@ -65,7 +65,7 @@ pub(crate) fn joins(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     for cell in &cells {
         let found = cell.play(|| Command::new(&tool))?;
         println!("{}", found.line(cell));
-        is_well &= found.unanswered == 0.0;
+        is_well &= found.unanswered == 0.0 && found.connected > 0.0 && found.connected == found.attempted;
     }
     Ok(is_well)
 }
@@ -123,6 +123,7 @@ fn start(mut command: Command) -> Result<Running, String> {
 #[derive(Debug, PartialEq)]
 struct Joined {
     attempted: f64,
+    connected: f64,
     unanswered: f64,
     p50: Option<f64>,
     p99: Option<f64>,
@@ -138,6 +139,7 @@ impl Joined {
         };
         Some(Joined {
             attempted: number("attempted")?,
+            connected: number("connected")?,
             unanswered: number("unanswered")?,
             p50: number("p50"),
             p99: number("p99"),
@@ -166,10 +168,13 @@ mod tests {
 
     #[test]
     fn the_figures_are_those_of_all_carriers() {
-        let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"unanswered\": 12,\n  \"connect_ms\": {\n \
+        let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"connected\": 738,\n  \"unanswered\": 12,\n  \"connect_ms\": {\n \
                     \"p50\": 21.5, \"p99\": 1040.25 }\n}, \"carriers\": {\"udp\": {\"attempted\": 9, \"unanswered\": 9}}}";
         let found = Joined::read(json).expect("it is there");
-        assert_eq!(found, Joined { attempted: 750.0, unanswered: 12.0, p50: Some(21.5), p99: Some(1040.25) });
+        assert_eq!(
+            found,
+            Joined { attempted: 750.0, connected: 738.0, unanswered: 12.0, p50: Some(21.5), p99: Some(1040.25) }
+        );
         let cell = Cell { carrier: "skip", clients: "10", rate: "1/s", loss: "2%", delay: "10ms" };
         let line = "skip         10     1/s      2%    10ms         12 of 750     21.5 ms   1040.2 ms";
         assert_eq!(found.line(&cell), line);

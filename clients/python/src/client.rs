@@ -18,8 +18,6 @@ use std::time::{Duration, Instant};
 #[pyclass(frozen)]
 pub(crate) struct Client {
     handle: Handle<Driven>,
-    /// That of the first connection.
-    peer: PeerId,
 }
 
 /// The library's client, and who runs its driver.
@@ -77,8 +75,7 @@ fn config(
 
 impl Client {
     pub(crate) fn new(client: skipstone::Client, threading: Threading) -> Self {
-        let peer = PeerId::of(client.peer());
-        Client { handle: Handle::new("client", Driven { client, threading }), peer }
+        Client { handle: Handle::new("client", Driven { client, threading }) }
     }
 }
 
@@ -111,8 +108,8 @@ impl Client {
 
     /// The connection's name in its events; another one after each reconnecting.
     #[getter]
-    fn peer(&self) -> PeerId {
-        self.handle.with(|driven| PeerId::of(driven.client.peer())).unwrap_or(self.peer)
+    fn peer(&self) -> PyResult<PeerId> {
+        self.handle.with(|driven| PeerId::of(driven.client.peer()))
     }
 
     /// Seconds until a client with `reconnects` connects again, after `Closed`; `None` if it does not. It follows a server that

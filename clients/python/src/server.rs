@@ -256,10 +256,14 @@ impl Server {
         Ok(remote.map(|remote| remote.to_string()))
     }
 
-    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: nothing of them is heard, on any carrier.
-    fn set_denied(&self, networks: Vec<String>) -> PyResult<()> {
+    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: no client of theirs gets in, on any
+    /// carrier. Streams of clients that play stay: close them first.
+    fn set_denied(&self, py: Python<'_>, networks: Vec<String>) -> PyResult<()> {
         let set = self.handle.with(|driven| driven.server.set_denied(&networks))?;
-        set.map_err(|error| pyo3::exceptions::PyValueError::new_err(error.to_string()))
+        set.map_err(|error| match error {
+            skipstone::DenyError::Driver(error) => peer_error(py, error),
+            error => pyo3::exceptions::PyValueError::new_err(error.to_string()),
+        })
     }
 
     /// Sends all messages that were queued since the last flush.

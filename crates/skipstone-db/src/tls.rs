@@ -11,7 +11,7 @@ use std::path::PathBuf;
 pub struct TlsWish {
     /// Which it must be at least; the driver's default if the URL names none.
     mode: Option<TlsMode>,
-    /// The authorities that may have signed the server's certificate; those of the system if the URL names none.
+    /// Authorities that may have signed the server's certificate, beside those of the system.
     authorities: Option<PathBuf>,
 }
 
@@ -41,8 +41,9 @@ impl TlsWish {
             }
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" | "sslca" => {
                 self.authorities = Some(value.into());
-                // libpq's rule: whoever names authorities wants them asked.
-                self.at_least(TlsMode::VerifyCa);
+                // WHY: the driver trusts these authorities beside those of the system. libpq asks for verify-ca here, which
+                // would take the certificate of any public authority for any name.
+                self.at_least(TlsMode::VerifyFull);
             }
             // The drivers do not bind channels. A server that has proven its name is as much: nobody stands between.
             "channel-binding" if value == "require" => self.at_least(TlsMode::VerifyFull),
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(wish(&[("sslmode", "require"), ("channel_binding", "require")]).mode, verified);
         assert_eq!(wish(&[("sslmode", "require"), ("channel_binding", "prefer")]).mode, Some(TlsMode::Require));
         assert_eq!(wish(&[("sslrootcert", "system")]).mode, verified);
-        assert_eq!(wish(&[("ssl-mode", "REQUIRED"), ("ssl-ca", "ca.pem")]).mode, Some(TlsMode::VerifyCa));
+        assert_eq!(wish(&[("ssl-mode", "REQUIRED"), ("ssl-ca", "ca.pem")]).mode, Some(TlsMode::VerifyFull));
     }
 
     #[test]

@@ -27,6 +27,7 @@ exec flock -n -E 75 "$1/.skipstone-deploy" sh -euc '
   owner=$(cat "$1/.skipstone-deploy")
   [ "$owner" = "$2" ] || { echo "$1 belongs to the deployment $owner by now" >&2; exit 65; }
   token=$(od -An -N16 -tx1 /dev/urandom | tr -d " \n")
+  [ ${#token} = 32 ] || { echo "the target has no random numbers: od of coreutils cannot read /dev/urandom" >&2; exit 69; }
   exec 9>>"$1/.skipstone-lock"
   flock -w 20 9 || { echo "a step of the deployment before is still running; wait until it has ended" >&2; exit 65; }
   printf "%s\n" "$token" > "$1/.skipstone-lock"

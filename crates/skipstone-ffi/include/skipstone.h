@@ -588,7 +588,7 @@ typedef struct SkipstoneOverview {
   // The connection's counters. Its `size` is set by the library.
   struct SkipstoneStats stats;
   // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
-  // where nothing limits them: on a stream, whose load shows in `queued_bytes`.
+  // where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
   uint64_t available_bytes_per_second;
 } SkipstoneOverview;
 
@@ -1001,6 +1001,7 @@ SkipstoneStatus skipstone_wait(SkipstoneHandle handle,
 // afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
 // Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
 // use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
+// Since version 1.2.
 SkipstoneStatus skipstone_wait_tick(SkipstoneHandle handle,
                                     uint64_t interval_us,
                                     uint64_t *missed);

@@ -325,7 +325,7 @@ impl Client {
     pub fn poll_event(&mut self) -> Option<Event> {
         self.return_if_due();
         let Some(event) = self.handle.poll_event() else {
-            return self.comeback.as_mut().and_then(|comeback| comeback.last.take());
+            return self.comeback.as_mut()?.last.take().inspect(logged::on_event);
         };
         logged::on_event(&event);
         if let Some(recorder) = &mut self.recorder {

@@ -467,7 +467,7 @@ impl Handle {
     }
 
     /// Checks the queue for commands that the application can repeat.
-    fn check_room(&self) -> Result<(), PeerError> {
+    pub(crate) fn check_room(&self) -> Result<(), PeerError> {
         self.check_driver()?;
         match &self.inner {
             Inner::Background(background) if !background.has_room(Command::weight_of(0)) => Err(PeerError::DriverBusy),

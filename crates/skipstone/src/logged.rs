@@ -2,14 +2,21 @@
 
 use skipstone_proto::{Drops, Event};
 
+/// What filters of subscribers name.
+const TARGET: &str = "skipstone";
+
 /// The application takes an event. Its peer is the one that the application knows.
 pub(crate) fn on_event(event: &Event) {
     match event {
-        Event::Requested { peer, remote, .. } => tracing::debug!(%peer, %remote, "a client asks to connect"),
-        Event::Connected { peer, .. } => tracing::info!(%peer, "connected"),
-        Event::PathChanged { peer, path } => tracing::info!(%peer, remote = %path.remote, "the address changed"),
+        Event::Requested { peer, remote, .. } => {
+            tracing::debug!(target: TARGET, %peer, %remote, "a client asks to connect")
+        }
+        Event::Connected { peer, .. } => tracing::info!(target: TARGET, %peer, "connected"),
+        Event::PathChanged { peer, path } => {
+            tracing::info!(target: TARGET, %peer, remote = %path.remote, "the address changed")
+        }
         Event::Closed { peer, close } => {
-            tracing::info!(%peer, by = ?close.by, code = close.code, reason = %close.reason_text(), "closed");
+            tracing::info!(target: TARGET, %peer, by = ?close.by, code = close.code, reason = %close.reason_text(), "closed");
         }
         _ => {}
     }
@@ -19,7 +26,7 @@ pub(crate) fn on_event(event: &Event) {
 pub(crate) fn on_drops(before: &Drops, now: &Drops) {
     for ((reason, before), (_, now)) in before.iter().zip(now.iter()) {
         if now > before {
-            tracing::debug!(reason = reason.name(), count = now - before, "dropped");
+            tracing::debug!(target: TARGET, reason = reason.name(), count = now - before, "dropped");
         }
     }
 }

@@ -248,20 +248,23 @@ impl Shards {
 
     /// Sets the answer to queries in every shard.
     pub(crate) fn set_query_answer(&mut self, answer: Option<&Bytes>) -> Result<(), PeerError> {
-        let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_query_answer(answer.cloned())).collect();
-        set.into_iter().collect()
+        self.tell_all(|handle| handle.set_query_answer(answer.cloned()))
     }
 
     /// Denies these addresses and no others, in every shard.
     pub(crate) fn set_denied(&mut self, networks: &Arc<NetworkList>) -> Result<(), PeerError> {
-        let set: Vec<_> = self.handles.iter_mut().map(|handle| handle.set_denied(Arc::clone(networks))).collect();
-        set.into_iter().collect()
+        self.tell_all(|handle| handle.set_denied(Arc::clone(networks)))
     }
 
     /// Begins no further handshake, in any shard.
     pub(crate) fn stop_inviting(&mut self) -> Result<(), PeerError> {
-        let stopped: Vec<_> = self.handles.iter_mut().map(Handle::stop_inviting).collect();
-        stopped.into_iter().collect()
+        self.tell_all(Handle::stop_inviting)
+    }
+
+    /// Tells every shard, or none of them if one has no room for it.
+    fn tell_all(&mut self, tell: impl FnMut(&mut Handle) -> Result<(), PeerError>) -> Result<(), PeerError> {
+        self.handles.iter().try_for_each(Handle::check_room)?;
+        self.handles.iter_mut().try_for_each(tell)
     }
 
     /// Second handles to the sockets of all shards; `None` if the server has none.

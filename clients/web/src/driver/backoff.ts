@@ -2,7 +2,7 @@
 
 import type { Reconnect } from "../options";
 import type { Clock } from "./clock";
-import type { RestartNotice } from "./destination";
+import { PAUSE_MAX, type RestartNotice } from "./destination";
 
 /** Pauses that double from one failure to the next, with a random half: clients that lost a server together come back apart. */
 export class Backoff {
@@ -27,7 +27,8 @@ export class Backoff {
     const pause = Math.min(pauseMin * 2 ** this.#failures, pauseMax);
     this.#failures += 1;
     if (notice !== undefined) {
-      return Math.max(notice.after + notice.spread * this.#clock.random(), pauseMin / 2);
+      const asked = Math.min(notice.after + notice.spread * this.#clock.random(), PAUSE_MAX);
+      return Math.max(asked, pauseMin / 2);
     }
     return pause / 2 + (pause / 2) * this.#clock.random();
   }

@@ -12,7 +12,7 @@ export interface RestartNotice {
   at?: string;
 }
 
-const PAUSE_MAX = 600_000;
+export const PAUSE_MAX = 600_000;
 /** A reason that cannot be read stands for one to three seconds, at the same place. */
 const UNKNOWN: RestartNotice = { after: 1_000, spread: 2_000 };
 const ADDRESS = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):0*([1-9][0-9]{0,4})$/;

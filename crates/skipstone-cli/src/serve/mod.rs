@@ -464,6 +464,10 @@ impl Serving {
         output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
         // The thread that writes the log of packets ends with this process: it completes the files first.
         drop(self.qlog.take());
+        // Whoever asked this process to end meanwhile means its successor, too, which would not hear of it.
+        if self.signals.is_set() {
+            return Exit::Pass;
+        }
         let Some(succession) = self.succession else { return Exit::Pass };
         output::complain(format_args!("skipstone serve: nobody follows: {}", succession.follow()));
         Exit::Fail

@@ -7,7 +7,7 @@ use crate::failure::{Failure, call};
 use crate::slot::{Connection, Engine, Slot, State};
 use crate::types::*;
 use crate::{kept, table};
-use library::{Client, Destination};
+use library::{Client, Close, ClosedBy, Destination, code};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -85,14 +85,18 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
     with(client, |state| {
         let connection = state.connection()?;
         if !connection.is_closed {
-            let text = "the connection has not ended: close it, or wait for its SKIPSTONE_EVENT_KIND_CLOSED";
+            let text = "the connection has not ended: close it, or wait for the event that it is closed";
             return Err(Failure::new(SkipstoneStatus::StillOpen, text));
         }
-        let Some(destination) = &connection.destination else {
+        let Some(destination) = &mut connection.destination else {
             let text = "a client of a server in this process does not reconnect: connect a new one";
             return Err(Failure::new(SkipstoneStatus::BadUrl, text));
         };
-        connection.client = Client::connect(destination.url(), &connection.token, connection.config.clone())?;
+        let connected = Client::connect(destination.url(), &connection.token, connection.config.clone());
+        connection.client = connected.inspect_err(|error| {
+            let reason = error.to_string().into();
+            destination.on_closed(&Close { by: ClosedBy::Nobody, code: code::UNREACHABLE, reason });
+        })?;
         connection.is_closed = false;
         Ok(())
     })

@@ -80,6 +80,7 @@ pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> Sk
 /// afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
 /// Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
 /// use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
+/// Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_wait_tick(
     handle: SkipstoneHandle,

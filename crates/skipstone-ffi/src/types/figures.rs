@@ -97,7 +97,7 @@ pub struct SkipstoneOverview {
     /// The connection's counters. Its `size` is set by the library.
     pub stats: SkipstoneStats,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
-    /// where nothing limits them: on a stream, whose load shows in `queued_bytes`.
+    /// where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
     pub available_bytes_per_second: u64,
 }
 

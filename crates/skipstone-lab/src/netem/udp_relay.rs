@@ -112,8 +112,8 @@ impl UdpRelay {
 
     fn receive_clients(&mut self, path: &mut LivePath) -> bool {
         let Some(mut incoming) = self.incoming.take() else { return false };
-        // An error is one of memory, after which the socket is read again.
-        let has_more = self.listener.receive_batch(&mut incoming).is_ok_and(|received| received > 0);
+        // Only zero datagrams mean that the socket is drained; after an error it is read again.
+        let has_more = !matches!(self.listener.receive_batch(&mut incoming), Ok(0));
         for datagram in incoming.datagrams() {
             let client = datagram.addresses();
             let Some(number) = self.session(client) else {

@@ -279,8 +279,9 @@ impl DelayAware {
             _ => self.window,
         };
         let rate = per_second(window, self.smoothed);
-        let last_ack = self.crowded_at;
-        if self.is_limited(last_ack) { rate.min(self.rate.best() * 5 / 4) } else { rate }
+        // Before the first sample nothing is known of what the path delivers.
+        let delivered = Some(self.rate.best()).filter(|best| *best > 0 && self.is_limited(self.crowded_at));
+        delivered.map_or(rate, |best| rate.min(best * 5 / 4))
     }
 
     pub(super) fn pace(&self) -> Pace {

@@ -128,7 +128,7 @@ impl Mtu {
     /// more.
     pub(crate) fn on_heard(&mut self) {
         if self.silent_probes >= SILENT_PROBES_MAX {
-            self.fall(u16::MAX);
+            self.fall(self.refused);
         }
         self.silent_probes = 0;
     }
@@ -204,6 +204,10 @@ impl Mtu {
     /// `next`. Several probe timeouts, or seconds, after the previous loss, this loss is counted as the first. Returns
     /// `true` if the losses prove a black hole: from now on datagrams are small.
     pub(crate) fn on_lost(&mut self, now: Time, large: LargeDatagram, next: u64, probe_timeout: Duration) -> bool {
+        if self.floor >= self.proven {
+            // There is no smaller size to fall back to.
+            return false;
+        }
         if now.since(self.vanished.at) > APART.max(probe_timeout * 8) {
             self.forget_vanished();
         }

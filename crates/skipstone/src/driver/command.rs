@@ -1,7 +1,7 @@
 //! Commands from the application to its driver, and their execution.
 
 use super::Driver;
-use super::peer_shards::with_places;
+use super::peer_shards::accept;
 use crate::gate::Gate;
 use crate::mailbox::Weigh;
 use crate::net::network_list::NetworkList;
@@ -107,9 +107,7 @@ impl Driver {
                 }
             }
             Command::Broadcast { .. } | Command::Flush | Command::Stop => {}
-            Command::Accept(peer) => {
-                with_places(endpoint, &mut self.peer_shards, |endpoint| endpoint.accept(now, peer));
-            }
+            Command::Accept(peer) => accept(endpoint, &mut self.peer_shards, now, peer),
             Command::Close { peer, code, reason, linger } => drop(endpoint.close(now, peer, code, &reason, linger)),
             Command::CloseAll { code, reason, linger } => {
                 endpoint.stop_listening();

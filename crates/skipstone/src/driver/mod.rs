@@ -379,11 +379,12 @@ impl Driver {
         self.sockets.impair_shared(impairment, shard);
     }
 
-    /// Buffer sizes that the kernel granted a UDP socket.
+    /// What to do where a server on all addresses cannot answer from the one that was asked.
     pub(crate) fn local_remedy(&self) -> Option<&'static str> {
         self.sockets.local_remedy()
     }
 
+    /// Buffer sizes that the kernel granted a UDP socket.
     pub(crate) fn buffer_grants(&self) -> Option<BufferGrants> {
         self.sockets.buffer_grants()
     }

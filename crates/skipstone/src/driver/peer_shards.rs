@@ -12,6 +12,7 @@ use crossbeam_queue::ArrayQueue;
 use mio::Waker;
 use skipstone_proto::KIND_OPEN;
 use skipstone_proto::Path;
+use skipstone_proto::PeerId;
 use skipstone_proto::Time;
 use skipstone_proto::{Endpoint, Shard};
 use std::sync::Arc;
@@ -124,10 +125,9 @@ impl PeerShards {
         }
     }
 
-    /// Limit on this shard's players that keeps all shards together within their limit. Two shards that count each
-    /// other's new player may both refuse the last place; neither exceeds the limit.
-    fn room(&mut self, players: u32) -> u32 {
-        self.publish(players + 1);
+    /// Limit on this shard's players that keeps all shards together within their limit. Two shards that claim the last
+    /// place at once may both refuse it; neither exceeds the limit.
+    fn room(&self) -> u32 {
         let populations = self.mailboxes.iter().map(|mailbox| mailbox.population.0.load(Ordering::SeqCst));
         let others = populations.fold(0, u32::saturating_add).saturating_sub(self.published);
         self.connections_max.saturating_sub(others)
@@ -141,21 +141,22 @@ impl PeerShards {
 /// What takes the content of a session's datagrams: the path is that of the session.
 pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
-/// Lets the endpoint do what may take a place for a player, after the players of all shards were counted.
-pub(super) fn with_places<T>(
-    endpoint: &mut Endpoint,
-    peer_shards: &mut Option<Box<PeerShards>>,
-    act: impl FnOnce(&mut Endpoint) -> T,
-) -> T {
-    let Some(peer_shards) = peer_shards else { return act(endpoint) };
-    let room = peer_shards.room(endpoint.player_count() as u32);
-    endpoint.set_connections_max(room);
-    let result = act(endpoint);
+/// Accepts a client if all shards together have a place for it.
+pub(super) fn accept(endpoint: &mut Endpoint, peer_shards: &mut Option<Box<PeerShards>>, now: Time, peer: PeerId) {
+    let Some(peer_shards) = peer_shards else {
+        endpoint.accept(now, peer);
+        return;
+    };
+    let players = endpoint.player_count() as u32;
+    // Claimed before the others are counted.
+    peer_shards.publish(players + 1);
+    endpoint.set_connections_max(peer_shards.room());
+    endpoint.accept(now, peer);
     peer_shards.publish(endpoint.player_count() as u32);
-    result
 }
 
-/// Passes a datagram to the endpoint. Before one that may open a connection, the players of all shards are counted.
+/// Passes a datagram to the endpoint. Before one that may open a connection, the players of all shards are counted; it takes no
+/// place itself.
 pub(super) fn deliver(
     endpoint: &mut Endpoint,
     peer_shards: &mut Option<Box<PeerShards>>,
@@ -163,9 +164,10 @@ pub(super) fn deliver(
     path: Path,
     datagram: &mut [u8],
 ) {
-    if datagram.first() == Some(&KIND_OPEN) {
-        with_places(endpoint, peer_shards, |endpoint| endpoint.handle_datagram(now, path, datagram));
-    } else {
-        endpoint.handle_datagram(now, path, datagram);
+    if let Some(peer_shards) = peer_shards
+        && datagram.first() == Some(&KIND_OPEN)
+    {
+        endpoint.set_connections_max(peer_shards.room());
     }
+    endpoint.handle_datagram(now, path, datagram);
 }

@@ -1,5 +1,6 @@
 //! UDP by one system call per datagram: macOS, Windows, and wherever [`Backend::Portable`](super::udp::Backend) was asked
-//! for. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp.
+//! for. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp; a system that
+//! refuses one of its options (Wine does) has the calls of `std`, without local addresses and without "don't fragment".
 
 use std::io::{self, IoSliceMut};
 
@@ -13,13 +14,14 @@ use super::send_batch::SendBatch;
 /// What is known of a socket's abilities.
 #[derive(Debug)]
 pub(super) struct Portable {
-    state: UdpSocketState,
+    /// `None` if the system refuses what quinn-udp asks of it.
+    state: Option<UdpSocketState>,
     /// Local addresses are reported.
     reports_local: bool,
 }
 
-/// Whether this system says where a datagram was sent to, and lets an answer leave from there.
-pub(super) const KNOWS_LOCAL: bool = cfg!(any(
+/// Whether quinn-udp learns from this system where a datagram was sent to, and lets an answer leave from there.
+const KNOWS_LOCAL: bool = cfg!(any(
     windows,
     target_vendor = "apple",
     target_os = "linux",
@@ -31,8 +33,13 @@ pub(super) const KNOWS_LOCAL: bool = cfg!(any(
 
 impl Portable {
     /// Sets the options of a bound socket: "don't fragment", local addresses of received datagrams.
-    pub(super) fn new(socket: &UdpSocket, reports_local: bool) -> io::Result<Portable> {
-        Ok(Portable { state: UdpSocketState::new(UdpSockRef::from(socket))?, reports_local })
+    pub(super) fn new(socket: &UdpSocket, reports_local: bool) -> Portable {
+        Portable { state: UdpSocketState::new(UdpSockRef::from(socket)).ok(), reports_local }
+    }
+
+    /// Whether the socket says where a datagram was sent to.
+    pub(super) fn knows_local(&self) -> bool {
+        KNOWS_LOCAL && self.state.is_some()
     }
 
     /// Sends the first datagram that waits. The number of pieces sent (one), or the error of that piece.
@@ -45,7 +52,10 @@ impl Portable {
         };
         let (contents, src_ip) = (piece.bytes, piece.to.local);
         let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip };
-        self.state.try_send(UdpSockRef::from(socket), &transmit)?;
+        match &self.state {
+            Some(state) => state.try_send(UdpSockRef::from(socket), &transmit)?,
+            None => drop(socket.send_to(contents, destination)?),
+        }
         Ok(1)
     }
 
@@ -53,10 +63,8 @@ impl Portable {
     pub(super) fn receive(&self, socket: &UdpSocket, batch: &mut ReceiveBatch) -> io::Result<usize> {
         let (buffers, slots) = batch.fill();
         for buffer in buffers {
-            let mut meta = [RecvMeta::default()];
-            match self.state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(buffer)], &mut meta) {
-                Ok(_) => {
-                    let [RecvMeta { addr: from, len, stride, dst_ip, .. }] = meta;
+            match self.receive_one(socket, buffer) {
+                Ok(RecvMeta { addr: from, len, stride, dst_ip, .. }) => {
                     let local = dst_ip.filter(|ip| self.reports_local && !ip.is_multicast());
                     let segment_bytes = Some(stride).filter(|stride| (1..len).contains(stride));
                     slots.push(Slot { len, from, local, segment_bytes });
@@ -67,5 +75,18 @@ impl Portable {
             }
         }
         Ok(slots.len())
+    }
+
+    fn receive_one(&self, socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<RecvMeta> {
+        let mut meta = [RecvMeta::default()];
+        match &self.state {
+            Some(state) => drop(state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(buffer)], &mut meta)?),
+            None => {
+                let (len, addr) = socket.recv_from(buffer)?;
+                (meta[0].len, meta[0].stride, meta[0].addr) = (len, len, addr);
+            }
+        }
+        let [meta] = meta;
+        Ok(meta)
     }
 }

@@ -19,7 +19,7 @@ pub use super::address::AddressPair;
 use super::address::Family;
 #[cfg(target_os = "linux")]
 use super::linux;
-use super::portable::{self, Portable};
+use super::portable::Portable;
 pub use super::receive_batch::{ReceiveBatch, Received};
 pub use super::send_batch::{SEGMENTS_MAX, SendBatch, TRANSMIT_BYTES_MAX};
 
@@ -110,9 +110,9 @@ impl UdpSocket {
         let socket = mio::net::UdpSocket::from_std(socket.into());
         let is_native = cfg!(target_os = "linux") && options.backend == Backend::Native;
         let needs_local = options.reports_local && socket.local_addr()?.ip().is_unspecified();
-        let portable = if is_native { None } else { Some(Portable::new(&socket, needs_local)?) };
+        let portable = (!is_native).then(|| Portable::new(&socket, needs_local));
         let local_report = match needs_local {
-            true if is_native || portable::KNOWS_LOCAL => LocalReport::Given,
+            true if portable.as_ref().is_none_or(Portable::knows_local) => LocalReport::Given,
             true => LocalReport::Missing,
             false => LocalReport::NotNeeded,
         };
@@ -303,16 +303,17 @@ impl UdpSocket {
     /// if that may be, else drops the piece.
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
+        if piece.to.local.is_some() && may_refuse_source(error) {
+            // The address is not this host's any more, or not of the interface by which the destination is reached. This
+            // comes before segmentation, of which the same error may tell: another try without the source shows which it was.
+            batch.free_front();
+            return;
+        }
         if piece.segment_bytes.is_some() && may_refuse_gso(error) {
             // EIO: the interface does not support segmentation. EINVAL: perhaps only this segment size on this path.
             self.gso_refusals += 1;
             self.gso = refused_by_path(error) && self.gso_refusals < GSO_REFUSALS_MAX;
             batch.split_front();
-            return;
-        }
-        if piece.to.local.is_some() && may_refuse_source(error) {
-            // The address is not this host's any more, or not of the interface by which the destination is reached.
-            batch.free_front();
             return;
         }
         self.is_refused |= error.kind() == io::ErrorKind::ConnectionRefused;

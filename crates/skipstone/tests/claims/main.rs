@@ -25,18 +25,18 @@ mod a_loop_keeps_its_tick;
 mod a_restarted_server_is_found_again;
 mod a_server_is_who_the_url_says;
 mod a_server_limits_what_clients_send;
-#[cfg(feature = "simulate")]
 mod a_server_names_its_players;
 #[cfg(all(feature = "websocket", feature = "webtransport", feature = "dtls", target_os = "linux"))]
 mod a_server_on_all_addresses_answers_from_the_one_that_was_asked;
+#[cfg(feature = "simulate")]
 mod a_server_plays_a_bad_network_for_each_client;
 mod a_server_that_is_gone_is_noticed_at_once;
 #[cfg(feature = "simulate")]
 mod a_slow_path_loses_nothing_that_was_accepted;
 #[cfg(feature = "simulate")]
 mod a_wrong_send_is_an_error_at_the_call;
-#[cfg(feature = "simulate")]
 mod denied_addresses_are_not_heard;
+#[cfg(feature = "simulate")]
 mod encryption_stands_in_a_model_network;
 #[cfg(feature = "websocket")]
 mod enter;

@@ -33,7 +33,12 @@ fn is_foreign(text: &str) -> bool {
         paths.any(|(at, _)| text[..at].ends_with(|letter: char| letter.is_ascii_alphabetic()) && letters(at + 2));
     // The flag of another program, certbot, is a remedy.
     let mut flags = text.match_indices(" --").filter(|(at, _)| !text[at + 1..].starts_with("--key-type"));
-    has_path || flags.any(|(at, _)| letters(at + 3)) || text.contains(" to None") || text.contains("(--")
+    let has_name_of_c = text.contains("SKIPSTONE_") || text.contains("skipstone_");
+    has_path
+        || has_name_of_c
+        || flags.any(|(at, _)| letters(at + 3))
+        || text.contains(" to None")
+        || text.contains("(--")
 }
 
 fn visit(folder: &Path, found: &mut impl FnMut(&Path, &str)) {

@@ -103,21 +103,23 @@ impl ReceiveControl {
             if length < LENGTH_OF_HEADER || at + length > end {
                 return read;
             }
+            // WHY: the kernel cuts a message for which there is no room, and states the length that is left.
+            let holds = |value_bytes: usize| length >= LENGTH_OF_HEADER + value_bytes;
             match (header.cmsg_level, header.cmsg_type) {
-                (libc::SOL_UDP, libc::UDP_GRO) => {
-                    // SAFETY: the value of this message is an int.
+                (libc::SOL_UDP, libc::UDP_GRO) if holds(mem::size_of::<c_int>()) => {
+                    // SAFETY: the value of this message is an int, and it is whole.
                     let bytes = unsafe { value_of::<c_int>(value) };
                     read.segment_bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes > 0);
                 }
-                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
-                    // SAFETY: the value of this message is an in_pktinfo.
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) if holds(mem::size_of::<libc::in_pktinfo>()) => {
+                    // SAFETY: the value of this message is an in_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in_pktinfo>(value) };
                     // Of a broadcast, this is the interface's own address.
                     let ip = Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes());
                     read.local = Some(IpAddr::V4(ip)).filter(|_| !ip.is_unspecified());
                 }
-                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
-                    // SAFETY: the value of this message is an in6_pktinfo.
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) if holds(mem::size_of::<libc::in6_pktinfo>()) => {
+                    // SAFETY: the value of this message is an in6_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in6_pktinfo>(value) };
                     let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
                     // That of IPv4 stands in a message of its own.

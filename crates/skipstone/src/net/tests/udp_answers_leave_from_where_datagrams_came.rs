@@ -3,8 +3,18 @@
 use super::*;
 use std::net::IpAddr;
 
-/// Asks a socket on all addresses at this one, and returns where it says that it was asked, and where its answers came from.
-fn ask(any: IpAddr, asked: IpAddr, backend: Backend) -> (Option<IpAddr>, Vec<IpAddr>) {
+/// What became of a question.
+struct Asked {
+    /// Where the server says that it was asked.
+    local: Option<IpAddr>,
+    /// Where its answers came from.
+    answered_from: Vec<IpAddr>,
+    /// The system says where datagrams were sent to.
+    knows_local: bool,
+}
+
+/// Asks a socket on all addresses at this one.
+fn ask(any: IpAddr, asked: IpAddr, backend: Backend) -> Asked {
     let options = UdpOptions { reports_local: true, backend, ..UdpOptions::client() };
     let mut server = UdpSocket::bind((any, 0).into(), &options).expect("all addresses can be bound");
     let port = server.local_addr().expect("it is bound").port();
@@ -25,7 +35,16 @@ fn ask(any: IpAddr, asked: IpAddr, backend: Backend) -> (Option<IpAddr>, Vec<IpA
     assert_eq!(send_all(&mut server, &mut batch).datagrams, 4);
     let answers = receive_datagrams(&mut client, 4);
     assert!(answers.iter().all(|(from, _)| from.port() == port));
-    (from.local, answers.into_iter().map(|(from, _)| from.ip()).collect())
+    let answered_from = answers.into_iter().map(|(from, _)| from.ip()).collect();
+    Asked { local: from.local, answered_from, knows_local: server.local_remedy().is_none() }
+}
+
+fn assert_answers_from_there(any: IpAddr, asked: IpAddr, backend: Backend) {
+    let Asked { local, answered_from, knows_local } = ask(any, asked, backend);
+    // Wine refuses the option, and such a system has one address of each kind on its loopback.
+    assert!(knows_local || cfg!(windows), "{backend:?}");
+    let expected = (knows_local.then_some(asked), vec![asked; 4]);
+    assert_eq!((local, answered_from), expected, "{any}, {backend:?}");
 }
 
 #[test]
@@ -37,11 +56,10 @@ fn each_answer_comes_from_the_address_that_was_asked() {
     for backend in [Backend::Native, Backend::Portable] {
         for asked in loopback.iter().copied() {
             for any in [v4, v6] {
-                assert_eq!(ask(any, asked, backend), (Some(asked), vec![asked; 4]), "{any}, {backend:?}");
+                assert_answers_from_there(any, asked, backend);
             }
         }
-        let asked = Ipv6Addr::LOCALHOST.into();
-        assert_eq!(ask(v6, asked, backend), (Some(asked), vec![asked; 4]), "{backend:?}");
+        assert_answers_from_there(v6, Ipv6Addr::LOCALHOST.into(), backend);
     }
 }
 
@@ -49,7 +67,7 @@ fn each_answer_comes_from_the_address_that_was_asked() {
 fn a_socket_on_one_address_says_nothing() {
     for backend in [Backend::Native, Backend::Portable] {
         let local = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        assert_eq!(ask(local, local, backend).0, None);
+        assert_eq!(ask(local, local, backend).local, None);
     }
 }
 

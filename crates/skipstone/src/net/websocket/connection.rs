@@ -383,8 +383,26 @@ const CONTROL_BYTES_MAX: usize = 4 << 10;
 
 /// A request's URL without the zone of an address, which only this machine knows (RFC 6874, section 4).
 fn without_zone(url: &str) -> String {
-    match url.split_once(']').and_then(|(host, rest)| Some((host.split_once('%')?.0, rest))) {
-        Some((host, rest)) => format!("{host}]{rest}"),
+    let bracketed = url.split_once("://[").and_then(|(scheme, rest)| Some((scheme, rest.split_once(']')?)));
+    match bracketed {
+        Some((scheme, (host, rest))) => format!("{scheme}://[{}]{rest}", host.split('%').next().unwrap_or(host)),
         None => url.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_zone;
+
+    #[test]
+    fn a_zone_is_left_out_and_nothing_else() {
+        for (url, told) in [
+            ("ws://[fe80::1%eth0]:7/p", "ws://[fe80::1]:7/p"),
+            ("ws://[fe80::1%25eth0]:7/p?a=%20&b[]=1", "ws://[fe80::1]:7/p?a=%20&b[]=1"),
+            ("wss://h/p?a=%20&ids[]=1", "wss://h/p?a=%20&ids[]=1"),
+            ("ws://[::1]:7", "ws://[::1]:7"),
+        ] {
+            assert_eq!(without_zone(url), told);
+        }
     }
 }

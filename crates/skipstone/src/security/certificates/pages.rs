@@ -6,7 +6,6 @@ use super::news::CertificateEvent;
 use crate::security::identity::Identity;
 use crate::security::identity_error::IdentityError;
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -37,9 +36,10 @@ impl Turn {
         Turn(self.0 + 1)
     }
 
-    /// 13 of the 14 days that browsers allow: the turn before, in which it is announced, its own, the one behind that, and a
+    /// When a certificate of this turn is good: 13 of the 14 days that browsers allow: the turn before, in which it is announced, its own, the one behind that, and a
     /// day for clocks that are slow.
-    fn life(self) -> Range<SystemTime> {
+    #[cfg(feature = "self-signed")]
+    fn life(self) -> core::ops::Range<SystemTime> {
         let start = self.begins() - TURN - DAY;
         // Some libraries know no time before 1970.
         start.max(SystemTime::UNIX_EPOCH)..self.begins() + 2 * TURN
@@ -135,7 +135,7 @@ fn remove_ended(kept_in: &Path, turn: Turn) {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "self-signed"))]
 mod tests {
     use super::*;
 

@@ -45,7 +45,9 @@ fn foreignness(result: &StressResult) -> Option<String> {
     if messages.delivered == 0 {
         return Some(format!("The server took {} and sent none of them back", counted(messages.sent, "line")));
     }
-    let is_echo = presence.lines_from_others == 0 && messages.lost > 0;
+    // A client that is alone hears nobody else.
+    let has_others = result.clients.connected.saturating_sub(result.clients.dropped) > 1;
+    let is_echo = has_others && presence.lines_from_others == 0 && messages.lost > 0;
     is_echo.then(|| "The server sent each line to its own sender alone".into())
 }
 
