@@ -26,6 +26,9 @@ pub(crate) struct BenchRow {
     pub(crate) passed: bool,
     /// Why it did not pass, one sentence each.
     pub(crate) reasons: Vec<String>,
+    /// It was not tried: the transport is known not to serve this many, or not to have this variant.
+    #[serde(skip)]
+    pub(crate) is_untried: bool,
     pub(crate) rounds: u32,
     #[serde(flatten)]
     pub(crate) figures: BenchFigures,

@@ -43,10 +43,10 @@ impl Trial {
     ) -> Result<BenchRow, ChildError> {
         let mut evidence = Findings::default();
         if let Some(most) = self.transport.clients_max().filter(|most| self.clients > *most) {
-            return Ok(self.row(setup, &evidence, Some(format!("it serves {most} clients at most"))));
+            return Ok(self.untried(setup, format!("it serves {most} clients at most")));
         }
         if !self.transport.has(self.variant) {
-            return Ok(self.row(setup, &evidence, Some(format!("it is not driven with {}", self.variant))));
+            return Ok(self.untried(setup, format!("it is not driven with {}", self.variant)));
         }
         match self.run(setup, signals, &mut evidence, &mut show) {
             Ok(()) => Ok(self.row(setup, &evidence, None)),
@@ -166,6 +166,10 @@ impl Trial {
         LoadTask { trial: self, setup: setup.clone(), clients: end - first, first, place }
     }
 
+    fn untried(self, setup: &TrialSetup, why: String) -> BenchRow {
+        BenchRow { is_untried: true, ..self.row(setup, &Findings::default(), Some(why)) }
+    }
+
     fn row(self, setup: &TrialSetup, evidence: &Findings, failure: Option<String>) -> BenchRow {
         let figures = evidence.figures(setup);
         let mut reasons: Vec<String> = failure.into_iter().collect();
@@ -181,6 +185,7 @@ impl Trial {
             rate: setup.rate.map_or(0.0, |rate| rate.per_second()),
             passed: reasons.is_empty(),
             reasons,
+            is_untried: false,
             rounds: 1,
             figures,
             latencies: found.map_or_else(LatencySteps::default, |found| found.latencies.steps()),
