@@ -25,9 +25,21 @@ test("before a connection stands nobody is led elsewhere", () => {
 });
 
 test("a notice is read as WIRE.md has it", () => {
-  expect(noticeOf(restart("retry=250..750 at=[2001:db8::1]:7; x"))).toEqual({ after: 250, spread: 500, at: "[2001:db8::1]:7" });
+  expect(noticeOf(restart("retry=250..750 at=[2001:db8::1]:7; x"))).toEqual({
+    after: 250,
+    spread: 500,
+    at: "[2001:db8::1]:7",
+  });
   expect(noticeOf(restart("retry=0..99999999"))).toEqual({ after: 0, spread: 600_000 });
-  for (const reason of ["", "retry=9..5", "retry=+1..2", "retry=1..2 at=a/b:1", "retry=1..2 at=a:0", "retry=1..2 at=u@h:1", "retry=1..2 at=a:65536"]) {
+  for (const reason of [
+    "",
+    "retry=9..5",
+    "retry=+1..2",
+    "retry=1..2 at=a/b:1",
+    "retry=1..2 at=a:0",
+    "retry=1..2 at=u@h:1",
+    "retry=1..2 at=a:65536",
+  ]) {
     expect(noticeOf(restart(reason)), reason).toEqual({ after: 1_000, spread: 2_000 });
   }
   expect(noticeOf({ by: "peer", code: closeCode.shutdown, reason: "retry=1..2" })).toBeUndefined();

@@ -21,12 +21,16 @@ const ADDRESS_LENGTH_MAX = 263;
 
 /** The notice of a connection that a restarting server has closed; `undefined` for any other end. */
 export function noticeOf(close: Close): RestartNotice | undefined {
-  return close.code === closeCode.restart && close.by === "peer" ? (parse(close.reason) ?? UNKNOWN) : undefined;
+  return close.code === closeCode.restart && close.by === "peer"
+    ? (parse(close.reason) ?? UNKNOWN)
+    : undefined;
 }
 
 function parse(reason: string): RestartNotice | undefined {
   const fields = (reason.split(";")[0] ?? "").split(/\s+/);
-  const range = /^retry=([0-9]{1,15})\.\.([0-9]{1,15})$/.exec(fields.find((field) => field.startsWith("retry=")) ?? "");
+  const range = /^retry=([0-9]{1,15})\.\.([0-9]{1,15})$/.exec(
+    fields.find((field) => field.startsWith("retry=")) ?? "",
+  );
   const at = fields.find((field) => field.startsWith("at="))?.slice(3);
   const [from, to] = [Number(range?.[1]), Number(range?.[2])];
   if (range === null || to < from || (at !== undefined && !isAddress(at))) {
