@@ -58,6 +58,12 @@ impl Population {
 
     /// A connection that was counted as one thing counts as another from now on.
     pub(super) fn recount(&mut self, before: Counted, now: Counted) {
+        // WHY: pages download what is built, and a client without a server's part has players alone.
+        if !cfg!(feature = "server") {
+            let count = |counted| usize::from(counted == Counted::Player);
+            self.players = self.players + count(now) - count(before);
+            return;
+        }
         match before {
             Counted::Nothing => {}
             Counted::Newcomer(network) => self.remove_newcomer(network),

@@ -147,7 +147,8 @@ impl Endpoint {
         if connection.is_dead() {
             return self.remove(index);
         }
-        if slot.is_pending {
+        // WHY: pages download what is built, and a client has none of these.
+        if cfg!(feature = "server") && slot.is_pending {
             let bytes = connection.pending_bytes();
             slot.is_pending = bytes.is_some();
             self.pending_handshakes.update(connection.peer(), bytes);
@@ -195,7 +196,7 @@ impl Endpoint {
         let Some((mut connection, counted)) = self.slots.empty(index) else { return };
         self.population.recount(counted, Counted::Nothing);
         let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
-        if was_pending {
+        if cfg!(feature = "server") && was_pending {
             self.pending_handshakes.update(connection.peer(), None);
         }
         connection.log_removed();
