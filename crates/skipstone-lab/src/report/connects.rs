@@ -124,8 +124,8 @@ impl ConnectsResult {
         if let Some(ended) = &self.server_ended {
             return Some(format!("The server's process ended before the run did: {ended}."));
         }
-        // A server that refuses is there.
-        if all.attempted > 0 && all.connected == 0 && all.refused == 0 {
+        // A server that refuses is there; an address that refuses the connection is none.
+        if all.attempted > 0 && all.connected == 0 && self.silenced_at_end >= all.attempted {
             return Some(format!("None of the {} connected.", counted(all.attempted, "client")));
         }
         // A network that loses packets does not lose those of every client for a second.
