@@ -309,8 +309,9 @@ impl Driver {
             return;
         }
         let now = self.now();
-        for at in 0..self.sockets.impaired.len() {
-            let number = self.sockets.impaired[at];
+        // WHY: from the last to the first, since a socket whose session fails here leaves the list.
+        for at in (0..self.sockets.impaired.len()).rev() {
+            let Some(number) = self.sockets.impaired.get(at).copied() else { continue };
             if let Some(Socket::Shared(_)) = self.sockets.all.get(number as usize) {
                 self.take_arrivals_of_server(number);
                 continue;
