@@ -44,7 +44,7 @@ pub use certificates::{CertificateEvent, CertificateStats};
 pub(crate) use certificates::{CertificateWatch, Certificates};
 pub use dtls::DtlsVersion;
 #[cfg(all(feature = "dtls", feature = "__tls"))]
-pub(crate) use dtls::{DtlsServer, is_client_hello, is_sealed};
+pub(crate) use dtls::{DtlsServer, Hello, client_hello, is_sealed};
 pub(crate) use dtls::{DtlsSession, DtlsTrust};
 pub use fingerprint::{Fingerprint, FingerprintError};
 #[cfg(feature = "__tls")]

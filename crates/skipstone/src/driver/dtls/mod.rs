@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected
-//!    2 s                 6 s                     5 s                 until its connection ends
+//!   10 s                10 s                     5 s                 until its connection ends
 //! ```
 
 use super::carrier::{dtls_carrier, udp_carrier};
@@ -16,7 +16,7 @@ use super::peer_shards::Deliver;
 use super::places::{PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
 use crate::net::udp::AddressPair;
-use crate::security::{DtlsServer, DtlsSession, is_client_hello, is_sealed};
+use crate::security::{DtlsServer, DtlsSession, Hello, client_hello, is_sealed};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Path};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,8 +80,11 @@ const NUMBER_FIRST: u32 = 1 << 31;
 const HELLOS_MAX: u32 = 8;
 /// Sessions without a connection.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 256, proven: 256, network: 64 };
-const STRANGER_LIFE: Duration = Duration::from_secs(2);
-const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
+/// For a handshake, from its cookie on, and for a stranger before: as long as clients try. A session that went sooner would take
+/// its cookie along, and the client repeats that one, whichever session it meets. A crowd displaces the oldest stranger.
+const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
+/// So long a stranger has its address for itself.
+const ALONE: Duration = Duration::from_secs(2);
 /// For an established session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core by beginning any.
@@ -151,8 +154,12 @@ impl DtlsGuests {
         endpoint: &mut Endpoint,
         deliver: Deliver<'_>,
     ) {
+        let hello = client_hello(bytes);
+        if hello == Some(Hello::First) {
+            self.forget_unheard(now, socket, addresses);
+        }
         let at = self.by_addresses.get(&(socket, addresses)).copied().unwrap_or_default();
-        let is_hello = is_client_hello(bytes);
+        let is_hello = hello.is_some();
         let mut is_taken = false;
         if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
             let AddressPair { local, remote } = addresses;
@@ -167,6 +174,16 @@ impl DtlsGuests {
             is_taken = coming.is_some_and(|number| self.feed(now, number, bytes, is_hello, endpoint, deliver));
         }
         self.stats.dropped += u64::from(!is_taken);
+    }
+
+    /// Forgets a stranger of this address that has stood long enough: whoever says a first hello now is another, or
+    /// the same who never heard its cookie.
+    fn forget_unheard(&mut self, now: Time, socket: u32, addresses: AddressPair) {
+        let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
+        let is_old = |guest: &Guest| guest.stage == Stage::Stranger && guest.until <= now + (HANDSHAKE_LIFE - ALONE);
+        if let Some(number) = coming.filter(|number| self.guests.get(number).is_some_and(is_old)) {
+            self.remove(number);
+        }
     }
 
     /// Gives a datagram to a session. False if the datagram counts for nothing there.
@@ -216,7 +233,7 @@ impl DtlsGuests {
             addresses,
             session: self.server.session(now),
             stage: Stage::Stranger,
-            until: now + STRANGER_LIFE,
+            until: now + HANDSHAKE_LIFE,
             due: Time::NEVER,
             credit: 0,
             has_spoken: false,

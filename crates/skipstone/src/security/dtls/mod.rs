@@ -13,7 +13,7 @@ mod session;
 mod version;
 
 #[cfg(all(feature = "dtls", feature = "__tls"))]
-pub(crate) use records::{is_client_hello, is_sealed};
+pub(crate) use records::{Hello, client_hello, is_sealed};
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 pub(crate) use session::DtlsServer;
 pub(crate) use session::{DtlsSession, DtlsTrust};

@@ -74,14 +74,26 @@ pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
     !bytes.is_empty() && Records(bytes).count() <= records_max && Records(bytes).all(is_good)
 }
 
-/// Whether a datagram is a ClientHello, the first or the second, or a fragment of one: a record and nothing behind it.
-pub(crate) fn is_client_hello(bytes: &[u8]) -> bool {
+/// Which ClientHello of a client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hello {
+    First,
+    /// The one with the cookie.
+    Second,
+}
+
+/// The ClientHello that a datagram is, or is a fragment of: a record and nothing behind it.
+pub(crate) fn client_hello(bytes: &[u8]) -> Option<Hello> {
     let mut records = Records(bytes);
-    let Some(Ok(record)) = records.next() else { return false };
-    record.message() == Some(CLIENT_HELLO)
-        && record.bytes[HEADER_BYTES + 4] == 0
-        && record.bytes[HEADER_BYTES + 5] <= 1
-        && records.next().is_none()
+    let record = records.next()?.ok()?;
+    if record.message() != Some(CLIENT_HELLO) || records.next().is_some() {
+        return None;
+    }
+    match record.bytes[HEADER_BYTES + 4..HEADER_BYTES + 6] {
+        [0, 0] => Some(Hello::First),
+        [0, 1] => Some(Hello::Second),
+        _ => None,
+    }
 }
 
 /// Whether a datagram holds sealed records only, and unencrypted ones before them.
@@ -169,12 +181,13 @@ mod tests {
 
     #[test]
     fn only_a_hello_alone_is_a_hello() {
-        assert!(is_client_hello(&message(1, 0)) && is_client_hello(&message(1, 1)));
-        assert!(
-            !is_client_hello(&message(1, 2)) && !is_client_hello(&message(1, 256)) && !is_client_hello(&message(2, 0))
-        );
-        assert!(!is_client_hello(&[message(1, 0), message(1, 0)].concat()));
-        assert!(!is_client_hello(&plain(22, &[1, 0, 0])) && !is_client_hello(&sealed_1_2(22, &[1; 20])));
+        assert_eq!(client_hello(&message(1, 0)), Some(Hello::First));
+        assert_eq!(client_hello(&message(1, 1)), Some(Hello::Second));
+        let two = [message(1, 0), message(1, 0)].concat();
+        let others = [message(1, 2), message(1, 256), message(2, 0), plain(22, &[1, 0, 0]), sealed_1_2(22, &[1; 20])];
+        for other in others.iter().chain([&two]) {
+            assert_eq!(client_hello(other), None, "{other:?}");
+        }
     }
 
     #[test]

@@ -150,7 +150,7 @@ impl DtlsSession {
         if self.is_established {
             return self.handle_established(now, bytes, take);
         }
-        let is_hello = records::is_client_hello(bytes);
+        let is_hello = records::client_hello(bytes).is_some();
         let is_welcome = bytes.len() <= HANDSHAKE_BYTES_MAX
             && records::are_handshake(bytes, self.role.records_max())
             && (self.is_proven || is_hello);

@@ -1,6 +1,7 @@
 //! A server's DTLS sessions with an endpoint behind them, without sockets.
 
 mod a_player_by_dtls_is_a_player;
+mod any_datagram_of_a_handshake_may_be_lost;
 mod sessions_cannot_be_entered_or_ended_by_others;
 mod strangers_cost_little;
 
@@ -8,7 +9,7 @@ use super::*;
 use crate::security::{DtlsTrust, DtlsVersion, Security, Trust};
 use bytes::Bytes;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::{Carrier, Close, Config, Event, MessageId, PeerId};
+use skipstone_proto::{Carrier, Close, Config, Event, MessageId, PeerId, Settings};
 
 const START: Time = Time::from_micros(1_000_000);
 const MILLISECOND: Duration = Duration::from_millis(1);

@@ -212,7 +212,7 @@ fn a_session_without_a_connection_ends_after_five_seconds_with_a_close_notify() 
 }
 
 #[test]
-fn a_handshake_that_stops_is_forgotten_after_six_seconds() {
+fn a_handshake_that_stops_is_forgotten_after_ten_seconds() {
     for version in VERSIONS {
         let (mut host, mut client) = (host(), session(version, START));
         shake_hands(&mut host, START, address(1), &mut client, 1);
@@ -225,6 +225,6 @@ fn a_handshake_that_stops_is_forgotten_after_six_seconds() {
             host.guests.handle_timeout(now, &mut host.endpoint);
         }
         assert_eq!((now, host.guests.stats().open), (START + HANDSHAKE_LIFE, 0), "{version:?}");
-        assert!(host.said().len() < 16);
+        assert!(host.said().len() < 32);
     }
 }
