@@ -2,12 +2,12 @@
 // of 20 ms round trip. A page and the native client at one time, each over a link with loss and over one without, first over
 // WebTransport, then over a WebSocket: `npm run experiment -- updates`. SKIPSTONE_SECONDS is how long, SKIPSTONE_JSON a file for the result.
 
-import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Kind, type Page } from "../browser/browsers";
 import { Program, until } from "../browser/programs";
 import { serveSite } from "../browser/site";
+import { missing } from "./links";
 import { PAGES, servePages, type PagesServer } from "./pages";
 
 const SECONDS = Number(process.env["SKIPSTONE_SECONDS"] ?? 120);
@@ -74,17 +74,6 @@ class StallWatch {
 }
 
 const now = (): number => performance.timeOrigin + performance.now();
-const missing = ((): string | undefined => {
-  if (process.getuid?.() !== 0) {
-    return "links with loss need Linux and its root";
-  }
-  try {
-    execFileSync("ip", ["netns", "list"], { stdio: "ignore" });
-    return undefined;
-  } catch {
-    return "links with loss need the program ip (iproute2)";
-  }
-})();
 
 function row(browser: string, client: string, loss: number, outcome: Outcome): Row {
   const { roundTrips, lost, bad, lateTicks, latest, visibility } = outcome;
