@@ -13,11 +13,11 @@ pub(crate) fn browsers_bench(mut arguments: Arguments, tree: &Tree) -> Result<bo
     check(name.as_deref(), seconds.as_deref())?;
 
     let mut cargo = process::cargo(tree);
-    cargo.args(["build", "--release", "-p", "skipstone-cli", "--example", "pages"]);
+    cargo.args(["build", "--release", "-p", "skipstone-cli", "--example", "pages", "--bin", "skipstone"]);
     process::run(cargo)?;
-    let pages = process::target_dir(tree).join("release/examples/pages");
+    let built = process::target_dir(tree).join("release");
     let mut npm = web::experiment(tree)?;
-    npm.args(name).env("SKIPSTONE_PAGES", pages);
+    npm.args(name).env("SKIPSTONE_PAGES", built.join("examples/pages")).env("SKIPSTONE_TOOL", built.join("skipstone"));
     for (variable, value) in [("SKIPSTONE_SECONDS", seconds), ("SKIPSTONE_JSON", json)] {
         if let Some(value) = value {
             npm.env(variable, value);
@@ -28,7 +28,7 @@ pub(crate) fn browsers_bench(mut arguments: Arguments, tree: &Tree) -> Result<bo
 
 fn check(name: Option<&str>, seconds: Option<&str>) -> Result<(), String> {
     if let Some(name) = name.filter(|name| !NAMES.contains(name)) {
-        return Err(format!("there is no measurement `{name}`: there are {}", NAMES.join(" and ")));
+        return Err(format!("there is no measurement `{name}`: there are {}", NAMES.join(", ")));
     }
     match seconds.map(str::parse::<u32>) {
         None | Some(Ok(1..=3_600)) => Ok(()),
@@ -36,7 +36,7 @@ fn check(name: Option<&str>, seconds: Option<&str>) -> Result<(), String> {
     }
 }
 
-const NAMES: [&str; 2] = ["throughput", "updates"];
+const NAMES: [&str; 3] = ["throughput", "updates", "joins"];
 
 #[cfg(test)]
 mod tests {
@@ -46,7 +46,7 @@ mod tests {
     fn names_and_spans_that_make_no_sense_are_refused() {
         assert_eq!(check(None, None), Ok(()));
         assert_eq!(check(Some("updates"), Some("120")), Ok(()));
-        assert!(check(Some("speed"), None).is_err_and(|why| why.contains("throughput and updates")));
+        assert!(check(Some("speed"), None).is_err_and(|why| why.contains("throughput, updates, joins")));
         assert!(check(None, Some("0")).is_err());
         assert!(check(None, Some("long")).is_err());
     }

@@ -31,6 +31,7 @@ mod process;
 mod purity;
 mod python;
 mod snippets;
+mod soak;
 mod source;
 mod steps;
 mod swarm;
@@ -88,6 +89,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "fuzz" => fuzz::fuzz(arguments, tree),
         "install-c" => c::install(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
+        "soak" => soak::soak(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
         "sweep" => sweep::sweep(arguments, tree),
         "vectors" => {
@@ -116,7 +118,9 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask bench-databases [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb]
                                       figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
-                                      what browsers reach: `throughput`, and `updates` through loss (Linux, root)
+                                      what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
+  cargo xtask soak [--minutes N] [--restart N] [--sample N]
+                                      two hours of every carrier, with restarts, clock jumps, a console and a dashboard (Linux)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
   cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
   cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
@@ -142,7 +146,9 @@ network, the arithmetic and the library, the wasm build, the instruction counts 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test
 While you work on the protocol:  cargo xtask test --only fmt,clippy,layering
-To replay seed 4711:             cargo xtask swarm --seeds 4711..4712
+To replay seed 4711:             cargo xtask soak [--minutes N] [--restart N] [--sample N]
+                                      two hours of every carrier, with restarts, clock jumps, a console and a dashboard (Linux)
+  cargo xtask swarm --seeds 4711..4712
 
 Exit code: 0 all well, 1 a check failed, 2 the command line made no sense.
 ";

@@ -152,6 +152,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "go",
                 "instructions",
                 "joins",
+                "soak",
                 "layering",
                 "package",
                 "purity",
