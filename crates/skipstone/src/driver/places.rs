@@ -27,6 +27,11 @@ pub(super) struct PlaceLimits {
     pub(super) network: u32,
 }
 
+/// For a handshake once the address is proven, and for a stranger before: as long as clients try. A session that went sooner
+/// would take what it knows of them along, as DTLS its cookie, which a client repeats, whichever session it meets. A crowd displaces the
+/// oldest stranger.
+pub(super) const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
+
 impl Places {
     pub(super) fn new(limits: PlaceLimits) -> Self {
         let (strangers, proven, networks) = Default::default();

@@ -13,7 +13,7 @@
 use super::carrier::{dtls_carrier, udp_carrier};
 use super::outgoing::{Outgoing, Send};
 use super::peer_shards::Deliver;
-use super::places::{PlaceLimits, Places};
+use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
 use crate::net::udp::AddressPair;
 use crate::security::{DtlsServer, DtlsSession, Hello, client_hello, is_sealed};
@@ -80,9 +80,6 @@ const NUMBER_FIRST: u32 = 1 << 31;
 const HELLOS_MAX: u32 = 8;
 /// Sessions without a connection.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 256, proven: 256, network: 64 };
-/// For a handshake, from its cookie on, and for a stranger before: as long as clients try. A session that went sooner would take
-/// its cookie along, and the client repeats that one, whichever session it meets. A crowd displaces the oldest stranger.
-const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
 /// So long a stranger has its address for itself.
 const ALONE: Duration = Duration::from_secs(2);
 /// For an established session without a connection.

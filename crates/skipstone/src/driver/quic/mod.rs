@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! stranger ──handshake──> proven ──CONNECT──> open ──OPEN──> connected ──> closing
-//!    6 s                   6 s                5 s         until its end       1 s
+//!   10 s                  10 s                5 s         until its end       1 s
 //! ```
 //! `config` sets QUIC up, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` the check of a
 //! CONNECT, `capsules` what follows it, `records` are datagrams on streams.
@@ -23,7 +23,7 @@ mod session;
 
 use super::outgoing::{Outgoing, Send};
 use super::peer_shards::Deliver;
-use super::places::{PlaceLimits, Places};
+use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
 use crate::driver_stats::WebTransportStats;
 use crate::net::udp::AddressPair;
 use crate::security::QuicServer;
@@ -70,8 +70,6 @@ const NUMBER_END: u32 = 1 << 31;
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 32, proven: 256, network: 64 };
 /// A handshake costs some 300 us: strangers get no more than a fiftieth of a core, others what their network may have.
 const BEGIN_INTERVAL: Duration = Duration::from_millis(15);
-const STRANGER_LIFE: Duration = Duration::from_secs(6);
-const HANDSHAKE_LIFE: Duration = Duration::from_secs(6);
 /// For a session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// For the acknowledgement of a session's end.
@@ -181,7 +179,7 @@ impl QuicGuests {
             }
         };
         let number = self.draw_number();
-        let (session, until) = (Session::default(), now + STRANGER_LIFE);
+        let (session, until) = (Session::default(), now + HANDSHAKE_LIFE);
         let guest = Guest {
             socket,
             remote,
