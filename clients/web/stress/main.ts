@@ -2,6 +2,7 @@
 // orders and tell it what came. The tool judges; here lines are checked and counted as they come.
 
 import type { Client } from "../src/client";
+import type { ClosedBy } from "../src/close";
 import { connect } from "../src/connect";
 import type { Counters } from "../src/statistics";
 import { Lines } from "./line";
@@ -26,7 +27,7 @@ type Order =
 interface Report {
   /** Number, milliseconds. */
   connected: number[];
-  closed: { number: number; code: number; byPeer: boolean; reason: string }[];
+  closed: { number: number; code: number; by: ClosedBy; reason: string }[];
   /** Number, due, sent: in µs of the run. */
   sent: number[];
   /** Lines that were due and could not be sent. */
@@ -94,7 +95,7 @@ function open(number: number, url: string): void {
       case "closed": {
         const { by, code, reason } = event.close;
         guests.delete(number);
-        report.closed.push({ number, code, byPeer: by === "peer", reason });
+        report.closed.push({ number, code, by, reason });
         return;
       }
       default:

@@ -5,6 +5,7 @@
 //! omission).
 
 use super::attendance::{Attendance, Departure};
+use super::client_drop::{ClientDrop, told};
 use super::pages::{Order, Pages, Report};
 use super::places::{shares, target};
 use super::plan::Plan;
@@ -13,7 +14,6 @@ use skipstone::{
     Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, Stats, Target,
     code,
 };
-use skipstone_lab::clean;
 use skipstone_lab::measure::sentence::{Parsed, parse};
 use skipstone_lab::report::stress::chronicle::Chronicle;
 use skipstone_lab::report::stress::judge::LATE_SEND;
@@ -81,15 +81,6 @@ pub(crate) struct Client {
     pub(crate) connected_in: Option<Duration>,
     /// If it comes back: since when it is away, and when it tries next.
     away: Option<Absence>,
-}
-
-/// How a client lost its connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ClientDrop {
-    /// The server shut down or restarted, fell silent, or its port was closed.
-    Deserted,
-    /// By a server that was there, or by this side.
-    Ended,
 }
 
 /// A client that left and comes back.
@@ -407,12 +398,8 @@ impl<'p> Generator<'p> {
             }
         }
         for closed in report.closed() {
-            let by = if closed.by_peer { "the server says: " } else { "" };
-            let drop = match closed.code {
-                code::SHUTDOWN | code::RESTART | code::IDLE_TIMEOUT | code::CARRIER_LOST => ClientDrop::Deserted,
-                _ => ClientDrop::Ended,
-            };
-            self.on_closed(closed.number, drop, format!("{by}{} (code {})", clean::line(&closed.reason), closed.code));
+            let drop = ClientDrop::of(closed.by, closed.code);
+            self.on_closed(closed.number, drop, told(closed.by, closed.code, &closed.reason));
         }
     }
 
@@ -474,7 +461,11 @@ impl<'p> Generator<'p> {
                 if self.attendance.is_some() && !self.is_closing && self.will_return(number, &close) {
                     return;
                 }
-                self.on_closed(number, ClientDrop::of(&close), told(&close));
+                self.on_closed(
+                    number,
+                    ClientDrop::of(close.by, close.code),
+                    told(close.by, close.code, &close.reason_text()),
+                );
             }
             _ => {}
         }
@@ -505,7 +496,8 @@ impl<'p> Generator<'p> {
         let chance = (number ^ self.restarts as u32).wrapping_mul(0x9E37_79B9);
         let notice = notice.unwrap_or_else(|| RestartNotice::after(RETRY).spread(RETRY));
         let next_try = now + notice.pause(chance);
-        client.away = Some(Absence { since, next_try, end: ClientDrop::of(close), why: told(close) });
+        let why = told(close.by, close.code, &close.reason_text());
+        client.away = Some(Absence { since, next_try, end: ClientDrop::of(close.by, close.code), why });
         client.state = ClientState::Away;
         true
     }
@@ -614,21 +606,6 @@ impl Client {
     fn is_on_its_way(&self) -> bool {
         matches!(self.state, ClientState::Away | ClientState::Connecting)
     }
-}
-
-impl ClientDrop {
-    fn of(close: &Close) -> Self {
-        match (close.by, close.code) {
-            (ClosedBy::Nobody, _) | (_, code::SHUTDOWN | code::RESTART) => ClientDrop::Deserted,
-            _ => ClientDrop::Ended,
-        }
-    }
-}
-
-/// Why a connection ended, for the result.
-fn told(close: &Close) -> String {
-    let by = if close.by == ClosedBy::Peer { "the server says: " } else { "" };
-    format!("{by}{} (code {})", clean::line(&close.reason_text()), close.code)
 }
 
 impl Schedule {

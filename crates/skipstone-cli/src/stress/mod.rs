@@ -9,6 +9,7 @@
 mod arguments;
 mod attendance;
 mod child;
+mod client_drop;
 mod connects;
 mod costs;
 mod generator;

@@ -1,7 +1,8 @@
 //! Makes the result from the figures of the clients, the server's process and the machine.
 
 use super::child::ServerFigures;
-use super::generator::{Client, ClientDrop, ClientState, Generator};
+use super::client_drop::ClientDrop;
+use super::generator::{Client, ClientState, Generator};
 use super::plan::Plan;
 use skipstone::{Scheme, Stats};
 use skipstone_lab::measure::machine::this_machine;

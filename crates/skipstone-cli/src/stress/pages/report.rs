@@ -1,7 +1,7 @@
 //! What a page tells, as `clients/web/stress/main.ts` writes it.
 
 use serde::Deserialize;
-use skipstone::Stats;
+use skipstone::{ClosedBy, Stats};
 
 /// What happened in a page since its last report. Times are in µs of the run.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -29,8 +29,18 @@ pub(crate) struct Report {
 pub(crate) struct ClosedGuest {
     pub(crate) number: u32,
     pub(crate) code: u64,
-    pub(crate) by_peer: bool,
+    #[serde(with = "ClosedByName")]
+    pub(crate) by: ClosedBy,
     pub(crate) reason: String,
+}
+
+/// The names of [`ClosedBy`] in pages.
+#[derive(Deserialize)]
+#[serde(remote = "ClosedBy", rename_all = "camelCase")]
+enum ClosedByName {
+    Local,
+    Peer,
+    Nobody,
 }
 
 /// A line that a client received.
@@ -144,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_and_says_nothing_of_other_pages_clients() {
-        let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "byPeer": true, "reason": "x" }],
+        let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "by": "peer", "reason": "x" }],
             "sent": [3, 10, 20, 9, 1, 2], "refused": 1, "lines": [3, 65535, 7, 1099511627775, 5, 9, 1, 1, 1, 1, 4],
             "corrupt": [9], "foreign": [3], "isDone": true, "counters": [
                 { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 } },
