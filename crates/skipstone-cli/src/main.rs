@@ -2,6 +2,7 @@
 //! command line. Imports point down: `serve > stress, chat > console, sharing, trust`, and below them all `skipstone-lab`.
 
 mod chat;
+mod client_figures;
 mod console;
 #[cfg(feature = "dashboard")]
 mod dashboard;

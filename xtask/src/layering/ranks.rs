@@ -116,7 +116,11 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-cli",
-        &[&["serve"], &["chat", "dashboard", "stress"], &["console", "left_out", "qlog_flags", "sharing", "trust"]],
+        &[
+            &["serve"],
+            &["chat", "dashboard", "stress"],
+            &["client_figures", "console", "left_out", "qlog_flags", "sharing", "trust"],
+        ],
     ),
     (
         "clients/python",

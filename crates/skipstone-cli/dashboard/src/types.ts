@@ -7,6 +7,12 @@ export interface BytesSplit {
   headers: number;
 }
 
+/** Percent of the packets sent, by direction as the server sees it. Missing on a stream, which loses none. */
+export interface PacketLoss {
+  sent: number | null;
+  received: number | null;
+}
+
 export interface Frame {
   /** Milliseconds since 1970. */
   t: number;
@@ -27,7 +33,8 @@ export interface Frame {
   /** 50, 90, 99 and 100 percent of the clients. */
   rtt_ms: [number, number, number, number] | null;
   lost: number;
-  loss_percent: number | null;
+  /** The mean over the clients. */
+  packet_loss_percent: PacketLoss;
   resent: number;
   repairs: number;
   copies: number;
@@ -65,8 +72,7 @@ export interface ClientRow {
   carrier: string;
   remote: string;
   rtt_ms: number | null;
-  loss_sent: number | null;
-  loss_received: number | null;
+  packet_loss_percent: PacketLoss;
   queued_bytes: number;
   sent_bytes: number;
   received_bytes: number;
@@ -117,9 +123,12 @@ export interface StressProgress {
   late_sends: number;
 }
 
+/** As skipstone-lab's `Verdict`. */
+export type RunVerdict = "pass" | "fail" | "invalid" | "unavailable" | "interrupted";
+
 export interface ReportSummary {
   number: number;
-  verdict: string;
+  verdict: RunVerdict;
   reasons: string[];
   started: string;
   duration_s: number;

@@ -1,7 +1,7 @@
 // What can be said about a stress run before it is over.
 
 import { whole } from "./format";
-import type { Frame, StressView } from "./types";
+import type { Frame, RunVerdict, StressView } from "./types";
 
 export interface Verdict {
   tone: "idle" | "busy" | "good" | "bad";
@@ -63,7 +63,14 @@ function endedVerdict({ failure, reports }: StressView): Verdict {
       detail: "Start one: every line is proven to arrive once, in order.",
     };
   const lines = `${whole(last.delivered)} of ${whole(last.expected)} lines arrived once, in order, unchanged`;
-  if (last.verdict === "pass") return { tone: "good", title: "Pass", detail: lines };
-  const title = last.verdict === "invalid" ? "Invalid" : "Fail";
-  return { tone: "bad", title, detail: last.reasons.join(" ") || lines };
+  if (last.verdict === "pass") return { tone: "good", title: TITLES.pass, detail: lines };
+  return { tone: "bad", title: TITLES[last.verdict], detail: last.reasons.join(" ") || lines };
 }
+
+const TITLES: Record<RunVerdict, string> = {
+  pass: "Pass",
+  fail: "Fail",
+  invalid: "Invalid",
+  unavailable: "Unavailable",
+  interrupted: "Interrupted",
+};

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ReportSummary, StressProgress, StressView } from "../src/types";
+import type { ReportSummary, RunVerdict, StressProgress, StressView } from "../src/types";
 import { liveVerdict } from "../src/verdict";
 
 const idle: StressView = {
@@ -20,7 +20,7 @@ const progress = (more: Partial<StressProgress>) =>
     missing: 0,
     ...more,
   }) as StressProgress;
-const report = (verdict: string, reasons: string[]) =>
+const report = (verdict: RunVerdict, reasons: string[]) =>
   ({ verdict, reasons, delivered: 9, expected: 10 }) as ReportSummary;
 const said = (stress: Partial<StressView>) => {
   const { tone, title, detail } = liveVerdict({ ...idle, ...stress });
@@ -48,6 +48,8 @@ test("a run that has ended has the verdict of its process", () => {
   expect(said({ reports: [report("pass", [])] })).toMatch(/^good Pass: 9 of 10 lines/);
   expect(said({ reports: [report("fail", ["It was slow."])] })).toBe("bad Fail: It was slow.");
   expect(said({ reports: [report("invalid", ["Busy."])] })).toBe("bad Invalid: Busy.");
+  expect(said({ reports: [report("unavailable", ["No server."])] })).toBe("bad Unavailable: No server.");
+  expect(said({ reports: [report("interrupted", [])] })).toMatch(/^bad Interrupted: 9 of 10 lines/);
   expect(said({ failure: "it ended", reports: [report("pass", [])] })).toBe("bad No result: it ended");
 });
 

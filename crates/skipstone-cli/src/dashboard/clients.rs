@@ -1,6 +1,6 @@
 //! The table of clients, sorted and cut here so that a page never gets tens of thousands; and one client in full.
 
-use crate::dashboard::client_figures::{ClientFigures, ClientRow, id};
+use crate::dashboard::client_row::{ClientRow, ClientSample, id};
 use crate::dashboard::state::DashboardState;
 use serde::{Deserialize, Serialize};
 use skipstone::{PeerId, Stats};
@@ -93,7 +93,7 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
         SortKey::Carrier => all.sort_by_key(|it| it.carrier),
         SortKey::Remote => all.sort_by_key(|it| it.remote),
         SortKey::Rtt => all.sort_by(|a, b| compare(a.rtt_ms, b.rtt_ms)),
-        SortKey::Loss => all.sort_by(|a, b| compare(a.loss(), b.loss())),
+        SortKey::Loss => all.sort_by(|a, b| compare(a.loss.greater(), b.loss.greater())),
         SortKey::Queued => all.sort_by_key(|it| it.queued_bytes),
         SortKey::Sent => all.sort_by(|a, b| a.sent_bytes.total_cmp(&b.sent_bytes)),
         SortKey::Received => all.sort_by(|a, b| a.received_bytes.total_cmp(&b.received_bytes)),
@@ -107,8 +107,8 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
 }
 
 /// What was not measured is less than all that was.
-fn compare(one: Option<f32>, other: Option<f32>) -> Ordering {
-    one.unwrap_or(f32::NEG_INFINITY).total_cmp(&other.unwrap_or(f32::NEG_INFINITY))
+fn compare(one: Option<f64>, other: Option<f64>) -> Ordering {
+    one.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.unwrap_or(f64::NEG_INFINITY))
 }
 
 /// Everything about one client, if it is there.
@@ -117,7 +117,7 @@ pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetai
     let stats = &seen.stats;
     let measured = |span: Duration| seen.rtt.is_measured().then_some(span.as_secs_f64() * 1e3);
     Some(ClientDetail {
-        row: ClientFigures::new(peer, &seen).row(state.meters.roster.of(peer).as_ref()),
+        row: ClientSample::new(peer, &seen).row(state.meters.roster.of(peer).as_ref()),
         rtt_min_ms: measured(seen.rtt.min()),
         rtt_latest_ms: measured(seen.rtt.latest()),
         rtt_variation_ms: measured(seen.rtt.variation()),

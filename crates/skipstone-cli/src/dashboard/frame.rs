@@ -1,5 +1,6 @@
 //! One second of the server, as the charts show it.
 
+use crate::client_figures::PacketLoss;
 use crate::dashboard::bytes_split::BytesSplit;
 use serde::Serialize;
 use skipstone::Stats;
@@ -32,8 +33,8 @@ pub(super) struct Frame {
     /// Over the clients: 50, 90, 99 and 100 percent of them have at most these, in milliseconds.
     pub(super) rtt_ms: Option<[f64; 4]>,
     pub(super) lost: f64,
-    /// Of the datagrams sent; missing if there were none.
-    pub(super) loss_percent: Option<f64>,
+    /// The mean of the clients' packet losses.
+    pub(super) packet_loss_percent: PacketLoss,
     pub(super) resent: f64,
     pub(super) repairs: f64,
     pub(super) copies: f64,
@@ -81,9 +82,6 @@ impl Counters {
         frame.datagrams_sent = rate(now.sent.datagrams, then.sent.datagrams);
         frame.datagrams_received = rate(now.received.datagrams, then.received.datagrams);
         frame.lost = rate(now.packets_lost, then.packets_lost);
-        // What was sent in an earlier second may be found lost in this one.
-        let sent = frame.datagrams_sent.max(frame.lost);
-        frame.loss_percent = (sent > 0.0).then(|| 100.0 * frame.lost / sent);
         frame.resent = rate(now.resent, then.resent);
         frame.repairs = rate(now.redundancy.repairs_sent, then.redundancy.repairs_sent);
         frame.copies = rate(now.redundancy.copies_sent, then.redundancy.copies_sent);
@@ -144,14 +142,11 @@ mod tests {
         let (first, second) = (counters(began, 100), counters(began + Duration::from_secs(2), 300));
         let mut frame = Frame::default();
         second.rates_since(&first, &mut frame);
-        assert_eq!(
-            (frame.datagrams_sent, frame.lines, frame.lost, frame.loss_percent),
-            (100.0, 100.0, 10.0, Some(10.0))
-        );
+        assert_eq!((frame.datagrams_sent, frame.lines, frame.lost), (100.0, 100.0, 10.0));
         assert_eq!(frame.sent, BytesSplit { payload: 5000, protocol: 2200, redundancy: 0, headers: 2800 });
         assert_eq!((frame.dashboard_cpu_percent, frame.cpu_percent), (Some(10.0), None));
         counters(began + Duration::from_secs(3), 0).rates_since(&second, &mut frame);
-        assert_eq!((frame.datagrams_sent, frame.loss_percent), (0.0, None), "nothing has no share that is lost");
+        assert_eq!((frame.datagrams_sent, frame.lost), (0.0, 0.0));
     }
 
     #[test]

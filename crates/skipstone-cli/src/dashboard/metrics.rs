@@ -143,6 +143,16 @@ fn families(state: &DashboardState) -> Vec<Family> {
         let help = "Smoothed round-trip times of the clients, at these shares of them";
         all.push(Family { values, ..gauge("rtt", help, 0.0).in_unit(Unit::Seconds) });
     }
+    let loss = frame.packet_loss_percent;
+    let loss = [("sent", loss.sent), ("received", loss.received)];
+    let loss = loss
+        .into_iter()
+        .filter_map(|(direction, percent)| Some((vec![("direction", direction.to_string())], percent? / 100.0)));
+    let loss = loss.collect::<Vec<_>>();
+    if !loss.is_empty() {
+        let help = "Packet loss: share of the packets sent, 0 to 1, as a mean over the clients";
+        all.push(Family { values: loss, ..gauge("packet_loss_ratio", help, 0.0) });
+    }
     if let Some(sample) = Probe::of_self().sample() {
         let cpu = counter("cpu", "CPU time of the server's process", 0).in_unit(Unit::Seconds);
         all.push(Family { values: vec![(Vec::new(), sample.cpu.as_secs_f64())], ..cpu });

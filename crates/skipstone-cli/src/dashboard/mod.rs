@@ -10,7 +10,7 @@
 
 mod access;
 mod bytes_split;
-mod client_figures;
+mod client_row;
 mod clients;
 mod feed;
 mod frame;

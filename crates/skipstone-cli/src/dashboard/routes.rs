@@ -8,7 +8,7 @@
 //! ```
 
 use crate::console::{Reply, SessionId};
-use crate::dashboard::client_figures::{id, parse_id};
+use crate::dashboard::client_row::{id, parse_id};
 use crate::dashboard::clients::{self, ClientsQuery};
 use crate::dashboard::guard::guard;
 use crate::dashboard::metrics;

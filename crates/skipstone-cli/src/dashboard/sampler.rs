@@ -1,7 +1,8 @@
 //! Looks at the server: at its log four times a second, at its figures once a second; and tells the viewers.
 
+use crate::client_figures::{PacketLoss, rtt_ms};
 use crate::console::{Reply, SessionId};
-use crate::dashboard::client_figures::{ClientFigures, rtt_ms};
+use crate::dashboard::client_row::ClientSample;
 use crate::dashboard::feed::{Intake, unix_ms};
 use crate::dashboard::frame::{Counters, Frame, percentiles};
 use crate::dashboard::log_ring::Numbered;
@@ -78,7 +79,7 @@ impl Sampler {
             *carriers.entry(seen.path.carrier.name).or_default() += 1;
             queued_bytes += seen.depth.bytes;
         }
-        *state.clients.lock() = overviews.iter().map(|(peer, seen)| ClientFigures::new(*peer, seen)).collect();
+        *state.clients.lock() = overviews.iter().map(|(peer, seen)| ClientSample::new(*peer, seen)).collect();
         let counters = self.counters();
         let guests = state.meters.roster.counts();
         let mut frame = Frame {
@@ -90,6 +91,7 @@ impl Sampler {
             stress_told: guests.told,
             carriers,
             rtt_ms: percentiles(&mut rtts),
+            packet_loss_percent: PacketLoss::mean(overviews.iter().map(|(_, seen)| PacketLoss::of(seen))),
             slowest_tick_ms: state.meters.take_slowest().as_secs_f64() * 1e3,
             queued_bytes,
             overflows: counters.stats.queue_overflows,

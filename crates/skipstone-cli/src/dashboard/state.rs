@@ -2,7 +2,7 @@
 
 use crate::console::Handler;
 use crate::dashboard::access::Access;
-use crate::dashboard::client_figures::ClientFigures;
+use crate::dashboard::client_row::ClientSample;
 use crate::dashboard::feed::Meters;
 use crate::dashboard::frame::Frame;
 use crate::dashboard::history::History;
@@ -25,7 +25,7 @@ pub(super) struct DashboardState {
     pub(super) meters: Arc<Meters>,
     pub(super) commands: Arc<dyn Handler>,
     pub(super) streams: Streams,
-    pub(super) clients: Mutex<Vec<ClientFigures>>,
+    pub(super) clients: Mutex<Vec<ClientSample>>,
     pub(super) frame: Mutex<Frame>,
     pub(super) history: Mutex<History>,
     pub(super) log: Mutex<LogRing>,

@@ -5,8 +5,9 @@ use super::audience::Audience;
 use super::game::Game;
 use super::rates::Rates;
 use super::ticks::Ticks;
+use crate::client_figures::{PacketLoss, rtt_ms};
 use crate::console::{ENGINE_HELP, Reply};
-use skipstone::{DriverStats, Overview, PeerId, ShardOverview, Stats, code};
+use skipstone::{DriverStats, PeerId, ShardOverview, Stats, code};
 use skipstone_lab::natural::natural;
 use skipstone_lab::report::format::{bytes, counted, milliseconds, or_dash, percent, percent_of, seconds, thousands};
 use skipstone_lab::report::stress::result::{Shard, Side};
@@ -141,7 +142,7 @@ impl Game {
         match key {
             "name" => rows.sort_by(|(one, _), (other, _)| natural(&name(one), &name(other))),
             "rtt" => rows.sort_by_key(|(_, seen)| down(rtt_ms(seen))),
-            "loss" => rows.sort_by_key(|(_, seen)| down(loss(seen))),
+            "loss" => rows.sort_by_key(|(_, seen)| down(PacketLoss::of(seen).greater())),
             "queue" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.depth.bytes)),
             "sent" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.stats.sent.messages)),
             "received" => rows.sort_by_key(|(_, seen)| std::cmp::Reverse(seen.stats.received.messages)),
@@ -159,7 +160,7 @@ impl Game {
                 seen.path.carrier.name,
                 seen.path.remote.to_string(),
                 or_dash(rtt_ms(seen), milliseconds),
-                loss_text(seen),
+                loss_text(PacketLoss::of(seen).greater()),
                 bytes(seen.depth.bytes),
                 thousands(seen.stats.sent.messages),
                 thousands(seen.stats.received.messages)
@@ -185,6 +186,7 @@ impl Game {
             true => format!("rtt {} (min {}, variation {})", ms(rtt.smoothed()), ms(rtt.min()), ms(rtt.variation())),
             false => "rtt not measured yet".into(),
         };
+        let loss = PacketLoss::of(&seen);
         let losses = named(&[
             ("lost", stats.packets_lost),
             ("spurious", stats.packets_spurious),
@@ -204,7 +206,8 @@ impl Game {
             ),
             shares("sent", &stats.sent),
             shares("received", &stats.received),
-            format!("loss {}, {losses}", loss_text(&seen)),
+            format!("packet loss sent {}, received {}", loss_text(loss.sent), loss_text(loss.received)),
+            format!("packets {losses}"),
             format!(
                 "redundancy: {} repairs and {} copies sent ({}), {} packets recovered there, {} recovered here",
                 thousands(stats.redundancy.repairs_sent),
@@ -352,19 +355,8 @@ fn drops(stats: &Stats) -> String {
     format!("drops {}", if drops.is_empty() { "none".into() } else { named(&drops) })
 }
 
-/// Datagrams lost on the way to the client, in percent; `None` on a stream, which loses none, and before the first datagram.
-fn loss(seen: &Overview) -> Option<f64> {
-    let is_datagrams = !seen.path.carrier.is_reliable;
-    percent_of(seen.stats.packets_lost, seen.stats.sent.datagrams).filter(|_| is_datagrams)
-}
-
-fn loss_text(seen: &Overview) -> String {
-    or_dash(loss(seen), |loss| format!("{loss:.2}%"))
-}
-
-/// The smoothed round-trip time in milliseconds; `None` before the first was measured.
-fn rtt_ms(seen: &Overview) -> Option<f64> {
-    seen.rtt.is_measured().then(|| seen.rtt.smoothed().as_secs_f64() * 1e3)
+fn loss_text(percent: Option<f64>) -> String {
+    or_dash(percent, |percent| format!("{percent:.2}%"))
 }
 
 fn parse_peer(text: &str) -> Option<PeerId> {

@@ -136,6 +136,7 @@ export class ClientView implements View {
 
   private show(detail: ClientDetail): void {
     const { row } = detail;
+    const { sent, received } = row.packet_loss_percent;
     const ms = (value: number | null) => orDash(value, milliseconds.text);
     const loss = (value: number | null) => orDash(value, (value) => `${fixed(value, 2)}%`);
     const queue = this.model.server ? queuedBytes(this.model.server) : null;
@@ -146,8 +147,8 @@ export class ClientView implements View {
       ["RTT", ms(row.rtt_ms), row.rtt_ms, RTT_MS],
       ["RTT, least", ms(detail.rtt_min_ms)],
       ["RTT, variation", ms(detail.rtt_variation_ms)],
-      ["Loss, sent", loss(row.loss_sent), row.loss_sent, LOSS_PERCENT],
-      ["Loss, received", loss(row.loss_received), row.loss_received, LOSS_PERCENT],
+      ["Packet loss, sent", loss(sent), sent, LOSS_PERCENT],
+      ["Packet loss, received", loss(received), received, LOSS_PERCENT],
       ["Messages out", rate.text(row.sent_messages)],
       ["Messages in", rate.text(row.received_messages)],
       ["In flight", bytes.text(detail.bytes_in_flight)],

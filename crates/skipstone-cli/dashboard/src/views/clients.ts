@@ -30,8 +30,9 @@ function figures(key: string, label: string, more: Figures & { className?: strin
   return { ...more, key, label, className: `number ${className}`, text };
 }
 
-function lossOf({ loss_sent, loss_received }: ClientRow): number | null {
-  return loss_sent === null ? loss_received : Math.max(loss_sent, loss_received ?? 0);
+/** The loss of the worse direction. */
+function lossOf({ packet_loss_percent: { sent, received } }: ClientRow): number | null {
+  return sent === null ? received : Math.max(sent, received ?? 0);
 }
 
 const COLUMNS: TableColumn[] = [
@@ -40,7 +41,7 @@ const COLUMNS: TableColumn[] = [
   { key: "carrier", label: "Carrier", className: "wide", text: (row) => row.carrier },
   { key: "remote", label: "Address", className: "wide", text: (row) => row.remote },
   figures("rtt", "RTT", { unit: "ms", decimals: 1, of: (row) => row.rtt_ms, limits: () => RTT_MS }),
-  figures("loss", "Loss", { unit: "%", decimals: 2, of: lossOf, limits: () => LOSS_PERCENT }),
+  figures("loss", "Packet loss", { unit: "%", decimals: 2, of: lossOf, limits: () => LOSS_PERCENT }),
   figures("queued", "Queued", {
     unit: "kB",
     decimals: 1,

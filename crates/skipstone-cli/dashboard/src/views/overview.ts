@@ -255,12 +255,11 @@ export class Overview implements View {
         () => RTT_MS,
       ),
       tile(
-        "Loss",
+        "Packet loss, sent",
         "c5",
-        (frame) => frame.loss_percent,
+        (frame) => frame.packet_loss_percent.sent,
         (value) => `${fixed(value, 2)}%`,
-        (frame) =>
-          frame.loss_percent === null ? "nothing was sent" : `${rate.text(frame.recovered)} recovered`,
+        (frame) => orDash(frame.packet_loss_percent.received, (value) => `${fixed(value, 2)}% received`),
         () => LOSS_PERCENT,
       ),
       tile(
