@@ -76,7 +76,7 @@ impl Page {
         for threshold in thresholds {
             let (mark, tone) = if threshold.passed { ("kept  ", Tone::Good) } else { ("missed", Tone::Bad) };
             let (mark, expression) = (self.paint(tone, mark), &threshold.expression);
-            let actual = threshold.actual.map_or("not measured".into(), three_digits);
+            let actual = threshold.measured(three_digits).unwrap_or("not measured".into());
             match &threshold.of {
                 None => self.line(&format!("{mark}  {expression:<50}{actual:>22}")),
                 Some(of) => self.line(&format!("{mark}  {expression:<42}{of:<34}{actual:>14}")),

@@ -64,13 +64,14 @@ pub(crate) fn judge(
             }
             let (figure, actual) = (figure.as_str(), subject.figures.get(&figure).and_then(Value::as_f64));
             let unit = FigureUnit::of(figure, times);
+            let symbol = unit.and_then(FigureUnit::symbol).map(String::from);
             let passed = actual.is_some_and(|actual| threshold.compare(actual, unit).unwrap_or(false));
             if !passed {
                 let was = actual.map_or("was not measured".into(), |actual| format!("is {}", three_decimals(actual)));
                 reasons.push(format!("The threshold {threshold} was missed: {figure} of {} {was}.", subject.of));
             }
             let (expression, of) = (threshold.to_string(), Some(subject.of.clone()));
-            results.push(ThresholdResult { expression, of, passed, actual });
+            results.push(ThresholdResult { expression, of, passed, actual, unit: symbol });
         }
     }
     (results, reasons)

@@ -16,6 +16,24 @@ pub struct ThresholdResult {
     pub passed: bool,
     /// The number, in the result's unit; `None` when it was not measured.
     pub actual: Option<f64>,
+    /// The symbol of that unit: `us`, `ms`, `s` or `%`; `None` of a count or a share.
+    pub unit: Option<String>,
+}
+
+impl ThresholdResult {
+    /// The number with its unit; `None` when it was not measured.
+    pub(crate) fn measured(&self, digits: fn(f64) -> String) -> Option<String> {
+        self.actual.map(|actual| digits(actual) + &suffix(self.unit.as_deref()))
+    }
+}
+
+/// What follows a number in this unit.
+fn suffix(unit: Option<&str>) -> String {
+    match unit {
+        None => String::new(),
+        Some("%") => "%".into(),
+        Some(unit) => format!(" {unit}"),
+    }
 }
 
 /// Enough to see on which side of the limit a number lies.

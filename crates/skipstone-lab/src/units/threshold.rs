@@ -26,6 +26,8 @@ pub struct Evaluation {
     pub passed: bool,
     /// The number, in the unit of the result.
     pub actual: f64,
+    /// That unit; `None` of a count.
+    pub unit: Option<FigureUnit>,
 }
 
 /// Why a threshold could not be evaluated.
@@ -59,7 +61,8 @@ impl Threshold {
         };
         match find(result, path) {
             Found::Number(actual, field) => {
-                Ok(Evaluation { passed: self.compare(actual, FigureUnit::of_field(&field))?, actual })
+                let unit = FigureUnit::of_field(&field);
+                Ok(Evaluation { passed: self.compare(actual, unit)?, actual, unit })
             }
             Found::Null(field) => {
                 self.compare(0.0, FigureUnit::of_field(&field))?;
@@ -96,6 +99,11 @@ impl FigureUnit {
     /// The unit of a row's figure: milliseconds if it is one of these, else as its name says.
     pub fn of(figure: &str, times: &[&str]) -> Option<Self> {
         if times.contains(&figure) { Some(MILLISECONDS) } else { Self::of_field(figure) }
+    }
+
+    /// Its symbol, as `ms`; `None` of a share, which is a plain number.
+    pub fn symbol(self) -> Option<&'static str> {
+        (self != SHARE).then_some(self.name)
     }
 
     /// The unit that ends a field's name; that of its group where the field itself has none, as in `latency_ms.p99`.

@@ -111,6 +111,7 @@ pub(crate) fn passing() -> StressResult {
             of: None,
             passed: true,
             actual: Some(4.512),
+            unit: Some("ms".into()),
         }],
     }
 }

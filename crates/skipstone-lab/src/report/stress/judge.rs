@@ -87,20 +87,22 @@ fn evaluate(result: &StressResult, thresholds: &[Threshold]) -> (Vec<ThresholdRe
     let (mut outcomes, mut unmeasured, mut missed) = (Vec::new(), Vec::new(), Vec::new());
     for threshold in thresholds {
         let outcome = threshold.evaluate(&json);
-        outcomes.push(ThresholdResult {
+        let measured = outcome.as_ref().ok();
+        let result = ThresholdResult {
             expression: threshold.to_string(),
             of: None,
-            passed: outcome.as_ref().is_ok_and(|outcome| outcome.passed),
-            actual: outcome.as_ref().ok().map(|outcome| outcome.actual),
-        });
-        match outcome {
-            Ok(outcome) if outcome.passed => {}
-            Ok(outcome) => {
-                let actual = three_decimals(outcome.actual);
+            passed: measured.is_some_and(|outcome| outcome.passed),
+            actual: measured.map(|outcome| outcome.actual),
+            unit: measured.and_then(|outcome| outcome.unit?.symbol()).map(String::from),
+        };
+        match (outcome, result.measured(three_decimals)) {
+            (Err(error), _) => unmeasured.push(format!("The threshold {threshold} could not be evaluated: {error}.")),
+            (Ok(_), Some(actual)) if !result.passed => {
                 missed.push(format!("The threshold {threshold} was missed: {} is {actual}.", threshold.path()));
             }
-            Err(error) => unmeasured.push(format!("The threshold {threshold} could not be evaluated: {error}.")),
+            _ => {}
         }
+        outcomes.push(result);
     }
     (outcomes, unmeasured, missed)
 }

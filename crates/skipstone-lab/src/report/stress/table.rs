@@ -333,7 +333,7 @@ Roaming    1,000 changes of the port, one per client every 2,000 ms; the server
            followed 998, 0 reconnects
 Machine    AMD EPYC 7B13, 2 cores, linux 6.1.0; 3 stalls, the longest 12.2 ms
 
-kept    latency.p99<50ms                                                    4.51
+kept    latency.p99<50ms                                                 4.51 ms
 
 PASS  Every line arrived once, in order and unchanged.
 ";
@@ -351,11 +351,11 @@ PASS  Every line arrived once, in order and unchanged.
         judge(&mut result, &["latency.p99<4ms".parse().unwrap()], Ending::Completed);
         let text = table(&result, Style::Plain);
         let end = "
-missed  latency.p99<4ms                                                     4.51
+missed  latency.p99<4ms                                                  4.51 ms
 
 FAIL  Not all was as it has to be:
   - 3 deliveries were lost, of 900,000 expected (less than 0.01%).
-  - The threshold latency.p99<4ms was missed: latency.p99 is 4.512.
+  - The threshold latency.p99<4ms was missed: latency.p99 is 4.512 ms.
 ";
         assert!(text.ends_with(end), "{text}");
     }

@@ -21,13 +21,10 @@ const axis = (more) => ({
 });
 const milliAxis = () =>
   axis({
-    size: 54,
-    label: "ms",
-    labelSize: 16,
-    labelFont: "11px system-ui, sans-serif",
+    size: 60,
     splits: (plot, _axis, least, most) => milliTicks(plot, least, most),
     filter: (_plot, ticks) => ticks,
-    values: (_plot, ticks) => ticks.map((tick) => (tick >= 1000 ? `${tick / 1000} s` : String(tick))),
+    values: (_plot, ticks) => ticks.map((tick) => (tick >= 1000 ? `${tick / 1000} s` : `${tick} ms`)),
   });
 /** Logarithmic; `floor` is the least that can be, if that is known. */
 const milliScale = (floor) => ({
@@ -125,6 +122,6 @@ const floorLine = (floor) => (plot) => {
   ctx.font = `${11 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.textAlign = "right";
   ctx.textBaseline = "bottom";
-  ctx.fillText(`the path's floor: ${digits(floor)} ms`, bbox.left + bbox.width - 4, y - 3 * devicePixelRatio);
+  ctx.fillText(`minimum of the path: ${digits(floor)} ms`, bbox.left + bbox.width - 4, y - 3 * devicePixelRatio);
   ctx.restore();
 };

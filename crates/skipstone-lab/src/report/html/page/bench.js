@@ -1,4 +1,4 @@
-// A bench: its verdict, a table of all rows, what a delivery costs each, how late the latest lines are, and for whom.
+// A bench: its verdict, a table of all rows, what a delivery costs each, latency percentiles, and the worst clients.
 const bench = result.result;
 const HUES = [214, 32, 165, 275, 350, 48, 95, 320, 130, 190];
 const transportOf = (row) => (row.server == null ? row.transport : `${row.transport} of ${row.server}`);
@@ -147,7 +147,7 @@ const benchPercentiles = () => {
     shown.size < kept.length
       ? "At first skipstone and the rows with the least p99, of the most clients; choose names to show or hide their curves."
       : "Choose a name to hide its curve.";
-  return card("How late the latest are", `The share of lines that took no longer, by nines. ${how}`, host);
+  return card("Latency percentiles", `The latency within which this share of the lines arrived. ${how}`, host);
 };
 
 const limits = () => {

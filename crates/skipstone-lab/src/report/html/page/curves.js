@@ -1,4 +1,4 @@
-// Curves: how late the latest are, and percentiles over time.
+// Curves: latency by percentile, and percentiles over time.
 const percentiles = () => {
   const host = h("div", { class: "plot" });
   let end = () => {};
@@ -13,8 +13,8 @@ const percentiles = () => {
   };
   redraws.push(show);
   return card(
-    "How late the latest are",
-    `The share of updates that took no longer, by nines; of all runs together. ${curvesNote}`,
+    "Latency percentiles",
+    `The latency within which this share of the updates was echoed, over all runs together. ${curvesNote}`,
     host,
   );
 };
@@ -71,7 +71,7 @@ const windows = () => {
     "section",
     { class: "card" },
     h("div", { class: "row" }, h("h2", {}, "Over time"), pick),
-    h("p", { class: "note" }, `Of the updates that were due within a block.${seed}`),
+    h("p", { class: "note" }, `For each block of time, of the updates that were due in it.${seed}`),
     host,
   );
 };

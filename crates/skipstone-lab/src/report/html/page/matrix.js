@@ -62,7 +62,7 @@ const matrix = () => {
     "section",
     { class: "card" },
     h("div", { class: "row" }, h("h2", {}, "Transports by conditions"), pick),
-    h("p", { class: "note" }, "Green is the best of its column, red four times as much or more."),
+    h("p", { class: "note" }, "Green: the best of its column. Red: at least four times the best."),
     place,
   );
 };

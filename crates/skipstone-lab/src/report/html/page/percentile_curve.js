@@ -1,4 +1,4 @@
-// The share of all that took no longer, by nines: the axis of HDR histograms.
+// Latency by percentile, on the axis of HDR histograms: each nine has the same width.
 const NINES = [
   [0, "0%"],
   [0.30103, "50%"],

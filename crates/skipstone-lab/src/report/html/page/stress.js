@@ -1,4 +1,4 @@
-// A stress run: its verdict, its figures, how late the latest lines are, and the clients that had the worst of it.
+// A stress run: its verdict, its figures, latency percentiles, and the clients with the highest latencies.
 const run = result.result;
 const HUES = { udp: 214, dtls: 252, ws: 32, wss: 350, tcp: 48, browser: 140, wt: 275 };
 const colourOf = (name) => {
@@ -9,17 +9,17 @@ const counts = (one) => (one.parsed ??= parse(one.latencies, "*"));
 
 const stressHead = () => {
   const { plan } = run;
-  const isLate = run.generator.late_sends - run.generator.late_sends_in_stalls > 0;
+  const { late_sends: late, planned_sends: planned } = run.generator;
   return verdictCard({
     title: document.title,
     verdict: run.verdict,
     sentence: result.verdict_sentence,
-    badges: [isLate ? ["the load was late", "busy"] : ["the load kept its schedule", "good"]],
+    badges: [late > 0 ? [`${whole(late)} of ${whole(planned)} sends late`, "busy"] : ["every send on time", "good"]],
     facts: [
       ["clients", plan.mix],
-      ["server", plan.url ?? "of the run's own"],
+      ["server", plan.url ?? "started by this run"],
       ["transport", run.transport],
-      ["began", run.started],
+      ["started", run.started],
     ],
     reasons: run.reasons,
     thresholds: run.thresholds,
@@ -28,39 +28,39 @@ const stressHead = () => {
 };
 
 const count = (title, of) => [title, of, whole, 0];
-const latency = (title, share) => [title, (row) => row.latency_ms?.[share], digits, 0];
-// The rows of the terminal's table, as columns.
-const LINE_COLUMNS = [
-  count("connected", (row) => row.clients.connected),
-  count("dropped", (row) => row.clients.dropped),
-  count("sent", (row) => row.messages.sent),
-  count("expected", (row) => row.messages.expected),
-  count("delivered", (row) => row.messages.delivered),
-  count("lost", (row) => row.messages.lost),
-  count("duplicated", (row) => row.messages.duplicated),
-  count("reordered", (row) => row.messages.reordered),
-  count("corrupted", (row) => row.messages.corrupted),
-  count("per second", (row) => row.messages.per_second),
+const latency = (share, title) => [`Latency ${title}`, (one) => one.latency_ms?.[share], (value) => `${digits(value)} ms`, 0];
+// The rows of the terminal's table.
+const LINE_FIGURES = [
+  count("Clients connected", (one) => one.clients.connected),
+  count("Clients dropped", (one) => one.clients.dropped),
+  count("Lines sent", (one) => one.messages.sent),
+  count("Deliveries expected", (one) => one.messages.expected),
+  count("Delivered", (one) => one.messages.delivered),
+  count("Lost", (one) => one.messages.lost),
+  count("Duplicated", (one) => one.messages.duplicated),
+  count("Reordered", (one) => one.messages.reordered),
+  count("Corrupted", (one) => one.messages.corrupted),
+  count("Delivered per second", (one) => one.messages.per_second),
   latency("p50", "p50"),
   latency("p90", "p90"),
   latency("p99", "p99"),
-  latency("p99.9", "p999"),
-  latency("p99.99", "p9999"),
+  latency("p999", "p99.9"),
+  latency("p9999", "p99.99"),
   latency("max", "max"),
-  ["overhead", (row) => row.wire.overhead_percent, percentText, 0],
+  ["Overhead", (one) => one.wire.overhead_percent, percentText, 0],
 ];
-const FAULTS = ["dropped", "lost", "duplicated", "reordered", "corrupted"];
+const FAULTS = ["Clients dropped", "Lost", "Duplicated", "Reordered", "Corrupted"];
 const isBad = (title, value) => FAULTS.includes(title) && value > 0;
 
 const stressFigures = () => {
   const place = scroller("Figures");
   const carriers = run.carriers.map((one) => [one.carrier, one]);
-  const rows = carriers.length > 1 ? [["all", run], ...carriers] : carriers;
-  const show = () => place.replaceChildren(figuresTable("ms", LINE_COLUMNS, rows, { colourOf, isBad }));
+  const columns = carriers.length > 1 ? [["all", run], ...carriers] : carriers;
+  const show = () => place.replaceChildren(figuresByRow("", LINE_FIGURES, columns, { colourOf, isBad }));
   redraws.push(show);
   return card(
     "Figures",
-    "Latency is from the moment a line was due to its arrival at each client; overhead is what IP and the protocol add to the payload.",
+    "Latency is measured from the time when a line was due to its arrival at each client. Overhead is what IP and the protocol add to the payload.",
     place,
     h(
       "dl",
@@ -89,5 +89,5 @@ const stressPercentiles = () => {
     end = percentileCurve(host, all, series, shown, null);
   };
   redraws.push(show);
-  return card("How late the latest are", "The share of lines that took no longer, by nines, by carrier.", host);
+  return card("Latency percentiles", "The latency within which this share of the lines arrived, by carrier.", host);
 };

@@ -11,7 +11,7 @@ const timed = (title, note, series, data, scale) => {
         scales: { x: { time: false }, y: scale.scale },
         axes: [secondsAxis(), scale.axis],
         series: [
-          { label: "at", value: (_plot, value) => (value == null ? "" : `${fixed(value, 0)} s`) },
+          { label: "time", value: (_plot, value) => (value == null ? "" : `${fixed(value, 0)} s`) },
           ...series.map(([label, colour, text]) => ({
             label,
             stroke: () => css(colour),
@@ -35,7 +35,7 @@ const latenciesOverTime = () => {
   const at = (share) => blocks.map((block) => quantiles(counts(block), [share], block.max)[0]);
   return timed(
     "Latency over time",
-    `Of the lines that were due within ${block_s === 1 ? "a second" : `${block_s} s`}.`,
+    `Median, 99th percentile and maximum of the lines due in each ${block_s === 1 ? "second" : `${block_s} s`}.`,
     [
       ["p50", "b4", digits],
       ["p99", "b1", digits],
@@ -51,8 +51,8 @@ const deliveriesOverTime = () => {
   if (blocks.length === 0) return null;
   return timed(
     "Lines delivered",
-    "A second, by the time at which they were due.",
-    [["lines a second", "b1", whole]],
+    "Per second, by the time at which they were due.",
+    [["lines per second", "b1", whole]],
     [blocks.map((_, number) => number * block_s), blocks.map((block) => block.delivered / block_s)],
     { scale: fromZero, axis: countAxis() },
   );
@@ -63,7 +63,7 @@ const cpuOverTime = () => {
   if (!costs.some((point) => point.server_cpu != null || point.generator_cpu != null)) return null;
   return timed(
     "CPU",
-    "In percent of a core: the server's process, if it is the run's own, and that of the clients.",
+    "Percent of one core: the clients' process, and the server's if this run started it.",
     [
       ["server", "b1", percentText],
       ["clients", "b5", percentText],
@@ -79,7 +79,7 @@ const bytesOverTime = () => {
   const { bytes_sent, bytes_received, bytes_payload, overhead_percent } = run.wire;
   return timed(
     "Bytes",
-    `A second, of all clients, IP headers included. In all ${bytesText(bytes_sent + bytes_received)}, of which ${bytesText(bytes_payload)} are payload: ${percentText(overhead_percent)} on top.`,
+    `Per second, of all clients, IP headers included. In total ${bytesText(bytes_sent + bytes_received)}, of which ${bytesText(bytes_payload)} are payload: an overhead of ${percentText(overhead_percent)}.`,
     [
       ["received", "b1", bytesText],
       ["sent", "b5", bytesText],

@@ -1,6 +1,8 @@
 // How a run ended, what was run, and the line that runs it again.
 const TONES = { pass: "good", fail: "bad", invalid: "busy", unavailable: "bad", interrupted: "busy" };
 const VALID = { exact: "good", sound: "good", doubtful: "busy", unsound: "bad" };
+const measured = ({ actual, unit }) =>
+  actual == null ? "not measured" : `${digits(actual)}${unit === "%" ? "%" : unit ? ` ${unit}` : ""}`;
 const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 /** `badges` are texts with tones, `facts` names with texts; those without a text are left out. */
@@ -9,7 +11,7 @@ const verdictCard = ({ title, verdict, sentence, badges = [], notes = [], facts,
     h(
       "li",
       { style: `color: var(--${one.passed ? "good" : "bad"})` },
-      `${one.passed ? "kept" : "missed"} ${[one.expression, one.of].filter(Boolean).join(" ")} ${one.actual == null ? "not measured" : digits(one.actual)}`,
+      `${one.passed ? "kept" : "missed"} ${[one.expression, one.of].filter(Boolean).join(" ")} ${measured(one)}`,
     ),
   );
   return h(
@@ -35,7 +37,7 @@ const verdictCard = ({ title, verdict, sentence, badges = [], notes = [], facts,
     conditions.length ? h("ul", { class: "late" }, ...conditions) : null,
     h(
       "code",
-      { class: "again", tabindex: "0", role: "region", "aria-label": "The line that runs it again" },
+      { class: "again", tabindex: "0", role: "region", "aria-label": "Command" },
       command.map(quoted).join(" "),
     ),
   );

@@ -1,4 +1,4 @@
-// The clients that had the worst of a run.
+// The clients with the highest latencies of a run.
 const WORST_COLUMNS = [
   ["lines received", (row) => row.delivered, whole, 0],
   ["p50", (row) => row.p50, digits, 0],
@@ -25,8 +25,8 @@ const worstClients = (groups) => {
     ),
   );
   return card(
-    kept.some(([, clients]) => clients.length === 10) ? "The ten worst clients" : "The clients, the worst first",
-    "By the 99th percentile of what they received, in ms.",
+    kept.some(([, clients]) => clients.length === 10) ? "The ten clients with the highest latency" : "Clients by latency, highest first",
+    "Sorted by the 99th percentile of the latency of the lines that they received, in ms.",
     ...(kept.length === 1 ? [worstTable(kept[0][1])] : several),
   );
 };

@@ -55,7 +55,7 @@ fn drops_are_reported_with_their_commonest_reasons() {
 fn a_missed_threshold_fails_the_run_and_tells_the_figure() {
     let (verdict, reasons) = judged_with(&["latency.p99<4.5ms", "messages.lost==0"], Ending::Completed, |_| {});
     assert_eq!(verdict, Verdict::Fail);
-    assert_eq!(reasons, ["The threshold latency.p99<4.5ms was missed: latency.p99 is 4.512."]);
+    assert_eq!(reasons, ["The threshold latency.p99<4.5ms was missed: latency.p99 is 4.512 ms."]);
     assert_eq!(judged_with(&["latency.p99<5ms"], Ending::Completed, |_| {}).0, Verdict::Pass);
 }
 
