@@ -207,11 +207,7 @@ impl Published {
         let since = |now: u64, then: u64| now.saturating_sub(then);
         let (due, came) =
             last.map_or(packets, |last| (since(packets.0, last.packets.0), since(packets.1, last.packets.1)));
-        if due > 0 {
-            let weight = share_of(due as f64 / LOSS_MEMORY_PACKETS);
-            let loss = due.saturating_sub(came) as f64 / due as f64;
-            receiving.loss += (loss - receiving.loss) * weight;
-        }
+        receiving.loss = average_loss(receiving.loss, (due, came), packets.0);
         let overview = Overview {
             stats: now.stats,
             rtt: now.rtt,
@@ -244,7 +240,18 @@ impl Published {
 /// Packets after which an observation of losses has lost two thirds of its weight.
 const LOSS_MEMORY_PACKETS: f64 = 1_000.0;
 
-/// The weight of a new observation that covers so much of the memory.
+/// The average loss, with these packets that were due and that came; `due_in_all` of the connection are among them. The first
+/// packets count alike: a young connection's loss would otherwise look smaller than it is.
+fn average_loss(before: f64, (due, came): (u64, u64), due_in_all: u64) -> f64 {
+    if due == 0 {
+        return before;
+    }
+    let weight = share_of(due as f64 / LOSS_MEMORY_PACKETS).max(due as f64 / due_in_all as f64);
+    let loss = due.saturating_sub(came) as f64 / due as f64;
+    before + (loss - before) * weight.min(1.0)
+}
+
+/// The weight of a new observation that covers this share of the memory.
 fn share_of(spans: f64) -> f64 {
     1.0 - (-spans).exp()
 }
@@ -272,5 +279,31 @@ impl Traffic {
             ip_bytes_per_second: blend(average.ip_bytes_per_second, then.ip_bytes, now.ip_bytes),
             loss: average.loss,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The average after `count` packets of which every twentieth was lost, published every 20 packets.
+    fn of_a_path_that_loses_5_percent(count: u64) -> f64 {
+        (1..=count / 20).fold(0.0, |loss, block| average_loss(loss, (20, 19), 20 * block))
+    }
+
+    #[test]
+    fn the_loss_of_a_young_connection_is_not_taken_for_less_than_it_is() {
+        for count in [20, 200, 1_000, 10_000] {
+            let loss = of_a_path_that_loses_5_percent(count);
+            assert!((loss - 0.05).abs() < 1e-9, "{loss} after {count}");
+        }
+    }
+
+    #[test]
+    fn old_losses_are_forgotten() {
+        let loss = of_a_path_that_loses_5_percent(2_000);
+        let clean = (1..=150).fold(loss, |loss, block| average_loss(loss, (20, 20), 2_000 + 20 * block));
+        assert!(clean < 0.05 * 0.06, "{clean}");
+        assert_eq!(average_loss(0.5, (0, 0), 0), 0.5);
     }
 }

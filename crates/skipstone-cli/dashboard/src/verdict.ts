@@ -1,7 +1,7 @@
 // What can be said about a stress run before it is over.
 
 import { whole } from "./format";
-import type { Frame, RunVerdict, StressView } from "./types";
+import type { Frame, RunVerdict, StressProgress, StressView } from "./types";
 
 export interface Verdict {
   tone: "idle" | "busy" | "good" | "bad";
@@ -13,7 +13,8 @@ export interface Verdict {
 export type Attached = Pick<Frame, "stress_waiting" | "stress_told">;
 
 export function liveVerdict(stress: StressView, attached?: Attached): Verdict {
-  const { phase, progress, failure } = stress;
+  const { phase, failure } = stress;
+  const progress = progressOf(stress);
   if (phase === null) return attachedVerdict(attached) ?? endedVerdict(stress);
   if (phase === "connecting") {
     const there = progress
@@ -30,21 +31,31 @@ export function liveVerdict(stress: StressView, attached?: Attached): Verdict {
   if (phase === "judging") {
     return { tone: "busy", title: "Judging", detail: "the last lines are on their way" };
   }
-  const delivered = progress
-    ? `${whole(progress.delivered)} lines arrived, none is missing`
-    : "the first lines are due";
+  const delivered =
+    progress && progress.delivered > 0
+      ? `${whole(progress.delivered)} lines arrived, none is missing`
+      : "the first lines are due";
   return { tone: "good", title: "Passing so far", detail: delivered };
+}
+
+/** The figures of the last second; none in the first second of a phase, because the last ones are of the phase before. */
+export function progressOf({ phase, progress }: StressView): StressProgress | null {
+  return phase !== "connecting" && progress?.phase === "connecting" ? null : progress;
 }
 
 /** Runs elsewhere that are started and stopped from here; who started their clients judges them. */
 function attachedVerdict(attached: Attached | undefined): Verdict | undefined {
   if (!attached) return undefined;
   const { stress_waiting: waiting, stress_told: told } = attached;
-  const where = "The verdict is shown where `skipstone stress --wait` runs.";
+  const where = "The verdict appears in the terminal of that run.";
   if (told > 0)
-    return { tone: "busy", title: "Running elsewhere", detail: `${clients(told)} until you stop. ${where}` };
+    return {
+      tone: "busy",
+      title: "Running elsewhere",
+      detail: `${clients(told)} until you stop them. ${where}`,
+    };
   if (waiting > 0)
-    return { tone: "idle", title: "Ready elsewhere", detail: `${clients(waiting)} for the start. ${where}` };
+    return { tone: "idle", title: "Ready elsewhere", detail: `${clients(waiting)} to be started. ${where}` };
   return undefined;
 
   function clients(count: number): string {

@@ -35,6 +35,10 @@ test("a run is judged while it goes on", () => {
   expect(said({ phase: "running", progress: progress({}) })).toBe(
     "good Passing so far: 7 lines arrived, none is missing",
   );
+  // The figures of the last second are still those of connecting.
+  expect(said({ phase: "running", progress: progress({ phase: "connecting" }) })).toBe(
+    "good Passing so far: the first lines are due",
+  );
   expect(said({ phase: "running", progress: progress({ missing: 3, clients_dropped: 2 }) })).toBe(
     "bad Failing: 2 clients dropped, 3 lines missing",
   );
@@ -59,6 +63,6 @@ test("clients of runs elsewhere are told apart by whether they take the word", (
     return `${tone} ${title}: ${detail}`;
   };
   expect(of(0, 0)).toMatch(/^idle No run yet/);
-  expect(of(100, 0)).toMatch(/^idle Ready elsewhere: 100 clients wait for the start\./);
-  expect(of(0, 1)).toMatch(/^busy Running elsewhere: 1 client runs until you stop\./);
+  expect(of(100, 0)).toMatch(/^idle Ready elsewhere: 100 clients wait to be started\./);
+  expect(of(0, 1)).toMatch(/^busy Running elsewhere: 1 client runs until you stop them\./);
 });

@@ -150,7 +150,7 @@ fn counters(stats: &Stats) -> Vec<(&'static str, u64)> {
         ("probe timeouts", stats.probes),
         ("repairs sent", stats.redundancy.repairs_sent),
         ("copies sent", stats.redundancy.copies_sent),
-        ("recovered there", stats.redundancy.packets_recovered_by_peer),
+        ("recovered by the client", stats.redundancy.packets_recovered_by_peer),
         ("recovered here", stats.redundancy.packets_recovered),
         ("addresses changed", stats.paths_changed),
         ("queue overflows", stats.queue_overflows),

@@ -37,8 +37,8 @@ const COUNTERS: [Counter; 15] = [
     ("repairs sent", |stats| stats.redundancy.repairs_sent),
     ("copies sent", |stats| stats.redundancy.copies_sent),
     ("redundancy, IP bytes", |stats| stats.redundancy.bytes_sent),
-    ("lost, repaired there", |stats| stats.redundancy.packets_recovered_by_peer),
-    ("lost, repaired here", |stats| stats.redundancy.packets_recovered),
+    ("recovered by clients", |stats| stats.redundancy.packets_recovered_by_peer),
+    ("recovered here", |stats| stats.redundancy.packets_recovered),
     ("addresses changed", |stats| stats.paths_changed),
     ("queue overflows", |stats| stats.queue_overflows),
 ];
@@ -209,7 +209,7 @@ impl Game {
             format!("packet loss sent {}, received {}", loss_text(loss.sent), loss_text(loss.received)),
             format!("packets {losses}"),
             format!(
-                "redundancy: {} repairs and {} copies sent ({}), {} packets recovered there, {} recovered here",
+                "redundancy: {} repairs and {} copies sent ({}), {} packets recovered by the client, {} recovered here",
                 thousands(stats.redundancy.repairs_sent),
                 thousands(stats.redundancy.copies_sent),
                 bytes(stats.redundancy.bytes_sent),

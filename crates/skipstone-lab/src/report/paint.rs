@@ -25,7 +25,7 @@ pub fn style() -> Style {
 pub enum Tone {
     /// As it has to be.
     Good,
-    /// Not as it has to be.
+    /// A failed check.
     Bad,
     /// Nothing is proved either way.
     Doubtful,

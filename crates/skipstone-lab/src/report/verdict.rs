@@ -9,9 +9,9 @@ use std::process::ExitCode;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
-    /// Everything was as it has to be, and every threshold was kept.
+    /// Every check passed, and every threshold was kept.
     Pass,
-    /// Something was not as it has to be.
+    /// A check failed, or a threshold was missed.
     Fail,
     /// The run proves nothing, because of the machine or the program that measured.
     #[default]

@@ -145,7 +145,7 @@ export class ClientView implements View {
     facts(this.facts, [
       ["Kind", row.kind === "stress" ? "stress client" : "chat client"],
       ["RTT", ms(row.rtt_ms), row.rtt_ms, RTT_MS],
-      ["RTT, least", ms(detail.rtt_min_ms)],
+      ["RTT, minimum", ms(detail.rtt_min_ms)],
       ["RTT, variation", ms(detail.rtt_variation_ms)],
       ["Packet loss, sent", loss(sent), sent, LOSS_PERCENT],
       ["Packet loss, received", loss(received), received, LOSS_PERCENT],

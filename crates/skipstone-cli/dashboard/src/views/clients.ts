@@ -65,7 +65,8 @@ export class Clients implements View {
   private readonly count = h("p", { className: "note", attributes: { "aria-live": "polite" } }, "\u00a0");
   private readonly search = h("input", {
     type: "search",
-    placeholder: "Name, id, address or carrier",
+    placeholder: "Find",
+    title: "Name, id, address or carrier",
     attributes: { "aria-label": "Find clients" },
     on: {
       input: () => {

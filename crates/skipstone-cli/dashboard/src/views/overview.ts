@@ -15,7 +15,7 @@ const parts: Series[] = [
   { label: "payload", colour: "c1" },
   { label: "protocol", colour: "c2" },
   { label: "redundancy", colour: "c3" },
-  { label: "IP", colour: "c4" },
+  { label: "headers", colour: "c4" },
 ];
 const splitOf = (of: (frame: Frame) => BytesSplit) => (frame: Frame) => {
   const split = of(frame);

@@ -5,7 +5,7 @@ import { h, setText } from "../dom";
 import { fixed, milliseconds, orDash, rate, whole } from "../format";
 import { Notice } from "../notice";
 import type { ReportSummary, StressPhase, StressView } from "../types";
-import { liveVerdict } from "../verdict";
+import { liveVerdict, progressOf } from "../verdict";
 import type { Model, View } from "./view";
 
 /** A column of the reports: its label, its unit, and its class. */
@@ -42,7 +42,7 @@ export class Stress implements View {
     min: "1",
     max: "5000",
   });
-  private readonly rate = field("stress-rate", "Lines of each client", "1/s", {});
+  private readonly rate = field("stress-rate", "Lines per client", "1/s", {});
   private readonly duration = field("stress-duration", "Duration", "10s", {});
   private readonly mix = field("stress-mix", "Carriers", "", { placeholder: "udp=67,ws=33" });
   private readonly begin = h("button", { type: "submit", className: "primary" }, "Start");
@@ -176,11 +176,13 @@ export class Stress implements View {
       .map((frame) => frame.stress_clients - frame.stress_waiting - frame.stress_told);
     const count = phase === null ? Math.min(...others) : 0;
     const of = count === 1 ? "1 stress client" : `${whole(count)} stress clients`;
-    const text = `${of} of a run elsewhere without --wait: nothing here starts or stops it.`;
+    const text = `${of} of a run elsewhere without --\u2060wait: it cannot be started or stopped here.`;
     setText(this.elsewhere, others.length > 0 && count > 0 ? text : "");
   }
 
-  private showProgress({ phase, elapsed_s, duration_s, progress }: StressView): void {
+  private showProgress(stress: StressView): void {
+    const { phase, elapsed_s, duration_s } = stress;
+    const progress = progressOf(stress);
     this.bar.hidden = phase === null;
     this.bar.value =
       phase === "running" ? Math.min(elapsed_s / Math.max(duration_s, 1e-3), 1) : phase === "judging" ? 1 : 0;

@@ -86,7 +86,7 @@ describe("by clicks", () => {
   test("a stress run is started, watched, stopped and judged", async () => {
     await go("Stress");
     await page.getByRole("spinbutton", { name: "Clients" }).fill("40");
-    await page.getByRole("textbox", { name: "Lines of each client" }).fill("5/s");
+    await page.getByRole("textbox", { name: "Lines per client" }).fill("5/s");
     await page.getByRole("textbox", { name: "Duration" }).fill("60s");
     await page.getByRole("textbox", { name: "Carriers" }).fill("udp=30,ws=10");
     await page.getByRole("button", { name: "Start" }).click();
@@ -109,7 +109,7 @@ describe("by clicks", () => {
     const run = new Process("stress", served.url, "--wait", "--clients", "100");
     await run.until("100 clients wait");
     await go("Stress");
-    await page.getByRole("textbox", { name: "Lines of each client" }).fill("2/s");
+    await page.getByRole("textbox", { name: "Lines per client" }).fill("2/s");
     await page.getByRole("button", { name: "Start the 100 that wait" }).click();
     await see("told 100 stress clients: stress on 2/s");
     await see("Running elsewhere");
@@ -127,7 +127,7 @@ describe("by clicks", () => {
     const run = new Process("stress", served.url, "--clients", "3", "--duration", "60s");
     await run.until("running");
     await go("Stress");
-    await see("3 stress clients of a run elsewhere without --wait");
+    await see("3 stress clients of a run elsewhere without --\u2060wait");
     await page.getByRole("button", { name: "Start", exact: true }).waitFor();
     expect(await page.getByRole("button", { name: "Stop" }).isDisabled()).toBe(true);
     await run.end("SIGINT");
@@ -136,7 +136,7 @@ describe("by clicks", () => {
 
   test("an order that makes no sense is refused in words", async () => {
     await go("Stress");
-    await page.getByRole("textbox", { name: "Lines of each client" }).fill("very fast");
+    await page.getByRole("textbox", { name: "Lines per client" }).fill("very fast");
     await page.getByRole("button", { name: "Start" }).click();
     await see(/rate: /);
     // The refusal is an HTTP status, which the console names too.

@@ -159,7 +159,7 @@ pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
 pub(crate) fn verdict_words(verdict: Verdict) -> (&'static str, Tone, &'static str) {
     match verdict {
         Verdict::Pass => ("PASS", Tone::Good, "Every line arrived once, in order and unchanged."),
-        Verdict::Fail => ("FAIL", Tone::Bad, "Not all was as it has to be:"),
+        Verdict::Fail => ("FAIL", Tone::Bad, "Some checks failed:"),
         Verdict::Invalid => ("INVALID", Tone::Doubtful, "This run proves nothing about the server:"),
         Verdict::Unavailable => ("UNAVAILABLE", Tone::Bad, "There was no server that this run could measure:"),
         Verdict::Interrupted => ("INTERRUPTED", Tone::Doubtful, "The figures are of the part that was run:"),
@@ -353,7 +353,7 @@ PASS  Every line arrived once, in order and unchanged.
         let end = "
 missed  latency.p99<4ms                                                  4.51 ms
 
-FAIL  Not all was as it has to be:
+FAIL  Some checks failed:
   - 3 deliveries were lost, of 900,000 expected (less than 0.01%).
   - The threshold latency.p99<4ms was missed: latency.p99 is 4.512 ms.
 ";

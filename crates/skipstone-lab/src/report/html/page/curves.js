@@ -44,7 +44,7 @@ const windows = () => {
         scales: { x: { time: false }, y: milliScale(floor) },
         axes: [secondsAxis(), milliAxis()],
         series: [
-          { label: "from", value: (_plot, value) => (value == null ? "" : `${value} s`) },
+          { label: "time", value: (_plot, value) => (value == null ? "" : `${value} s`) },
           ...lines().map((line) => ({ ...line, show: shownCurves.has(line.label) })),
         ],
       },
@@ -71,7 +71,7 @@ const windows = () => {
     "section",
     { class: "card" },
     h("div", { class: "row" }, h("h2", {}, "Over time"), pick),
-    h("p", { class: "note" }, `For each block of time, of the updates that were due in it.${seed}`),
+    h("p", { class: "note" }, `Each point covers the updates that were due in one block of time.${seed}`),
     host,
   );
 };

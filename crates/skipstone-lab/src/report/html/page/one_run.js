@@ -141,7 +141,7 @@ const timeline = () => {
     h(
       "p",
       { class: "note" },
-      "The darker, the more updates took so long. Packets have their numbers by direction, from 0, as a capture has them.",
+      "The darker a point, the more updates had that latency. Packet numbers count from 0 in each direction, as in a capture.",
     ),
     host,
     keys,
