@@ -63,7 +63,7 @@ pub fn start(address: &str) -> Result<Server, Failure> {
 pub fn serve(server: Server, stop: &AtomicBool) -> Result<(), Failure> {
     let mut game = Game { server, tick: 0, players: BTreeMap::new() };
     while !stop.load(Ordering::Relaxed) {
-        // Inputs that come meanwhile do not shorten the tick.
+        // Inputs do not shorten the tick.
         game.server.wait_tick(TICK);
         game.receive()?;
         game.tick()?;

@@ -229,7 +229,7 @@ int main(int count, char **words) {
         return 0;
     }
     for (;;) {
-        /* Inputs that come meanwhile do not shorten the tick. */
+        /* Inputs do not shorten the tick. */
         check(skipstone_wait_tick(world.server, TICK_US, NULL));
         serve_tick(&world);
     }

@@ -92,7 +92,7 @@ sealed class Game
     {
         while (!isOver())
         {
-            // Inputs that come meanwhile do not shorten the tick.
+            // Inputs do not shorten the tick.
             server.WaitTick(Dots.Tick);
             for (EventBatch batch = server.Poll(); batch.Count > 0; batch = server.Poll())
                 foreach (Event happened in batch) Handle(happened);

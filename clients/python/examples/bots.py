@@ -34,7 +34,7 @@ def serve(server: Server, stop: threading.Event) -> None:
     wishes: dict[PeerId, tuple[float, float]] = {}
     with server:
         while not stop.is_set():
-            server.wait_tick(TICK)  # inputs that come meanwhile do not shorten it
+            server.wait_tick(TICK)  # inputs do not shorten it
             for event in server.poll():
                 match event:
                     case Requested(peer):

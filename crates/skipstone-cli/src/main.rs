@@ -36,14 +36,14 @@ enum ToolCommand {
     Serve(Box<serve::ServeArguments>),
     /// Let hundreds of clients talk at a fixed rate, and prove that every line arrives once, in order, unchanged
     Stress(Box<stress::StressArguments>),
-    /// Run one plan with every transport, and put them side by side
+    /// Run one plan with every transport, and compare the results
     Compare(Box<compare::CompareArguments>),
     /// A process of a real comparison
     #[command(hide = true)]
     CompareEnd { task: String },
     /// Compare two results of `compare`, and say which differences are beyond the noise; or draw one of them
     Report(compare::two_runs::ReportArguments),
-    /// Say what is in a recording of a game's traffic, which `compare` plays
+    /// Show what a recording of a game's traffic contains; `compare` plays it
     Record(recording::command::RecordArguments),
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
@@ -62,12 +62,12 @@ enum ToolCommand {
     #[cfg(not(feature = "db"))]
     #[command(disable_help_flag = true)]
     Db(left_out::Anything),
-    /// Build a game server, bring it to the machines where it runs, and go back if it is not well there
+    /// Build a game server, deploy it to its machines, and roll back if it is unhealthy there
     #[cfg(feature = "deploy")]
     Deploy(skipstone_deploy::DeployArguments),
     /// Put a bad network between real programs: a relay anywhere, a link between two namespaces on Linux
     Netem(netem::NetemArguments),
-    /// Talk with everybody on a server
+    /// Chat with everybody on a server
     Chat(chat::ChatArguments),
 }
 

@@ -66,7 +66,7 @@ func run(ctx context.Context) (worlds, dots int, err error) {
 func serve(ctx context.Context, server *skipstone.Server) error {
 	places, wishes := map[skipstone.Peer]dot{}, map[skipstone.Peer]step{}
 	for ctx.Err() == nil {
-		// Inputs that come meanwhile do not shorten the tick.
+		// Inputs do not shorten the tick.
 		if _, err := server.WaitTick(tick); err != nil {
 			return err
 		}

@@ -80,13 +80,13 @@ impl Figures {
     }
 
     fn text(self) -> String {
-        let protocol = self.wire_bytes.saturating_sub(self.payload_bytes);
+        let overhead = self.wire_bytes.saturating_sub(self.payload_bytes);
         let payload = bytes(self.payload_bytes);
         if self.payload_bytes == 0 {
-            return format!("payload {payload} + protocol {}", bytes(protocol));
+            return format!("payload {payload}, overhead {}", bytes(overhead));
         }
-        let share = protocol as f64 / self.payload_bytes as f64 * 100.0;
-        format!("payload {payload} + protocol {}", percent(share))
+        let share = overhead as f64 / self.payload_bytes as f64 * 100.0;
+        format!("payload {payload}, overhead {}", percent(share))
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(
             status().row(200, "ws://a:1", "connected", 3),
             " connected │ 3 lines unread (PgDn, Ctrl-End) │ RTT 1.23 ms │ 12 lines/s │ \
-             payload 2.00 KiB + protocol 25.0% │ ws://a:1"
+             payload 2.00 KiB, overhead 25.0% │ ws://a:1"
         );
     }
 

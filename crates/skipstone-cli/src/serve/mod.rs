@@ -385,8 +385,11 @@ impl Serving {
             let pin = hashes.first().map_or(String::new(), |hash| format!("#sha256={hash}"));
             text += &format!("  pages      {url}{pin} by WebTransport\n");
             if let Some(next) = hashes.get(1) {
-                text += &format!("             the certificate that follows in some days: sha256={next}\n");
+                text += &format!("             the next certificate: sha256={next}; give pages both hashes\n");
             }
+        }
+        if address.ip().is_unspecified() {
+            text += "             from other machines: with this machine's address in place of the one above\n";
         }
         if let Some(console) = &self.audience.console {
             let local = console.local_addr();

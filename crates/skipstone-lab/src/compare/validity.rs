@@ -65,7 +65,7 @@ impl Validity {
         }
         let means = match level {
             ValidityLevel::Doubtful => ": percentiles bear it, maxima are the machine's, too",
-            ValidityLevel::Unsound => ": the machine was measured; run it where nothing else runs",
+            ValidityLevel::Unsound => ": it reflects the machine, not the transports; run it on an idle machine",
             ValidityLevel::Exact | ValidityLevel::Sound => "",
         };
         let repeated = match rows.iter().filter_map(|row| row.figures.repeats).sum::<u64>() {

@@ -41,7 +41,7 @@ impl Connection {
     /// Handles a report of the system that this client's datagrams reach a closed port.
     pub(crate) fn handle_closed_port(&mut self, cx: &mut Context<'_>) {
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Opening) {
-            let reason = "nobody listens at the server's address: is it running, and is the port right?";
+            let reason = "no server listens at this address: is it running, and is the port right?";
             self.finish(cx, ClosedBy::Nobody, code::UNREACHABLE, reason.into());
             self.die();
         } else {

@@ -158,7 +158,7 @@ impl Driver {
 
     /// Handles an ICMP error: nothing listens at the address that this client's socket sends to.
     fn on_closed_port(&mut self, number: u32) {
-        if self.on_attempt_failed(number, "nobody listens there") {
+        if self.on_attempt_failed(number, "no server listens there") {
             self.sockets.remove(number);
         } else if let Some(owner) = self.sockets.owner(number as usize) {
             let now = self.now();

@@ -71,7 +71,7 @@ fn a_port_without_a_server_ends_the_attempt() {
         let mut client = Client::connect(&url, b"", ClientConfig::default()).expect("a good URL");
         let close = end_of(&mut client, &mut None);
         assert_eq!(close.code, code::UNREACHABLE, "{}", close.reason_text());
-        assert!(close.reason_text().contains("nobody listens"), "{}", close.reason_text());
+        assert!(close.reason_text().contains("no server listens"), "{}", close.reason_text());
     }
 }
 

@@ -157,7 +157,8 @@ fn lateness(generator: &Generator) -> Option<String> {
         stalled => format!("machine stalls explain {} of them", thousands(stalled)),
     };
     Some(format!(
-        "The generator was late: {} of {} happened more than {} ms after they were due, the latest {}; {explained}.",
+        "The generator was late: {} of {} happened more than {} ms after they were due, the latest {}; {explained}. \
+         Repeat the run on a machine with less load, or with fewer clients.",
         thousands(late),
         counted(planned, "send"),
         LATE_SEND.as_millis(),

@@ -99,6 +99,20 @@ impl Grid<'_> {
     }
 }
 
+/// How many clients connected, and how long connecting and closing took.
+fn attendance(result: &StressResult) -> String {
+    let (connected, asked) = (result.clients.connected, result.clients.asked);
+    if connected < asked {
+        return format!("{} of {} connected", thousands(connected), thousands(asked));
+    }
+    let ramp = format!("all connected after {}", milliseconds(result.timing.ramp_ms));
+    // Clients that go on waiting after a run are not closed.
+    match result.timing.close_ms {
+        0.0 => ramp,
+        close => format!("{ramp}, all closed in {}", milliseconds(close)),
+    }
+}
+
 fn alarming(count: u64, is_bad: bool) -> Cell {
     let cell = Cell::right(thousands(count), CELL_COLUMNS);
     if is_bad { cell.toned(Tone::Bad) } else { cell }
@@ -112,8 +126,7 @@ pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
     let connect = timing.connect_ms.map_or(String::new(), |connect| {
         format!("connect p50 {}, max {}; ", milliseconds(connect.p50), milliseconds(connect.max))
     });
-    let (ramp, close) = (milliseconds(timing.ramp_ms), milliseconds(timing.close_ms));
-    notes.push(("Clients", format!("{connect}all there after {ramp}, all closed in {close}")));
+    notes.push(("Clients", format!("{connect}{}", attendance(result))));
     if let Some(impairment) = &result.impairment {
         let settings: Vec<String> =
             impairment.settings.iter().map(|(option, value)| format!("{option} {value}")).collect();
@@ -322,8 +335,8 @@ Server     35.2% of one core, 1.31 us CPU per delivery, 23.0 MiB, 60.0 ticks/s,
            slowest tick 3.21 ms, 2 shards of 146 + 154 clients
 Generator  52.5% of one core (it had 2), 0 of 3,000 sends late, the latest by
            1.42 ms
-Clients    connect p50 2.50 ms, max 8.00 ms; all there after 2,010 ms, all
-           closed in 12.5 ms
+Clients    connect p50 2.50 ms, max 8.00 ms; all connected after 2,010 ms,
+           all closed in 12.5 ms
 Link       delay 10ms, loss 2%; it lost 3,851 of 192,555 datagrams
 Redundancy adaptive: 1,920 repairs and 192 copies (938 KiB, 1.2% of all) sent,
            243 lost packets recovered
