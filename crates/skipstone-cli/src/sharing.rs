@@ -9,7 +9,7 @@ use std::sync::Once;
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct SharingFlags {
     /// Shards: threads that share the server's clients, each with sockets of its own on the same port, so that more cores
-    /// carry more. `auto` has one for each core; a server that one core carries is best off with 1 [default: 1]
+    /// carry more. `auto` has one for each core; a server that needs only one core runs best with 1 [default: 1]
     #[arg(long, value_name = "N|auto")]
     pub(crate) shards: Option<ShardCount>,
 }

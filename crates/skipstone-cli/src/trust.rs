@@ -3,13 +3,13 @@
 use skipstone::{DtlsVersion, Trust};
 use std::path::PathBuf;
 
-/// Flags of whoever connects. A fingerprint in the URL goes before both.
+/// Flags of clients. A fingerprint in the URL takes precedence over both.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct TrustFlags {
     /// Trust servers whose certificate was signed by one of these, a PEM file, rather than those that the system trusts
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
-    /// Trust whoever answers, and whoever listens in between: for tests on one's own machine
+    /// Accept any certificate, and so any attacker on the path: for tests on your own machine
     #[arg(long, conflicts_with = "ca")]
     pub(crate) dangerously_trust_anyone: bool,
 }

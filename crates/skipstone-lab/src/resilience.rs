@@ -5,10 +5,10 @@ use crate::units::{Budget, Mode};
 use serde::{Deserialize, Serialize};
 use skipstone::Redundancy;
 
-/// How loss is answered, and who else uses the link.
+/// How lost packets are recovered, and how the link is shared.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 pub struct ResilienceFlags {
-    /// How loss is answered, on the server and on its clients: `off` sends again what was lost, `lean` in several copies,
+    /// How lost packets are recovered, on the server and its clients: `off` retransmits them, `lean` in several copies,
     /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10
     /// packets, `repeat:2` puts the messages of the last 2 packets into the next one, too [default: adaptive]
     #[arg(long, value_name = "MODE")]
@@ -17,8 +17,8 @@ pub struct ResilienceFlags {
     /// 125%, or more if a fixed mode takes more]
     #[arg(long, value_name = "PERCENT")]
     pub redundancy_budget: Option<Budget>,
-    /// How much may be in flight: `default` keeps the queue short and yields to others, `aggressive` is for whoever owns
-    /// the link, `off` sends at once whatever there is
+    /// How much may be in flight: `default` keeps queues short and shares the link, `aggressive` is for a link of your own,
+    /// `off` sends everything at once
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub congestion: Option<Congestion>,
 }

@@ -74,14 +74,15 @@ function endedVerdict({ failure, reports }: StressView): Verdict {
       detail: "Start one: every line is proven to arrive once, in order.",
     };
   const lines = `${whole(last.delivered)} of ${whole(last.expected)} lines arrived once, in order, unchanged`;
-  if (last.verdict === "pass") return { tone: "good", title: TITLES.pass, detail: lines };
-  return { tone: "bad", title: TITLES[last.verdict], detail: last.reasons.join(" ") || lines };
+  const [tone, title] = VERDICTS[last.verdict];
+  return { tone, title, detail: last.reasons.join(" ") || lines };
 }
 
-const TITLES: Record<RunVerdict, string> = {
-  pass: "Pass",
-  fail: "Fail",
-  invalid: "Invalid",
-  unavailable: "Unavailable",
-  interrupted: "Interrupted",
+/** In the tones of the terminal and of reports. */
+export const VERDICTS: Record<RunVerdict, [tone: "good" | "busy" | "bad", title: string]> = {
+  pass: ["good", "Pass"],
+  fail: ["bad", "Fail"],
+  invalid: ["busy", "Invalid"],
+  unavailable: ["bad", "Unavailable"],
+  interrupted: ["busy", "Interrupted"],
 };

@@ -51,9 +51,9 @@ test("a run that has ended has the verdict of its process", () => {
   expect(said({})).toMatch(/^idle No run yet/);
   expect(said({ reports: [report("pass", [])] })).toMatch(/^good Pass: 9 of 10 lines/);
   expect(said({ reports: [report("fail", ["It was slow."])] })).toBe("bad Fail: It was slow.");
-  expect(said({ reports: [report("invalid", ["Busy."])] })).toBe("bad Invalid: Busy.");
+  expect(said({ reports: [report("invalid", ["Busy."])] })).toBe("busy Invalid: Busy.");
   expect(said({ reports: [report("unavailable", ["No server."])] })).toBe("bad Unavailable: No server.");
-  expect(said({ reports: [report("interrupted", [])] })).toMatch(/^bad Interrupted: 9 of 10 lines/);
+  expect(said({ reports: [report("interrupted", [])] })).toMatch(/^busy Interrupted: 9 of 10 lines/);
   expect(said({ failure: "it ended", reports: [report("pass", [])] })).toBe("bad No result: it ended");
 });
 

@@ -472,7 +472,7 @@ impl Serving {
             return Exit::Pass;
         }
         let Some(succession) = self.succession else { return Exit::Pass };
-        output::complain(format_args!("skipstone serve: nobody follows: {}", succession.follow()));
+        output::complain(format_args!("skipstone serve: no successor could be started: {}", succession.follow()));
         Exit::Fail
     }
 }

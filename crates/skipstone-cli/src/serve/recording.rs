@@ -9,8 +9,8 @@ use std::path::Path;
 /// Flags of the recording.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RecordingFlags {
-    /// Record when how many bytes go to and from whom, on which channel, for `record show` and `compare`; no contents.
-    /// A recording that is there stays, and the new one has the next number in its name: game.2.rec, as after a restart
+    /// Record the time, size, channel and client of each message, without contents, for `record show` and `compare`.
+    /// An existing recording is kept: the new one, also that after a restart, has the next number in its name, as game.2.rec
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Bytes of the recording, at which it stops

@@ -76,7 +76,7 @@ mod unix {
             };
             // The descriptors are where they have to be by now.
             let failure = format!("{:?} cannot be started: {error}", command.get_program());
-            output::complain(format_args!("skipstone serve: {failure}; this program begins anew"));
+            output::complain(format_args!("skipstone serve: {failure}; this program starts again"));
             let Some(mut again) = this_program(&command) else { return failure };
             tell(&mut again, count, identity_fd);
             format!("{failure}; nor can this program: {}", again.exec())

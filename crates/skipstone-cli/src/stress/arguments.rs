@@ -34,21 +34,21 @@ pub(crate) struct StressArguments {
     /// Length of a line: `sentence` (random, 20 to 115 bytes), or bytes: 100, 1KiB
     #[arg(long, value_name = "SIZE", default_value = "sentence")]
     pub(crate) size: Size,
-    /// Over how long the clients connect; 0s: as fast as they can
+    /// Time over which the clients connect; 0s: as fast as they can
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub(crate) ramp: Span,
-    /// How clients put messages together: `immediate`, or wait for so long for company: 5ms
+    /// When clients send: `immediate`, or after collecting messages for this long, such as 5ms
     #[arg(long, value_name = "TIME")]
     pub(crate) merge: Option<Merge>,
-    /// Each UDP client changes its port so often, as if its network changed: 2s
+    /// Each UDP client changes its port at this interval, as if its network changed: 2s
     #[arg(long, value_name = "TIME")]
     pub(crate) roam: Option<Span>,
-    /// Clients whose server restarts or is lost come back, for 20 s; lines that their senders got back must have reached all who
-    /// were there
+    /// Clients reconnect for up to 20 s when their server restarts or is lost; a line that its sender got back must have reached
+    /// every client that was connected
     #[arg(long, requires = "url", conflicts_with_all = ["wait", "roam"])]
     pub(crate) reconnect: bool,
-    /// Measures connecting, not lines: so often a new client connects, leaves once it is connected, and must not be refused or
-    /// stay unanswered for 10 s, which a server proves while it restarts: 300/s. Numbers of --mix are shares; its JSON is
+    /// Measure connecting instead of lines: new clients connect at this rate, such as 300/s, and leave at once. None may be refused,
+    /// or wait for an answer for 10 s, not even while the server restarts. Numbers of --mix are shares; its JSON is
     /// schema/connects.schema.json
     #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam", "reconnect", "wait",
         "threshold", "piped", "browsers", "qlog", "report"])]

@@ -20,7 +20,7 @@ pub(crate) struct ImpairmentFlags {
     /// One-way delay
     #[arg(long, value_name = "TIME")]
     delay: Option<Span>,
-    /// Up to so much more delay, at random
+    /// Additional random delay, up to this
     #[arg(long, value_name = "TIME")]
     jitter: Option<Span>,
     /// Datagrams held back, so that later ones overtake them

@@ -148,7 +148,7 @@ fn a_program_that_is_gone_is_followed_by_the_one_that_runs() {
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     fs::set_permissions(&program, mode).expect("it is ours");
     server.signal("USR2");
-    server.until_complaint("this program begins anew");
+    server.until_complaint("this program starts again");
     while server.out().matches("stop with Ctrl-C").count() < 2 {
         assert!(server.is_alive());
         std::thread::sleep(Duration::from_millis(10));

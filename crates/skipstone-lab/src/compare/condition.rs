@@ -34,7 +34,7 @@ pub(crate) struct Flags {
     payload: Option<usize>,
     #[command(flatten)]
     link: LinkValues,
-    /// The client's address changes so often
+    /// Interval at which the client's address changes
     #[arg(long, value_name = "TIME")]
     roam_every: Option<Span>,
 }

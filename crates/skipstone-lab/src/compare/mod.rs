@@ -69,9 +69,8 @@ pub struct CompareArguments {
     #[arg(long, value_name = "S", conflicts_with_all = ["simulated", "minutes"],
         value_parser = clap::value_parser!(u32).range(1..=86400))]
     seconds: Option<u32>,
-    /// A real run during which the machine stalled too much to count, in more than 10% of its samples, is run again, at most
-    /// so often; the calmest counts, whatever its latencies are [default: 2, but of all runs no more than a tenth; with --pcap
-    /// or --qlog 0]
+    /// A real run during which the machine stalled in more than 10% of its samples is repeated, at most this many times; the
+    /// calmest counts, whatever its latencies are [default: 2, but no more than a tenth of all runs; with --pcap or --qlog 0]
     #[arg(long, value_name = "N", conflicts_with = "simulated", value_parser = clap::value_parser!(u32).range(..=100))]
     repeats: Option<u32>,
     /// The first seed; the others follow

@@ -39,7 +39,7 @@ pub(crate) struct ComparePlan {
     pub(crate) waiting_max: Option<u32>,
     /// How long updates may take after the last was sent.
     pub(crate) patience: Option<Span>,
-    /// The client's address changes so often.
+    /// Interval at which the client's address changes.
     pub(crate) roam_every: Option<Span>,
     /// The transports that take part; all of them, if the plan does not say.
     #[serde(default, deserialize_with = "not_empty")]
@@ -107,7 +107,7 @@ pub(crate) struct LinkValues {
     pub(crate) burst_back: Option<Burst>,
     #[arg(skip)]
     pub(crate) fade_back: Option<Fade>,
-    /// Up to so much more delay each way, at random, in order
+    /// Additional random delay each way, up to this, in order
     #[arg(long, value_name = "TIME")]
     pub(crate) jitter: Option<Span>,
     #[arg(skip)]

@@ -17,7 +17,7 @@ pub(crate) struct LinkSettings {
     /// One-way delay
     #[arg(long, value_name = "TIME")]
     delay: Option<Span>,
-    /// Up to so much more delay, at random, in order
+    /// Additional random delay, up to this, in order
     #[arg(long, value_name = "TIME")]
     jitter: Option<Span>,
     /// Packets lost at random

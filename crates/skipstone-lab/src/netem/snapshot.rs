@@ -160,7 +160,7 @@ impl Snapshot {
     fn one_sided(&self) -> Option<&'static str> {
         let streams = self.streams.unwrap_or_default();
         match (self.up.sent + streams.bytes_up, self.down.sent + streams.bytes_down) {
-            (0, 0) if streams.opened == 0 => Some("Nothing was carried: nobody used the link."),
+            (0, 0) if streams.opened == 0 => Some("No packet used the link."),
             (_, 0) => Some("Nothing came back from the server's end: does a server listen there?"),
             _ => None,
         }

@@ -5,7 +5,7 @@ import { h, setText } from "../dom";
 import { fixed, milliseconds, orDash, rate, whole } from "../format";
 import { Notice } from "../notice";
 import type { ReportSummary, StressPhase, StressView } from "../types";
-import { liveVerdict, progressOf } from "../verdict";
+import { VERDICTS, liveVerdict, progressOf } from "../verdict";
 import type { Model, View } from "./view";
 
 /** A column of the reports: its label, its unit, and its class. */
@@ -230,11 +230,8 @@ export class Stress implements View {
       },
       `#${report.number} ${report.started.slice(11, 19)}`,
     );
-    const verdict = h(
-      "span",
-      { className: `chip ${report.verdict === "pass" ? "good" : "bad"}` },
-      report.verdict,
-    );
+    const [tone, title] = VERDICTS[report.verdict];
+    const verdict = h("span", { className: `chip ${tone}` }, title);
     const cells: (Node | string)[] = [
       open,
       verdict,

@@ -120,7 +120,7 @@ fn interruption(result: &StressResult) -> String {
 fn emptiness(result: &StressResult) -> Vec<String> {
     // Clients that were all dropped leave nothing to expect: that is a failure, not an empty run.
     if result.messages.expected == 0 && result.clients.dropped == 0 {
-        return vec!["No line had to be delivered to anybody, so nothing was tested.".into()];
+        return vec!["No delivery was expected, so nothing was tested.".into()];
     }
     Vec::new()
 }
@@ -220,7 +220,7 @@ fn faults(result: &StressResult) -> Vec<String> {
         (messages.duplicated, "made twice"),
         (messages.reordered, "out of order"),
         (messages.corrupted, "corrupted"),
-        (messages.unexpected, "of lines that nobody sent"),
+        (messages.unexpected, "of lines that no client sent"),
     ];
     faults.into_iter().filter_map(|(count, what)| deliveries(count, what)).collect()
 }

@@ -36,7 +36,7 @@ fn every_kind_of_fault_alone_fails_the_run() {
     assert_eq!(judged(|result| result.messages.duplicated = 1), fail("1 delivery was made twice."));
     assert_eq!(judged(|result| result.messages.reordered = 2), fail("2 deliveries were out of order."));
     assert_eq!(judged(|result| result.messages.corrupted = 1), fail("1 delivery was corrupted."));
-    assert_eq!(judged(|result| result.messages.unexpected = 1), fail("1 delivery was of lines that nobody sent."));
+    assert_eq!(judged(|result| result.messages.unexpected = 1), fail("1 delivery was of lines that no client sent."));
     assert_eq!(judged(|result| result.clients.dropped = 1), fail("1 client was dropped."));
 }
 
@@ -117,7 +117,7 @@ fn an_incomplete_run_is_invalid() {
             result.messages = Messages::default();
             result.generator.planned_sends = 0;
         }),
-        invalid("No line had to be delivered to anybody, so nothing was tested.")
+        invalid("No delivery was expected, so nothing was tested.")
     );
 }
 
