@@ -335,8 +335,8 @@ Server     35.2% of one core, 1.31 us CPU per delivery, 23.0 MiB, 60.0 ticks/s,
            slowest tick 3.21 ms, 2 shards of 146 + 154 clients
 Generator  52.5% of one core (it had 2), 0 of 3,000 sends late, the latest by
            1.42 ms
-Clients    connect p50 2.50 ms, max 8.00 ms; all connected after 2,010 ms,
-           all closed in 12.5 ms
+Clients    connect p50 2.50 ms, max 8.00 ms; all connected after 2,010 ms, all
+           closed in 12.5 ms
 Link       delay 10ms, loss 2%; it lost 3,851 of 192,555 datagrams
 Redundancy adaptive: 1,920 repairs and 192 copies (938 KiB, 1.2% of all) sent,
            243 lost packets recovered
