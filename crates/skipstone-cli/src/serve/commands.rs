@@ -248,7 +248,7 @@ impl Game {
         let stress = self.guests.iter().filter(|(_, visit)| matches!(visit.guest, Guest::Stress(_)));
         let peers: Vec<(PeerId, StressTurn)> = stress.map(|(peer, visit)| (*peer, visit.turn)).collect();
         if peers.is_empty() {
-            return Err("no stress client is connected; `skipstone stress URL --wait` starts clients that wait for this command".into());
+            return Err("no stress client is connected: start some by `skipstone stress URL --wait`".into());
         }
         peers.iter().for_each(|(peer, _)| self.say_to(*peer, &word));
         let told = format!("told {}: {}", counted(peers.len() as u64, "stress client"), word.encode());

@@ -64,8 +64,10 @@ impl Validity {
             return Validity { level: ValidityLevel::Doubtful, because: because.into() };
         }
         let means = match level {
-            ValidityLevel::Doubtful => ": percentiles bear it, maxima are the machine's, too",
-            ValidityLevel::Unsound => ": it reflects the machine, not the transports; run it on an idle machine",
+            ValidityLevel::Doubtful => ": percentiles are usable, maxima reflect the machine as well",
+            ValidityLevel::Unsound => {
+                ": the figures reflect the machine, not the transports; repeat the run on an idle machine"
+            }
             ValidityLevel::Exact | ValidityLevel::Sound => "",
         };
         let repeated = match rows.iter().filter_map(|row| row.figures.repeats).sum::<u64>() {
