@@ -17,7 +17,7 @@ const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
-/// By how much the heap of both sides and the links may differ from that of the second day's end: how many packets are kept for repairs
+/// By how much the heap of both sides may differ from that of the second day's end: how many packets are kept for repairs
 /// follows the bursts of the last minutes.
 const HEAP_BYTES: i64 = 160 << 10;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
@@ -96,6 +96,16 @@ impl Life {
         self.relink(link(20));
         self.rest_until(self.world.now + SECOND * 60);
         self.began = self.world.now;
+        self.tidy(0);
+    }
+
+    /// Leaves nothing on the heap that grew with traffic but what is the connection's.
+    fn tidy(&mut self, seed: u32) {
+        self.world.renew_links(seed.into());
+        self.world.strays.shrink_to_fit();
+        for node in [&mut self.world.server, &mut self.world.clients[0]] {
+            node.events.shrink_to_fit();
+        }
     }
 
     /// A busy part, a night, hours in which something is said now and then, an idle rest.
@@ -119,6 +129,7 @@ impl Life {
             self.rest_until(begin + HOUR * 23);
             idle = self.idle_so_far().since(before);
             self.rest_until(begin + DAY);
+            self.tidy(number);
         });
         self.heap_bytes += heap.bytes_current;
         if number == 2 {

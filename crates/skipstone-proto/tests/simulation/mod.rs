@@ -253,6 +253,14 @@ impl World {
         (0..self.clients.len()).find(|at| self.addresses[*at].contains(&remote))
     }
 
+    /// Puts new links in place of those that there are, which have grown with their traffic. What is on its way is lost.
+    pub(crate) fn renew_links(&mut self, seed: u64) {
+        for (at, duplex) in self.links.iter_mut().enumerate() {
+            let config = duplex.up.config().clone();
+            *duplex = Duplex::symmetric(config, seed.wrapping_mul(31).wrapping_add(at as u64)).expect("a good link");
+        }
+    }
+
     /// Puts other links in place of those that there are; what is on its way arrives.
     pub(crate) fn relink(&mut self, link: &LinkConfig) {
         for duplex in &mut self.links {
