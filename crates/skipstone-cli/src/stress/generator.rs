@@ -111,6 +111,8 @@ pub(crate) struct Schedule {
     next: (u64, u32),
     /// Lines that came due while their client was connected.
     pub(crate) planned: u64,
+    /// When the first of them was, since the epoch.
+    first_at: Option<Duration>,
     /// Spans from due to sent of the late ones, since the epoch.
     pub(crate) late: Vec<(Duration, Duration)>,
     pub(crate) late_count: u64,
@@ -334,7 +336,7 @@ impl<'p> Generator<'p> {
     fn send_line(&mut self, number: u32, due: Duration, now: Duration) {
         let client = &self.clients[number as usize];
         let (ClientState::Connected, Some(peer)) = (client.state, client.peer) else { return };
-        self.schedule.planned += 1;
+        self.schedule.plan(1, now);
         let sequence = self.sent[number as usize];
         self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
         if let Err(error) = self.pool.send(peer, LINES, self.line.clone()) {
@@ -379,11 +381,11 @@ impl<'p> Generator<'p> {
             client.connected_in = Some(Duration::from_secs_f64(took_ms / 1e3));
         }
         for (number, due, sent) in report.sent() {
-            self.schedule.planned += 1;
+            self.schedule.plan(1, Duration::from_micros(due));
             self.sent[number as usize] += 1;
             self.schedule.note(Duration::from_micros(due), Duration::from_micros(sent.max(due)));
         }
-        self.schedule.planned += report.refused;
+        self.schedule.plan(report.refused, self.epoch.elapsed());
         if report.refused > 0 {
             *self.refused_sends.entry("the page's connection did not take it".into()).or_default() += report.refused;
         }
@@ -554,7 +556,7 @@ impl<'p> Generator<'p> {
 
     /// Whether lines have been due for so long that the first must have come back, if any does.
     pub(crate) fn is_unheard(&self) -> bool {
-        self.schedule.planned > 0 && self.proof.delivered == 0 && self.epoch.elapsed() > UNHEARD_MAX
+        self.proof.delivered == 0 && self.schedule.span(self.epoch.elapsed()) > UNHEARD_MAX
     }
 
     /// Clients that were there and have not come back count as dropped. Returns them by the reason of their last attempt.
@@ -609,6 +611,17 @@ impl Client {
 }
 
 impl Schedule {
+    /// Lines came due at this time since the epoch.
+    fn plan(&mut self, count: u64, at: Duration) {
+        self.planned += count;
+        self.first_at = self.first_at.or((count > 0).then_some(at));
+    }
+
+    /// For how long lines have been due, at this time since the epoch.
+    fn span(&self, now: Duration) -> Duration {
+        self.first_at.map_or(Duration::ZERO, |first| now.saturating_sub(first))
+    }
+
     fn note(&mut self, due: Duration, sent: Duration) {
         let late_by = sent - due;
         self.latest = self.latest.max(late_by);
@@ -640,5 +653,20 @@ fn order_to_start(plan: &Plan, rate: Rate) -> Order {
             Size::Bytes(bytes) => Some(bytes),
             Size::Sentence => None,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_has_time_to_answer_from_the_first_line_on() {
+        let (mut schedule, now) = (Schedule::default(), Duration::from_secs(60));
+        schedule.plan(0, Duration::from_secs(1));
+        assert_eq!(schedule.span(now), Duration::ZERO, "no line was due");
+        schedule.plan(1, Duration::from_secs(59));
+        schedule.plan(1, now);
+        assert_eq!((schedule.span(now), schedule.planned), (Duration::from_secs(1), 2));
     }
 }

@@ -144,7 +144,8 @@ pub enum DropReason {
     BadCookie,
     /// No version or suite in common.
     NoCommonVersion,
-    /// The endpoint has as many connections as it may.
+    /// A client that came, or was accepted, when every place for a player was taken; or that came while the application was so far
+    /// behind with its events that they filled the memory budget.
     Full,
     /// A message that had arrived before.
     DuplicateMessage,
@@ -160,11 +161,13 @@ pub enum DropReason {
     WrongSuite,
     /// Handshake bytes that are invalid, or not allowed in this state.
     BadHandshake,
-    /// A sealed packet that arrived before its keys were available.
+    /// A sealed packet that arrived before its keys were available, or a message that overtook the server's ACCEPT. Both are sent again.
     TooEarly,
     /// Longer than the settings allow.
     TooLong,
-    /// An encrypted handshake that could not begin, or was removed, because too many are pending.
+    /// An encrypted handshake that could not begin, or was removed, because too many are pending or began in this second, or too many of
+    /// its host's failed. And a client in clear that could not begin, because too many of all clients, or of its network, were not
+    /// accepted yet; or because so much is closing. The client repeats its OPEN.
     TooManyHandshakes,
     /// A query without an answer: the application has set none, or the query is shorter than the answer.
     UnansweredQuery,

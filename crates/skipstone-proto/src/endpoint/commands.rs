@@ -2,6 +2,7 @@
 
 use super::config::Everyone;
 use super::groups::Group;
+use super::room::SERVER_IS_FULL;
 use super::state::Endpoint;
 use crate::channel::{MessageId, Submission};
 use crate::connection::client_handshake::Request;
@@ -42,9 +43,6 @@ impl core::error::Error for ConnectError {}
 /// What is left of the smallest datagram that the settings may allow (256 bytes) beside a record of DTLS.
 const PACKET_BYTES_MIN: u16 = 219;
 
-/// What a client hears for which there is no place.
-pub(super) const SERVER_IS_FULL: &str = "the server is full";
-
 impl Endpoint {
     /// Begins a connection to the server at `path`, encrypted if the configuration has suites.
     /// [`Event::Connected`](crate::connection::event::Event::Connected) or
@@ -74,7 +72,7 @@ impl Endpoint {
         if token.len() > TOKEN_BYTES_MAX {
             return Err(ConnectError::TokenTooLong);
         }
-        if self.is_full() {
+        if !self.may_connect() {
             return Err(ConnectError::Full);
         }
         if self.is_taken(&path) {

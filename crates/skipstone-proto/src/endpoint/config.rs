@@ -21,7 +21,9 @@ pub struct Config {
     pub merging: Option<Merging>,
     /// How long a handshake may take, the application's decision included: 1 ms to 1 hour.
     pub handshake_timeout: Duration,
-    /// Connections at once, at least 1; further clients are refused.
+    /// Players at once, at least 1: established connections, and those that this endpoint began. A client that comes, or is accepted,
+    /// when every place is taken is refused with [`code::FULL`](crate::code::FULL). What is closing, was refused, or waits to be
+    /// accepted takes no place. With shards, a connection id has room for fewer: half of 2^24 shared among all.
     pub connections_max: u32,
     /// The congestion controller, on carriers that lose datagrams.
     pub congestion: Congestion,

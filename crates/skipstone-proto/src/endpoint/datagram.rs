@@ -1,9 +1,9 @@
 //! Datagrams that arrive from the sockets, for a connection or from an unknown host. WIRE.md sections 2 and 6.
 
-use super::commands::SERVER_IS_FULL;
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
 use super::replies::REPLY_BYTES_MAX;
+use super::room::Room;
 use super::state::Endpoint;
 use crate::connection::client_handshake::VERSIONS;
 use crate::connection::event::{PeerId, code};
@@ -274,20 +274,16 @@ impl Endpoint {
         Err(DropReason::BadCookie)
     }
 
-    /// Whether the server has room for another client.
+    /// Whether the server has room for another client, which is told if there is none.
     fn check_room(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
-        let reason = if self.is_behind() {
-            "the server is behind"
-        } else if self.is_full() {
-            SERVER_IS_FULL
-        } else if self.population.admits(&Network::of(&path.remote), self.places()) {
-            return Ok(());
-        } else {
-            // What is in the way is soon gone, and a client that waits repeats its OPEN.
-            return Err(DropReason::TooManyHandshakes);
-        };
-        self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, reason);
-        Err(DropReason::Full)
+        match self.room(&Network::of(&path.remote)) {
+            Room::Free => Ok(()),
+            Room::Soon => Err(DropReason::TooManyHandshakes),
+            Room::None(why) => {
+                self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, why);
+                Err(DropReason::Full)
+            }
+        }
     }
 
     /// Whether an encrypted handshake may begin, if necessary in place of another.

@@ -42,17 +42,20 @@ impl IdTable {
         IdTable { shard, by_id: Default::default() }
     }
 
-    /// How many connections can have an id: half of the ids stay unused, so that a free one is soon found.
+    /// How many players can have an id: half of the ids stay free of them, so that a free one is soon found.
     pub(crate) fn capacity(&self) -> usize {
         1 << (24 - self.shard.bits - 1)
     }
 
-    /// A new id for the connection at `index`.
+    /// Whether another connection can have an id. What is closing, or was not accepted, has one too, beside the connections that
+    /// [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
+    pub(crate) fn has_room(&self) -> bool {
+        self.by_id.len() < self.capacity() / 4 * 7
+    }
+
+    /// A new id for the connection at `index`, if there is room.
     pub(crate) fn assign(&mut self, secret_rng: &mut SecretRng, index: u32) -> u32 {
-        assert!(
-            self.by_id.len() < self.capacity() * 2 - 1,
-            "the endpoint takes no more connections than there are ids"
-        );
+        assert!(self.has_room(), "the endpoint takes no connection for which there is no id");
         self.draw(secret_rng, index)
     }
 
@@ -116,6 +119,18 @@ mod tests {
                 assert_eq!(Shard::named_by(&[KIND_CRYPTO, a, b, c], 3), Some(index));
             }
         }
+    }
+
+    #[test]
+    fn there_is_no_room_long_before_the_ids_are_used_up() {
+        let (mut table, mut secret_rng) = (IdTable::new(Shard { index: 3, bits: 8 }), SecretRng::new([7; 16]));
+        let mut count = 0;
+        while table.has_room() {
+            table.assign(&mut secret_rng, count);
+            count += 1;
+        }
+        assert_eq!((count as usize, table.capacity()), (7 << 13, 1 << 15));
+        assert_eq!(table.assign_spare(&mut secret_rng, 0), None);
     }
 
     #[test]

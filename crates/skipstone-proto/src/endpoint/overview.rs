@@ -27,6 +27,12 @@ impl Endpoint {
         self.population.players()
     }
 
+    /// Whether the connections of each kind, and the newcomers of each network, are as many as were counted when they came and went.
+    #[cfg(any(test, feature = "unstable"))]
+    pub fn is_population_balanced(&mut self) -> bool {
+        self.population == super::population::Population::of(self.slots.counted())
+    }
+
     /// Number of connections whose `Closed` event was not given yet.
     pub fn open_count(&mut self) -> usize {
         self.slots.connections().filter(|connection| !connection.is_over()).count()

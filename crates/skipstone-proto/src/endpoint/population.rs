@@ -6,12 +6,13 @@ use crate::connection::{Connection, Standing};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Connections that were not accepted, at most; of one network a quarter.
+/// Connections that were not accepted, at most; of one network a quarter, and never more than are left for others. With that, some
+/// networks that take all they get leave as many places as each of them has (Choudhury and Hahne, 1998: dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
-const NEWCOMERS_OF_NETWORK_MAX: u32 = 2_048;
+const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
 
 /// The connections of an endpoint, counted.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Population {
     players: usize,
     newcomers: usize,
@@ -44,6 +45,14 @@ impl Counted {
 }
 
 impl Population {
+    /// The sum of connections that count as these.
+    #[cfg(any(test, feature = "unstable"))]
+    pub(super) fn of(all: impl Iterator<Item = Counted>) -> Population {
+        let mut sum = Population::default();
+        all.for_each(|counted| sum.recount(Counted::Nothing, counted));
+        sum
+    }
+
     /// Established connections, and a client's own that are on their way.
     pub(super) fn players(&self) -> usize {
         self.players
@@ -51,9 +60,9 @@ impl Population {
 
     /// Whether another client of this network may begin, where `places` is how many players there may be.
     pub(super) fn admits(&self, network: &Network, places: usize) -> bool {
-        self.newcomers < NEWCOMERS_MAX
-            && self.networks.get(network).is_none_or(|count| *count < NEWCOMERS_OF_NETWORK_MAX)
-            && self.leavers < places.saturating_add(NEWCOMERS_MAX)
+        let left = NEWCOMERS_MAX.saturating_sub(self.newcomers);
+        let of_network = self.networks.get(network).map_or(0, |count| *count as usize);
+        of_network < left.min(NEWCOMERS_OF_NETWORK_MAX) && self.leavers < places.saturating_add(NEWCOMERS_MAX)
     }
 
     /// A connection that was counted as one thing counts as another from now on.
@@ -110,12 +119,30 @@ mod tests {
 
     #[test]
     fn one_network_has_a_quarter_of_the_newcomers() {
-        let mut population = filled(1, NEWCOMERS_OF_NETWORK_MAX);
+        let mut population = filled(1, NEWCOMERS_OF_NETWORK_MAX as u32);
         assert!(!population.admits(&network(0), 1) && population.admits(&network(1), 1));
         population.recount(Counted::Newcomer(network(0)), Counted::Player);
         assert!(population.admits(&network(0), 1));
         let full = filled(8, NEWCOMERS_MAX as u32 / 8);
         assert!(!full.admits(&network(9), 1));
+    }
+
+    #[test]
+    fn networks_that_take_all_they_get_keep_no_other_out() {
+        for crowds in [1, 4, 8, 50, 200] {
+            let mut population = Population::default();
+            for number in (0..crowds).cycle().take(20_000) {
+                if population.admits(&network(number), 1) {
+                    population.recount(Counted::Nothing, Counted::Newcomer(network(number)));
+                }
+            }
+            let left = NEWCOMERS_MAX - population.newcomers;
+            assert!(left >= NEWCOMERS_MAX / (usize::from(crowds) + 2), "{crowds} leave {left}");
+            for _ in 0..(left / 2).min(NEWCOMERS_OF_NETWORK_MAX) {
+                assert!(population.admits(&network(255), 1), "beside {crowds} crowds");
+                population.recount(Counted::Nothing, Counted::Newcomer(network(255)));
+            }
+        }
     }
 
     #[test]

@@ -118,6 +118,12 @@ impl Slots {
         slot.connection = Some(Box::new(connection));
     }
 
+    /// As what each connection counts by its state of now.
+    #[cfg(any(test, feature = "unstable"))]
+    pub(super) fn counted(&self) -> impl Iterator<Item = Counted> + '_ {
+        self.slots.iter().filter_map(|slot| Some(slot.counted.follow(slot.connection.as_ref()?)))
+    }
+
     /// Removes the connection, and says as what it was counted. The slot's marks about queues and wheel stay valid: its entries there will find no
     /// connection, or the next one, and do no harm.
     pub(crate) fn empty(&mut self, index: u32) -> Option<(Box<Connection>, Counted)> {

@@ -92,16 +92,6 @@ impl Endpoint {
         cfg!(feature = "server") && self.config.is_server
     }
 
-    /// Whether every place for a player is taken.
-    pub(super) fn is_full(&self) -> bool {
-        self.population.players() >= self.places()
-    }
-
-    /// How many players there may be.
-    pub(super) fn places(&self) -> usize {
-        self.directory.ids.capacity().min(self.config.connections_max as usize)
-    }
-
     /// Whether the path is a session that already carries a connection.
     pub(super) fn is_taken(&self, path: &Path) -> bool {
         path.carrier.is_bound && self.directory.by_socket.contains_key(&path.socket)

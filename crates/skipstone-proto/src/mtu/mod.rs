@@ -9,7 +9,9 @@ use crate::time::{Duration, Time};
 
 /// Nearly every path carries datagrams of this many bytes (RFC 9000, section 14).
 pub(crate) const BASE_BYTES: u16 = 1_200;
-/// Every host of IPv4 takes packets of 576 bytes (RFC 1122, section 3.3.2): less the longest header of IP, and UDP's.
+/// Every host of IPv4 takes packets of 576 bytes (RFC 1122, section 3.3.2): less the longest header of IP, and UDP's. With IPv6, whose
+/// paths carry 1,280 bytes, it is the same: a tunnel that breaks this promise ends no connection, and one that keeps it loses a round
+/// trip or two of larger packets after a silence.
 pub(crate) const FLOOR_BYTES: u16 = 508;
 /// Every path of IPv6 carries packets of so many bytes (RFC 8200, section 5), headers included.
 const LEAST_IP_BYTES: u16 = 1_280;
@@ -244,12 +246,12 @@ impl Mtu {
         Mtu { base: self.base, floor: self.floor, proven: self.base, ..Mtu::new(0) }
     }
 
-    /// The path carries the least that every path does; whether it carries more than that, and less than `refused`, is
-    /// searched for at once.
+    /// The path carries the least that every path does. Whether it carries more than that, and less than `refused`, is searched for
+    /// as soon as a packet is full.
     fn fall(&mut self, refused: u16) {
         if self.floor < self.proven {
             (self.proven, self.refused, self.probe, self.tries) = (self.floor, refused, None, 0);
-            (self.is_wanted, self.search_from) = (true, Time::ZERO);
+            (self.is_wanted, self.search_from) = (false, Time::ZERO);
         }
     }
 

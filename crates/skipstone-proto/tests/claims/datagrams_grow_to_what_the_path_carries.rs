@@ -98,6 +98,26 @@ fn who_sends_little_probes_nothing() {
 }
 
 #[test]
+fn who_sends_little_probes_nothing_after_a_silence_either() {
+    let mut world = world_of(path_of(1_472));
+    world.lose(|_, _| true);
+    let now = world.now;
+    world.server.send(now, 3, vec![7; 50]);
+    world.run_for(ms(3_000));
+    let longest = Rc::new(Cell::new(0));
+    let seen = longest.clone();
+    world.tap = Some(Box::new(move |_, _, _, bytes| seen.set(seen.get().max(bytes.len()))));
+    world.run_for(ms(3_000));
+    for _ in 0..100 {
+        let now = world.now;
+        world.server.send(now, 3, vec![7; 50]);
+        world.run_for(ms(50));
+    }
+    assert_eq!(world.clients[0].messages(3).len(), 101);
+    assert!(longest.get() < 200, "{} bytes", longest.get());
+}
+
+#[test]
 fn a_reliable_carrier_is_not_probed_and_its_packets_are_large_whatever_the_settings_say() {
     for datagram_bytes_max in [256, 1_472, 9_000] {
         let settings = Settings { datagram_bytes_max, ..plain_server().settings };

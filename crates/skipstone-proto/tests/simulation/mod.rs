@@ -126,7 +126,7 @@ impl World {
     /// As `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         let (timeout, suites, limits) = (server.handshake_timeout, server.suites.clone(), server.limits);
-        let log = server.packet_log.clone();
+        let (log, follows_server_time) = (server.packet_log.clone(), server.follows_server_time);
         let server = Node::new(server, seed);
         let make = |(at, link): (usize, &LinkConfig)| {
             let duplex = Duplex::symmetric(link.clone(), seed.wrapping_mul(31).wrapping_add(at as u64));
@@ -135,6 +135,7 @@ impl World {
                 suites: suites.clone(),
                 limits,
                 packet_log: log.clone(),
+                follows_server_time,
                 ..Config::client()
             };
             (Node::new(config, seed + 1 + at as u64), duplex.expect("a good link"))
@@ -182,6 +183,11 @@ impl World {
     /// A client is elsewhere from the beginning. Nothing of its own has left yet.
     pub(crate) fn begin_at(&mut self, at: usize, address: SocketAddr) {
         self.addresses[at] = vec![address];
+    }
+
+    /// Makes room for so many moves of each client, in a test that counts memory.
+    pub(crate) fn reserve_moves(&mut self, count: usize) {
+        self.addresses.iter_mut().for_each(|stays| stays.reserve(count));
     }
 
     /// A client's NAT forgets it and gives it another port. What is on its way to the old one is lost.
@@ -245,6 +251,14 @@ impl World {
     pub(crate) fn client_of(&mut self, peer: PeerId) -> Option<usize> {
         let remote = self.server.endpoint.overview(peer)?.path.remote;
         (0..self.clients.len()).find(|at| self.addresses[*at].contains(&remote))
+    }
+
+    /// Puts new links in place of those that there are, which have grown with their traffic. What is on its way is lost.
+    pub(crate) fn renew_links(&mut self, seed: u64) {
+        for (at, duplex) in self.links.iter_mut().enumerate() {
+            let config = duplex.up.config().clone();
+            *duplex = Duplex::symmetric(config, seed.wrapping_mul(31).wrapping_add(at as u64)).expect("a good link");
+        }
     }
 
     /// Puts other links in place of those that there are; what is on its way arrives.

@@ -12,6 +12,7 @@ use skipstone_proto::{Duration, Time};
 impl MessageEncoder {
     /// Nothing grows beyond what the settings allow.
     pub(super) fn check_memory(&mut self) {
+        self.check_population();
         let window = u64::from(self.settings().window_bytes);
         let queues: u64 = self.settings().channels.iter().map(|rule| u64::from(rule.queue_messages_max) * 6).sum();
         // One packet beyond the limit, and each of its messages costs 64 bytes besides its own. A stream's has 4,080 bytes.
@@ -26,6 +27,14 @@ impl MessageEncoder {
         }
         let work = self.world.server.endpoint.event_count();
         assert!(work < 1 << 20, "{work} events wait");
+    }
+
+    /// Places that were taken and given back add up to the connections that there are.
+    fn check_population(&mut self) {
+        let clients = self.world.clients.iter_mut();
+        for node in clients.chain([&mut self.world.server]) {
+            assert!(node.endpoint.is_population_balanced(), "places were not counted as they came and went");
+        }
     }
 
     pub(super) fn is_standing(&self, at: usize) -> bool {
@@ -118,6 +127,7 @@ impl MessageEncoder {
         }
         (0..self.peers.len()).for_each(|at| self.check_closes(at));
         assert_eq!(self.world.server.endpoint.connection_count(), 0, "every connection is over");
+        self.check_population();
         self.check_stats();
     }
 

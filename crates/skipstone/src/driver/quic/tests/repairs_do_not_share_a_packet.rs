@@ -131,8 +131,10 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
 fn on_streams_what_quic_sends_again_is_not_sent_once_more() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::PageOnStreams, loss);
-        // Of a loss QUIC hears within a round trip and an eighth; without patience a message of each lost packet was sent twice.
-        assert!(played.resent < played.late.len() as u64 / 1_000, "{loss}: {} were sent again", played.resent);
+        // Of a loss QUIC hears within a round trip and an eighth; without patience the messages of each lost packet were sent twice. A few
+        // packets are lost again with QUIC's own repetition: which, follows from numbers that TLS and QUIC draw.
+        let lost = (loss * played.late.len() as f64) as u64;
+        assert!(played.resent < lost / 4, "{loss}: {} of some {lost} were sent again", played.resent);
         assert!(played.at(0.998) < 100, "{loss}");
     }
 }
