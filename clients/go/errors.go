@@ -6,7 +6,6 @@ import "C"
 
 import (
 	"runtime"
-	"strings"
 	"unsafe"
 )
 
@@ -103,12 +102,4 @@ func text(read func(buffer *C.char, capacity C.size_t, length *C.size_t) C.Skips
 		}
 		buffer = make([]byte, length+1)
 	}
-}
-
-// cString copies a text for the library; free it. One with a NUL inside would be cut off there.
-func cString(what, text string) (*C.char, error) {
-	if strings.IndexByte(text, 0) >= 0 {
-		return nil, &Error{C.SKIPSTONE_STATUS_BAD_VALUE, what + " has a NUL inside: leave it out"}
-	}
-	return C.CString(text), nil
 }
