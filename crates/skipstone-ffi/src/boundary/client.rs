@@ -1,10 +1,10 @@
 //! Clients.
 
-use super::both::not_available;
+use super::both::{not_available, with};
 use super::{client_config, raw};
 use crate::convert;
 use crate::failure::{Failure, call};
-use crate::slot::{Connection, Engine, Slot, State};
+use crate::slot::{Connection, Engine, Slot};
 use crate::types::*;
 use crate::{kept, table};
 use library::{Client, Close, ClosedBy, Destination, code};
@@ -228,8 +228,4 @@ fn add(
     let connection =
         Connection { client, destination, token: token.to_owned(), config, settings: None, is_closed: false };
     table::add(Slot::new(Engine::Client(Box::new(connection))))
-}
-
-fn with(client: SkipstoneClient, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(client)?.lock()?))
 }

@@ -1,11 +1,9 @@
 //! A server's peers: who is connected, from where, and broadcasts that leave some of them out.
 
-use super::both::{known, not_available};
+use super::both::{known, not_available, with};
 use super::raw;
 use crate::convert;
-use crate::failure::{Failure, call};
-use crate::slot::State;
-use crate::table;
+use crate::failure::Failure;
 use crate::types::*;
 use library::{Group, PeerId};
 use std::ffi::c_char;
@@ -98,8 +96,4 @@ pub unsafe extern "C" fn skipstone_server_set_denied(
             error => Failure::new(SkipstoneStatus::BadValue, error.to_string()),
         })
     })
-}
-
-fn with(server: SkipstoneServer, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(server)?.lock()?))
 }

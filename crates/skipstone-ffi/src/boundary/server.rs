@@ -1,6 +1,6 @@
 //! Servers.
 
-use super::both::not_available;
+use super::both::{not_available, with};
 use super::{raw, server_config};
 use crate::convert;
 use crate::failure::{Failure, call};
@@ -367,10 +367,6 @@ pub unsafe extern "C" fn skipstone_server_overviews(
         // SAFETY: the caller's pointer.
         unsafe { raw::put("count", count, all.len() as u32) }
     })
-}
-
-fn with(server: SkipstoneServer, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(server)?.lock()?))
 }
 
 /// # Safety
