@@ -247,6 +247,7 @@ var checkABI = sync.OnceValue(func() error {
 		C.SKIPSTONE_STRUCT_SERVER_CONFIG: unsafe.Sizeof(C.SkipstoneServerConfig{}),
 		C.SKIPSTONE_STRUCT_CLIENT_CONFIG: unsafe.Sizeof(C.SkipstoneClientConfig{}),
 		C.SKIPSTONE_STRUCT_STATS:         unsafe.Sizeof(C.SkipstoneStats{}),
+		C.SKIPSTONE_STRUCT_DRIVER_STATS:  unsafe.Sizeof(C.SkipstoneDriverStats{}),
 		C.SKIPSTONE_STRUCT_OVERVIEW:      unsafe.Sizeof(C.SkipstoneOverview{}),
 		C.SKIPSTONE_STRUCT_SERVER_TIME:   unsafe.Sizeof(C.SkipstoneServerTime{}),
 	}

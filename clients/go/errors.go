@@ -60,6 +60,8 @@ var (
 	ErrDriverGone = reason(C.SKIPSTONE_STATUS_DRIVER_GONE, "the driver has ended")
 	// ErrNotWaiting: the client was accepted or refused before.
 	ErrNotWaiting = reason(C.SKIPSTONE_STATUS_NOT_WAITING, "the client does not wait for a decision")
+	// ErrStillOpen: the connection has not ended.
+	ErrStillOpen = reason(C.SKIPSTONE_STATUS_STILL_OPEN, "the connection has not ended")
 	// ErrNotAvailable: there is no such figure, at least not yet.
 	ErrNotAvailable = reason(C.SKIPSTONE_STATUS_NOT_AVAILABLE, "not available yet")
 	// ErrWrongABI: the library that is linked is not of this package's version.
