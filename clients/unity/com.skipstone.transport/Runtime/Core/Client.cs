@@ -10,9 +10,13 @@ namespace Skipstone
     /// moment. <see cref="ClientConfig.Reconnect"/> does so by itself.</remarks>
     /// <example><code>
     /// using var client = Client.Connect("skip://game.example:7777", Encoding.UTF8.GetBytes("Ann"));
-    /// client.Wait(TimeSpan.FromSeconds(1));
-    /// foreach (Event happened in client.Poll())
-    ///     if (happened.Kind == EventKind.Connected) client.Send(0, Encoding.UTF8.GetBytes("hello"));
+    /// while (true) // a game does this once per frame, without the WaitTick
+    /// {
+    ///     client.WaitTick(TimeSpan.FromMilliseconds(16));
+    ///     for (EventBatch batch = client.Poll(); batch.Count > 0; batch = client.Poll())
+    ///         foreach (Event happened in batch)
+    ///             if (happened.Kind == EventKind.Connected) client.Send(0, Encoding.UTF8.GetBytes("hello"));
+    /// }
     /// </code></example>
     public sealed unsafe class Client : IDisposable
     {
