@@ -90,6 +90,11 @@ func TestTextsAreChecked(t *testing.T) {
 		_, err := Dial(url, nil, nil)
 		refused(t, err, reason, "")
 	}
+	for text, remedy := range map[string]string{"192.0.2.1\x00/8": "NUL", "": "no address and no network", "nonsense": "no network"} {
+		refused(t, game.server.SetDenied([]string{"192.0.2.7", text}), ErrBadValue, remedy)
+	}
+	must(t, game.server.SetDenied([]string{"192.0.2.7", "2001:db8::/32"}))
+	must(t, game.server.SetDenied(nil))
 	for address, reason := range map[string]error{"localhost": ErrBadValue, "127.0.0.1:99999": ErrBadValue, "\xff": ErrNotUTF8} {
 		_, err := Listen(address, nil)
 		refused(t, err, reason, "")

@@ -20,6 +20,8 @@ type ClientConfig struct {
 	HandshakeTimeout time.Duration
 	// BandwidthMax limits what this client sends, in bytes per second; 0 for no limit.
 	BandwidthMax uint64
+	// Reconnect has the client connect again by itself; nil, the default, has it not.
+	Reconnect *Reconnect
 	// Impairment simulates a network around the UDP socket; nil for none.
 	Impairment *Impairment
 }
@@ -98,6 +100,7 @@ func (config *ClientConfig) write(raw *C.SkipstoneClientConfig, memory *arena) {
 		raw.handshake_timeout_us = micros(config.HandshakeTimeout)
 	}
 	raw.bandwidth_max = C.uint64_t(config.BandwidthMax)
+	config.Reconnect.write(raw)
 	if simulated := config.Impairment; simulated != nil {
 		raw.impaired, raw.impairment_seed = 1, C.uint64_t(simulated.Seed)
 		raw.up, raw.down = simulated.Up.raw(), simulated.Down.raw()

@@ -6,6 +6,7 @@ import "C"
 
 import (
 	"math"
+	"strings"
 	"sync"
 	"time"
 	"unsafe"
@@ -185,13 +186,37 @@ func (a *arena) free() {
 
 // text is a text for the library; nil for the empty one.
 func (a *arena) text(what, text string) *C.char {
-	if text == "" || a.err != nil {
+	if text == "" {
 		return nil
 	}
-	copied, err := cString(what, text)
-	if a.err = err; err == nil {
-		a.held = append(a.held, unsafe.Pointer(copied))
+	return a.copied(what, text)
+}
+
+// texts is an array of texts for the library; nil for none. It lies in C's memory, as cgo demands of an array of C's pointers, and is
+// zeroed there: Go's write barrier looks at what a pointer replaces.
+func (a *arena) texts(what string, texts []string) **C.char {
+	if len(texts) == 0 {
+		return nil
 	}
+	array := C.calloc(C.size_t(len(texts)), C.size_t(unsafe.Sizeof((*C.char)(nil))))
+	a.held = append(a.held, array)
+	to := unsafe.Slice((**C.char)(array), len(texts))
+	for i, text := range texts {
+		to[i] = a.copied(what, text)
+	}
+	return (**C.char)(array)
+}
+
+// copied is a text in C's memory; nil after an error. One with a NUL inside would be cut off there.
+func (a *arena) copied(what, text string) *C.char {
+	if strings.IndexByte(text, 0) >= 0 && a.err == nil {
+		a.err = &Error{C.SKIPSTONE_STATUS_BAD_VALUE, what + " has a NUL inside: leave it out"}
+	}
+	if a.err != nil {
+		return nil
+	}
+	copied := C.CString(text)
+	a.held = append(a.held, unsafe.Pointer(copied))
 	return copied
 }
 
@@ -222,6 +247,7 @@ var checkABI = sync.OnceValue(func() error {
 		C.SKIPSTONE_STRUCT_SERVER_CONFIG: unsafe.Sizeof(C.SkipstoneServerConfig{}),
 		C.SKIPSTONE_STRUCT_CLIENT_CONFIG: unsafe.Sizeof(C.SkipstoneClientConfig{}),
 		C.SKIPSTONE_STRUCT_STATS:         unsafe.Sizeof(C.SkipstoneStats{}),
+		C.SKIPSTONE_STRUCT_DRIVER_STATS:  unsafe.Sizeof(C.SkipstoneDriverStats{}),
 		C.SKIPSTONE_STRUCT_OVERVIEW:      unsafe.Sizeof(C.SkipstoneOverview{}),
 		C.SKIPSTONE_STRUCT_SERVER_TIME:   unsafe.Sizeof(C.SkipstoneServerTime{}),
 	}

@@ -7,16 +7,25 @@
 //	}
 //	defer server.Close()
 //	for {
-//		events, err := server.Poll(10 * time.Millisecond)
-//		if err != nil {
+//		// Events that come meanwhile do not shorten the tick.
+//		if _, err := server.WaitTick(16 * time.Millisecond); err != nil {
 //			log.Fatal(err)
 //		}
-//		for i := range events {
-//			switch event := &events[i]; event.Kind {
-//			case skipstone.Requested:
-//				server.Accept(event.Peer)
-//			case skipstone.Message:
-//				server.Send(event.Peer, event.Channel, event.Payload)
+//		for {
+//			events, err := server.Poll(0)
+//			if err != nil {
+//				log.Fatal(err)
+//			}
+//			if len(events) == 0 {
+//				break // a Poll gives a batch: the next one waits behind it
+//			}
+//			for i := range events {
+//				switch event := &events[i]; event.Kind {
+//				case skipstone.Requested:
+//					server.Accept(event.Peer)
+//				case skipstone.Message:
+//					server.Send(event.Peer, event.Channel, event.Payload)
+//				}
 //			}
 //		}
 //		server.Flush()

@@ -6,7 +6,6 @@ import "C"
 
 import (
 	"runtime"
-	"strings"
 	"unsafe"
 )
 
@@ -61,6 +60,8 @@ var (
 	ErrDriverGone = reason(C.SKIPSTONE_STATUS_DRIVER_GONE, "the driver has ended")
 	// ErrNotWaiting: the client was accepted or refused before.
 	ErrNotWaiting = reason(C.SKIPSTONE_STATUS_NOT_WAITING, "the client does not wait for a decision")
+	// ErrStillOpen: the connection has not ended.
+	ErrStillOpen = reason(C.SKIPSTONE_STATUS_STILL_OPEN, "the connection has not ended")
 	// ErrNotAvailable: there is no such figure, at least not yet.
 	ErrNotAvailable = reason(C.SKIPSTONE_STATUS_NOT_AVAILABLE, "not available yet")
 	// ErrWrongABI: the library that is linked is not of this package's version.
@@ -103,12 +104,4 @@ func text(read func(buffer *C.char, capacity C.size_t, length *C.size_t) C.Skips
 		}
 		buffer = make([]byte, length+1)
 	}
-}
-
-// cString copies a text for the library; free it. One with a NUL inside would be cut off there.
-func cString(what, text string) (*C.char, error) {
-	if strings.IndexByte(text, 0) >= 0 {
-		return nil, &Error{C.SKIPSTONE_STATUS_BAD_VALUE, what + " has a NUL inside: leave it out"}
-	}
-	return C.CString(text), nil
 }

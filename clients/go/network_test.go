@@ -44,6 +44,99 @@ func listen(t *testing.T, config *ServerConfig) (*Server, string) {
 	return server, address
 }
 
+func TestDeniedAddressesAreCountedUntilTheyAreDeniedNoMore(t *testing.T) {
+	_, err := Listen("127.0.0.1:0", &ServerConfig{Denied: []string{"192.0.2.7", "nonsense"}})
+	refused(t, err, ErrBadValue, "denied")
+	server, _ := listen(t, &ServerConfig{Denied: []string{"192.0.2.0/24", "127.0.0.1"}})
+	url, err := server.URL()
+	must(t, err)
+	client, err := Dial(url, nil, nil)
+	must(t, err)
+	defer client.Close()
+	var stats DriverStats
+	for round := 0; stats.Denied == 0 && round < 2_000; round++ {
+		_, err := server.Poll(5 * time.Millisecond)
+		must(t, err)
+		stats, err = server.DriverStats()
+		must(t, err)
+	}
+	if stats.Denied == 0 || stats.ReceiveBufferBytes == 0 || stats.Rounds == 0 {
+		t.Fatalf("%+v", stats)
+	}
+	must(t, server.SetDenied([]string{"192.0.2.0/24"}))
+	if close := connect(t, server, client); close != nil {
+		t.Fatal(close)
+	}
+	var peers []Peer
+	var overviews []Overview
+	for round := 0; (len(peers) == 0 || len(overviews) == 0) && round < 2_000; round++ {
+		_, err := server.Poll(5 * time.Millisecond)
+		must(t, err)
+		peers, err = server.Peers()
+		must(t, err)
+		overviews, err = server.Overviews()
+		must(t, err)
+	}
+	if len(peers) != 1 || len(overviews) != 1 || overviews[0].Peer != peers[0] {
+		t.Fatal(peers, overviews)
+	}
+}
+
+func TestAClientComesBackByItselfWithItsNewestToken(t *testing.T) {
+	server, _ := listen(t, nil)
+	url, err := server.URL()
+	must(t, err)
+	client, err := Dial(url, []byte("first"), &ClientConfig{Reconnect: &Reconnect{PauseMin: 20 * time.Millisecond}})
+	must(t, err)
+	defer client.Close()
+	refused(t, client.Reconnect(), ErrStillOpen, "")
+	refused(t, client.SetToken(make([]byte, 1_025)), ErrTooLong, "1024")
+	must(t, client.SetToken([]byte("again")))
+	var tokens []string
+	for connected, round := 0, 0; connected < 2; round++ {
+		if round == 2_000 {
+			t.Fatal("the client does not come back", tokens)
+		}
+		events, err := server.Poll(5 * time.Millisecond)
+		must(t, err)
+		for _, event := range events {
+			if event.Kind == Requested {
+				tokens = append(tokens, string(event.Payload))
+				must(t, server.Accept(event.Peer))
+			} else if event.Kind == Connected && len(tokens) == 1 {
+				must(t, server.Disconnect(event.Peer, CodeRestart, "retry=60..60", 0))
+			}
+		}
+		events, err = client.Poll(5 * time.Millisecond)
+		must(t, err)
+		for _, event := range events {
+			if event.Kind == Connected {
+				connected++
+			} else if event.Kind == Closed {
+				if pause, err := client.ReturnsIn(); err != nil || pause > 60*time.Millisecond {
+					t.Fatal(pause, err)
+				}
+			}
+		}
+	}
+	if !slices.Equal(tokens, []string{"first", "again"}) {
+		t.Fatal(tokens)
+	}
+	_, err = client.ReturnsIn()
+	refused(t, err, ErrNotAvailable, "by itself")
+}
+
+func TestTheLogIsReadLineByLine(t *testing.T) {
+	for range 256 {
+		if _, line, ok := NextLogLine(); !ok {
+			return
+		} else if line == "" {
+			t.Fatal("a line says something")
+		}
+	}
+	t.Fatal("the log has no end")
+}
+
 func TestEveryCarrierReachesTheServer(t *testing.T) {
 	server, address := listen(t, nil)
 	fingerprint, err := server.Fingerprint()

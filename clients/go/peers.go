@@ -2,14 +2,10 @@ package skipstone
 
 // #cgo noescape skipstone_server_broadcast_except
 // #cgo nocallback skipstone_server_broadcast_except
-// #include <stdlib.h>
 // #include "skipstone.h"
 import "C"
 
-import (
-	"runtime"
-	"unsafe"
-)
+import "runtime"
 
 // BroadcastExcept is [Server.Broadcast] without some members: most often without the one whose message is passed on. A peer in except
 // that is no member, or has gone, changes nothing.
@@ -60,17 +56,13 @@ func (s *Server) RemoteAddr(peer Peer) (string, error) {
 // SetDenied denies these addresses and networks ("192.0.2.7", "192.0.2.0/24") and no others: nothing of them is heard, on any carrier. A
 // native player's connection that stands hears nothing more: close it first.
 func (s *Server) SetDenied(networks []string) error {
-	texts := make([]*C.char, len(networks)+1)
-	for at, network := range networks {
-		texts[at] = C.CString(network)
-		defer C.free(unsafe.Pointer(texts[at]))
+	var memory arena
+	defer memory.free()
+	texts := memory.texts("a network", networks)
+	if memory.err != nil {
+		return memory.err
 	}
-	// An array of C pointers is kept in C's memory: Go may not pass it from its own.
-	size := C.size_t(unsafe.Sizeof(texts[0]))
-	array := (**C.char)(C.calloc(C.size_t(len(texts)), size))
-	defer C.free(unsafe.Pointer(array))
-	copy(unsafe.Slice(array, len(texts)), texts)
 	return call(func() C.SkipstoneStatus {
-		return C.skipstone_server_set_denied(s.server(), array, C.uint32_t(len(networks)))
+		return C.skipstone_server_set_denied(s.server(), texts, C.uint32_t(len(networks)))
 	})
 }

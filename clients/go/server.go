@@ -40,6 +40,8 @@ type ServerConfig struct {
 	BandwidthMaxPerPeer, BandwidthMax uint64
 	// Shards is the number of drivers, each with a thread; 1 by default.
 	Shards uint32
+	// Denied are addresses and networks of which nothing is heard, as [Server.SetDenied] has them.
+	Denied []string
 	// Impairment simulates a network around the UDP socket, with NoWebSocket; nil for none.
 	Impairment *Impairment
 }
@@ -91,6 +93,7 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	if config.NoWebTransport {
 		raw.webtransport = 0
 	}
+	raw.denied, raw.denied_count = memory.texts("a denied network", config.Denied), C.uint32_t(len(config.Denied))
 	raw.channels, raw.channel_count = memory.rules(config.Channels), C.uint32_t(len(config.Channels))
 	for _, merging := range []struct {
 		to   *C.uint64_t
@@ -275,6 +278,29 @@ func (s *Server) Stats() (Stats, error) {
 
 // Overview has state and counters of one connection; [ErrNotAvailable] if there is no such connection.
 func (s *Server) Overview(peer Peer) (Overview, error) { return s.overview(peer) }
+
+// Overviews has state and counters of every connection. For display: the cost grows with the number of connections.
+func (s *Server) Overviews() ([]Overview, error) {
+	var count C.uint32_t
+	for {
+		raw := make([]C.SkipstoneOverview, count+1)
+		for i := range raw {
+			raw[i].size = C.uint32_t(unsafe.Sizeof(raw[i]))
+		}
+		capacity := C.uint32_t(len(raw))
+		err := call(func() C.SkipstoneStatus { return C.skipstone_server_overviews(s.server(), &raw[0], capacity, &count) })
+		if err != nil {
+			return nil, err
+		}
+		if count <= capacity {
+			overviews := make([]Overview, count)
+			for i := range overviews {
+				overviews[i] = overviewOf(&raw[i])
+			}
+			return overviews, nil
+		}
+	}
+}
 
 // Close ends every connection and the server; queued reliable messages have half a second to arrive.
 func (s *Server) Close() error { return s.Shutdown(CodeShutdown, "", linger) }

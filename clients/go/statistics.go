@@ -21,21 +21,30 @@ type Stats struct {
 	PacketsLost, PacketsSpurious uint64
 	// Resent counts messages and fragments retransmitted, Probes overdue acknowledgements.
 	Resent, Probes uint64
-	// RepairsSent counts repair packets, PacketsRecovered lost packets of the peer that were recovered here.
-	RepairsSent, PacketsRecovered uint64
+	// RepairsSent counts repair packets, CopiesSent copies of retransmissions and packets that repeat messages, RedundancyBytesSent the
+	// bytes of both.
+	RepairsSent, CopiesSent, RedundancyBytesSent uint64
+	// PacketsRecovered counts lost packets of the peer that were recovered here, PacketsRecoveredByPeer the reverse.
+	PacketsRecovered, PacketsRecoveredByPeer uint64
+	// PathsChanged counts moves to a new address.
+	PathsChanged uint64
 	// QueueOverflows counts messages refused or dropped by a full queue, Drops what was dropped on arrival.
 	QueueOverflows, Drops uint64
 }
 
 // Overview is a connection at one moment.
 type Overview struct {
-	Peer              Peer
-	RTT, RTTVariation time.Duration
-	Carrier           string
-	QueuedMessages    uint64
-	QueuedBytes       uint64
-	BytesInFlight     uint64
-	DatagramBytes     uint32
+	Peer Peer
+	// RTT is smoothed, RTTVariation its jitter, RTTMin the least that was measured; 0 before the first.
+	RTT, RTTVariation, RTTMin time.Duration
+	// Carrier is "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
+	Carrier string
+	// QueuedMessages wait or are in flight, with QueuedBytes. HeldBytes arrived and wait for earlier messages.
+	QueuedMessages, QueuedBytes, HeldBytes uint64
+	// BytesInFlight are limited by CongestionWindow.
+	BytesInFlight, CongestionWindow uint64
+	// DatagramBytes is what the path is known to carry.
+	DatagramBytes uint32
 	// AvailableBytesPerSecond is how many bytes of datagrams may be sent to the peer, as far as the path is known: scale
 	// snapshots by it. math.MaxUint64 where nothing limits them: on a stream, whose load shows in QueuedBytes.
 	AvailableBytesPerSecond uint64
@@ -45,7 +54,8 @@ type Overview struct {
 
 // Traffic is one direction of a connection, averaged over about a second.
 type Traffic struct {
-	MessagesPerSecond, BytesPerSecond float64
+	// BytesPerSecond are on the wire, headers included; PayloadBytesPerSecond are those of messages.
+	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
 	// Loss is the share of packets that the path lost, 0 to 1.
 	Loss float64
 }
@@ -68,7 +78,10 @@ func statsOf(raw *C.SkipstoneStats) Stats {
 		Sent: flowOf(&raw.sent), Received: flowOf(&raw.received),
 		PacketsLost: uint64(raw.packets_lost), PacketsSpurious: uint64(raw.packets_spurious),
 		Resent: uint64(raw.resent), Probes: uint64(raw.probes),
-		RepairsSent: uint64(raw.repairs_sent), PacketsRecovered: uint64(raw.packets_recovered),
+		RepairsSent: uint64(raw.repairs_sent), CopiesSent: uint64(raw.copies_sent),
+		RedundancyBytesSent: uint64(raw.redundancy_bytes_sent),
+		PacketsRecovered:    uint64(raw.packets_recovered), PacketsRecoveredByPeer: uint64(raw.packets_recovered_by_peer),
+		PathsChanged:   uint64(raw.paths_changed),
 		QueueOverflows: uint64(raw.queue_overflows), Drops: uint64(raw.drops),
 	}
 }
@@ -81,19 +94,26 @@ func (h *handle) overview(peer Peer) (Overview, error) {
 	if err != nil {
 		return Overview{}, err
 	}
+	return overviewOf(&raw), nil
+}
+
+func overviewOf(raw *C.SkipstoneOverview) Overview {
 	span := func(us C.uint64_t) time.Duration { return time.Duration(us) * time.Microsecond }
 	carrier, _, _ := bytes.Cut(C.GoBytes(unsafe.Pointer(&raw.carrier[0]), C.int(len(raw.carrier))), []byte{0})
 	return Overview{
-		Peer: Peer(raw.peer), RTT: span(raw.rtt_us), RTTVariation: span(raw.rtt_variation_us), Carrier: string(carrier),
-		QueuedMessages: uint64(raw.queued_messages), QueuedBytes: uint64(raw.queued_bytes),
-		BytesInFlight: uint64(raw.bytes_in_flight), DatagramBytes: uint32(raw.datagram_bytes),
-		AvailableBytesPerSecond: uint64(raw.available_bytes_per_second),
+		Peer: Peer(raw.peer), Carrier: string(carrier),
+		RTT: span(raw.rtt_us), RTTVariation: span(raw.rtt_variation_us), RTTMin: span(raw.rtt_min_us),
+		QueuedMessages: uint64(raw.queued_messages), QueuedBytes: uint64(raw.queued_bytes), HeldBytes: uint64(raw.held_bytes),
+		BytesInFlight: uint64(raw.bytes_in_flight), CongestionWindow: uint64(raw.congestion_window),
+		DatagramBytes: uint32(raw.datagram_bytes), AvailableBytesPerSecond: uint64(raw.available_bytes_per_second),
 		Sending: Traffic{
-			float64(raw.sent_messages_per_second), float64(raw.sent_bytes_per_second), float64(raw.sent_loss),
+			MessagesPerSecond: float64(raw.sent_messages_per_second), BytesPerSecond: float64(raw.sent_bytes_per_second),
+			PayloadBytesPerSecond: float64(raw.sent_payload_bytes_per_second), Loss: float64(raw.sent_loss),
 		},
 		Receiving: Traffic{
-			float64(raw.received_messages_per_second), float64(raw.received_bytes_per_second), float64(raw.received_loss),
+			MessagesPerSecond: float64(raw.received_messages_per_second), BytesPerSecond: float64(raw.received_bytes_per_second),
+			PayloadBytesPerSecond: float64(raw.received_payload_bytes_per_second), Loss: float64(raw.received_loss),
 		},
 		Stats: statsOf(&raw.stats),
-	}, nil
+	}
 }

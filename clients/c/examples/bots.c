@@ -155,20 +155,26 @@ static void on_snapshot(Bot *bot, const SkipstoneEvent *event) {
     bot->seen = moved > bot->seen ? moved : bot->seen;
 }
 
+static void on_bot_event(Bot *bot, const SkipstoneEvent *event) {
+    if (event->kind == SKIPSTONE_EVENT_KIND_CONNECTED) {
+        bot->is_connected = 1;
+    } else if (event->kind == SKIPSTONE_EVENT_KIND_MESSAGE && event->channel == CHANNEL_SNAPSHOT) {
+        on_snapshot(bot, event);
+    } else if (event->kind == SKIPSTONE_EVENT_KIND_CLOSED) {
+        fprintf(stderr, "closed: %.*s\n", (int)event->length, (const char *)event->data);
+        exit(1);
+    }
+}
+
 static void play(Bot *bot) {
     SkipstoneEvent events[EVENTS];
     uint32_t count;
-    check(skipstone_poll(bot->client, events, EVENTS, &count));
-    for (uint32_t i = 0; i < count; i++) {
-        if (events[i].kind == SKIPSTONE_EVENT_KIND_CONNECTED) {
-            bot->is_connected = 1;
-        } else if (events[i].kind == SKIPSTONE_EVENT_KIND_MESSAGE && events[i].channel == CHANNEL_SNAPSHOT) {
-            on_snapshot(bot, &events[i]);
-        } else if (events[i].kind == SKIPSTONE_EVENT_KIND_CLOSED) {
-            fprintf(stderr, "closed: %.*s\n", (int)events[i].length, (const char *)events[i].data);
-            exit(1);
+    do {
+        check(skipstone_poll(bot->client, events, EVENTS, &count));
+        for (uint32_t i = 0; i < count; i++) {
+            on_bot_event(bot, &events[i]);
         }
-    }
+    } while (count > 0);
     if (bot->is_connected) {
         uint8_t bytes[32];
         Proto out = {bytes, bytes + sizeof bytes, 0};

@@ -127,6 +127,62 @@ static void a_poll_that_is_refused_leaves_the_events_of_another_thread() {
     CHECK(events.begin()->kind == SKIPSTONE_EVENT_KIND_REQUESTED && events.begin()->address[0] != 0);
 }
 
+static void a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to() {
+    Server server{ServerConfig()};
+    Client client(server);
+    for (int round = 0; server.peers().empty(); round++) {
+        CHECK(round < 10000);
+        server.wait(1ms);
+        turn(server);
+    }
+    const Peer peer = server.peers().at(0);
+    std::uint64_t first = 0, second = 0;
+    std::uint32_t reached = 99;
+    CHECK(server.broadcast(SKIPSTONE_EVERYONE, 0, "all", &first) == 1 && first != 0);
+    CHECK(server.broadcast_except(SKIPSTONE_EVERYONE, {}, 0, "all", &second) == 1 && second > first);
+    CHECK(server.broadcast_except(SKIPSTONE_EVERYONE, {peer}, 0, "nobody") == 0);
+    CHECK(server.try_broadcast_except(SKIPSTONE_EVERYONE, {peer}, 0, "nobody", &reached) == SKIPSTONE_STATUS_OK && reached == 0);
+    CHECK(server.try_broadcast_except(SKIPSTONE_EVERYONE, {}, 0, "all", &reached, &first) == SKIPSTONE_STATUS_OK);
+    CHECK(reached == 1 && first > second);
+    CHECK(server.peer_address(peer) == "127.0.0.1:0");
+    for (int round = 0; server.overviews().empty(); round++) {
+        CHECK(round < 10000);
+        server.wait(1ms);
+    }
+    CHECK(server.overviews().at(0).peer == peer);
+}
+
+static void a_denied_client_comes_back_by_itself_once_it_is_heard() {
+    ServerConfig config("127.0.0.1:0");
+    config.denied({"192.0.2.0/24", "127.0.0.1"});
+    Server server{ServerConfig(config)};
+    Client client(server.url(), "token", ClientConfig().reconnecting());
+    CHECK(!client.returns_in());
+    for (int round = 0; server.driver_stats().denied == 0; round++) {
+        CHECK(round < 10000);
+        server.wait(1ms);
+    }
+    server.set_denied({"192.0.2.7"});
+    client.set_token("again");
+    int connected = 0;
+    bool is_sent_away = false;
+    for (int round = 0; connected < 2; round++) {
+        CHECK(round < 10000);
+        turn(server);
+        if (!is_sent_away && !server.peers().empty()) {
+            server.close(server.peers().at(0), SKIPSTONE_CLOSE_CODE_RESTART, "retry=0..0");
+            is_sent_away = true;
+        }
+        client.wait(1ms);
+        for (const Event &event : client.poll()) {
+            connected += event.kind == SKIPSTONE_EVENT_KIND_CONNECTED;
+            CHECK(event.kind != SKIPSTONE_EVENT_KIND_CLOSED || (client.returns_in() && *client.returns_in() < 10s));
+        }
+    }
+    while (next_log_line()) {
+    }
+}
+
 static void figures() {
     Server server{ServerConfig()};
     CHECK(server.stats().sent.messages == 0);
@@ -142,5 +198,7 @@ int main() {
     RUN(objects_end_their_handles);
     RUN(a_stop_that_is_refused_leaves_the_server);
     RUN(a_poll_that_is_refused_leaves_the_events_of_another_thread);
+    RUN(a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to);
+    RUN(a_denied_client_comes_back_by_itself_once_it_is_heard);
     RUN(figures);
 }

@@ -15,12 +15,18 @@ typedef struct {
     uint64_t close_code;
     uint16_t closed_by;
     char reason[600];
+    char token[16];
 } Game;
 
 static void on_event(Game *game, const SkipstoneEvent *event, int is_server) {
     switch (event->kind) {
     case SKIPSTONE_EVENT_KIND_REQUESTED:
         game->peer = event->peer;
+        CHECK(event->length < sizeof game->token);
+        memset(game->token, 0, sizeof game->token);
+        if (event->length > 0) {
+            memcpy(game->token, event->data, event->length);
+        }
         CHECK_OK(skipstone_server_accept(game->server, event->peer));
         break;
     case SKIPSTONE_EVENT_KIND_CONNECTED:
@@ -152,6 +158,63 @@ static void groups_and_broadcasts(void) {
     stop(&game);
 }
 
+static void a_broadcast_leaves_out_whom_it_is_told_to(void) {
+    SkipstoneServerConfig config;
+    Game game;
+    SkipstonePeer all[2] = {0, 0}, except[2];
+    char address[64];
+    uint32_t peers = 99, count = 0;
+    uint64_t first = 0, id = 0;
+    CHECK_OK(skipstone_server_config_init(&config, sizeof config));
+    start(&game, &config);
+    CHECK_OK(skipstone_client_connect_local(game.server, NULL, 0, NULL, &game.client));
+    UNTIL(&game, game.is_connected == 3);
+    except[0] = 77;
+    except[1] = game.peer;
+    CHECK_OK(skipstone_server_broadcast_except(
+        game.server, SKIPSTONE_EVERYONE, except, 2, 0, (const uint8_t *)"a", 1, &peers, &first));
+    CHECK(peers == 0 && first != 0);
+    CHECK_OK(skipstone_server_broadcast_except(
+        game.server, SKIPSTONE_EVERYONE, except, 1, 0, (const uint8_t *)"b", 1, &peers, &id));
+    CHECK(peers == 1 && id > first);
+    CHECK_OK(skipstone_server_broadcast_except(
+        game.server, SKIPSTONE_EVERYONE, NULL, 0, 0, (const uint8_t *)"c", 1, &peers, NULL));
+    CHECK(peers == 1);
+    UNTIL(&game, game.messages == 2);
+    CHECK_OK(skipstone_server_peers(game.server, all, 2, &count));
+    CHECK(count == 1 && all[0] == game.peer && all[1] == 0);
+    CHECK_OK(skipstone_server_peers(game.server, NULL, 0, &count));
+    CHECK(count == 1);
+    CHECK_OK(skipstone_server_peer_address(game.server, game.peer, address, sizeof address, NULL));
+    CHECK(strcmp(address, "127.0.0.1:0") == 0);
+    CHECK_FAILS(skipstone_server_peer_address(game.server, 77, address, sizeof address, NULL),
+                SKIPSTONE_STATUS_NOT_AVAILABLE, "no such client");
+    stop(&game);
+}
+
+static void denied_addresses_are_counted_until_they_are_denied_no_more(void) {
+    static const char *const here = "127.0.0.1", *const nonsense = "nonsense";
+    SkipstoneServerConfig config;
+    SkipstoneDriverStats driver;
+    Game game;
+    char url[256];
+    defaults(&config);
+    config.denied = &nonsense;
+    config.denied_count = 1;
+    CHECK_FAILS(skipstone_server_start(&config, &game.server), SKIPSTONE_STATUS_BAD_VALUE, "denied");
+    config.denied = &here;
+    start(&game, &config);
+    CHECK_OK(skipstone_server_url(game.server, url, sizeof url, NULL));
+    CHECK_OK(skipstone_client_connect(url, NULL, 0, NULL, &game.client));
+    driver.size = sizeof driver;
+    UNTIL(&game, skipstone_driver_stats(game.server, &driver) == 0 && driver.denied > 0);
+    CHECK(game.is_connected == 0 && driver.receive_buffer_bytes > 0);
+    CHECK_FAILS(skipstone_server_set_denied(game.server, &nonsense, 1), SKIPSTONE_STATUS_BAD_VALUE, "no network");
+    CHECK_OK(skipstone_server_set_denied(game.server, NULL, 0));
+    UNTIL(&game, game.is_connected == 3);
+    stop(&game);
+}
+
 static void a_pinned_server_is_trusted_and_another_is_not(void) {
     SkipstoneServerConfig config;
     SkipstoneClientConfig client;
@@ -198,6 +261,46 @@ static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
     CHECK_OK(skipstone_server_kick(game.server, game.peer, NULL));
     UNTIL(&game, game.is_closed == 3);
     CHECK(game.close_code == SKIPSTONE_CLOSE_CODE_KICKED);
+    stop(&game);
+}
+
+static void a_client_comes_back_by_itself_with_its_newest_token(void) {
+    SkipstoneServerConfig config;
+    SkipstoneClientConfig client;
+    Game game;
+    char url[256];
+    uint8_t long_token[1025] = {0};
+    uint64_t pause = 0;
+    defaults(&config);
+    start(&game, &config);
+    CHECK_OK(skipstone_client_config_init(&client, sizeof client));
+    CHECK(client.reconnects == 0 && client.reconnect_attempts_max == 20 && client.reconnect_pause_min_us == 250000);
+    client.reconnects = 1;
+    client.reconnect_pause_min_us = 20000;
+    CHECK_OK(skipstone_server_url(game.server, url, sizeof url, NULL));
+    CHECK_OK(skipstone_client_connect(url, (const uint8_t *)"first", 5, &client, &game.client));
+    UNTIL(&game, game.is_connected == 3);
+    CHECK(strcmp(game.token, "first") == 0);
+    CHECK_FAILS(skipstone_client_returns_in(game.client, &pause), SKIPSTONE_STATUS_NOT_AVAILABLE, "by itself");
+    CHECK_FAILS(skipstone_client_set_token(game.client, long_token, sizeof long_token), SKIPSTONE_STATUS_TOO_LONG, "1024");
+    CHECK_OK(skipstone_client_set_token(game.client, (const uint8_t *)"again", 5));
+    game.is_connected = 0;
+    CHECK_OK(skipstone_server_close(game.server, game.peer, SKIPSTONE_CLOSE_CODE_RESTART, "retry=60..60", 0));
+    UNTIL(&game, game.is_closed & 2);
+    CHECK_OK(skipstone_client_returns_in(game.client, &pause));
+    CHECK(pause <= 60000);
+    CHECK_FAILS(skipstone_client_reconnect(game.client), SKIPSTONE_STATUS_STILL_OPEN, "by itself");
+    UNTIL(&game, game.is_connected == 3);
+    CHECK(strcmp(game.token, "again") == 0);
+    /* An end that is meant is final: the application may still connect again, with the same token. */
+    game.is_closed = game.is_connected = 0;
+    CHECK_OK(skipstone_server_kick(game.server, game.peer, NULL));
+    UNTIL(&game, game.is_closed == 3);
+    CHECK_FAILS(skipstone_client_returns_in(game.client, &pause), SKIPSTONE_STATUS_NOT_AVAILABLE, "by itself");
+    memset(game.token, 0, sizeof game.token);
+    CHECK_OK(skipstone_client_reconnect(game.client));
+    UNTIL(&game, game.is_connected == 3);
+    CHECK(strcmp(game.token, "again") == 0);
     stop(&game);
 }
 
@@ -314,8 +417,11 @@ static void stepped_in_one_thread(void) {
 int main(void) {
     RUN(channels_have_rules_and_receipts);
     RUN(groups_and_broadcasts);
+    RUN(a_broadcast_leaves_out_whom_it_is_told_to);
+    RUN(denied_addresses_are_counted_until_they_are_denied_no_more);
     RUN(a_pinned_server_is_trusted_and_another_is_not);
     RUN(an_end_has_a_code_and_a_reason_and_a_client_connects_again);
+    RUN(a_client_comes_back_by_itself_with_its_newest_token);
     RUN(every_line_arrives_once_under_loss);
     RUN(figures_are_told);
     RUN(browsers_are_told_hashes);

@@ -155,14 +155,17 @@ sealed class Bot : IDisposable
     internal void Receive()
     {
         client.Drive();
-        foreach (Event happened in client.Poll())
+        for (EventBatch batch = client.Poll(); batch.Count > 0; batch = client.Poll())
+            foreach (Event happened in batch) Handle(happened);
+    }
+
+    private void Handle(Event happened)
+    {
+        switch (happened.Kind)
         {
-            switch (happened.Kind)
-            {
-                case EventKind.Connected: isConnected = true; break;
-                case EventKind.Message: Seen = Math.Max(Seen, (happened.Payload.Length - 4) / 8); break;
-                case EventKind.Closed: throw new Exception("bot " + number + ": " + happened.Reason);
-            }
+            case EventKind.Connected: isConnected = true; break;
+            case EventKind.Message: Seen = Math.Max(Seen, (happened.Payload.Length - 4) / 8); break;
+            case EventKind.Closed: throw new Exception("bot " + number + ": " + happened.Reason);
         }
     }
 

@@ -34,18 +34,19 @@ def serve(server: Server, stop: threading.Event) -> None:
     wishes: dict[PeerId, tuple[float, float]] = {}
     with server:
         while not stop.is_set():
-            server.wait_tick(TICK)  # inputs do not shorten it
-            for event in server.poll():
-                match event:
-                    case Requested(peer):
-                        server.accept(peer)
-                    case Connected(peer):
-                        places[peer] = (0.0, 0.0)
-                    case Message(peer, _, payload) if len(payload) == STEP.size:
-                        wishes[peer] = STEP.unpack(payload)
-                    case Closed(peer):
-                        places.pop(peer, None)
-                        wishes.pop(peer, None)
+            server.wait_tick(TICK)  # inputs that come meanwhile do not shorten it
+            while events := server.poll():  # a batch, until there is none
+                for event in events:
+                    match event:
+                        case Requested(peer):
+                            server.accept(peer)
+                        case Connected(peer):
+                            places[peer] = (0.0, 0.0)
+                        case Message(peer, _, payload) if len(payload) == STEP.size:
+                            wishes[peer] = STEP.unpack(payload)
+                        case Closed(peer):
+                            places.pop(peer, None)
+                            wishes.pop(peer, None)
             for peer, (x, y) in places.items():
                 right, up = wishes.get(peer, (0.0, 0.0))
                 places[peer] = (x + bounded(right), y + bounded(up))
@@ -66,21 +67,22 @@ def play(url: str, stop: threading.Event) -> tuple[int, int]:
     ready = [False] * BOTS
     worlds = dots = frame = 0
     while not stop.is_set():
+        bots[0].wait_tick(TICK)
         for number, bot in enumerate(bots):
-            for event in bot.poll():
-                match event:
-                    case Connected():
-                        ready[number] = True
-                    case Message(payload=payload):
-                        worlds += 1
-                        dots = len(payload) // DOT.size
-                    case Closed(close=close):
-                        raise ConnectionError(close.reason)
+            while events := bot.poll():
+                for event in events:
+                    match event:
+                        case Connected():
+                            ready[number] = True
+                        case Message(payload=payload):
+                            worlds += 1
+                            dots = len(payload) // DOT.size
+                        case Closed(close=close):
+                            raise ConnectionError(close.reason)
             if ready[number]:
                 angle = frame / 20 + number
                 bot.send(INPUT, STEP.pack(math.cos(angle), math.sin(angle)))
         frame += 1
-        stop.wait(TICK)
     for bot in bots:
         bot.close(linger=0)
     return worlds, dots

@@ -1,11 +1,13 @@
 //! A client: one connection to one server.
 
 use crate::arguments::{Code, Payload, Seconds};
+use crate::driver_stats::DriverStats;
 use crate::errors::{peer_error, send_error, start_error};
 use crate::events::PeerId;
 use crate::handle::{Handle, Polled};
 use crate::impairment::Impairment;
 use crate::modes::{Congestion, Threading};
+use crate::reconnect::Reconnect;
 use crate::security::Trust;
 use crate::settings::Merging;
 use crate::statistics::{Overview, ServerTime};
@@ -85,7 +87,7 @@ impl Client {
     #[new]
     #[pyo3(signature = (url, token = Payload::default(), *, trust = None, threading = Threading::Background,
         merging = None, congestion = Congestion::DelayAware, handshake_timeout = Seconds::HANDSHAKE,
-        bandwidth_max = None, impairment = None, reconnects = false))]
+        bandwidth_max = None, impairment = None, reconnect = None))]
     fn connect(
         py: Python<'_>,
         url: &str,
@@ -97,11 +99,10 @@ impl Client {
         handshake_timeout: Seconds,
         bandwidth_max: Option<u64>,
         impairment: Option<Impairment>,
-        reconnects: bool,
+        reconnect: Option<Reconnect>,
     ) -> PyResult<Self> {
         let config = config(trust, threading, merging, congestion, handshake_timeout, bandwidth_max, impairment);
-        let reconnect = reconnects.then(skipstone::Reconnect::default);
-        let config = skipstone::ClientConfig { reconnect, ..config };
+        let config = skipstone::ClientConfig { reconnect: reconnect.map(|reconnect| reconnect.0), ..config };
         let client = py.detach(|| skipstone::Client::connect(url, &token.0, config)).map_err(start_error)?;
         Ok(Client::new(client, threading))
     }
@@ -112,11 +113,17 @@ impl Client {
         self.handle.with(|driven| PeerId::of(driven.client.peer()))
     }
 
-    /// Seconds until a client with `reconnects` connects again, after `Closed`; `None` if it does not. It follows a server that
-    /// restarts to the address that this server names.
+    /// Seconds until a client with `reconnect` connects again, after `Closed`; `None` if it does not, or is connected or
+    /// connecting. It follows a server that restarts to the address that this server names.
     #[getter]
     fn returns_in(&self) -> PyResult<Option<f64>> {
         self.handle.with(|driven| driven.client.returns_in().map(|span| span.as_secs_f64()))
+    }
+
+    /// Sets the token of the connections that follow this one: what the server gave the client for its session, in place of what
+    /// it first came with. No effect without `reconnect`.
+    fn set_token(&self, token: Payload) -> PyResult<()> {
+        self.handle.with(|driven| driven.client.set_token(&token.0))?.map_err(start_error)
     }
 
     /// The server's address, as `host:port`; `None` while none of its addresses has answered.
@@ -166,6 +173,11 @@ impl Client {
     fn overview(&self, py: Python<'_>) -> PyResult<Option<Py<Overview>>> {
         let overview = self.handle.with(|driven| driven.client.overview())?;
         overview.map(|overview| Overview::of(py, &overview)).transpose()
+    }
+
+    /// Counters of the driver and its socket.
+    fn driver_stats(&self, py: Python<'_>) -> PyResult<Py<DriverStats>> {
+        DriverStats::of(py, &self.handle.with(|driven| driven.client.driver_stats())?)
     }
 
     /// An estimate of the server's clock; `None` until the server has answered.

@@ -1,16 +1,19 @@
 //! The Python module `skipstone`: the library's servers, clients and events as typed Python classes.
 //!
 //! `server` and `client` are what a program holds, each a `handle` that one thread uses at a time; `events` is what they give;
-//! `settings`, `security` and `impairment` are what they are started with; `statistics` are snapshots; `errors` are the
-//! exceptions, whose texts are the library's. `skipstone.pyi` states the types, and the tests compare it with what is here.
+//! `settings`, `security`, `reconnect` and `impairment` are what they are started with; `statistics` and `driver_stats` are
+//! snapshots; `errors` are the exceptions, whose texts are the library's. `skipstone.pyi` states the types, and the tests compare
+//! it with what is here.
 
 mod arguments;
 mod client;
+mod driver_stats;
 mod errors;
 mod events;
 mod handle;
 mod impairment;
 mod modes;
+mod reconnect;
 mod security;
 mod server;
 mod settings;
@@ -26,6 +29,8 @@ mod skipstone {
     #[pymodule_export]
     use crate::client::Client;
     #[pymodule_export]
+    use crate::driver_stats::{DriverStats, DtlsStats, MisroutedStats, StreamStats, WebTransportStats};
+    #[pymodule_export]
     use crate::errors::{BusyError, ClosedError, PeerError, SendError, SkipstoneError, StartError};
     #[pymodule_export]
     use crate::events::{Acknowledged, Close, Closed, Connected, GivenUp, Message, PathChanged, PeerId, Requested};
@@ -33,6 +38,8 @@ mod skipstone {
     use crate::impairment::Impairment;
     #[pymodule_export]
     use crate::modes::{ClosedBy, Congestion, DeliveryMode, Overflow, Threading, Why};
+    #[pymodule_export]
+    use crate::reconnect::Reconnect;
     #[pymodule_export]
     use crate::security::{Security, Trust};
     #[pymodule_export]

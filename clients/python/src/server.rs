@@ -2,6 +2,7 @@
 
 use crate::arguments::{Code, Payload, Seconds};
 use crate::client::Client;
+use crate::driver_stats::DriverStats;
 use crate::errors::{peer_error, send_error, start_error};
 use crate::events::PeerId;
 use crate::handle::{Handle, Polled};
@@ -27,6 +28,7 @@ pub(crate) struct Server {
     webtransport_url: Option<String>,
     local: SocketAddr,
     fingerprint: Option<String>,
+    warnings: Vec<String>,
 }
 
 /// The library's server, and who runs its driver.
@@ -76,7 +78,7 @@ impl Server {
     #[pyo3(signature = (listen = Some("127.0.0.1:7777"), *, settings = None, security = None, websocket = true,
         webtransport = true, threading = Threading::Background, merging = None, congestion = Congestion::DelayAware,
         connections_max = 65_536, handshake_timeout = Seconds::HANDSHAKE, bandwidth_max = None,
-        bandwidth_max_per_peer = None, shards = 1, impairment = None))]
+        bandwidth_max_per_peer = None, shards = 1, denied = None, impairment = None))]
     fn start(
         py: Python<'_>,
         listen: Option<&str>,
@@ -92,6 +94,7 @@ impl Server {
         bandwidth_max: Option<u64>,
         bandwidth_max_per_peer: Option<u64>,
         shards: u32,
+        denied: Option<Vec<String>>,
         impairment: Option<Impairment>,
     ) -> PyResult<Self> {
         let mut config = match listen {
@@ -113,6 +116,7 @@ impl Server {
         config.bandwidth_max = bandwidth_max;
         config.bandwidth_max_per_peer = bandwidth_max_per_peer;
         config.shards = shards;
+        config.denied = denied.unwrap_or_default();
         config.impairment = impairment.map(|impairment| impairment.0);
         let server = py.detach(|| skipstone::Server::start(config)).map_err(start_error)?;
         Ok(Server {
@@ -121,6 +125,7 @@ impl Server {
             webtransport_url: server.webtransport_url(),
             local: server.local_addr(),
             fingerprint: server.fingerprint().map(|fingerprint| fingerprint.to_string()),
+            warnings: server.warnings(),
             handle: Handle::new("server", Driven { server, threading }),
         })
     }
@@ -160,6 +165,21 @@ impl Server {
     fn web_fingerprints(&self) -> PyResult<Vec<String>> {
         let fingerprints = self.handle.with(|driven| driven.server.web_fingerprints())?;
         Ok(fingerprints.iter().map(ToString::to_string).collect())
+    }
+
+    /// Sentences with the problems of the server's sockets and their remedies, for the application's log: buffers that are
+    /// smaller than asked for, a system that does not tell where a datagram was sent to.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// Sentences with what has happened to the server's certificates since the last call, for the application's log: renewals,
+    /// a file that is refused, an end that is near.
+    fn certificate_events(&self) -> PyResult<Vec<String>> {
+        self.handle.with(|driven| {
+            std::iter::from_fn(|| driven.server.poll_certificate_event()).map(|event| event.to_string()).collect()
+        })
     }
 
     /// Whether `shutdown` was called.
@@ -289,6 +309,11 @@ impl Server {
     /// Counters of all connections, past and present, up to 50 ms ago.
     fn stats(&self, py: Python<'_>) -> PyResult<Py<Stats>> {
         Stats::of(py, &self.statistics.stats())
+    }
+
+    /// Counters of the drivers and their sockets.
+    fn driver_stats(&self, py: Python<'_>) -> PyResult<Py<DriverStats>> {
+        DriverStats::of(py, &self.statistics.driver_stats())
     }
 
     /// State and counters of one connection; `None` if there is no such connection.

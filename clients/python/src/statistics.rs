@@ -11,6 +11,8 @@ pub(crate) struct Flow {
     messages: u64,
     /// Bytes of those messages.
     payload_bytes: u64,
+    /// Bytes of the datagrams.
+    datagram_bytes: u64,
     /// Bytes of the datagrams with IP and carrier headers.
     ip_bytes: u64,
 }
@@ -32,10 +34,20 @@ pub(crate) struct Stats {
     probes: u64,
     /// Repair packets sent.
     repairs_sent: u64,
-    /// Packets that were lost and recovered here, without a retransmission.
+    /// Copies of retransmissions, and packets that repeat messages.
+    copies_sent: u64,
+    /// Bytes of repairs and copies.
+    redundancy_bytes_sent: u64,
+    /// Packets of the peer that were lost and recovered here, without a retransmission.
     packets_recovered: u64,
+    /// Packets sent here that were lost and that the peer recovered.
+    packets_recovered_by_peer: u64,
+    /// Times that the connection moved to a new address.
+    paths_changed: u64,
     /// Messages refused or dropped by a full queue.
     queue_overflows: u64,
+    /// Datagrams, packets and messages that were dropped on arrival, for any reason.
+    drops: u64,
 }
 
 /// One direction of a connection, averaged over about a second.
@@ -60,16 +72,22 @@ pub(crate) struct Overview {
     rtt: Option<f64>,
     /// How much the round-trip time varies, in seconds.
     jitter: f64,
+    /// The least round-trip time that was measured, in seconds; `None` before the first measurement.
+    rtt_min: Option<f64>,
     /// The peer's address, as `host:port`.
     remote: String,
-    /// The carrier: `udp`, `wt`, `ws`, `wss`, `tcp`, `tls`, `local`.
+    /// The carrier: `udp`, `dtls`, `wt`, `ws`, `wss`, `tcp`, `tls`, `local`.
     carrier: &'static str,
     /// Messages that wait or are in flight.
     queued_messages: u64,
     /// Their bytes.
     queued_bytes: u64,
+    /// Bytes of messages that arrived and wait for earlier ones.
+    held_bytes: u64,
     /// Bytes in flight.
     bytes_in_flight: u32,
+    /// Bytes that may be in flight; `None` without congestion control.
+    congestion_window: Option<u64>,
     /// Bytes of a datagram at present.
     datagram_bytes: u16,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known; `None` where nothing limits
@@ -92,8 +110,8 @@ pub(crate) struct ServerTime {
 
 impl Flow {
     fn of(py: Python<'_>, flow: &skipstone::Flow) -> PyResult<Py<Self>> {
-        let skipstone::Flow { datagrams, messages, payload_bytes, ip_bytes, .. } = *flow;
-        Py::new(py, Flow { datagrams, messages, payload_bytes, ip_bytes })
+        let skipstone::Flow { datagrams, messages, payload_bytes, datagram_bytes, ip_bytes, .. } = *flow;
+        Py::new(py, Flow { datagrams, messages, payload_bytes, datagram_bytes, ip_bytes })
     }
 }
 
@@ -107,8 +125,13 @@ impl Stats {
             resent: stats.resent,
             probes: stats.probes,
             repairs_sent: stats.redundancy.repairs_sent,
+            copies_sent: stats.redundancy.copies_sent,
+            redundancy_bytes_sent: stats.redundancy.bytes_sent,
             packets_recovered: stats.redundancy.packets_recovered,
+            packets_recovered_by_peer: stats.redundancy.packets_recovered_by_peer,
+            paths_changed: stats.paths_changed,
             queue_overflows: stats.queue_overflows,
+            drops: stats.drops.total(),
         };
         Py::new(py, counted)
     }
@@ -128,12 +151,15 @@ impl Overview {
         let shown = Overview {
             stats: Stats::of(py, &overview.stats)?,
             rtt: rtt.is_measured().then(|| rtt.smoothed().as_secs_f64()),
+            rtt_min: rtt.is_measured().then(|| rtt.min().as_secs_f64()),
             jitter: rtt.variation().as_secs_f64(),
             remote: overview.path.remote.to_string(),
             carrier: overview.path.carrier.name,
             queued_messages: overview.depth.messages,
             queued_bytes: overview.depth.bytes,
+            held_bytes: overview.depth.held_bytes,
             bytes_in_flight: overview.bytes_in_flight,
+            congestion_window: limit(overview.congestion_window),
             datagram_bytes: overview.datagram_bytes,
             available_bytes_per_second: limit(overview.available_bytes_per_second),
             sending: Traffic::of(py, &overview.sending)?,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import skipstone
-from skipstone import Client, ClosedBy, Impairment, Security, Server, Trust
+from skipstone import Client, ClosedBy, Impairment, Reconnect, Security, Server, Trust
 
 PATIENCE = 20.0
 
@@ -67,6 +67,63 @@ def test_trust_decides_who_is_talked_to(tmp_path: Path) -> None:
             assert close is not None and close.code == skipstone.CODE_NO_COMMON_SUITE
     again = Security.from_files(tmp_path / "server.pem")
     assert again.fingerprint == security.fingerprint
+
+
+def test_denied_addresses_are_counted_until_they_are_denied_no_more() -> None:
+    with pytest.raises(skipstone.StartError, match="denied"):
+        Server("127.0.0.1:0", denied=["nonsense"])
+    with Server("127.0.0.1:0", denied=["192.0.2.0/24", "127.0.0.1"]) as server, Client(server.url) as client:
+        for _ in range(int(PATIENCE / 0.005)):
+            if server.driver_stats().denied > 0:
+                break
+            server.poll(0.005)
+        stats = server.driver_stats()
+        assert stats.denied > 0 and stats.receive_buffer_bytes > 0 and stats.streams.accepted == 0
+        with pytest.raises(ValueError, match="no network"):
+            server.set_denied(["nonsense"])
+        server.set_denied(["192.0.2.7"])
+        assert connect(server, client) is None
+        assert client.driver_stats().rounds > 0
+
+
+def test_a_client_comes_back_by_itself_with_its_newest_token() -> None:
+    reconnect = Reconnect(pause_min=0.02)
+    with Server("127.0.0.1:0") as server, Client(server.url, b"first", reconnect=reconnect) as client:
+        assert client.returns_in is None
+        with pytest.raises(skipstone.StartError, match="1024"):
+            client.set_token(bytes(1_025))
+        client.set_token(b"again")
+        tokens: list[bytes] = []
+        connected = 0
+        for _ in range(int(PATIENCE / 0.01)):
+            for event in server.poll(0.005):
+                match event:
+                    case skipstone.Requested(peer, token):
+                        tokens.append(token)
+                        server.accept(peer)
+                    case skipstone.Connected(peer) if len(tokens) == 1:
+                        server.close(peer, skipstone.CODE_RESTART, "retry=60..60", linger=0)
+            for event in client.poll(0.005):
+                match event:
+                    case skipstone.Connected():
+                        connected += 1
+                    case skipstone.Closed():
+                        assert client.returns_in is not None and client.returns_in <= 0.06
+            if connected == 2:
+                break
+        assert tokens == [b"first", b"again"] and client.returns_in is None
+    with pytest.raises(skipstone.StartError, match="reconnect"):
+        Client("skip+plain://127.0.0.1:9", reconnect=Reconnect(pause_min=2, pause_max=1))
+
+
+@pytest.mark.skipif(not Path("/proc/sys/net/core/rmem_max").exists(), reason="buffers are not limited so here")
+def test_warnings_say_what_is_wrong_with_the_sockets() -> None:
+    with Server("127.0.0.1:0") as server:
+        is_short = server.driver_stats().are_buffers_short
+        assert any("buffer" in warning for warning in server.warnings) == is_short
+        assert server.certificate_events() == []
+    with Server(None) as server:
+        assert server.warnings == []
 
 
 def test_lines_come_once_and_in_order_under_loss() -> None:

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-#define SKIPSTONE_ABI_VERSION ((1 << 16) + 2)
+#define SKIPSTONE_ABI_VERSION ((1 << 16) + 3)
 
 // A value of `merging_us`: messages are sent when they are queued, none waits for another.
 #define SKIPSTONE_MERGE_NOT 0
@@ -590,6 +590,10 @@ typedef struct SkipstoneOverview {
   // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
   // where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
   uint64_t available_bytes_per_second;
+  // Bytes of messages per second to the peer. Since version 1.3.
+  double sent_payload_bytes_per_second;
+  // Bytes of messages per second from the peer. Since version 1.3.
+  double received_payload_bytes_per_second;
 } SkipstoneOverview;
 
 // Counters of the drivers and their sockets.
@@ -618,6 +622,72 @@ typedef struct SkipstoneDriverStats {
   uint64_t dtls_sessions;
   // QUIC connections of WebTransport, open now.
   uint64_t webtransport_sessions;
+  // Datagrams and streams from addresses that are denied. This and what follows came with version 1.3.
+  uint64_t denied;
+  // The smallest receive buffer that the system granted, in bytes.
+  uint64_t receive_buffer_bytes;
+  // Datagrams that the simulated network dropped for lack of memory.
+  uint64_t impairment_drops;
+  // Datagrams that came to the wrong shard and were handed to the shard of their connection.
+  uint64_t misrouted_handed_on;
+  // Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+  uint64_t misrouted_dropped;
+  // DTLS sessions that began with a ClientHello.
+  uint64_t dtls_begun;
+  // DTLS handshakes that were completed.
+  uint64_t dtls_established;
+  // DTLS sessions that were removed before their time limit, because another session needed the place.
+  uint64_t dtls_displaced;
+  // Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+  uint64_t dtls_dropped;
+  // QUIC handshakes that began.
+  uint64_t webtransport_begun;
+  // QUIC handshakes that were completed.
+  uint64_t webtransport_established;
+  // Sessions of WebTransport that were granted.
+  uint64_t webtransport_granted;
+  // Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+  uint64_t webtransport_retries;
+  // QUIC connections that were removed before their time limit, because another one needed the place.
+  uint64_t webtransport_displaced;
+  // Requests and streams that were refused, for their origin or because nothing here needs them.
+  uint64_t webtransport_refused;
+  // Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+  uint64_t webtransport_breaches;
+  // Datagrams of QUIC that belonged to no connection and began none, or to no session.
+  uint64_t webtransport_dropped;
+  // Streams of the TCP port that were accepted. Those that follow say why streams ended.
+  uint64_t streams_accepted;
+  // Their handshake, or their closing, took too long.
+  uint64_t streams_timed_out;
+  // They were closed for newer ones, because their network had too many without a connection.
+  uint64_t streams_displaced;
+  // Plain HTTP requests that were answered.
+  uint64_t streams_answered;
+  // Plain HTTP requests for something that there is not.
+  uint64_t streams_not_upgraded;
+  // They ended without a goodbye.
+  uint64_t streams_lost;
+  // They were closed in an orderly way, by either side.
+  uint64_t streams_closed;
+  // First bytes that are of no protocol here, and malformed requests.
+  uint64_t streams_malformed_requests;
+  // Heads of requests beyond 8 KiB, or with too many lines.
+  uint64_t streams_oversized_requests;
+  // Broken frames of WebSocket, and lengths that no message has.
+  uint64_t streams_broken_frames;
+  // Messages beyond the limit.
+  uint64_t streams_oversized_messages;
+  // TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+  uint64_t streams_tls_failures;
+  // Clients that asked for TLS while too many handshakes had begun.
+  uint64_t streams_over_budget;
+  // PROXY headers that cannot be read, or come from a stranger.
+  uint64_t streams_bad_proxy_headers;
+  // Requests in clear where TLS is required, and streams of a kind that is not taken.
+  uint64_t streams_not_taken;
+  // Pages of other origins, and requests for other hosts.
+  uint64_t streams_foreign;
 } SkipstoneDriverStats;
 
 // A simulated link, for tests: it delays and loses datagrams around a real socket. All zero is a perfect link.
@@ -684,6 +754,16 @@ typedef struct SkipstoneClientConfig {
   struct SkipstoneLink up;
   // The simulated link towards this client.
   struct SkipstoneLink down;
+  // 1: after a connection that was lost, or to a server that restarts or is full, the client connects again by itself, in
+  // skipstone_poll: see skipstone_client_returns_in. It has no effect on a client of this process. Since version 1.3.
+  uint32_t reconnects;
+  // Attempts in a row that may fail. Default 20.
+  uint32_t reconnect_attempts_max;
+  // The first pause after a lost connection, at least 1 ms; it doubles with each attempt that fails, and half of it is random.
+  // Default 250 ms.
+  uint64_t reconnect_pause_min_us;
+  // The longest pause. Default 30 s.
+  uint64_t reconnect_pause_max_us;
 } SkipstoneClientConfig;
 
 // A client: one connection to one server. 0 is none.
@@ -890,6 +970,12 @@ typedef struct SkipstoneServerConfig {
   struct SkipstoneLink up;
   // The simulated links towards the clients.
   struct SkipstoneLink down;
+  // Addresses and networks of which nothing is heard, as skipstone_server_set_denied has them. Since version 1.3.
+  const char *const *denied;
+  // Number of `denied`.
+  uint32_t denied_count;
+  // Always 0.
+  uint32_t reserved;
 } SkipstoneServerConfig;
 
 // The group of all connected peers, which the library keeps.
@@ -941,13 +1027,6 @@ SkipstoneStatus skipstone_client_connect_local(SkipstoneServer server,
                                                size_t token_length,
                                                const struct SkipstoneClientConfig *config,
                                                SkipstoneClient *client);
-
-// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
-// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
-// and to the first URL again if that server does not let the client in. Wait before
-// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
-// same `peer` as those of the first.
-SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
 
 // Ends the connection, and the handle with it. Queued reliable messages have `linger_us` to arrive first; the call returns when
 // the server knows, or soon after `linger_us`. `reason` may be NULL.
@@ -1006,6 +1085,34 @@ SkipstoneStatus skipstone_wait_tick(SkipstoneHandle handle,
                                     uint64_t interval_us,
                                     uint64_t *missed);
 
+// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
+// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
+SkipstoneStatus skipstone_server_broadcast(SkipstoneServer server,
+                                           SkipstoneGroup group,
+                                           uint16_t channel,
+                                           const uint8_t *data,
+                                           size_t length,
+                                           uint32_t *peers,
+                                           uint64_t *id);
+
+// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
+// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
+SkipstoneStatus skipstone_server_broadcast_except(SkipstoneServer server,
+                                                  SkipstoneGroup group,
+                                                  const SkipstonePeer *except,
+                                                  uint32_t except_count,
+                                                  uint16_t channel,
+                                                  const uint8_t *data,
+                                                  size_t length,
+                                                  uint32_t *peers,
+                                                  uint64_t *id);
+
+// Adds a peer to a group.
+SkipstoneStatus skipstone_server_join(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
+
+// Takes a peer out of a group.
+SkipstoneStatus skipstone_server_leave(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
+
 // The library's version as text, "0.1.0".
 const char *skipstone_version(void);
 
@@ -1041,18 +1148,6 @@ SkipstoneStatus skipstone_next_log_line(char *buffer,
 // knew their handles and keeps the library: a game engine's editor. Nobody may read events any more.
 SkipstoneStatus skipstone_release_all(void);
 
-// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
-// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
-SkipstoneStatus skipstone_server_broadcast_except(SkipstoneServer server,
-                                                  SkipstoneGroup group,
-                                                  const SkipstonePeer *except,
-                                                  uint32_t except_count,
-                                                  uint16_t channel,
-                                                  const uint8_t *data,
-                                                  size_t length,
-                                                  uint32_t *peers,
-                                                  uint64_t *id);
-
 // The connected peers, up to `capacity` of them. `count` gets the number that there are. Since version 1.2.
 SkipstoneStatus skipstone_server_peers(SkipstoneServer server,
                                        SkipstonePeer *peers,
@@ -1073,6 +1168,27 @@ SkipstoneStatus skipstone_server_peer_address(SkipstoneServer server,
 SkipstoneStatus skipstone_server_set_denied(SkipstoneServer server,
                                             const char *const *networks,
                                             uint32_t count);
+
+// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
+// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
+// and to the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
+// where many clients lose a server at the same moment. Its events have the same `peer` as those of the first.
+//
+// A client that `reconnects` by itself needs it only when it has given up.
+SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
+
+// How long it is until a client that `reconnects` connects again by itself: ask after SKIPSTONE_EVENT_KIND_CLOSED.
+// SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no attempt is left, or while it is connected or
+// connecting. A connection of its own follows, which begins with SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken
+// along. Since version 1.3.
+SkipstoneStatus skipstone_client_returns_in(SkipstoneClient client,
+                                            uint64_t *pause_us);
+
+// Sets the token of the connections that follow this one: what the server gave the client for its session, in place of what it
+// first came with. Up to 1,024 bytes; after an error the one before stays. Since version 1.3.
+SkipstoneStatus skipstone_client_set_token(SkipstoneClient client,
+                                           const uint8_t *token,
+                                           size_t token_length);
 
 // Sets the defaults: a server that encrypts with a certificate of its own, takes every carrier and merges messages until
 // skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
@@ -1133,22 +1249,6 @@ SkipstoneStatus skipstone_server_send(SkipstoneServer server,
                                       size_t length,
                                       uint64_t age_us,
                                       uint64_t *id);
-
-// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
-// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
-SkipstoneStatus skipstone_server_broadcast(SkipstoneServer server,
-                                           SkipstoneGroup group,
-                                           uint16_t channel,
-                                           const uint8_t *data,
-                                           size_t length,
-                                           uint32_t *peers,
-                                           uint64_t *id);
-
-// Adds a peer to a group.
-SkipstoneStatus skipstone_server_join(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
-
-// Takes a peer out of a group.
-SkipstoneStatus skipstone_server_leave(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
 
 // Sets when messages to one peer are sent: as `merging_us` of the configuration.
 SkipstoneStatus skipstone_server_set_merging(SkipstoneServer server, SkipstonePeer peer, uint64_t merging_us);

@@ -66,6 +66,26 @@ inline void check_abi() {
     check(skipstone_check_abi(SKIPSTONE_ABI_VERSION));
 }
 
+// A line of the library's log: what no call can return, as small socket buffers and renewed certificates.
+struct LogLine {
+    SkipstoneLogLevel level;
+    std::string text;
+};
+
+// The oldest line that waits; nothing is ever called back.
+inline std::optional<LogLine> next_log_line() {
+    std::string text(8192, '\0'); // no line is longer
+    std::size_t length = 0;
+    std::uint32_t level = 0;
+    Status status = skipstone_next_log_line(text.data(), text.size(), &length, &level);
+    if (status == SKIPSTONE_STATUS_NOT_AVAILABLE) {
+        return std::nullopt;
+    }
+    check(status);
+    text.resize(length);
+    return LogLine{static_cast<SkipstoneLogLevel>(level), text};
+}
+
 // The bytes of a message. A string, a vector or an array of bytes turns into one.
 class Bytes {
 public:
@@ -111,6 +131,19 @@ private:
     std::size_t count_;
 };
 
+namespace detail {
+
+// Texts for a call, which end with their strings.
+inline std::vector<const char *> pointers(const std::vector<std::string> &texts) {
+    std::vector<const char *> pointers;
+    for (const std::string &text : texts) {
+        pointers.push_back(text.c_str());
+    }
+    return pointers;
+}
+
+} // namespace detail
+
 // A rule of a server's channel table.
 struct Channel : SkipstoneChannel {
     Channel(std::uint16_t from, std::uint16_t to, SkipstoneDelivery mode) : SkipstoneChannel() {
@@ -150,6 +183,11 @@ public:
         channels_.push_back(channel);
         return *this;
     }
+    // Nothing is heard of these addresses and networks.
+    ServerConfig &denied(std::vector<std::string> networks) {
+        denied_ = std::move(networks);
+        return *this;
+    }
     // The C structure, with pointers to what is kept here. Valid until this is changed or ends.
     SkipstoneServerConfig view() const {
         SkipstoneServerConfig config = raw;
@@ -159,6 +197,11 @@ public:
         if (!channels_.empty()) {
             config.channels = channels_.data();
             config.channel_count = static_cast<std::uint32_t>(channels_.size());
+        }
+        if (!denied_.empty()) {
+            denied_pointers_ = detail::pointers(denied_);
+            config.denied = denied_pointers_.data();
+            config.denied_count = static_cast<std::uint32_t>(denied_pointers_.size());
         }
         return config;
     }
@@ -177,6 +220,9 @@ private:
     std::string certificate_;
     std::string key_;
     std::vector<Channel> channels_;
+    std::vector<std::string> denied_;
+    // Made anew by each view: those of a copy point to the copy.
+    mutable std::vector<const char *> denied_pointers_;
 };
 
 // A client's configuration.
@@ -200,6 +246,11 @@ public:
     }
     ClientConfig &stepped() {
         raw.threading = SKIPSTONE_THREADING_STEPPED;
+        return *this;
+    }
+    // Connects again by itself: Client::returns_in. The pauses are in `raw`.
+    ClientConfig &reconnecting() {
+        raw.reconnects = 1;
         return *this;
     }
     SkipstoneClientConfig view() const {
@@ -355,21 +406,27 @@ public:
     Status try_send(Peer peer, std::uint16_t channel, Bytes message, Microseconds age = Microseconds(0)) noexcept {
         return skipstone_server_send(handle_, peer, channel, message.data(), message.size(), micros(age), nullptr);
     }
-    // The number of members for which it was accepted.
-    std::uint32_t broadcast(Group group, std::uint16_t channel, Bytes message) {
+    // The number of members for which it was accepted; `id` gets the message's number in the events about it.
+    std::uint32_t broadcast(Group group, std::uint16_t channel, Bytes message, std::uint64_t *id = nullptr) {
         std::uint32_t peers = 0;
-        check(skipstone_server_broadcast(handle_, group, channel, message.data(), message.size(), &peers, nullptr));
+        check(try_broadcast(group, channel, message, &peers, id));
         return peers;
     }
-    Status try_broadcast(Group group, std::uint16_t channel, Bytes message) noexcept {
-        return skipstone_server_broadcast(handle_, group, channel, message.data(), message.size(), nullptr, nullptr);
+    Status try_broadcast(Group group, std::uint16_t channel, Bytes message, std::uint32_t *peers = nullptr,
+                         std::uint64_t *id = nullptr) noexcept {
+        return skipstone_server_broadcast(handle_, group, channel, message.data(), message.size(), peers, id);
     }
     // As broadcast, without some members.
-    std::uint32_t broadcast_except(Group group, const std::vector<Peer> &except, std::uint16_t channel, Bytes message) {
+    std::uint32_t broadcast_except(Group group, const std::vector<Peer> &except, std::uint16_t channel, Bytes message,
+                                   std::uint64_t *id = nullptr) {
         std::uint32_t peers = 0;
-        check(skipstone_server_broadcast_except(handle_, group, except.data(), static_cast<std::uint32_t>(except.size()), channel,
-                                                message.data(), message.size(), &peers, nullptr));
+        check(try_broadcast_except(group, except, channel, message, &peers, id));
         return peers;
+    }
+    Status try_broadcast_except(Group group, const std::vector<Peer> &except, std::uint16_t channel, Bytes message,
+                                std::uint32_t *peers = nullptr, std::uint64_t *id = nullptr) noexcept {
+        return skipstone_server_broadcast_except(handle_, group, except.data(), static_cast<std::uint32_t>(except.size()),
+                                                 channel, message.data(), message.size(), peers, id);
     }
     // The connected peers.
     std::vector<Peer> peers() const {
@@ -390,10 +447,7 @@ public:
     }
     // Denies these addresses and networks, and no others.
     void set_denied(const std::vector<std::string> &networks) {
-        std::vector<const char *> texts;
-        for (const std::string &network : networks) {
-            texts.push_back(network.c_str());
-        }
+        const std::vector<const char *> texts = detail::pointers(networks);
         check(skipstone_server_set_denied(handle_, texts.data(), static_cast<std::uint32_t>(texts.size())));
     }
     void join(Peer peer, Group group) { check(skipstone_server_join(handle_, peer, group)); }
@@ -428,6 +482,19 @@ public:
         stats.size = sizeof stats;
         check(skipstone_server_stats(handle_, &stats));
         return stats;
+    }
+    // State and counters of every connection, for display.
+    std::vector<SkipstoneOverview> overviews() const {
+        std::vector<SkipstoneOverview> overviews;
+        std::uint32_t count = 0;
+        do {
+            SkipstoneOverview empty{};
+            empty.size = sizeof empty;
+            overviews.assign(count, empty);
+            check(skipstone_server_overviews(handle_, overviews.data(), static_cast<std::uint32_t>(overviews.size()), &count));
+        } while (count > overviews.size());
+        overviews.resize(count);
+        return overviews;
     }
     // Ends every connection and the server.
     void stop(std::uint64_t code = 0, const std::string &reason = {}, Microseconds linger = Microseconds(0)) {
@@ -468,6 +535,18 @@ public:
     }
     // A new connection like the first, after its end.
     void reconnect() { check(skipstone_client_reconnect(handle_)); }
+    // How long until a client that reconnects by itself does so; nothing if it does not, or is connected or connecting.
+    std::optional<Microseconds> returns_in() const {
+        std::uint64_t pause_us = 0;
+        Status status = skipstone_client_returns_in(handle_, &pause_us);
+        if (status == SKIPSTONE_STATUS_NOT_AVAILABLE) {
+            return std::nullopt;
+        }
+        check(status);
+        return Microseconds(pause_us);
+    }
+    // The token of the connections that follow this one.
+    void set_token(Bytes token) { check(skipstone_client_set_token(handle_, token.data(), token.size())); }
     Peer peer() const {
         Peer peer = 0;
         check(skipstone_client_peer(handle_, &peer));

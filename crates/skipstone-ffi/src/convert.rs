@@ -4,7 +4,8 @@ use crate::failure::Failure;
 use crate::types::*;
 use library::{
     ChannelRule, ClientConfig, ClosedBy, Congestion, DeliveryMode, Direction, DriverStats, Flow, GivenUp, InboundRule,
-    Merging, MessageRate, Overflow, Overview, PeerId, RedundancyMode, ServerConfig, Stats, Threading, Violation,
+    Merging, MessageRate, Overflow, Overview, PeerId, Reconnect, RedundancyMode, ServerConfig, Stats, Threading,
+    Violation,
 };
 use std::time::Duration;
 
@@ -229,11 +230,14 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         impairment_seed: 0,
         up: PERFECT,
         down: PERFECT,
+        denied: std::ptr::null(),
+        denied_count: 0,
+        reserved: 0,
     }
 }
 
 pub(crate) fn client_defaults() -> SkipstoneClientConfig {
-    let config = ClientConfig::default();
+    let (config, reconnect) = (ClientConfig::default(), Reconnect::default());
     SkipstoneClientConfig {
         size: size_of::<SkipstoneClientConfig>() as u32,
         threading: SkipstoneThreading::Background as u32,
@@ -256,6 +260,10 @@ pub(crate) fn client_defaults() -> SkipstoneClientConfig {
         impairment_seed: 0,
         up: PERFECT,
         down: PERFECT,
+        reconnects: 0,
+        reconnect_attempts_max: reconnect.attempts_max,
+        reconnect_pause_min_us: micros(reconnect.pause_min),
+        reconnect_pause_max_us: micros(reconnect.pause_max),
     }
 }
 
@@ -347,6 +355,8 @@ pub(crate) fn overview(peer: PeerId, overview: &Overview) -> SkipstoneOverview {
         carrier,
         stats: stats(&overview.stats),
         available_bytes_per_second: overview.available_bytes_per_second,
+        sent_payload_bytes_per_second: overview.sending.payload_bytes_per_second,
+        received_payload_bytes_per_second: overview.receiving.payload_bytes_per_second,
     }
 }
 
@@ -364,5 +374,38 @@ pub(crate) fn driver_stats(stats: &DriverStats) -> SkipstoneDriverStats {
         locals: stats.sockets.locals,
         dtls_sessions: stats.dtls.open,
         webtransport_sessions: stats.webtransport.open,
+        denied: stats.denied,
+        receive_buffer_bytes: stats.sockets.receive_buffer_bytes as u64,
+        impairment_drops: stats.sockets.impairment_drops,
+        misrouted_handed_on: stats.misrouted.handed_on,
+        misrouted_dropped: stats.misrouted.dropped,
+        dtls_begun: stats.dtls.begun,
+        dtls_established: stats.dtls.established,
+        dtls_displaced: stats.dtls.displaced,
+        dtls_dropped: stats.dtls.dropped,
+        webtransport_begun: stats.webtransport.begun,
+        webtransport_established: stats.webtransport.established,
+        webtransport_granted: stats.webtransport.sessions,
+        webtransport_retries: stats.webtransport.retries,
+        webtransport_displaced: stats.webtransport.displaced,
+        webtransport_refused: stats.webtransport.refused,
+        webtransport_breaches: stats.webtransport.breaches,
+        webtransport_dropped: stats.webtransport.dropped,
+        streams_accepted: stats.streams.accepted,
+        streams_timed_out: stats.streams.timed_out,
+        streams_displaced: stats.streams.displaced,
+        streams_answered: stats.streams.answered,
+        streams_not_upgraded: stats.streams.not_upgraded,
+        streams_lost: stats.streams.lost,
+        streams_closed: stats.streams.closed,
+        streams_malformed_requests: stats.streams.malformed_requests,
+        streams_oversized_requests: stats.streams.oversized_requests,
+        streams_broken_frames: stats.streams.broken_frames,
+        streams_oversized_messages: stats.streams.oversized_messages,
+        streams_tls_failures: stats.streams.tls_failures,
+        streams_over_budget: stats.streams.over_budget,
+        streams_bad_proxy_headers: stats.streams.bad_proxy_headers,
+        streams_not_taken: stats.streams.not_taken,
+        streams_foreign: stats.streams.foreign,
     }
 }

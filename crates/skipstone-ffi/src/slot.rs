@@ -37,6 +37,7 @@ pub(crate) struct Connection {
     pub(crate) config: ClientConfig,
     /// The server's, from the last time that the client was let in.
     pub(crate) settings: Option<Arc<Settings>>,
+    /// Its connection has ended, and none follows by itself.
     pub(crate) is_closed: bool,
 }
 

@@ -129,7 +129,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["client"],
             &["handle"],
             &["events"],
-            &["impairment", "security", "settings", "statistics"],
+            &["driver_stats", "impairment", "reconnect", "security", "settings", "statistics"],
             &["arguments", "errors", "modes"],
         ],
     ),

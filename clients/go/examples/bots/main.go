@@ -135,20 +135,28 @@ func play(ctx context.Context, url string) (worlds, dots int, err error) {
 	}
 	var isConnected [bots]bool
 	for frame := 0; ctx.Err() == nil; frame++ {
+		if _, err := clients[0].WaitTick(tick); err != nil {
+			return worlds, dots, err
+		}
 		for i, client := range clients {
-			events, err := client.Poll(0)
-			if err != nil {
-				return 0, 0, err
-			}
-			for j := range events {
-				switch event := &events[j]; event.Kind {
-				case skipstone.Connected:
-					isConnected[i] = true
-				case skipstone.Message:
-					worlds++
-					dots = len(event.Payload) / binary.Size(dot{})
-				case skipstone.Closed:
-					return worlds, dots, errors.New(event.Close.Reason)
+			for {
+				events, err := client.Poll(0)
+				if err != nil {
+					return worlds, dots, err
+				}
+				if len(events) == 0 {
+					break
+				}
+				for j := range events {
+					switch event := &events[j]; event.Kind {
+					case skipstone.Connected:
+						isConnected[i] = true
+					case skipstone.Message:
+						worlds++
+						dots = len(event.Payload) / binary.Size(dot{})
+					case skipstone.Closed:
+						return worlds, dots, errors.New(event.Close.Reason)
+					}
 				}
 			}
 			if isConnected[i] {
@@ -159,7 +167,6 @@ func play(ctx context.Context, url string) (worlds, dots int, err error) {
 				}
 			}
 		}
-		time.Sleep(tick)
 	}
 	return worlds, dots, nil
 }

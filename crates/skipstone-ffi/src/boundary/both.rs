@@ -3,7 +3,7 @@
 use super::raw;
 use crate::convert;
 use crate::failure::{Failure, call};
-use crate::slot::Engine;
+use crate::slot::{Engine, State};
 use crate::types::*;
 use crate::{kept, table};
 use library::PeerId;
@@ -14,9 +14,7 @@ use std::time::Duration;
 /// most. No effect with background threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_drive(handle: SkipstoneHandle, wait_max_us: u64) -> SkipstoneStatus {
-    call(|| {
-        let slot = table::find(handle)?;
-        let mut state = slot.lock()?;
+    with(handle, |state| {
         let wait_max = Duration::from_micros(wait_max_us);
         match state.engine()? {
             Engine::Server(server) => server.drive(wait_max)?,
@@ -30,9 +28,7 @@ pub extern "C" fn skipstone_drive(handle: SkipstoneHandle, wait_max_us: u64) -> 
 /// configuration says otherwise.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_flush(handle: SkipstoneHandle) -> SkipstoneStatus {
-    call(|| {
-        let slot = table::find(handle)?;
-        let mut state = slot.lock()?;
+    with(handle, |state| {
         match state.engine()? {
             Engine::Server(server) => server.flush()?,
             Engine::Client(connection) => connection.client.flush()?,
@@ -110,6 +106,11 @@ pub(super) fn release(handle: SkipstoneHandle) -> Result<(), Failure> {
     let slot = table::remove(handle)?;
     drop(kept::end(handle, &slot));
     Ok(())
+}
+
+/// A call about what the handle stands for, while no other call changes it.
+pub(super) fn with(handle: SkipstoneHandle, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
+    call(|| body(&mut *table::find(handle)?.lock()?))
 }
 
 /// A peer that may exist.

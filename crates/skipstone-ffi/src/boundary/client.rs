@@ -1,13 +1,13 @@
 //! Clients.
 
-use super::both::not_available;
+use super::both::{not_available, with};
 use super::{client_config, raw};
 use crate::convert;
 use crate::failure::{Failure, call};
-use crate::slot::{Connection, Engine, Slot, State};
+use crate::slot::{Connection, Engine, Slot};
 use crate::types::*;
 use crate::{kept, table};
-use library::{Client, Close, ClosedBy, Destination, code};
+use library::{Client, Destination};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -71,33 +71,6 @@ pub unsafe extern "C" fn skipstone_client_connect_local(
         let handle = add(connected, None, token, config)?;
         // SAFETY: it was written to above.
         unsafe { client.write(handle) };
-        Ok(())
-    })
-}
-
-/// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
-/// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
-/// and to the first URL again if that server does not let the client in. Wait before
-/// it, longer each time, and add a part at random where many clients lose a server at the same moment. Its events have the
-/// same `peer` as those of the first.
-#[unsafe(no_mangle)]
-pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> SkipstoneStatus {
-    with(client, |state| {
-        let connection = state.connection()?;
-        if !connection.is_closed {
-            let text = "the connection has not ended: close it, or wait for the event that it is closed";
-            return Err(Failure::new(SkipstoneStatus::StillOpen, text));
-        }
-        let Some(destination) = &mut connection.destination else {
-            let text = "a client of a server in this process does not reconnect: connect a new one";
-            return Err(Failure::new(SkipstoneStatus::BadUrl, text));
-        };
-        let connected = Client::connect(destination.url(), &connection.token, connection.config.clone());
-        connection.client = connected.inspect_err(|error| {
-            let reason = error.to_string().into();
-            destination.on_closed(&Close { by: ClosedBy::Nobody, code: code::UNREACHABLE, reason });
-        })?;
-        connection.is_closed = false;
         Ok(())
     })
 }
@@ -228,8 +201,4 @@ fn add(
     let connection =
         Connection { client, destination, token: token.to_owned(), config, settings: None, is_closed: false };
     table::add(Slot::new(Engine::Client(Box::new(connection))))
-}
-
-fn with(client: SkipstoneClient, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(client)?.lock()?))
 }

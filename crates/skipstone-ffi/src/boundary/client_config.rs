@@ -4,7 +4,7 @@ use super::raw;
 use crate::convert::{self, congestion, flag, merging, some, threading};
 use crate::failure::Failure;
 use crate::types::*;
-use library::{ClientConfig, DtlsVersion, Limits, Trust};
+use library::{ClientConfig, DtlsVersion, Limits, Reconnect, Trust};
 use std::time::Duration;
 
 /// # Safety
@@ -41,6 +41,11 @@ pub(super) unsafe fn read(config: *const SkipstoneClientConfig) -> Result<Client
     if flag("impaired", given.impaired)? {
         read.impairment = Some(crate::impairment::of(&given.up, &given.down, given.impairment_seed)?);
     }
+    read.reconnect = flag("reconnects", given.reconnects)?.then(|| Reconnect {
+        pause_min: Duration::from_micros(given.reconnect_pause_min_us),
+        pause_max: Duration::from_micros(given.reconnect_pause_max_us),
+        attempts_max: given.reconnect_attempts_max,
+    });
     Ok(read)
 }
 

@@ -59,9 +59,13 @@ pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> Sk
         let slot = table::find(handle)?;
         let _right = slot.wait_alone()?;
         let mut state = slot.lock()?;
-        let waiter = match state.engine()? {
-            Engine::Server(server) => server.waiter(),
-            Engine::Client(connection) => connection.client.waiter(),
+        let (waiter, span) = match state.engine()? {
+            Engine::Server(server) => (server.waiter(), span),
+            // The poll that is due then begins the next connection.
+            Engine::Client(connection) => {
+                let client = &connection.client;
+                (client.waiter(), client.returns_in().map_or(span, |pause| span.min(pause)))
+            }
         };
         if let Some(waiter) = waiter {
             drop(state);
@@ -137,7 +141,8 @@ fn next(state: &mut State) -> Result<Option<Event>, Failure> {
                     connection.destination.iter_mut().for_each(Destination::on_connected);
                 }
                 Some(Event::Closed { close, .. }) => {
-                    connection.is_closed = true;
+                    // One that comes back by itself has ended with the last of its connections.
+                    connection.is_closed = connection.client.returns_in().is_none();
                     if let Some(destination) = &mut connection.destination {
                         destination.on_closed(close);
                     }

@@ -1,44 +1,12 @@
-//! A server's peers: who is connected, from where, and broadcasts that leave some of them out.
+//! A server's peers: who is connected, from where, and who is denied.
 
-use super::both::{known, not_available};
+use super::both::{known, not_available, with};
 use super::raw;
 use crate::convert;
-use crate::failure::{Failure, call};
-use crate::slot::State;
-use crate::table;
+use crate::failure::Failure;
 use crate::types::*;
-use library::{Group, PeerId};
+use library::PeerId;
 use std::ffi::c_char;
-
-/// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
-/// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn skipstone_server_broadcast_except(
-    server: SkipstoneServer,
-    group: SkipstoneGroup,
-    except: *const SkipstonePeer,
-    except_count: u32,
-    channel: u16,
-    data: *const u8,
-    length: usize,
-    peers: *mut u32,
-    id: *mut u64,
-) -> SkipstoneStatus {
-    with(server, |state| {
-        raw::check_room("peers", peers, u32::from(!peers.is_null()))?;
-        raw::check_room("id", id, u32::from(!id.is_null()))?;
-        // SAFETY: the caller's array.
-        let except = unsafe { raw::items("except", except, except_count as usize) }?;
-        let except: Vec<PeerId> = except.iter().filter_map(|peer| known(convert::peer_id(*peer))).collect();
-        // SAFETY: the caller's buffer.
-        let payload = unsafe { raw::message(&mut state.held, data, length) }?;
-        let receipt = state.server()?.broadcast_except(Group(group), &except, channel, payload)?;
-        // SAFETY: the caller's pointers.
-        unsafe { raw::put_if_wanted("peers", peers, receipt.peers as u32) }?;
-        // SAFETY: the caller's pointers.
-        unsafe { raw::put_if_wanted("id", id, receipt.id.0) }
-    })
-}
 
 /// The connected peers, up to `capacity` of them. `count` gets the number that there are. Since version 1.2.
 #[unsafe(no_mangle)]
@@ -98,8 +66,4 @@ pub unsafe extern "C" fn skipstone_server_set_denied(
             error => Failure::new(SkipstoneStatus::BadValue, error.to_string()),
         })
     })
-}
-
-fn with(server: SkipstoneServer, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(server)?.lock()?))
 }

@@ -1,13 +1,13 @@
 //! Servers.
 
-use super::both::not_available;
+use super::both::{not_available, with};
 use super::{raw, server_config};
 use crate::convert;
 use crate::failure::{Failure, call};
 use crate::slot::{Engine, Slot, State};
 use crate::types::*;
 use crate::{identity, kept, log, table};
-use library::{Group, Server, code};
+use library::{Server, code};
 use std::ffi::c_char;
 use std::time::Duration;
 
@@ -166,52 +166,6 @@ pub unsafe extern "C" fn skipstone_server_send(
     })
 }
 
-/// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
-/// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn skipstone_server_broadcast(
-    server: SkipstoneServer,
-    group: SkipstoneGroup,
-    channel: u16,
-    data: *const u8,
-    length: usize,
-    peers: *mut u32,
-    id: *mut u64,
-) -> SkipstoneStatus {
-    with(server, |state| {
-        raw::check_room("peers", peers, u32::from(!peers.is_null()))?;
-        raw::check_room("id", id, u32::from(!id.is_null()))?;
-        // SAFETY: the caller's buffer.
-        let payload = unsafe { raw::message(&mut state.held, data, length) }?;
-        let server = state.server()?;
-        let receipt = server.broadcast(Group(group), channel, payload)?;
-        // SAFETY: the caller's pointers.
-        unsafe { raw::put_if_wanted("peers", peers, receipt.peers as u32) }?;
-        // SAFETY: the caller's pointers.
-        unsafe { raw::put_if_wanted("id", id, receipt.id.0) }
-    })
-}
-
-/// Adds a peer to a group.
-#[unsafe(no_mangle)]
-pub extern "C" fn skipstone_server_join(
-    server: SkipstoneServer,
-    peer: SkipstonePeer,
-    group: SkipstoneGroup,
-) -> SkipstoneStatus {
-    with(server, |state| Ok(state.server()?.join(convert::peer_id(peer), Group(group))?))
-}
-
-/// Takes a peer out of a group.
-#[unsafe(no_mangle)]
-pub extern "C" fn skipstone_server_leave(
-    server: SkipstoneServer,
-    peer: SkipstonePeer,
-    group: SkipstoneGroup,
-) -> SkipstoneStatus {
-    with(server, |state| Ok(state.server()?.leave(convert::peer_id(peer), Group(group))?))
-}
-
 /// Sets when messages to one peer are sent: as `merging_us` of the configuration.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_server_set_merging(
@@ -367,10 +321,6 @@ pub unsafe extern "C" fn skipstone_server_overviews(
         // SAFETY: the caller's pointer.
         unsafe { raw::put("count", count, all.len() as u32) }
     })
-}
-
-fn with(server: SkipstoneServer, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
-    call(|| body(&mut *table::find(server)?.lock()?))
 }
 
 /// # Safety

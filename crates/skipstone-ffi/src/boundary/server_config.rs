@@ -37,6 +37,8 @@ pub(super) unsafe fn read(config: *const SkipstoneServerConfig) -> Result<Server
     unsafe { inbound(&given, &mut config) }?;
     // SAFETY: the caller's promise.
     unsafe { streams(&given, &mut config) }?;
+    // SAFETY: the caller's promise.
+    config.denied = unsafe { raw::texts("denied", given.denied, given.denied_count) }?;
     config.memory = MemoryBudget {
         connection: given.memory_per_connection,
         network: given.memory_per_network,

@@ -187,6 +187,12 @@ pub struct SkipstoneServerConfig {
     pub up: SkipstoneLink,
     /// The simulated links towards the clients.
     pub down: SkipstoneLink,
+    /// Addresses and networks of which nothing is heard, as skipstone_server_set_denied has them. Since version 1.3.
+    pub denied: *const *const c_char,
+    /// Number of `denied`.
+    pub denied_count: u32,
+    /// Always 0.
+    pub reserved: u32,
 }
 
 /// Configuration of a client. skipstone_client_config_init sets the defaults. The strings are read by
@@ -237,4 +243,14 @@ pub struct SkipstoneClientConfig {
     pub up: SkipstoneLink,
     /// The simulated link towards this client.
     pub down: SkipstoneLink,
+    /// 1: after a connection that was lost, or to a server that restarts or is full, the client connects again by itself, in
+    /// skipstone_poll: see skipstone_client_returns_in. It has no effect on a client of this process. Since version 1.3.
+    pub reconnects: u32,
+    /// Attempts in a row that may fail. Default 20.
+    pub reconnect_attempts_max: u32,
+    /// The first pause after a lost connection, at least 1 ms; it doubles with each attempt that fails, and half of it is random.
+    /// Default 250 ms.
+    pub reconnect_pause_min_us: u64,
+    /// The longest pause. Default 30 s.
+    pub reconnect_pause_max_us: u64,
 }

@@ -99,6 +99,10 @@ pub struct SkipstoneOverview {
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
     /// where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
     pub available_bytes_per_second: u64,
+    /// Bytes of messages per second to the peer. Since version 1.3.
+    pub sent_payload_bytes_per_second: f64,
+    /// Bytes of messages per second from the peer. Since version 1.3.
+    pub received_payload_bytes_per_second: f64,
 }
 
 /// Counters of the drivers and their sockets.
@@ -129,6 +133,72 @@ pub struct SkipstoneDriverStats {
     pub dtls_sessions: u64,
     /// QUIC connections of WebTransport, open now.
     pub webtransport_sessions: u64,
+    /// Datagrams and streams from addresses that are denied. This and what follows came with version 1.3.
+    pub denied: u64,
+    /// The smallest receive buffer that the system granted, in bytes.
+    pub receive_buffer_bytes: u64,
+    /// Datagrams that the simulated network dropped for lack of memory.
+    pub impairment_drops: u64,
+    /// Datagrams that came to the wrong shard and were handed to the shard of their connection.
+    pub misrouted_handed_on: u64,
+    /// Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+    pub misrouted_dropped: u64,
+    /// DTLS sessions that began with a ClientHello.
+    pub dtls_begun: u64,
+    /// DTLS handshakes that were completed.
+    pub dtls_established: u64,
+    /// DTLS sessions that were removed before their time limit, because another session needed the place.
+    pub dtls_displaced: u64,
+    /// Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+    pub dtls_dropped: u64,
+    /// QUIC handshakes that began.
+    pub webtransport_begun: u64,
+    /// QUIC handshakes that were completed.
+    pub webtransport_established: u64,
+    /// Sessions of WebTransport that were granted.
+    pub webtransport_granted: u64,
+    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    pub webtransport_retries: u64,
+    /// QUIC connections that were removed before their time limit, because another one needed the place.
+    pub webtransport_displaced: u64,
+    /// Requests and streams that were refused, for their origin or because nothing here needs them.
+    pub webtransport_refused: u64,
+    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+    pub webtransport_breaches: u64,
+    /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
+    pub webtransport_dropped: u64,
+    /// Streams of the TCP port that were accepted. Those that follow say why streams ended.
+    pub streams_accepted: u64,
+    /// Their handshake, or their closing, took too long.
+    pub streams_timed_out: u64,
+    /// They were closed for newer ones, because their network had too many without a connection.
+    pub streams_displaced: u64,
+    /// Plain HTTP requests that were answered.
+    pub streams_answered: u64,
+    /// Plain HTTP requests for something that there is not.
+    pub streams_not_upgraded: u64,
+    /// They ended without a goodbye.
+    pub streams_lost: u64,
+    /// They were closed in an orderly way, by either side.
+    pub streams_closed: u64,
+    /// First bytes that are of no protocol here, and malformed requests.
+    pub streams_malformed_requests: u64,
+    /// Heads of requests beyond 8 KiB, or with too many lines.
+    pub streams_oversized_requests: u64,
+    /// Broken frames of WebSocket, and lengths that no message has.
+    pub streams_broken_frames: u64,
+    /// Messages beyond the limit.
+    pub streams_oversized_messages: u64,
+    /// TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+    pub streams_tls_failures: u64,
+    /// Clients that asked for TLS while too many handshakes had begun.
+    pub streams_over_budget: u64,
+    /// PROXY headers that cannot be read, or come from a stranger.
+    pub streams_bad_proxy_headers: u64,
+    /// Requests in clear where TLS is required, and streams of a kind that is not taken.
+    pub streams_not_taken: u64,
+    /// Pages of other origins, and requests for other hosts.
+    pub streams_foreign: u64,
 }
 
 /// A client's estimate of the server's clock.

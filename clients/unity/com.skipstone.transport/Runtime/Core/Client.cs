@@ -7,12 +7,16 @@ namespace Skipstone
     /// <remarks>Calls may come from several threads, but one thread polls, and reads the events that it got. Disposing ends the connection
     /// without telling the server; <see cref="Close"/> tells it. After <see cref="EventKind.Closed"/>, <see cref="Reconnect"/> begins
     /// anew: with a pause that grows while attempts fail, and a random part in it where many players lose a server at the same
-    /// moment.</remarks>
+    /// moment. <see cref="ClientConfig.Reconnect"/> does so by itself.</remarks>
     /// <example><code>
     /// using var client = Client.Connect("skip://game.example:7777", Encoding.UTF8.GetBytes("Ann"));
-    /// client.Wait(TimeSpan.FromSeconds(1));
-    /// foreach (Event happened in client.Poll())
-    ///     if (happened.Kind == EventKind.Connected) client.Send(0, Encoding.UTF8.GetBytes("hello"));
+    /// while (true) // a game does this once per frame, without the WaitTick
+    /// {
+    ///     client.WaitTick(TimeSpan.FromMilliseconds(16));
+    ///     for (EventBatch batch = client.Poll(); batch.Count > 0; batch = client.Poll())
+    ///         foreach (Event happened in batch)
+    ///             if (happened.Kind == EventKind.Connected) client.Send(0, Encoding.UTF8.GetBytes("hello"));
+    /// }
     /// </code></example>
     public sealed unsafe class Client : IDisposable
     {
@@ -74,26 +78,19 @@ namespace Skipstone
 
         /// <summary>Waits until there is an event, for <paramref name="span"/> at most: a loop that runs at a fixed rate calls
         /// <see cref="WaitTick"/>. A stepped client is driven meanwhile.</summary>
-        public void Wait(TimeSpan span) =>
-            Calls.Check(NativeMethods.skipstone_wait(handle.Number, Native.Time.ToMicroseconds(span, nameof(span))));
+        public void Wait(TimeSpan span) => handle.Wait(span);
 
         /// <summary>Waits for the next tick of a loop that runs once per <paramref name="interval"/>, however many events come:
         /// <see cref="Poll"/> has them afterwards. The first tick is due an interval after the first call; ticks do not drift, and those
         /// that are late by a whole interval or more are skipped. A stepped client is driven meanwhile.</summary>
         /// <returns>The number of ticks that were skipped.</returns>
-        public ulong WaitTick(TimeSpan interval)
-        {
-            ulong missed;
-            Calls.Check(NativeMethods.skipstone_wait_tick(handle.Number, Native.Time.ToMicroseconds(interval, nameof(interval)), &missed));
-            return missed;
-        }
+        public ulong WaitTick(TimeSpan interval) => handle.WaitTick(interval);
 
         /// <summary>One round of a stepped client, waiting for its socket for <paramref name="waitMax"/> at most.</summary>
-        public void Drive(TimeSpan waitMax = default) =>
-            Calls.Check(NativeMethods.skipstone_drive(handle.Number, Native.Time.ToMicroseconds(waitMax, nameof(waitMax))));
+        public void Drive(TimeSpan waitMax = default) => handle.Drive(waitMax);
 
         /// <summary>Sends all messages that were queued since the last flush; needed only with <see cref="Merging.UntilFlush"/>.</summary>
-        public void Flush() => Calls.Check(NativeMethods.skipstone_flush(handle.Number));
+        public void Flush() => handle.Flush();
 
         /// <summary>Sends a message to the server. On a reliable channel it is delivered, or ends in <see cref="EventKind.GivenUp"/>, or the
         /// connection ends in <see cref="EventKind.Closed"/>. The bytes are copied, once. No garbage.</summary>
@@ -124,6 +121,10 @@ namespace Skipstone
         {
             fixed (byte* bytes = payload.Array) return TrySend(channel, bytes + payload.Offset, payload.Count, out id, age);
         }
+
+        /// <inheritdoc cref="TrySend(ushort, ArraySegment{byte}, out MessageId, TimeSpan)"/>
+        public Status TrySend(ushort channel, byte[] payload, out MessageId id, TimeSpan age = default) =>
+            TrySend(channel, new ArraySegment<byte>(payload), out id, age);
 
         /// <summary>The same for bytes at a pointer.</summary>
         public Status TrySend(ushort channel, byte* payload, int length, out MessageId id, TimeSpan age = default)
@@ -209,9 +210,35 @@ namespace Skipstone
             return hasMoved != 0;
         }
 
-        /// <summary>Begins a new connection with the URL, token and configuration of the first, after <see cref="EventKind.Closed"/>.</summary>
-        /// <exception cref="SkipstoneException"><see cref="Status.StillOpen"/>: the connection has not ended.</exception>
+        /// <summary>Begins a new connection with the URL, token and configuration of the first, after <see cref="EventKind.Closed"/>. A client
+        /// with <see cref="ClientConfig.Reconnect"/> needs it only when it has given up.</summary>
+        /// <exception cref="SkipstoneException"><see cref="Status.StillOpen"/>: the connection has not ended, or the client connects again
+        /// by itself.</exception>
         public void Reconnect() => Calls.Check(NativeMethods.skipstone_client_reconnect(handle.Number));
+
+        /// <summary>How long it is until a client with <see cref="ClientConfig.Reconnect"/> connects again by itself: ask after
+        /// <see cref="EventKind.Closed"/>. Each connection is one of its own, and nothing that was queued is taken along. <c>null</c> if none
+        /// follows, or the client is connected or connecting.</summary>
+        public TimeSpan? ReturnsIn
+        {
+            get
+            {
+                ulong microseconds;
+                int status = NativeMethods.skipstone_client_returns_in(handle.Number, &microseconds);
+                if (status == (int)Status.NotAvailable) return null;
+                Calls.Check(status);
+                return Time.FromMicroseconds(microseconds);
+            }
+        }
+
+        /// <summary>Sets the token of the connections that follow this one: what the server gave the client for its session, in place of
+        /// what it first came with. Up to 1,024 bytes; <c>null</c> for none.</summary>
+        /// <exception cref="SkipstoneException"><see cref="Status.TooLong"/>: the token before stays.</exception>
+        public void SetToken(byte[] token)
+        {
+            fixed (byte* bytes = token)
+                Calls.Check(NativeMethods.skipstone_client_set_token(handle.Number, bytes, (UIntPtr)(token?.Length ?? 0)));
+        }
 
         /// <summary>Ends the connection, and tells the server the code, below 1,000 the application's own, and up to 512 bytes of the reason.
         /// Queued reliable messages have <paramref name="linger"/> to arrive first. Returns when the server knows, or soon after.</summary>

@@ -63,6 +63,8 @@ namespace Skipstone
         public uint? WindowBytes { get; set; }
         /// <summary>Bytes of a datagram that this client takes, at most.</summary>
         public uint? DatagramBytesMax { get; set; }
+        /// <summary>How the client connects again by itself; <c>null</c>, the default, if it does not.</summary>
+        public Reconnect Reconnect { get; set; }
         /// <summary>A simulated network around the UDP socket.</summary>
         public Impairment Impairment { get; set; }
         /// <summary>Events that one <see cref="Client.Poll"/> gives, at most; 1 to 65,536.</summary>

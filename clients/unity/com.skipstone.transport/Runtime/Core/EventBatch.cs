@@ -5,8 +5,9 @@ namespace Skipstone
 {
     /// <summary>The events that one <c>Poll</c> gave. They are read in place, until the next one.</summary>
     /// <example><code>
-    /// foreach (Event happened in server.Poll())
-    ///     if (happened.Kind == EventKind.Requested) server.Accept(happened.Peer);
+    /// for (EventBatch batch = server.Poll(); batch.Count > 0; batch = server.Poll())
+    ///     foreach (Event happened in batch)
+    ///         if (happened.Kind == EventKind.Requested) server.Accept(happened.Peer);
     /// </code></example>
     public readonly struct EventBatch
     {

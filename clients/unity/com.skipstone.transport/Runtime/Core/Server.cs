@@ -60,27 +60,20 @@ namespace Skipstone
 
         /// <summary>Waits until there is an event, for <paramref name="span"/> at most: a loop that runs at a fixed rate calls
         /// <see cref="WaitTick"/>. A stepped server is driven meanwhile.</summary>
-        public void Wait(TimeSpan span) =>
-            Calls.Check(NativeMethods.skipstone_wait(handle.Number, Native.Time.ToMicroseconds(span, nameof(span))));
+        public void Wait(TimeSpan span) => handle.Wait(span);
 
         /// <summary>Waits for the next tick of a loop that runs once per <paramref name="interval"/>, however many events come:
         /// <see cref="Poll"/> has them afterwards. The first tick is due an interval after the first call; ticks do not drift, and those
         /// that are late by a whole interval or more are skipped. A stepped server is driven meanwhile.</summary>
         /// <returns>The number of ticks that were skipped.</returns>
-        public ulong WaitTick(TimeSpan interval)
-        {
-            ulong missed;
-            Calls.Check(NativeMethods.skipstone_wait_tick(handle.Number, Native.Time.ToMicroseconds(interval, nameof(interval)), &missed));
-            return missed;
-        }
+        public ulong WaitTick(TimeSpan interval) => handle.WaitTick(interval);
 
         /// <summary>One round of a stepped server, waiting for its sockets for <paramref name="waitMax"/> at most.</summary>
-        public void Drive(TimeSpan waitMax = default) =>
-            Calls.Check(NativeMethods.skipstone_drive(handle.Number, Native.Time.ToMicroseconds(waitMax, nameof(waitMax))));
+        public void Drive(TimeSpan waitMax = default) => handle.Drive(waitMax);
 
         /// <summary>Sends all messages that were queued since the last flush. Needed at the end of each tick, unless
         /// <see cref="ServerConfig.Merging"/> says otherwise.</summary>
-        public void Flush() => Calls.Check(NativeMethods.skipstone_flush(handle.Number));
+        public void Flush() => handle.Flush();
 
         /// <summary>Accepts a client that asked to connect. <see cref="EventKind.Connected"/> follows.</summary>
         public void Accept(PeerId peer) => Calls.Check(NativeMethods.skipstone_server_accept(handle.Number, peer.Value));
@@ -134,6 +127,10 @@ namespace Skipstone
             fixed (byte* bytes = payload.Array) return TrySend(peer, channel, bytes + payload.Offset, payload.Count, out id, age);
         }
 
+        /// <inheritdoc cref="TrySend(PeerId, ushort, ArraySegment{byte}, out MessageId, TimeSpan)"/>
+        public Status TrySend(PeerId peer, ushort channel, byte[] payload, out MessageId id, TimeSpan age = default) =>
+            TrySend(peer, channel, new ArraySegment<byte>(payload), out id, age);
+
         /// <summary>The same for bytes at a pointer.</summary>
         public Status TrySend(PeerId peer, ushort channel, byte* payload, int length, out MessageId id, TimeSpan age = default)
         {
@@ -141,39 +138,6 @@ namespace Skipstone
             ulong number;
             int status = NativeMethods.skipstone_server_send(handle.Number, peer.Value, channel, payload, (UIntPtr)length,
                 Native.Time.ToMicroseconds(age, nameof(age)), &number);
-            id = new MessageId(status == 0 ? number : 0);
-            return (Status)status;
-        }
-
-        /// <summary>Sends one message to every connected member of a group. The bytes are copied once for all. No garbage.</summary>
-        /// <returns>The number of members for which it was accepted.</returns>
-        /// <exception cref="SkipstoneException">No member gets the message; <see cref="SkipstoneException.Status"/> says why.</exception>
-        public int Broadcast(Group group, ushort channel, ArraySegment<byte> payload)
-        {
-            fixed (byte* bytes = payload.Array) return Broadcast(group, channel, bytes + payload.Offset, payload.Count);
-        }
-
-        /// <inheritdoc cref="Broadcast(Group, ushort, ArraySegment{byte})"/>
-        public int Broadcast(Group group, ushort channel, byte[] payload) => Broadcast(group, channel, new ArraySegment<byte>(payload));
-
-        /// <summary>Passes bytes on that arrived; otherwise as the others.</summary>
-        public int Broadcast(Group group, ushort channel, Payload payload) => Broadcast(group, channel, payload.Pointer, payload.Length);
-
-        /// <summary>The same for bytes at a pointer.</summary>
-        public int Broadcast(Group group, ushort channel, byte* payload, int length)
-        {
-            Status status = TryBroadcast(group, channel, payload, length, out int peers, out _);
-            return status == Status.Ok ? peers : throw Calls.Error(status);
-        }
-
-        /// <summary>The same without an exception, and with the message's id.</summary>
-        public Status TryBroadcast(Group group, ushort channel, byte* payload, int length, out int peers, out MessageId id)
-        {
-            if (length < 0) throw new ArgumentOutOfRangeException(nameof(length), length, "a length is not negative");
-            uint count;
-            ulong number;
-            int status = NativeMethods.skipstone_server_broadcast(handle.Number, group.Number, channel, payload, (UIntPtr)length, &count, &number);
-            peers = status == 0 ? (int)count : 0;
             id = new MessageId(status == 0 ? number : 0);
             return (Status)status;
         }
@@ -191,19 +155,7 @@ namespace Skipstone
         {
             fixed (byte* bytes = payload) return TrySend(peer, channel, bytes, payload.Length, out id, age);
         }
-
-        /// <inheritdoc cref="Broadcast(Group, ushort, ArraySegment{byte})"/>
-        public int Broadcast(Group group, ushort channel, ReadOnlySpan<byte> payload)
-        {
-            fixed (byte* bytes = payload) return Broadcast(group, channel, bytes, payload.Length);
-        }
 #endif
-
-        /// <summary>Adds a peer to a group.</summary>
-        public void Join(PeerId peer, Group group) => Calls.Check(NativeMethods.skipstone_server_join(handle.Number, peer.Value, group.Number));
-
-        /// <summary>Takes a peer out of a group.</summary>
-        public void Leave(PeerId peer, Group group) => Calls.Check(NativeMethods.skipstone_server_leave(handle.Number, peer.Value, group.Number));
 
         /// <summary>Sets when messages to one peer are sent.</summary>
         public void SetMerging(PeerId peer, Merging merging) =>
@@ -308,6 +260,10 @@ namespace Skipstone
         /// <summary>State and counters of one connection. False if there is no such connection, or it is younger than the newest
         /// snapshot.</summary>
         public bool TryReadOverview(PeerId peer, out Overview overview) => Figures.TryOverview(handle.Number, peer.Value, out overview);
+
+        /// <summary>State and counters of every connection. For display: the cost grows with the number of connections. Makes an
+        /// array.</summary>
+        public Overview[] Overviews => Figures.Overviews(handle.Number);
 
         /// <summary>Why the server's driver has ended; <c>null</c> while it runs.</summary>
         public string Failure => Calls.Read(Calls.Text.Failure, handle.Number);

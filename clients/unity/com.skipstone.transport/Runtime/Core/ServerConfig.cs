@@ -135,6 +135,8 @@ namespace Skipstone
         public IReadOnlyList<string> Hosts { get; set; }
         /// <summary>Proxies, by address or network, that may say whose connections they pass on.</summary>
         public IReadOnlyList<string> TrustedProxies { get; set; }
+        /// <summary>Addresses and networks of which nothing is heard, as <see cref="Server.SetDenied"/> has them.</summary>
+        public IReadOnlyList<string> Denied { get; set; }
         /// <summary>Answer to server browsers, up to 1,181 bytes.</summary>
         public byte[] QueryAnswer { get; set; }
         /// <summary>A simulated network around the UDP socket; <see cref="WebSocket"/> must be off.</summary>

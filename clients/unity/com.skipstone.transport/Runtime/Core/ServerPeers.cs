@@ -1,4 +1,4 @@
-// A server's peers: who is connected, from where, and broadcasts that leave some of them out.
+// A server's peers: who is connected, from where, and who is denied.
 using System;
 using Skipstone.Native;
 
@@ -6,33 +6,6 @@ namespace Skipstone
 {
     public sealed unsafe partial class Server
     {
-        /// <summary>As <see cref="Broadcast(Group, ushort, ArraySegment{byte})"/>, without some members: most often without the one whose
-        /// message is passed on. A peer in <paramref name="except"/> that is no member, or has gone, changes nothing.</summary>
-        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, ArraySegment<byte> payload)
-        {
-            fixed (byte* bytes = payload.Array) return BroadcastExcept(group, except, channel, bytes + payload.Offset, payload.Count);
-        }
-
-        /// <summary>Passes bytes on that arrived; otherwise as the others.</summary>
-        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, Payload payload) =>
-            BroadcastExcept(group, except, channel, payload.Pointer, payload.Length);
-
-        /// <summary>The same for bytes at a pointer.</summary>
-        public int BroadcastExcept(Group group, PeerId[] except, ushort channel, byte* payload, int length)
-        {
-            if (except == null) throw new ArgumentNullException(nameof(except));
-            if (length < 0) throw new ArgumentOutOfRangeException(nameof(length), length, "a length is not negative");
-            uint peers;
-            ulong id;
-            // A PeerId is its number and nothing else.
-            fixed (PeerId* first = except)
-            {
-                Calls.Check(NativeMethods.skipstone_server_broadcast_except(
-                    handle.Number, group.Number, (ulong*)first, (uint)except.Length, channel, payload, (UIntPtr)length, &peers, &id));
-            }
-            return (int)peers;
-        }
-
         /// <summary>The connected peers. Makes an array.</summary>
         public PeerId[] Peers
         {

@@ -95,12 +95,16 @@ namespace Skipstone
         public double SentMessagesPerSecond => native.SentMessagesPerSecond;
         /// <summary>Bytes per second to the peer, headers included.</summary>
         public double SentBytesPerSecond => native.SentBytesPerSecond;
+        /// <summary>Bytes of messages per second to the peer.</summary>
+        public double SentPayloadBytesPerSecond => native.SentPayloadBytesPerSecond;
         /// <summary>Share of packets to the peer that the path lost, 0 to 1.</summary>
         public double SentLoss => native.SentLoss;
         /// <summary>Messages per second from the peer.</summary>
         public double ReceivedMessagesPerSecond => native.ReceivedMessagesPerSecond;
         /// <summary>Bytes per second from the peer, headers included.</summary>
         public double ReceivedBytesPerSecond => native.ReceivedBytesPerSecond;
+        /// <summary>Bytes of messages per second from the peer.</summary>
+        public double ReceivedPayloadBytesPerSecond => native.ReceivedPayloadBytesPerSecond;
         /// <summary>Share of packets from the peer that the path lost, 0 to 1.</summary>
         public double ReceivedLoss => native.ReceivedLoss;
         /// <summary>The connection's counters.</summary>
@@ -117,37 +121,6 @@ namespace Skipstone
                 return Utf8.Read(copy.Carrier, length);
             }
         }
-    }
-
-    /// <summary>Counters of the drivers and their sockets.</summary>
-    public readonly struct DriverStats
-    {
-        private readonly NativeDriverStats native;
-
-        internal DriverStats(in NativeDriverStats native) => this.native = native;
-
-        /// <summary>Whether the system granted smaller socket buffers than asked for.</summary>
-        public bool AreBuffersShort => native.AreBuffersShort != 0;
-        /// <summary>Rounds of the drivers' loops.</summary>
-        public ulong Rounds => native.Rounds;
-        /// <summary>System calls that sent datagrams.</summary>
-        public ulong SendCalls => native.SendCalls;
-        /// <summary>Datagrams that the system refused to send.</summary>
-        public ulong SendErrors => native.SendErrors;
-        /// <summary>Datagrams that the system dropped because a receive buffer was full.</summary>
-        public ulong ReceiveDrops => native.ReceiveDrops;
-        /// <summary>WebSockets in clear, open now.</summary>
-        public ulong WebSockets => native.WebSockets;
-        /// <summary>WebSockets over TLS, open now.</summary>
-        public ulong SecureWebSockets => native.SecureWebSockets;
-        /// <summary>TCP connections without WebSocket, open now.</summary>
-        public ulong RawStreams => native.RawStreams;
-        /// <summary>Clients of this process, open now.</summary>
-        public ulong Locals => native.Locals;
-        /// <summary>DTLS sessions, open now.</summary>
-        public ulong DtlsSessions => native.DtlsSessions;
-        /// <summary>QUIC connections of WebTransport, open now.</summary>
-        public ulong WebTransportSessions => native.WebTransportSessions;
     }
 
     /// <summary>A client's estimate of the server's clock.</summary>

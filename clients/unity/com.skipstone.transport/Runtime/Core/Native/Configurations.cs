@@ -50,6 +50,8 @@ namespace Skipstone.Native
             native->HostCount = Count(config.Hosts);
             native->TrustedProxies = arena.Texts(config.TrustedProxies, nameof(config.TrustedProxies));
             native->TrustedProxyCount = Count(config.TrustedProxies);
+            native->Denied = arena.Texts(config.Denied, nameof(config.Denied));
+            native->DeniedCount = Count(config.Denied);
             native->QueryAnswer = arena.Bytes(config.QueryAnswer);
             native->QueryAnswerLength = (uint)(config.QueryAnswer?.Length ?? 0);
             if (config.Impairment == null) return;
@@ -78,11 +80,21 @@ namespace Skipstone.Native
             native->MessageBytesMax = config.MessageBytesMax ?? native->MessageBytesMax;
             native->WindowBytes = config.WindowBytes ?? native->WindowBytes;
             native->DatagramBytesMax = config.DatagramBytesMax ?? native->DatagramBytesMax;
+            Fill(native, config.Reconnect);
             if (config.Impairment == null) return;
             native->Impaired = 1;
             native->ImpairmentSeed = config.Impairment.Seed;
             native->Up = Link(config.Impairment.Up);
             native->Down = Link(config.Impairment.Down);
+        }
+
+        private static void Fill(NativeClientConfig* native, Reconnect reconnect)
+        {
+            if (reconnect == null) return;
+            native->Reconnects = 1;
+            native->ReconnectAttemptsMax = reconnect.AttemptsMax ?? native->ReconnectAttemptsMax;
+            Set(ref native->ReconnectPauseMinMicroseconds, reconnect.PauseMin, nameof(reconnect.PauseMin));
+            Set(ref native->ReconnectPauseMaxMicroseconds, reconnect.PauseMax, nameof(reconnect.PauseMax));
         }
 
         // A table that is there and has no rule is not the same as no table: the library refuses it.

@@ -21,5 +21,25 @@ namespace Skipstone.Native
             Calls.Check(status);
             return true;
         }
+
+        internal static Overview[] Overviews(ulong handle)
+        {
+            var natives = new NativeOverview[16];
+            while (true)
+            {
+                for (int index = 0; index < natives.Length; index++) natives[index].Size = (uint)sizeof(NativeOverview);
+                uint count;
+                fixed (NativeOverview* first = natives)
+                    Calls.Check(NativeMethods.skipstone_server_overviews(handle, first, (uint)natives.Length, &count));
+                if (count > natives.Length)
+                {
+                    natives = new NativeOverview[count];
+                    continue;
+                }
+                var overviews = new Overview[count];
+                for (int index = 0; index < overviews.Length; index++) overviews[index] = new Overview(natives[index]);
+                return overviews;
+            }
+        }
     }
 }

@@ -57,6 +57,8 @@ namespace Skipstone.Native
         public fixed byte Carrier[8];
         public NativeStats Stats;
         public ulong AvailableBytesPerSecond;
+        public double SentPayloadBytesPerSecond;
+        public double ReceivedPayloadBytesPerSecond;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -74,6 +76,39 @@ namespace Skipstone.Native
         public ulong Locals;
         public ulong DtlsSessions;
         public ulong WebTransportSessions;
+        public ulong Denied;
+        public ulong ReceiveBufferBytes;
+        public ulong ImpairmentDrops;
+        public ulong MisroutedHandedOn;
+        public ulong MisroutedDropped;
+        public ulong DtlsBegun;
+        public ulong DtlsEstablished;
+        public ulong DtlsDisplaced;
+        public ulong DtlsDropped;
+        public ulong WebTransportBegun;
+        public ulong WebTransportEstablished;
+        public ulong WebTransportGranted;
+        public ulong WebTransportRetries;
+        public ulong WebTransportDisplaced;
+        public ulong WebTransportRefused;
+        public ulong WebTransportBreaches;
+        public ulong WebTransportDropped;
+        public ulong StreamsAccepted;
+        public ulong StreamsTimedOut;
+        public ulong StreamsDisplaced;
+        public ulong StreamsAnswered;
+        public ulong StreamsNotUpgraded;
+        public ulong StreamsLost;
+        public ulong StreamsClosed;
+        public ulong StreamsMalformedRequests;
+        public ulong StreamsOversizedRequests;
+        public ulong StreamsBrokenFrames;
+        public ulong StreamsOversizedMessages;
+        public ulong StreamsTlsFailures;
+        public ulong StreamsOverBudget;
+        public ulong StreamsBadProxyHeaders;
+        public ulong StreamsNotTaken;
+        public ulong StreamsForeign;
     }
 
     [StructLayout(LayoutKind.Sequential)]

@@ -141,6 +141,9 @@ namespace Skipstone.Native
         internal static extern int skipstone_server_stats(ulong server, NativeStats* stats);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_server_overviews(ulong server, NativeOverview* overviews, uint capacity, uint* count);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_client_config_init(NativeClientConfig* config, uint size);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
@@ -153,6 +156,12 @@ namespace Skipstone.Native
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_client_reconnect(ulong client);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_client_returns_in(ulong client, ulong* pauseMicroseconds);
+
+        [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
+        internal static extern int skipstone_client_set_token(ulong client, byte* token, UIntPtr tokenLength);
 
         [DllImport(Library, CallingConvention = C, ExactSpelling = true)]
         internal static extern int skipstone_client_close(ulong client, ulong code, byte* reason, ulong lingerMicroseconds);

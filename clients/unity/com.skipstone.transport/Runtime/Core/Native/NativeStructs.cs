@@ -119,6 +119,9 @@ namespace Skipstone.Native
         public ulong ImpairmentSeed;
         public NativeLink Up;
         public NativeLink Down;
+        public IntPtr Denied;
+        public uint DeniedCount;
+        public uint Reserved;
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -145,5 +148,9 @@ namespace Skipstone.Native
         public ulong ImpairmentSeed;
         public NativeLink Up;
         public NativeLink Down;
+        public uint Reconnects;
+        public uint ReconnectAttemptsMax;
+        public ulong ReconnectPauseMinMicroseconds;
+        public ulong ReconnectPauseMaxMicroseconds;
     }
 }

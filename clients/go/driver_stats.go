@@ -1,0 +1,148 @@
+package skipstone
+
+// #include "skipstone.h"
+import "C"
+
+import "unsafe"
+
+// DriverStats has the counters of the drivers and their sockets, up to 50 ms ago.
+type DriverStats struct {
+	// Rounds of the drivers' loops; SendCalls are system calls that sent datagrams, SendErrors datagrams that the system refused to send.
+	Rounds, SendCalls, SendErrors uint64
+	// ReceiveDrops are datagrams that the system dropped because a receive buffer was full.
+	ReceiveDrops uint64
+	// ReceiveBufferBytes is the smallest receive buffer that the system granted; AreBuffersShort: smaller ones than asked for.
+	ReceiveBufferBytes uint64
+	AreBuffersShort    bool
+	// Denied are datagrams and streams from addresses that are denied.
+	Denied uint64
+	// ImpairmentDrops are datagrams that the simulated network dropped for lack of memory.
+	ImpairmentDrops uint64
+	// WebSockets in clear, SecureWebSockets over TLS, RawStreams (TCP without WebSocket) and Locals (clients of this process) are open now.
+	WebSockets, SecureWebSockets, RawStreams, Locals uint64
+	// Misrouted has datagrams that came to the wrong shard.
+	Misrouted    MisroutedStats
+	DTLS         DTLSStats
+	WebTransport WebTransportStats
+	Streams      StreamStats
+}
+
+// MisroutedStats counts datagrams that came to the wrong shard.
+type MisroutedStats struct {
+	// HandedOn: datagrams that came to the wrong shard and were handed to the shard of their connection.
+	HandedOn uint64
+	// Dropped: datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+	Dropped uint64
+}
+
+// DTLSStats counts DTLS sessions of a server.
+type DTLSStats struct {
+	// Open: sessions that there are now, handshakes included.
+	Open uint64
+	// Begun: DTLS sessions that began with a ClientHello.
+	Begun uint64
+	// Established: DTLS handshakes that were completed.
+	Established uint64
+	// Displaced: DTLS sessions that were removed before their time limit, because another session needed the place.
+	Displaced uint64
+	// Dropped: datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+	Dropped uint64
+}
+
+// WebTransportStats counts WebTransport sessions of a server, and the QUIC connections beneath them.
+type WebTransportStats struct {
+	// Open: QUIC connections that there are now, handshakes included.
+	Open uint64
+	// Begun: QUIC handshakes that began.
+	Begun uint64
+	// Established: QUIC handshakes that were completed.
+	Established uint64
+	// Sessions: sessions of WebTransport that were granted.
+	Sessions uint64
+	// Retries: strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+	Retries uint64
+	// Displaced: QUIC connections that were removed before their time limit, because another one needed the place.
+	Displaced uint64
+	// Refused: requests and streams that were refused, for their origin or because nothing here needs them.
+	Refused uint64
+	// Breaches: connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+	Breaches uint64
+	// Dropped: datagrams of QUIC that belonged to no connection and began none, or to no session.
+	Dropped uint64
+}
+
+// StreamStats counts the streams of a server's TCP port, and why they ended.
+type StreamStats struct {
+	// Accepted: streams of the TCP port that were accepted.
+	Accepted uint64
+	// TimedOut: their handshake, or their closing, took too long.
+	TimedOut uint64
+	// Displaced: they were closed for newer ones, because their network had too many without a connection.
+	Displaced uint64
+	// Answered: plain HTTP requests that were answered.
+	Answered uint64
+	// NotUpgraded: plain HTTP requests for something that there is not.
+	NotUpgraded uint64
+	// Lost: they ended without a goodbye.
+	Lost uint64
+	// Closed: they were closed in an orderly way, by either side.
+	Closed uint64
+	// MalformedRequests: first bytes that are of no protocol here, and malformed requests.
+	MalformedRequests uint64
+	// OversizedRequests: heads of requests beyond 8 KiB, or with too many lines.
+	OversizedRequests uint64
+	// BrokenFrames: broken frames of WebSocket, and lengths that no message has.
+	BrokenFrames uint64
+	// OversizedMessages: messages beyond the limit.
+	OversizedMessages uint64
+	// TLSFailures: TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+	TLSFailures uint64
+	// OverBudget: clients that asked for TLS while too many handshakes had begun.
+	OverBudget uint64
+	// BadProxyHeaders: PROXY headers that cannot be read, or come from a stranger.
+	BadProxyHeaders uint64
+	// NotTaken: requests in clear where TLS is required, and streams of a kind that is not taken.
+	NotTaken uint64
+	// Foreign: pages of other origins, and requests for other hosts.
+	Foreign uint64
+}
+
+// DriverStats reads the counters of the drivers and their sockets.
+func (h *handle) DriverStats() (DriverStats, error) {
+	var raw C.SkipstoneDriverStats
+	raw.size = C.uint32_t(unsafe.Sizeof(raw))
+	if err := call(func() C.SkipstoneStatus { return C.skipstone_driver_stats(h.number, &raw) }); err != nil {
+		return DriverStats{}, err
+	}
+	return DriverStats{
+		Rounds: uint64(raw.rounds), SendCalls: uint64(raw.send_calls), SendErrors: uint64(raw.send_errors),
+		ReceiveDrops: uint64(raw.receive_drops), ReceiveBufferBytes: uint64(raw.receive_buffer_bytes),
+		AreBuffersShort: raw.are_buffers_short != 0, Denied: uint64(raw.denied), ImpairmentDrops: uint64(raw.impairment_drops),
+		WebSockets: uint64(raw.websockets), SecureWebSockets: uint64(raw.secure_websockets),
+		RawStreams: uint64(raw.raw_streams), Locals: uint64(raw.locals),
+		Misrouted: MisroutedStats{
+			HandedOn: uint64(raw.misrouted_handed_on), Dropped: uint64(raw.misrouted_dropped),
+		},
+		DTLS: DTLSStats{
+			Open: uint64(raw.dtls_sessions), Begun: uint64(raw.dtls_begun), Established: uint64(raw.dtls_established),
+			Displaced: uint64(raw.dtls_displaced), Dropped: uint64(raw.dtls_dropped),
+		},
+		WebTransport: WebTransportStats{
+			Open: uint64(raw.webtransport_sessions), Begun: uint64(raw.webtransport_begun),
+			Established: uint64(raw.webtransport_established), Sessions: uint64(raw.webtransport_granted),
+			Retries: uint64(raw.webtransport_retries), Displaced: uint64(raw.webtransport_displaced),
+			Refused: uint64(raw.webtransport_refused), Breaches: uint64(raw.webtransport_breaches),
+			Dropped: uint64(raw.webtransport_dropped),
+		},
+		Streams: StreamStats{
+			Accepted: uint64(raw.streams_accepted), TimedOut: uint64(raw.streams_timed_out),
+			Displaced: uint64(raw.streams_displaced), Answered: uint64(raw.streams_answered),
+			NotUpgraded: uint64(raw.streams_not_upgraded), Lost: uint64(raw.streams_lost),
+			Closed: uint64(raw.streams_closed), MalformedRequests: uint64(raw.streams_malformed_requests),
+			OversizedRequests: uint64(raw.streams_oversized_requests), BrokenFrames: uint64(raw.streams_broken_frames),
+			OversizedMessages: uint64(raw.streams_oversized_messages), TLSFailures: uint64(raw.streams_tls_failures),
+			OverBudget: uint64(raw.streams_over_budget), BadProxyHeaders: uint64(raw.streams_bad_proxy_headers),
+			NotTaken: uint64(raw.streams_not_taken), Foreign: uint64(raw.streams_foreign),
+		},
+	}, nil
+}

@@ -1,0 +1,191 @@
+//! Counters of drivers and their sockets, as they were published, up to 50 ms ago.
+
+use pyo3::prelude::*;
+
+/// Counters of the drivers and their sockets.
+#[pyclass(frozen, get_all)]
+pub(crate) struct DriverStats {
+    /// Rounds of the drivers' loops.
+    rounds: u64,
+    /// System calls that sent datagrams.
+    send_calls: u64,
+    /// Datagrams that the system refused to send.
+    send_errors: u64,
+    /// Datagrams and streams from addresses that are denied.
+    denied: u64,
+    /// Datagrams that the system dropped because a receive buffer was full.
+    receive_drops: u64,
+    /// The smallest receive buffer that the system granted, in bytes.
+    receive_buffer_bytes: usize,
+    /// Whether the system granted smaller socket buffers than asked for.
+    are_buffers_short: bool,
+    /// Datagrams that the simulated network dropped for lack of memory.
+    impairment_drops: u64,
+    /// WebSockets in clear, open now.
+    websockets: u64,
+    /// WebSockets over TLS, open now.
+    secure_websockets: u64,
+    /// TCP connections without WebSocket, open now.
+    raw_streams: u64,
+    /// Clients of this process, open now.
+    locals: u64,
+    /// Datagrams that came to the wrong shard.
+    misrouted: Py<MisroutedStats>,
+    /// DTLS sessions of a server.
+    dtls: Py<DtlsStats>,
+    /// WebTransport sessions of a server, and the QUIC connections beneath them.
+    webtransport: Py<WebTransportStats>,
+    /// Streams of a server's TCP port, and why they ended.
+    streams: Py<StreamStats>,
+}
+
+/// Datagrams that came to the wrong shard.
+#[pyclass(frozen, get_all)]
+pub(crate) struct MisroutedStats {
+    /// Datagrams that came to the wrong shard and were handed to the shard of their connection.
+    handed_on: u64,
+    /// Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+    dropped: u64,
+}
+
+/// DTLS sessions of a server.
+#[pyclass(frozen, get_all)]
+pub(crate) struct DtlsStats {
+    /// Sessions that there are now, handshakes included.
+    open: u64,
+    /// DTLS sessions that began with a ClientHello.
+    begun: u64,
+    /// DTLS handshakes that were completed.
+    established: u64,
+    /// DTLS sessions that were removed before their time limit, because another session needed the place.
+    displaced: u64,
+    /// Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+    dropped: u64,
+}
+
+/// WebTransport sessions of a server, and the QUIC connections beneath them.
+#[pyclass(frozen, get_all)]
+pub(crate) struct WebTransportStats {
+    /// QUIC connections that there are now, handshakes included.
+    open: u64,
+    /// QUIC handshakes that began.
+    begun: u64,
+    /// QUIC handshakes that were completed.
+    established: u64,
+    /// Sessions of WebTransport that were granted.
+    sessions: u64,
+    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    retries: u64,
+    /// QUIC connections that were removed before their time limit, because another one needed the place.
+    displaced: u64,
+    /// Requests and streams that were refused, for their origin or because nothing here needs them.
+    refused: u64,
+    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+    breaches: u64,
+    /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
+    dropped: u64,
+}
+
+/// Streams of a server's TCP port, and why they ended.
+#[pyclass(frozen, get_all)]
+pub(crate) struct StreamStats {
+    /// Streams of the TCP port that were accepted.
+    accepted: u64,
+    /// Their handshake, or their closing, took too long.
+    timed_out: u64,
+    /// They were closed for newer ones, because their network had too many without a connection.
+    displaced: u64,
+    /// Plain HTTP requests that were answered.
+    answered: u64,
+    /// Plain HTTP requests for something that there is not.
+    not_upgraded: u64,
+    /// They ended without a goodbye.
+    lost: u64,
+    /// They were closed in an orderly way, by either side.
+    closed: u64,
+    /// First bytes that are of no protocol here, and malformed requests.
+    malformed_requests: u64,
+    /// Heads of requests beyond 8 KiB, or with too many lines.
+    oversized_requests: u64,
+    /// Broken frames of WebSocket, and lengths that no message has.
+    broken_frames: u64,
+    /// Messages beyond the limit.
+    oversized_messages: u64,
+    /// TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+    tls_failures: u64,
+    /// Clients that asked for TLS while too many handshakes had begun.
+    over_budget: u64,
+    /// PROXY headers that cannot be read, or come from a stranger.
+    bad_proxy_headers: u64,
+    /// Requests in clear where TLS is required, and streams of a kind that is not taken.
+    not_taken: u64,
+    /// Pages of other origins, and requests for other hosts.
+    foreign: u64,
+}
+
+impl DriverStats {
+    pub(crate) fn of(py: Python<'_>, stats: &skipstone::DriverStats) -> PyResult<Py<Self>> {
+        let skipstone::DriverStats { sockets, misrouted, dtls, webtransport, streams, .. } = stats;
+        let counted = DriverStats {
+            rounds: stats.rounds,
+            send_calls: stats.send_calls,
+            send_errors: stats.send_errors,
+            denied: stats.denied,
+            receive_drops: sockets.receive_drops,
+            receive_buffer_bytes: sockets.receive_buffer_bytes,
+            are_buffers_short: sockets.are_buffers_short,
+            impairment_drops: sockets.impairment_drops,
+            websockets: sockets.websockets,
+            secure_websockets: sockets.secure_websockets,
+            raw_streams: sockets.raw_streams,
+            locals: sockets.locals,
+            misrouted: Py::new(py, MisroutedStats { handed_on: misrouted.handed_on, dropped: misrouted.dropped })?,
+            dtls: Py::new(
+                py,
+                DtlsStats {
+                    open: dtls.open,
+                    begun: dtls.begun,
+                    established: dtls.established,
+                    displaced: dtls.displaced,
+                    dropped: dtls.dropped,
+                },
+            )?,
+            webtransport: Py::new(
+                py,
+                WebTransportStats {
+                    open: webtransport.open,
+                    begun: webtransport.begun,
+                    established: webtransport.established,
+                    sessions: webtransport.sessions,
+                    retries: webtransport.retries,
+                    displaced: webtransport.displaced,
+                    refused: webtransport.refused,
+                    breaches: webtransport.breaches,
+                    dropped: webtransport.dropped,
+                },
+            )?,
+            streams: Py::new(
+                py,
+                StreamStats {
+                    accepted: streams.accepted,
+                    timed_out: streams.timed_out,
+                    displaced: streams.displaced,
+                    answered: streams.answered,
+                    not_upgraded: streams.not_upgraded,
+                    lost: streams.lost,
+                    closed: streams.closed,
+                    malformed_requests: streams.malformed_requests,
+                    oversized_requests: streams.oversized_requests,
+                    broken_frames: streams.broken_frames,
+                    oversized_messages: streams.oversized_messages,
+                    tls_failures: streams.tls_failures,
+                    over_budget: streams.over_budget,
+                    bad_proxy_headers: streams.bad_proxy_headers,
+                    not_taken: streams.not_taken,
+                    foreign: streams.foreign,
+                },
+            )?,
+        };
+        Py::new(py, counted)
+    }
+}

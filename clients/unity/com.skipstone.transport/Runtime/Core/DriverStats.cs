@@ -1,0 +1,150 @@
+// Counters that the drivers publish, up to 50 ms old. Reading them waits for nothing.
+using Skipstone.Native;
+
+namespace Skipstone
+{
+    /// <summary>Counters of the drivers and their sockets.</summary>
+    public readonly struct DriverStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal DriverStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>Whether the system granted smaller socket buffers than asked for.</summary>
+        public bool AreBuffersShort => native.AreBuffersShort != 0;
+        /// <summary>Rounds of the drivers' loops.</summary>
+        public ulong Rounds => native.Rounds;
+        /// <summary>System calls that sent datagrams.</summary>
+        public ulong SendCalls => native.SendCalls;
+        /// <summary>Datagrams that the system refused to send.</summary>
+        public ulong SendErrors => native.SendErrors;
+        /// <summary>Datagrams that the system dropped because a receive buffer was full.</summary>
+        public ulong ReceiveDrops => native.ReceiveDrops;
+        /// <summary>WebSockets in clear, open now.</summary>
+        public ulong WebSockets => native.WebSockets;
+        /// <summary>WebSockets over TLS, open now.</summary>
+        public ulong SecureWebSockets => native.SecureWebSockets;
+        /// <summary>TCP connections without WebSocket, open now.</summary>
+        public ulong RawStreams => native.RawStreams;
+        /// <summary>Clients of this process, open now.</summary>
+        public ulong Locals => native.Locals;
+        /// <summary>DTLS sessions, open now.</summary>
+        public ulong DtlsSessions => native.DtlsSessions;
+        /// <summary>QUIC connections of WebTransport, open now.</summary>
+        public ulong WebTransportSessions => native.WebTransportSessions;
+        /// <summary>Datagrams and streams from addresses that are denied.</summary>
+        public ulong Denied => native.Denied;
+        /// <summary>The smallest receive buffer that the system granted, in bytes.</summary>
+        public ulong ReceiveBufferBytes => native.ReceiveBufferBytes;
+        /// <summary>Datagrams that the simulated network dropped for lack of memory.</summary>
+        public ulong ImpairmentDrops => native.ImpairmentDrops;
+        /// <summary>Datagrams that came to the wrong shard.</summary>
+        public MisroutedStats Misrouted => new MisroutedStats(native);
+        /// <summary>DTLS sessions of a server.</summary>
+        public DtlsStats Dtls => new DtlsStats(native);
+        /// <summary>WebTransport sessions of a server, and the QUIC connections beneath them.</summary>
+        public WebTransportStats WebTransport => new WebTransportStats(native);
+        /// <summary>Streams of a server's TCP port, and why they ended.</summary>
+        public StreamStats Streams => new StreamStats(native);
+    }
+
+    /// <summary>Datagrams that came to the wrong shard.</summary>
+    public readonly struct MisroutedStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal MisroutedStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>Datagrams that came to the wrong shard and were handed to the shard of their connection.</summary>
+        public ulong HandedOn => native.MisroutedHandedOn;
+        /// <summary>Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.</summary>
+        public ulong Dropped => native.MisroutedDropped;
+    }
+
+    /// <summary>DTLS sessions of a server.</summary>
+    public readonly struct DtlsStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal DtlsStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>Sessions that there are now, handshakes included.</summary>
+        public ulong Open => native.DtlsSessions;
+        /// <summary>DTLS sessions that began with a ClientHello.</summary>
+        public ulong Begun => native.DtlsBegun;
+        /// <summary>DTLS handshakes that were completed.</summary>
+        public ulong Established => native.DtlsEstablished;
+        /// <summary>DTLS sessions that were removed before their time limit, because another session needed the place.</summary>
+        public ulong Displaced => native.DtlsDisplaced;
+        /// <summary>Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.</summary>
+        public ulong Dropped => native.DtlsDropped;
+    }
+
+    /// <summary>WebTransport sessions of a server, and the QUIC connections beneath them.</summary>
+    public readonly struct WebTransportStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal WebTransportStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>QUIC connections that there are now, handshakes included.</summary>
+        public ulong Open => native.WebTransportSessions;
+        /// <summary>QUIC handshakes that began.</summary>
+        public ulong Begun => native.WebTransportBegun;
+        /// <summary>QUIC handshakes that were completed.</summary>
+        public ulong Established => native.WebTransportEstablished;
+        /// <summary>Sessions of WebTransport that were granted.</summary>
+        public ulong Sessions => native.WebTransportGranted;
+        /// <summary>Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).</summary>
+        public ulong Retries => native.WebTransportRetries;
+        /// <summary>QUIC connections that were removed before their time limit, because another one needed the place.</summary>
+        public ulong Displaced => native.WebTransportDisplaced;
+        /// <summary>Requests and streams that were refused, for their origin or because nothing here needs them.</summary>
+        public ulong Refused => native.WebTransportRefused;
+        /// <summary>Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.</summary>
+        public ulong Breaches => native.WebTransportBreaches;
+        /// <summary>Datagrams of QUIC that belonged to no connection and began none, or to no session.</summary>
+        public ulong Dropped => native.WebTransportDropped;
+    }
+
+    /// <summary>Streams of a server's TCP port, and why they ended.</summary>
+    public readonly struct StreamStats
+    {
+        private readonly NativeDriverStats native;
+
+        internal StreamStats(in NativeDriverStats native) => this.native = native;
+
+        /// <summary>Streams of the TCP port that were accepted.</summary>
+        public ulong Accepted => native.StreamsAccepted;
+        /// <summary>Their handshake, or their closing, took too long.</summary>
+        public ulong TimedOut => native.StreamsTimedOut;
+        /// <summary>They were closed for newer ones, because their network had too many without a connection.</summary>
+        public ulong Displaced => native.StreamsDisplaced;
+        /// <summary>Plain HTTP requests that were answered.</summary>
+        public ulong Answered => native.StreamsAnswered;
+        /// <summary>Plain HTTP requests for something that there is not.</summary>
+        public ulong NotUpgraded => native.StreamsNotUpgraded;
+        /// <summary>They ended without a goodbye.</summary>
+        public ulong Lost => native.StreamsLost;
+        /// <summary>They were closed in an orderly way, by either side.</summary>
+        public ulong Closed => native.StreamsClosed;
+        /// <summary>First bytes that are of no protocol here, and malformed requests.</summary>
+        public ulong MalformedRequests => native.StreamsMalformedRequests;
+        /// <summary>Heads of requests beyond 8 KiB, or with too many lines.</summary>
+        public ulong OversizedRequests => native.StreamsOversizedRequests;
+        /// <summary>Broken frames of WebSocket, and lengths that no message has.</summary>
+        public ulong BrokenFrames => native.StreamsBrokenFrames;
+        /// <summary>Messages beyond the limit.</summary>
+        public ulong OversizedMessages => native.StreamsOversizedMessages;
+        /// <summary>TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.</summary>
+        public ulong TlsFailures => native.StreamsTlsFailures;
+        /// <summary>Clients that asked for TLS while too many handshakes had begun.</summary>
+        public ulong OverBudget => native.StreamsOverBudget;
+        /// <summary>PROXY headers that cannot be read, or come from a stranger.</summary>
+        public ulong BadProxyHeaders => native.StreamsBadProxyHeaders;
+        /// <summary>Requests in clear where TLS is required, and streams of a kind that is not taken.</summary>
+        public ulong NotTaken => native.StreamsNotTaken;
+        /// <summary>Pages of other origins, and requests for other hosts.</summary>
+        public ulong Foreign => native.StreamsForeign;
+    }
+}
