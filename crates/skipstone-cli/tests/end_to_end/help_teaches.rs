@@ -18,9 +18,9 @@ fn teaches(arguments: &[&str], phrases: &[&str]) {
 fn the_tool_lists_its_commands_examples_and_exit_codes() {
     let codes = [
         "Exit codes: 0 pass",
-        "99 lines lost or a threshold missed",
-        "98 the run is invalid",
-        "97 the server was not there",
+        "99 lines lost, a threshold missed",
+        "98 the run proves nothing",
+        "97 the server of the URL was not there",
         "104 bad",
         "105",
     ];
