@@ -69,6 +69,7 @@ impl PageShelf {
         turn: Turn,
         mut tell: impl FnMut(CertificateEvent),
     ) -> Result<[Arc<Identity>; 2], IdentityError> {
+        self.kept_in.iter().for_each(|kept_in| remove_ended(kept_in, turn));
         let mut one = |turn| match self.known.get(&turn) {
             Some(known) => Ok(Arc::clone(known)),
             None => self.read_or_make(turn, &mut tell).map(Arc::new),
@@ -85,7 +86,6 @@ impl PageShelf {
 
     fn read_or_make(&self, turn: Turn, tell: &mut impl FnMut(CertificateEvent)) -> Result<Identity, IdentityError> {
         let Some(kept_in) = &self.kept_in else { return made(turn) };
-        remove_ended(kept_in, turn);
         let file = file_of(kept_in, turn);
         kept(&file, turn).or_else(|error| {
             tell(CertificateEvent::NotKept { file, error: error.to_string() });
