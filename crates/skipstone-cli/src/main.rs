@@ -84,8 +84,9 @@ fn main() -> ExitCode {
     });
     let exit = match arguments.command {
         // A server and a chat have no result: what they print is for whoever looks.
-        Some(ToolCommand::Serve(arguments)) => return serve::run(&arguments).into(),
+        Some(ToolCommand::Serve(arguments)) if !arguments.has_result() => return serve::run(&arguments).into(),
         Some(ToolCommand::Chat(arguments)) => return chat::run(&arguments).into(),
+        Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),

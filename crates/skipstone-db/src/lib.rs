@@ -13,6 +13,7 @@ mod dialect;
 mod draw;
 mod error;
 mod migrations;
+mod percent;
 mod progress;
 mod recorder;
 mod runtime;

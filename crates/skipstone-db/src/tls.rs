@@ -1,6 +1,7 @@
 //! How a connection to a database's server is encrypted, in the words of the URLs that hosters give: PostgreSQL's `sslmode`, and
 //! `ssl-mode` as MySQL and MariaDB write it.
 
+use crate::percent::encoded_path;
 use sqlx::mysql::MySqlSslMode;
 use sqlx::postgres::PgSslMode;
 use std::fmt;
@@ -115,7 +116,7 @@ fn spelled(word: &str) -> String {
 impl fmt::Display for TlsWish {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.mode.map_or(Ok(()), |mode| write!(f, "&sslmode={}", mode.name()))?;
-        self.authorities.as_ref().map_or(Ok(()), |file| write!(f, "&sslrootcert={}", file.display()))
+        self.authorities.as_ref().map_or(Ok(()), |file| write!(f, "&sslrootcert={}", encoded_path(file)))
     }
 }
 

@@ -93,9 +93,8 @@ fn play(arguments: &DbArguments) -> Result<Exit, String> {
     };
     match block_on(commands::run(&url, command, watcher)).flatten() {
         Ok(answer) => {
-            sink.show(&answer.json, &format!("{}\n", answer.text), &[])?;
-            let is_stopped = signals.is_set();
-            Ok(if is_stopped { Exit::Interrupted } else { Exit::Pass })
+            let exit = if signals.is_set() { Exit::Interrupted } else { Exit::Pass };
+            Ok(exit.once_kept("db", sink.show(&answer.json, &format!("{}\n", answer.text), &[])))
         }
         Err(failure) => {
             output::complain(format_args!("skipstone db: {}", clean::line(&failure.sentence)));
@@ -116,11 +115,11 @@ fn measure(
         replace::check(file).map_err(|error| cannot(file, error))?;
     }
     let bench = block_on(bench::run(database, flags, watcher)).map_err(|failure| failure.sentence)?;
-    sink.show(&bench, &bench::table(&bench, paint::style()), &bench.reasons)?;
-    if let Some(file) = &flags.report {
-        replace::replace(file, bench::page(&bench).as_bytes()).map_err(|error| cannot(file, error))?;
-    }
-    Ok(bench.verdict.into())
+    let shown = sink.show(&bench, &bench::table(&bench, paint::style()), &bench.reasons);
+    let written = flags.report.as_ref().map_or(Ok(()), |file| {
+        replace::replace(file, bench::page(&bench).as_bytes()).map_err(|error| cannot(file, error))
+    });
+    Ok(Exit::from(bench.verdict).once_kept("db", shown.and(written)))
 }
 
 /// A line of the console, behind `db`.

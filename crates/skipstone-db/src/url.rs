@@ -1,6 +1,7 @@
 //! Which database: its engine, where it is, and as whom. A URL is shown without its password.
 
 use crate::dialect::Dialect;
+use crate::percent::{decoded, encoded, encoded_path};
 use crate::secret::{PASSWORD_VARIABLE, Secret};
 use crate::tls::TlsWish;
 use std::fmt;
@@ -154,7 +155,6 @@ fn sqlite(rest: &str, driver: SqliteDriver) -> Result<DatabaseUrl, String> {
 
 fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, String> {
     let url = Url::parse(text).map_err(|error| format!("the database's URL makes no sense ({error}): {EXAMPLES}"))?;
-    let decoded = |text: &str| percent_decoded(text);
     if url.password().is_some() && passwords == Passwords::Refused {
         return Err(format!(
             "a password in a command line can be read by every user of this machine: leave it out, and put it into \
@@ -181,12 +181,6 @@ fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, S
     Ok(ServerUrl { scheme: scheme.into(), host, port: url.port(), socket, user, password, database, tls })
 }
 
-fn percent_decoded(text: &str) -> String {
-    // The crate `url` decodes queries alone by itself: a plus is none of a path or a name.
-    let query = format!("v={}", text.replace('+', "%2B"));
-    url::form_urlencoded::parse(query.as_bytes()).next().map_or_else(String::new, |(_, value)| value.into_owned())
-}
-
 /// The environment's name for a URL.
 pub(crate) const URL_VARIABLE: &str = "SKIPSTONE_DB_URL";
 
@@ -207,12 +201,13 @@ impl fmt::Display for DatabaseUrl {
 
 impl fmt::Display for ServerUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}@{}", self.scheme, self.user, self.host)?;
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        write!(f, "{}://{}@{host}", self.scheme, encoded(&self.user))?;
         if let Some(port) = self.port {
             write!(f, ":{port}")?;
         }
-        write!(f, "/{}", self.database)?;
-        let socket = self.socket.as_ref().map(|socket| format!("&socket={}", socket.display()));
+        write!(f, "/{}", encoded(&self.database))?;
+        let socket = self.socket.as_ref().map(|socket| format!("&socket={}", encoded_path(socket)));
         let parameters = socket.unwrap_or_default() + &self.tls.to_string();
         parameters.strip_prefix('&').map_or(Ok(()), |parameters| write!(f, "?{parameters}"))
     }
@@ -232,6 +227,9 @@ mod tests {
             "postgres://me@host/game?socket=/run/pg",
             "postgres://me@host/game?sslmode=verify-full&sslrootcert=/etc/ca.pem",
             "mysql://me@host/game?socket=/run/my&sslmode=require",
+            "postgres://me@[::1]:5432/game",
+            "postgres://a%40b@host/my%20game%3F?sslmode=verify-full&sslrootcert=/etc/a%26b%20%2B%25%23.pem",
+            "mysql://me@host/game?socket=/run/m%26y",
         ] {
             assert_eq!(text.parse::<DatabaseUrl>().expect(text).to_string(), text);
         }

@@ -1,5 +1,6 @@
 //! Whether a release is well: asked on the target itself until it is, or the time is over.
 
+use crate::remote::IN_DIRECTORY;
 use crate::site::Site;
 use skipstone_lab::clean;
 use std::time::{Duration, Instant};
@@ -51,7 +52,7 @@ pub(crate) fn look(site: &Site<'_>, release: &str) -> Result<(), String> {
         }
     }
     if let Some(command) = &health.command {
-        remote.run(limit, r#"cd "$1" && sh -c "$2""#, &[&remote.plan.directory, command])?;
+        remote.run(limit, IN_DIRECTORY, &[&remote.plan.directory, command])?;
     }
     Ok(())
 }

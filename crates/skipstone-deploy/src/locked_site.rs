@@ -4,7 +4,7 @@ use crate::bounded;
 use crate::captured::Captured;
 use crate::lock::SiteLock;
 use crate::names::check_name;
-use crate::remote::{Practice, RemoteFailure, answering, show};
+use crate::remote::{IN_DIRECTORY, Practice, RemoteFailure, answering, show};
 use crate::site::Site;
 use crate::unit;
 use std::path::Path;
@@ -75,8 +75,6 @@ systemctl daemon-reload && systemctl enable --quiet "$2"
 
 /// A server that runs is told to read its program again; one that failed too often may start once more.
 const RELOAD: &str = "systemctl reset-failed \"$2\" 2>/dev/null || :\nsystemctl reload-or-restart \"$2\"";
-
-const RESTART: &str = r#"cd "$1" && sh -c "$2""#;
 
 /// The longest upload; a connection that stands still ends before, by ssh's own probes.
 const UPLOAD_MAX: Duration = Duration::from_secs(24 * 3_600);
@@ -172,7 +170,7 @@ impl<'p> LockedSite<'p> {
         }
         match (&plan.service, &plan.restart) {
             (Some(service), _) => self.step(RELOAD, &[service]).map(drop)?,
-            (None, Some(command)) => self.step(RESTART, &[command]).map(drop)?,
+            (None, Some(command)) => self.step(IN_DIRECTORY, &[command]).map(drop)?,
             (None, None) => {}
         }
         Ok(())

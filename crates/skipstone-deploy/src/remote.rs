@@ -23,8 +23,15 @@ pub(crate) enum Practice {
     Dry,
 }
 
+/// A command of the plan, in the target's directory.
+pub(crate) const IN_DIRECTORY: &str = r#"cd "$1" && sh -c "$2""#;
+
 /// The exit code of ssh itself, for a connection that could not be made or has ended.
 const NO_CONNECTION: i32 = 255;
+/// That of `timeout` of coreutils for a command that it ended at its limit.
+const TIMED_OUT: i32 = 124;
+/// A shell and `timeout` add the signal's number to this for a command that a signal ended: 137 is a kill. 255 lies above it as well.
+const KILLED: i32 = 128;
 
 /// A machine that is reached by ssh.
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +51,10 @@ pub(crate) struct RemoteFailure {
 }
 
 impl RemoteFailure {
-    /// Whether the target itself has refused: its command has ended, and its last word is known.
+    /// Whether the target itself has refused: its command has ended by itself, and so before what it was to change. One that was ended
+    /// by its limit, by a signal or with its connection may have changed it.
     pub(crate) fn is_refusal(&self) -> bool {
-        self.code.is_some_and(|code| code != NO_CONNECTION)
+        self.code.is_some_and(|code| code < KILLED && code != TIMED_OUT)
     }
 }
 

@@ -5,21 +5,36 @@ use crate::restart_notice::RestartNotice;
 use crate::url::{Target, UrlError};
 use skipstone_proto::Close;
 
+/// Where the connection after one that has ended goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextDestination {
+    /// To the server of the connection that has ended, or of the attempt.
+    Unchanged,
+    /// To the server that the one before named when it restarted.
+    Redirected,
+    /// Back to the server that the application named: the client did not get in where it had been sent.
+    Home,
+}
+
 /// Where a client connects to. [`ClientConfig::reconnect`](crate::ClientConfig::reconnect) follows it by itself; a program that
-/// reconnects by its own rules keeps one, and makes each new client with [`Destination::url`].
+/// reconnects by its own rules keeps one, and makes each new client with [`Destination::url`]. When to do so after a restart, the
+/// `retry=200..800` of the reason, says [`RestartNotice::pause`].
 ///
 /// ```
-/// use skipstone::{Close, ClosedBy, Destination, code};
+/// use skipstone::{Close, ClosedBy, Destination, NextDestination, code};
 ///
 /// let mut destination = Destination::new("skip+plain://eu1.example.org:7777")?;
 /// let reason = "retry=0..500 at=eu2.example.org:7777".into();
 /// let close = Close { by: ClosedBy::Peer, code: code::RESTART, reason };
 /// // Before a connection stands anybody may say so.
-/// destination.on_closed(&close);
+/// assert_eq!(destination.on_closed(&close), NextDestination::Unchanged);
 /// assert_eq!(destination.url(), "skip+plain://eu1.example.org:7777");
 /// destination.on_connected();
-/// destination.on_closed(&close);
+/// assert_eq!(destination.on_closed(&close), NextDestination::Redirected);
 /// assert_eq!(destination.url(), "skip+plain://eu2.example.org:7777");
+/// // It is not there.
+/// assert_eq!(destination.on_closed(&close), NextDestination::Home);
+/// assert_eq!(destination.url(), "skip+plain://eu1.example.org:7777");
 /// # Ok::<(), skipstone::UrlError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -59,19 +74,20 @@ impl Destination {
         self.is_connected = true;
     }
 
-    /// A connection, or an attempt, has ended. True if the client had been sent to another server and did not get in there: the next
-    /// connection goes back.
-    pub fn on_closed(&mut self, close: &Close) -> bool {
+    /// A connection, or an attempt, has ended. Says where the next one goes.
+    pub fn on_closed(&mut self, close: &Close) -> NextDestination {
         let was_there = std::mem::take(&mut self.is_connected);
-        let was_astray = !was_there && self.target.url != self.home.url;
-        if was_astray {
-            self.target = self.home.clone();
+        if !was_there {
+            // Before a connection stands anybody may have named another server.
+            let is_astray = self.target.url != self.home.url;
+            self.target.clone_from(&self.home);
+            return if is_astray { NextDestination::Home } else { NextDestination::Unchanged };
         }
         let notice = RestartNotice::of(close);
-        // Before a connection stands anybody may have said so.
-        if let Some((host, port)) = notice.iter().find_map(RestartNotice::address).filter(|_| was_there) {
-            self.target = self.target.moved(host, port);
-        }
-        was_astray
+        let Some((host, port)) = notice.as_ref().and_then(RestartNotice::address) else {
+            return NextDestination::Unchanged;
+        };
+        self.target = self.target.moved(host, port);
+        NextDestination::Redirected
     }
 }

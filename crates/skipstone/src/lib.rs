@@ -125,7 +125,7 @@ pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
 pub use deny_error::DenyError;
-pub use destination::Destination;
+pub use destination::{Destination, NextDestination};
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 #[doc(hidden)]
 pub use driver::fuzzed as http3_fuzzed;

@@ -34,7 +34,7 @@ pub(crate) fn on_drops(before: &Drops, now: &Drops) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skipstone_proto::{Close, ClosedBy, PeerId};
+    use skipstone_proto::{Close, ClosedBy, DropReason, PeerId};
     use std::sync::{Arc, Mutex};
     use tracing::field::{Field, Visit};
     use tracing::span::{Attributes, Id, Record};
@@ -75,15 +75,33 @@ mod tests {
         let kept = Kept::default();
         let peer = PeerId { index: 4, generation: 2 };
         let close = Close { by: ClosedBy::Peer, code: 7, reason: "enough".into() };
-        let before = Drops::default();
-        tracing::subscriber::with_default(kept.clone(), || {
-            on_event(&Event::Closed { peer, close });
-            on_drops(&before, &before);
-        });
+        tracing::subscriber::with_default(kept.clone(), || on_event(&Event::Closed { peer, close }));
         let told = kept.0.lock().expect("no panic holds it").clone();
-        assert_eq!(told.len(), 1, "nothing was dropped: {told:?}");
+        assert_eq!(told.len(), 1, "{told:?}");
         for part in ["peer=4.2", "by=Peer", "code=7", "reason=enough", "message=closed"] {
             assert!(told[0].contains(part), "{told:?}");
         }
+    }
+
+    #[test]
+    fn each_reason_that_dropped_something_is_one_event_with_the_number_since_the_last() {
+        let (kept, before) = (Kept::default(), drops(&[(DropReason::Replay, 2), (DropReason::Full, 5)]));
+        let now = drops(&[(DropReason::Replay, 9), (DropReason::Full, 5), (DropReason::NotAuthentic, 1)]);
+        tracing::subscriber::with_default(kept.clone(), || {
+            on_drops(&before, &before);
+            on_drops(&before, &now);
+        });
+        let told = kept.0.lock().expect("no panic holds it").clone();
+        assert_eq!(told.len(), 2, "what has not grown is no news: {told:?}");
+        for (reason, count) in [(DropReason::Replay, 7), (DropReason::NotAuthentic, 1)] {
+            let parts = [format!("reason={:?} ", reason.name()), format!("count={count} "), "message=dropped ".into()];
+            assert!(told.iter().any(|event| parts.iter().all(|part| event.contains(part))), "{parts:?} in {told:?}");
+        }
+    }
+
+    fn drops(counts: &[(DropReason, u32)]) -> Drops {
+        let mut drops = Drops::default();
+        counts.iter().for_each(|(reason, count)| drops.count_many(*reason, *count));
+        drops
     }
 }

@@ -1,6 +1,6 @@
 //! How a client comes back by itself after its server restarted or was lost: with which pauses, and how often.
 
-use crate::destination::Destination;
+use crate::destination::{Destination, NextDestination};
 use crate::restart_notice::RestartNotice;
 use crate::start_error::StartError;
 use crate::url::Target;
@@ -70,7 +70,7 @@ impl Returning {
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;
         // Who was sent elsewhere and did not get in goes back.
-        let was_astray = self.destination.on_closed(close);
+        let was_astray = self.destination.on_closed(close) == NextDestination::Home;
         if self.failed >= self.rules.attempts_max || close.by == ClosedBy::Local {
             return;
         }

@@ -54,7 +54,10 @@ pub struct Server {
     #[cfg(feature = "__tls")]
     _certificates: Option<CertificateWatch>,
     buffers: Option<BufferGrants>,
-    local_remedy: Option<&'static str>,
+    /// Problems of the sockets, and their remedies.
+    remedies: Vec<String>,
+    /// By which this machine reaches the server.
+    host: String,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
     ticks: Ticks,
@@ -118,7 +121,8 @@ impl Server {
         }
         let began = drivers[0].began();
         let (buffers, local_listener) = (drivers[0].buffer_grants(), drivers[0].local_listener());
-        let local_remedy = drivers[0].local_remedy();
+        let mut remedies = drivers[0].remedies();
+        remedies.extend(without_ipv6(config.listen.filter(|_| config.sockets.is_none()), local).map(String::from));
         let handles = HandleConfig {
             threading: config.threading,
             queue_bytes_max: config.queue_bytes_max,
@@ -137,7 +141,8 @@ impl Server {
             _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
             security,
             buffers,
-            local_remedy,
+            remedies,
+            host: host_of(local),
             local_listener,
             ticks: Ticks::default(),
             recorder: None,
@@ -145,10 +150,10 @@ impl Server {
     }
 
     /// Sentences with the problems of the server's sockets and their remedies: buffers that are smaller than requested, a
-    /// system that does not tell where a datagram was sent to. An application should write all of them into its log.
+    /// system that does not tell where a datagram was sent to, that may split datagrams, or that has no IPv6. An application should write all of them into its log.
     pub fn warnings(&self) -> Vec<String> {
         let buffers = self.buffers.and_then(|grants| grants.remedy());
-        buffers.into_iter().chain(self.local_remedy.map(String::from)).collect()
+        buffers.into_iter().chain(self.remedies.iter().cloned()).collect()
     }
 
     /// Socket buffers that the kernel granted: [`BufferGrants::remedy`] names the remedy if they are smaller than
@@ -211,35 +216,22 @@ impl Server {
         if self.local == LOCAL_ADDRESS {
             return "local:".into();
         }
-        let host = self.host();
         match self.fingerprint() {
-            Some(pin) => Target::new(Scheme::Encrypted, &host, self.local.port()).pinned(pin).url,
-            None => Target::new(Scheme::Plain, &host, self.local.port()).url,
+            Some(pin) => Target::new(Scheme::Encrypted, &self.host, self.local.port()).pinned(pin).url,
+            None => Target::new(Scheme::Plain, &self.host, self.local.port()).url,
         }
     }
 
     /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None` if the
     /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names the
     /// hashes of [`Server::web_fingerprints`] in `serverCertificateHashes`, or the first of them behind the URL, as `#sha256=`
-    /// and 64 digits. [`Server::fingerprint`] is that of another certificate, which lives longer than browsers accept.
+    /// and 64 digits. [`Server::fingerprint`] is that of another certificate, which lives longer than browsers accept. The URL of a
+    /// server on a link-local address of IPv6 has no zone, which URLs of browsers cannot have: no page reaches it.
     pub fn webtransport_url(&self) -> Option<String> {
         if !self.has_webtransport || self.local == LOCAL_ADDRESS {
             return None;
         }
-        let host = self.host();
-        let host = if host.contains(':') { format!("[{host}]") } else { host };
-        Some(format!("https://{host}:{}/", self.local.port()))
-    }
-
-    /// The address by which this machine reaches the server: of a server on all addresses, the loopback's.
-    fn host(&self) -> String {
-        match reachable(self.local) {
-            SocketAddr::V6(v6) if *v6.ip() == Ipv6Addr::LOCALHOST && !has_loopback_v6() => {
-                Ipv4Addr::LOCALHOST.to_string()
-            }
-            SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
-            address => address.ip().to_string(),
-        }
+        Some(page_url(&self.host, self.local.port()))
     }
 
     /// The address on which the server listens; `127.0.0.1:0`, which nobody can connect to, if the server has no
@@ -265,8 +257,8 @@ impl Server {
     }
 
     /// Denies these addresses and networks (`192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`) and no others: see
-    /// [`ServerConfig::denied`]. A native player's connection that stands hears nothing more and ends by its idle timeout:
-    /// [`Server::close`] it first. Streams and local clients that are connected stay.
+    /// [`ServerConfig::denied`]. A connection that stands on UDP (native, DTLS, WebTransport) hears nothing more and ends by its idle
+    /// timeout: [`Server::close`] it first. Streams and local clients that are connected stay.
     ///
     /// # Errors
     /// A text is no address and no network, and all stays as it was; the queue to a driver is full, or the driver is gone.
@@ -705,7 +697,56 @@ const GOODBYE_MAX: Duration = Duration::from_millis(700);
 #[cfg(all(test, feature = "websocket", feature = "self-signed", feature = "__tls"))]
 mod dialing_tests;
 
+/// The address by which this machine reaches a server that listens at this one: of a server on all addresses, the loopback's.
+fn host_of(local: SocketAddr) -> String {
+    match reachable(local) {
+        SocketAddr::V6(v6) if *v6.ip() == Ipv6Addr::LOCALHOST && !has_loopback_v6() => Ipv4Addr::LOCALHOST.to_string(),
+        SocketAddr::V6(v6) if v6.scope_id() != 0 => format!("{}%{}", v6.ip(), v6.scope_id()),
+        address => address.ip().to_string(),
+    }
+}
+
+/// A URL as the standard of browsers has it (WHATWG), which knows no zones.
+fn page_url(host: &str, port: u16) -> String {
+    let host = host.split('%').next().unwrap_or_default();
+    if host.contains(':') { format!("https://[{host}]:{port}/") } else { format!("https://{host}:{port}/") }
+}
+
+/// A sentence about a server that was to listen on all addresses, and has those of IPv4 alone.
+fn without_ipv6(asked: Option<SocketAddr>, local: SocketAddr) -> Option<&'static str> {
+    (asked.is_some_and(|asked| asked.is_ipv6()) && local.is_ipv4()).then_some(
+        "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen on 0.0.0.0",
+    )
+}
+
 /// Whether this machine reaches itself by IPv6.
 fn has_loopback_v6() -> bool {
     UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).is_ok()
+}
+
+#[cfg(test)]
+mod address_tests {
+    use super::*;
+
+    fn address(text: &str) -> SocketAddr {
+        text.parse().expect("an address")
+    }
+
+    #[test]
+    fn a_server_that_has_no_ipv6_although_it_was_to_says_so() {
+        assert!(without_ipv6(Some(address("[::]:7777")), address("0.0.0.0:7777")).is_some());
+        for (asked, local) in [("[::]:0", "[::]:7777"), ("0.0.0.0:0", "0.0.0.0:7777")] {
+            assert_eq!(without_ipv6(Some(address(asked)), address(local)), None, "{asked}");
+        }
+        assert_eq!(without_ipv6(None, address("0.0.0.0:7777")), None, "sockets that were handed over");
+    }
+
+    #[test]
+    fn urls_of_pages_have_no_zone() {
+        let local = SocketAddr::V6(std::net::SocketAddrV6::new("fe80::1".parse().expect("an address"), 7, 0, 3));
+        assert_eq!(host_of(local), "fe80::1%3");
+        assert_eq!(page_url(&host_of(local), 7), "https://[fe80::1]:7/");
+        assert_eq!(page_url(&host_of(address("0.0.0.0:7")), 7), "https://127.0.0.1:7/");
+        assert_eq!(page_url(&host_of(address("192.0.2.1:7")), 7), "https://192.0.2.1:7/");
+    }
 }

@@ -35,9 +35,10 @@ pub struct ServerConfig {
     /// [`Event::Requested`](skipstone_proto::Event::Requested) then have the client's address. Nobody else is believed. Needs the
     /// feature `websocket`.
     pub trusted_proxies: Vec<String>,
-    /// Addresses and networks of which the server hears nothing, on any carrier: datagrams are dropped and streams closed before
-    /// anything is kept or answered, and counted ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the
-    /// client's address counts. [`Server::set_denied`](crate::Server::set_denied) changes them.
+    /// Addresses and networks with which the server has nothing to do, on any carrier: datagrams are dropped, and streams closed,
+    /// before anything is kept or answered, and counted ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the
+    /// client's address counts, as soon as the proxy has named it: by the PROXY protocol before anything else; by `Forwarded` only in
+    /// the request of a WebSocket, behind the TLS handshake; other requests of HTTP that a proxy passes on are answered. [`Server::set_denied`](crate::Server::set_denied) changes them.
     pub denied: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
@@ -129,18 +130,34 @@ impl ServerConfig {
 
     /// Refuses a setting that needs a feature which this build does not have: it would have no effect.
     pub(crate) fn check_features(&self) -> Result<(), StartError> {
-        const WEBSOCKET: bool = cfg!(feature = "websocket");
-        const WEBTRANSPORT: bool = cfg!(all(feature = "webtransport", feature = "__tls"));
+        self.check_built(Built::HERE)
+    }
+
+    fn check_built(&self, built: Built) -> Result<(), StartError> {
         let needed = [
-            ("websocket", self.websocket, WEBSOCKET, "websocket"),
-            ("webtransport", self.webtransport, WEBTRANSPORT, "webtransport, with ring or aws-lc"),
-            ("trusted_proxies", !self.trusted_proxies.is_empty(), WEBSOCKET, "websocket"),
+            ("websocket", self.websocket, built.websocket, "websocket"),
+            ("webtransport", self.webtransport, built.webtransport, "webtransport, with ring or aws-lc"),
+            ("trusted_proxies", !self.trusted_proxies.is_empty(), built.websocket, "websocket"),
         ];
         match needed.into_iter().find(|(_, is_set, is_built, _)| *is_set && !is_built) {
             Some((setting, _, _, feature)) => Err(StartError::NotBuilt { setting, feature }),
             None => Ok(()),
         }
     }
+}
+
+/// Carriers that a build has.
+#[derive(Clone, Copy, Debug)]
+struct Built {
+    websocket: bool,
+    webtransport: bool,
+}
+
+impl Built {
+    const HERE: Built = Built {
+        websocket: cfg!(feature = "websocket"),
+        webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
+    };
 }
 
 /// Default limit, in bytes, of each queue between an application and its driver's thread.
@@ -153,19 +170,18 @@ mod tests {
     #[test]
     fn a_setting_without_its_feature_is_refused_by_the_name_of_the_feature() {
         let bare = || ServerConfig { webtransport: false, ..ServerConfig::offline() };
-        let websocket = cfg!(feature = "websocket");
-        let webtransport = cfg!(all(feature = "webtransport", feature = "__tls"));
         let proxies = vec!["10.0.0.7".into()];
-        for (config, setting, feature, is_built) in [
-            (ServerConfig { websocket: true, ..bare() }, "websocket", "websocket", websocket),
-            (ServerConfig { webtransport: true, ..bare() }, "webtransport", "webtransport, with ring", webtransport),
-            (ServerConfig { trusted_proxies: proxies, ..bare() }, "trusted_proxies", "websocket", websocket),
-            (bare(), "", "", true),
-            (ServerConfig::new(LOCAL_ADDRESS), "", "", true),
+        for (config, setting, feature) in [
+            (ServerConfig { websocket: true, ..bare() }, "websocket", "websocket"),
+            (ServerConfig { webtransport: true, ..bare() }, "webtransport", "webtransport, with ring"),
+            (ServerConfig { trusted_proxies: proxies, ..bare() }, "trusted_proxies", "websocket"),
         ] {
-            let refused = config.check_features().err().map(|error| error.to_string());
-            assert_eq!(refused.is_none(), is_built, "{refused:?}");
-            assert!(refused.is_none_or(|words| words.starts_with(setting) && words.contains(&format!("its feature {feature}"))));
+            let small = config.check_built(Built { websocket: false, webtransport: false });
+            let refused = small.expect_err("it has no effect").to_string();
+            assert!(refused.starts_with(setting) && refused.contains(&format!("its feature {feature}")), "{refused}");
+            config.check_built(Built { websocket: true, webtransport: true }).expect("a whole build");
         }
+        bare().check_built(Built { websocket: false, webtransport: false }).expect("it asks for nothing");
+        ServerConfig::new(LOCAL_ADDRESS).check_features().expect("what a build begins with is in it");
     }
 }

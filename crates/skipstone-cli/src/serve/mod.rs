@@ -144,6 +144,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Exit {
     Exit::of("serve", start(arguments).map(|serving| serving.run(arguments)))
 }
 
+impl ServeArguments {
+    /// Whether what is printed at the end is the result of a run.
+    pub(crate) fn has_result(&self) -> bool {
+        self.stress.is_some()
+    }
+}
+
 /// Everything that runs while the server does.
 struct Serving {
     game: Game,
@@ -338,10 +345,11 @@ impl Serving {
         };
         let exit = self.end(arguments, reason, began);
         match clients.map(|clients| clients.join()) {
-            Some(Ok(verdict)) => verdict,
+            // A server that failed is no server that was away.
+            Some(Ok(verdict)) if exit == Exit::Pass => verdict,
             // The clients' thread panicked, and has printed the panic.
             Some(Err(_)) => Exit::Fail,
-            None => exit,
+            _ => exit,
         }
     }
 

@@ -142,10 +142,19 @@ pub(super) fn own_command() -> Option<Command> {
     let mut words = std::env::args_os();
     let mut command = Command::new(words.next()?);
     command.args(words);
-    for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] {
+    forget_handover(&mut command);
+    Some(command)
+}
+
+/// Names this process and the descriptor of the pipe that holds the identity: `PID:FD`.
+pub(super) const IDENTITY_VARIABLE: &str = "SKIPSTONE_HANDOVER";
+
+/// Leaves out what this process was given: after `exec` the process number is the same, so that the next one would take it for
+/// its own.
+pub(super) fn forget_handover(command: &mut Command) {
+    for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", IDENTITY_VARIABLE] {
         command.env_remove(variable);
     }
-    Some(command)
 }
 
 /// Asks the program that follows, in a thread of its own, whether it would start: a release that does not never gets the
@@ -183,6 +192,15 @@ fn would_start() -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_this_process_was_handed_is_not_handed_on() {
+        let command = own_command().expect("it has one");
+        let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "SKIPSTONE_HANDOVER"] {
+            assert!(removed.iter().any(|name| *name == variable), "{variable}");
+        }
+    }
 
     #[test]
     fn a_thousand_players_a_second_come_back() {

@@ -6,14 +6,9 @@ pub(super) use absent::{Succession, handed_identity};
 #[cfg(unix)]
 pub(super) use unix::{Succession, handed_identity};
 
-/// Names this process and the descriptor of the pipe that holds the identity: `PID:FD`.
-#[cfg(unix)]
-const IDENTITY_VARIABLE: &str = "SKIPSTONE_HANDOVER";
-
 #[cfg(unix)]
 mod unix {
-    use super::super::restart::own_command;
-    use super::IDENTITY_VARIABLE;
+    use super::super::restart::{IDENTITY_VARIABLE, forget_handover, own_command};
     use command_fds::{CommandFdExt, FdMapping};
     use skipstone::ListenSockets;
     use skipstone_lab::report::output;
@@ -37,6 +32,8 @@ mod unix {
     const FIRST: i32 = 3;
     /// An identity has some kilobytes, which a pipe holds without a reader.
     const IDENTITY_BYTES_MAX: usize = 1 << 14;
+    /// Where a process finds its descriptors by number. On Linux this leads to /proc.
+    const DESCRIPTORS: &str = "/dev/fd";
 
     impl Succession {
         /// Second handles to the sockets, and the identity in a pipe.
@@ -56,6 +53,7 @@ mod unix {
             let moved = |fd| beyond(places_end, fd);
             let sockets = sockets.into_iter().map(moved).collect::<Result<_, _>>().map_err(cannot)?;
             let identity = identity.map(|pipe| moved(pipe.into())).transpose().map_err(cannot)?;
+            identity.iter().try_for_each(|pipe| reachable(Path::new(DESCRIPTORS), pipe))?;
             Ok(Succession { sockets, identity })
         }
 
@@ -108,6 +106,7 @@ mod unix {
         let program = if running.exists() { running.to_owned() } else { std::env::current_exe().ok()? };
         let mut again = Command::new(program);
         again.arg0(command.get_program()).args(command.get_args());
+        forget_handover(&mut again);
         Some(again)
     }
 
@@ -121,13 +120,25 @@ mod unix {
         Ok(reader)
     }
 
+    /// Whether the program that follows could read the identity: without it, that would not start.
+    fn reachable(descriptors: &Path, pipe: &OwnedFd) -> Result<(), String> {
+        let place = descriptors.join(pipe.as_raw_fd().to_string());
+        let cannot = |error| {
+            format!(
+                "the identity cannot be handed over by {}: {error}; mount /proc, or keep the identity in a file (--identity FILE)",
+                place.display()
+            )
+        };
+        std::fs::metadata(&place).map(drop).map_err(cannot)
+    }
+
     /// The identity that the process before this one has handed over, if it has.
     pub(crate) fn handed_identity() -> Result<Option<String>, String> {
         let Ok(told) = std::env::var(IDENTITY_VARIABLE) else { return Ok(None) };
         let Some(fd) = fd_for(&told, std::process::id()) else { return Ok(None) };
         let mut text = String::new();
         // The descriptor stays, with an empty pipe, until the next restart puts another in its place.
-        let read = File::open(format!("/dev/fd/{fd}"))
+        let read = File::open(format!("{DESCRIPTORS}/{fd}"))
             .and_then(|pipe| pipe.take(IDENTITY_BYTES_MAX as u64).read_to_string(&mut text));
         read.map_err(|error| format!("the identity of the process before this one cannot be read: {error}"))?;
         Ok(Some(text))
@@ -155,6 +166,10 @@ mod unix {
             let pipe = piped("an identity").expect("a pipe");
             let read = std::fs::read_to_string(format!("/dev/fd/{}", pipe.as_raw_fd())).expect("it is read");
             assert_eq!(read, "an identity");
+            let pipe = OwnedFd::from(pipe);
+            assert_eq!(reachable(Path::new(DESCRIPTORS), &pipe), Ok(()));
+            let refused = reachable(Path::new("/no/such/folder"), &pipe).expect_err("a system without /proc");
+            assert!(refused.contains("mount /proc") && refused.contains("--identity"), "{refused}");
             assert!(piped(&"x".repeat(IDENTITY_BYTES_MAX + 1)).is_err(), "nobody would read it before it is full");
             assert_eq!((fd_for("7:5", 7), fd_for("7:5", 8), fd_for("nonsense", 7)), (Some(5), None, None));
         }

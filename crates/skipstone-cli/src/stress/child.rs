@@ -6,9 +6,10 @@ use skipstone_lab::child::Child;
 use skipstone_lab::measure::process::Probe;
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::stress::result::{Shard, Side};
+use skipstone_lab::units::Span;
 use std::net::SocketAddr;
 use std::process::Command;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 /// A running server process.
@@ -46,6 +47,15 @@ struct Announcement {
     certificate_hashes: Option<Vec<String>>,
 }
 
+/// Why the run's own server does not serve.
+#[derive(Debug)]
+enum StartFailure {
+    /// In one sentence: this machine, or the flags.
+    Refused(String),
+    /// It has neither ended nor said that it serves.
+    Silent,
+}
+
 const START_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
@@ -57,25 +67,34 @@ pub(crate) fn server_of(plan: &Plan) -> Result<(Option<ServerProcess>, SocketAdd
         return Ok((None, address));
     }
     let server = ServerProcess::start(&plan.flags.server_words(plan.native));
-    let server = server.map_err(|sentence| Exit::BadConfiguration.told("stress", sentence))?;
+    let server = server.map_err(|failure| match failure {
+        StartFailure::Refused(sentence) => Exit::BadConfiguration.told("stress", sentence),
+        StartFailure::Silent => Exit::Fail
+            .told("stress", format_args!("the server's process did not begin to serve within {}", Span(START_MAX))),
+    })?;
     let address = server.address;
     Ok((Some(server), address))
 }
 
 impl ServerProcess {
     /// Starts a server on a free port of the loopback interface.
-    fn start(extra: &[String]) -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
+    fn start(extra: &[String]) -> Result<Self, StartFailure> {
+        let refused = StartFailure::Refused;
+        let program = std::env::current_exe();
+        let program = program.map_err(|error| refused(format!("cannot find this program's file: {error}")))?;
         let mut command = Command::new(program);
         command
             .args(["serve", "--listen", "127.0.0.1:0", "--console", "off", "--identity", "new", "--piped"])
             .args(extra);
         let started = Child::start_talking(command);
-        let (child, answers) = started.map_err(|error| format!("cannot start the server's process: {error}"))?;
-        let announcement = answers.recv_timeout(START_MAX).ok();
-        let announcement = announcement.and_then(|line| serde_json::from_str::<Announcement>(&line).ok());
+        let (child, answers) =
+            started.map_err(|error| refused(format!("cannot start the server's process: {error}")))?;
+        let announcement = match answers.recv_timeout(START_MAX) {
+            Err(RecvTimeoutError::Timeout) => return Err(StartFailure::Silent),
+            said => said.ok().and_then(|line| serde_json::from_str::<Announcement>(&line).ok()),
+        };
         let Some(Announcement { listening, url, certificate_hashes }) = announcement else {
-            return Err("the server's process did not start; its own message stands above".into());
+            return Err(refused("the server's process did not start; its own message stands above".into()));
         };
         let probe = Probe::of(child.id());
         let web_hash = certificate_hashes.and_then(|hashes| hashes.into_iter().next());

@@ -13,7 +13,7 @@ use skipstone_lab::report::connects::{ConnectCounts, ConnectMs, ConnectsResult, 
 use skipstone_lab::report::format::rfc3339;
 use skipstone_lab::report::output;
 use skipstone_lab::report::paint::style;
-use skipstone_lab::report::{Exit, Verdict};
+use skipstone_lab::report::{Exit, ServerOwner, Verdict};
 use skipstone_lab::signals::Signals;
 use skipstone_lab::units::{Carrier, Rate};
 use skipstone_lab::workload::{Guest, SOCKETS_AT_ONCE};
@@ -86,10 +86,11 @@ fn play(plan: &Plan, rate: Rate, signals: &Signals) -> Result<Exit, String> {
     let sending = began.elapsed().min(span);
     let mut result = churn.result(rate, started, sending);
     result.server_ended = server.as_mut().and_then(ServerProcess::ended);
-    result.judge(signals.is_set());
+    let owner = if server.is_some() { ServerOwner::ThisRun } else { ServerOwner::Another };
+    result.judge(owner, signals.is_set());
     churn.end()?;
     let shown = plan.sink.show(&result, &result.table(style()), &[]);
-    shown.map(|()| Exit::from(result.verdict))
+    Ok(Exit::from(result.verdict).once_kept("stress", shown))
 }
 
 /// The clients that are connecting, or leaving, and the counts of those before.

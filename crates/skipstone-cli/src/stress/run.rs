@@ -351,7 +351,7 @@ impl Run<'_> {
         }
         let written = write_report(plan, generator, result);
         let shown = plan.sink.show(result, &table(result, style()), &[]).and(written);
-        Exit::of("stress", shown.map(|()| result.verdict.into()))
+        Exit::from(result.verdict).once_kept("stress", shown)
     }
 }
 

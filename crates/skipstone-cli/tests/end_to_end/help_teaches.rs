@@ -18,9 +18,9 @@ fn teaches(arguments: &[&str], phrases: &[&str]) {
 fn the_tool_lists_its_commands_examples_and_exit_codes() {
     let codes = [
         "Exit codes: 0 pass",
-        "99 fail: lines were lost, or a threshold was missed",
-        "98 invalid: the machine was too busy",
-        "97 unavailable: the server was not there",
+        "99 fail: lines were lost, a threshold was missed",
+        "98 invalid: the machine",
+        "97 unavailable: the server of the URL",
         "104 bad",
         "105",
     ];

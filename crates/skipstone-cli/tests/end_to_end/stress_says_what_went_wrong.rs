@@ -57,10 +57,10 @@ fn the_death_of_its_own_server_is_noticed_at_once() {
     crate::common::signal(child_of(run.id()), "KILL");
     let ended = run.wait();
     assert!(began.elapsed() < Duration::from_secs(6), "{:?}", began.elapsed());
-    ended.expect(&[97]);
+    ended.expect(&[99]);
     assert!(ended.out.contains("The server's process ended before the run did: signal: 9"), "{}", ended.out);
     let result = read(&file);
-    assert_eq!(result["verdict"], "unavailable");
+    assert_eq!(result["verdict"], "fail");
     assert!(reasons(&result).contains("only, not for the 30.0 s asked for"), "{}", ended.out);
 }
 
@@ -97,6 +97,20 @@ fn a_server_that_hangs_is_said_to_be_silent() {
     native.expect(&[97]);
     assert!(flat(&native.out).contains("Nothing came from the server in the last"), "{}", native.out);
     assert!(number(&read(&file), "messages.lost") > 0, "{}", native.out);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn its_own_server_that_hangs_fails_the_run() {
+    let file = fresh_file("stress.json");
+    let json = file.to_str().expect("text");
+    let mut run = Running::tool(&["stress", "-c", "3", "-r", "5/s", "-d", "3s", "--json", json]);
+    run.until("1.0 s running");
+    crate::common::signal(child_of(run.id()), "STOP");
+    let ended = run.wait();
+    ended.expect(&[99]);
+    assert!(flat(&ended.out).contains("Nothing came from the server in the last"), "{}", ended.out);
+    assert_eq!(read(&file)["verdict"], "fail");
 }
 
 #[test]

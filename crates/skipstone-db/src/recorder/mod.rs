@@ -12,7 +12,10 @@ mod note;
 mod writer;
 
 use crate::database::Database;
+use crate::dialect::Dialect;
+use crate::error::{FailureKind, Outcome};
 use crate::runtime::block_on;
+use crate::session::Session;
 use crate::url::DatabaseUrl;
 use counters::Counters;
 use note::Note;
@@ -66,17 +69,20 @@ impl Recorder {
         Ok(Recorder { url, notes: Some(notes), counters, thread: Some(thread) })
     }
 
-    /// Whether the database can be connected to now. Nothing in it changes.
+    /// Whether the database can be connected to now, and a file of SQLite be written to. Nothing in it changes; a file that is missing is
+    /// made, empty.
     ///
     /// # Errors
     /// A sentence with the remedy.
     pub fn check(url: &DatabaseUrl) -> Result<(), String> {
         let connected = block_on(async {
             let database = Database::new(url, writer::LIMITS);
-            let session = database.session().await;
-            let connected = session.map(drop);
+            let checked = match database.session().await {
+                Ok(mut session) if url.dialect() == Dialect::Sqlite => written_to(&mut session).await,
+                session => session.map(drop),
+            };
             database.close().await;
-            connected
+            checked
         });
         connected.flatten().map_err(|failure| failure.sentence)
     }
@@ -136,6 +142,16 @@ impl Recorder {
         if thread.is_finished() {
             let _ = thread.join();
         }
+    }
+}
+
+/// Writes a table and takes it back: SQLite opens a file that it cannot write to, and looks for its journal's place at the first change.
+async fn written_to(session: &mut Session) -> Outcome<()> {
+    const WRITE: &str = "BEGIN IMMEDIATE; CREATE TABLE skipstone_write_check (nothing INTEGER); ROLLBACK";
+    match session.script(WRITE).await {
+        // Another program writes to it.
+        Err(failure) if failure.kind == FailureKind::Busy => Ok(()),
+        outcome => outcome,
     }
 }
 

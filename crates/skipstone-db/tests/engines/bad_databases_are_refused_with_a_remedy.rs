@@ -27,6 +27,27 @@ fn what_is_missing_is_named_with_the_command_that_makes_it() {
 }
 
 #[test]
+fn a_check_finds_a_file_that_cannot_be_written_to_and_changes_nothing() {
+    let folder = std::env::temp_dir().join(format!("skipstone-db-check-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let file = folder.join("t.db");
+    for scheme in ["sqlite", "sqlite+sqlx"] {
+        let database = url(&format!("{scheme}:{}", file.display()));
+        run_line(&database, "create").expect("it may");
+        let before = std::fs::read(&file).expect("it is there");
+        assert_eq!(Recorder::check(&database), Ok(()));
+        assert_eq!(std::fs::read(&file).expect("it is there"), before);
+        // A write version of the future, byte 18 of the file: SQLite opens it, and may only read.
+        let future = [&before[..18], &[3], &before[19..]].concat();
+        std::fs::write(&file, future).expect("it is ours");
+        let error = Recorder::check(&database).expect_err("it may only be read");
+        assert!(error.contains("grant writing"), "{error}");
+        std::fs::remove_file(&file).expect("it is ours");
+    }
+    std::fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
 fn nobody_at_a_port_is_said_and_no_password_is_shown() {
     for scheme in ["mysql", "postgres"] {
         let nobody = url(&format!("{scheme}://me:hunter2@127.0.0.1:1/game"));

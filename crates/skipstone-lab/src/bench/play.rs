@@ -44,12 +44,12 @@ pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     }
     show.finish();
     let bench = conclude(&plan, rows, limits, is_whole);
-    if let Some(report) = report {
+    let shown = sink.show(&bench, &table::table(&bench, style()), &bench.reasons);
+    let written = report.map_or(Ok(()), |report| {
         let title = format!("bench {}", bench.preset);
-        report.write(PageKind::Bench, &title, &BenchReport::of(&bench), &table::table(&bench, Style::Plain))?;
-    }
-    sink.show(&bench, &table::table(&bench, style()), &bench.reasons)?;
-    Ok(bench.verdict.into())
+        report.write(PageKind::Bench, &title, &BenchReport::of(&bench), &table::table(&bench, Style::Plain))
+    });
+    Ok(Exit::from(bench.verdict).once_kept("bench", shown.and(written)))
 }
 
 /// Every trial of the plan; false if it was stopped before its end.

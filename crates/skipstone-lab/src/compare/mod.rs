@@ -164,20 +164,20 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
         output::complain(format_args!("skipstone compare: {sentence}"));
     }
     let comparison = conclude(played, &conditions, &plan, seeds, &arguments.threshold, started);
+    let shown = sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons);
+    let kept = shown.and(write_pages(&comparison, report, arguments.results_page.as_deref()));
+    Ok(Exit::from(comparison.verdict).once_kept("compare", kept))
+}
+
+/// Writes the pages that are wanted.
+fn write_pages(comparison: &Comparison, report: Option<ReportFile>, results_page: Option<&str>) -> Result<(), String> {
     if let Some(report) = report {
-        report.write(
-            PageKind::Comparison,
-            &table::heading(&comparison),
-            &comparison,
-            &table::table(&comparison, Style::Plain),
-        )?;
+        let (heading, text) = (table::heading(comparison), table::table(comparison, Style::Plain));
+        report.write(PageKind::Comparison, &heading, comparison, &text)?;
     }
-    if let Some(path) = &arguments.results_page {
-        replace::replace(path.as_ref(), results_page::results_page(&comparison).as_bytes())
-            .map_err(|error| format!("cannot write --results-page {path}: {error}"))?;
-    }
-    sink.show(&comparison, &table::table(&comparison, style()), &comparison.reasons)?;
-    Ok(comparison.verdict.into())
+    let Some(path) = results_page else { return Ok(()) };
+    replace::replace(path.as_ref(), results_page::results_page(comparison).as_bytes())
+        .map_err(|error| format!("cannot write --results-page {path}: {error}"))
 }
 
 /// The plan's conditions with the flags' values. A mistake of the plan has its place there, one of the flags has none.

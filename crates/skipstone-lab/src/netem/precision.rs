@@ -65,8 +65,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Exit, String> {
     let mut path = PathSettings { up: blank(), down: blank(), outages: Vec::new(), seed: 1 };
     path.set(Scope::Both, "delay=10ms")?;
     let precision = if arguments.relay { over_relay(arguments, &path)? } else { over_link(arguments, &path)? };
-    sink.show(&precision, &precision.table(), &[])?;
-    Ok(Exit::Pass)
+    Ok(Exit::Pass.once_kept("netem", sink.show(&precision, &precision.table(), &[])))
 }
 
 fn over_relay(arguments: &CheckArguments, path: &PathSettings) -> Result<Precision, String> {

@@ -210,8 +210,7 @@ pub(super) fn attend(running: Running, path: PathSettings, signals: &Signals, sh
         Ok(last) => last,
         Err(sentence) => return Ok(Exit::Invalid.told("netem", sentence)),
     };
-    shown.sink.show(&last, &last.table(), &[])?;
-    Ok(Exit::Pass)
+    Ok(Exit::Pass.once_kept("netem", shown.sink.show(&last, &last.table(), &[])))
 }
 
 fn watch(running: &Running, stop: &AtomicBool, is_shown: bool) {

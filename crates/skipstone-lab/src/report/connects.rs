@@ -4,7 +4,7 @@
 use crate::measure::machine::Machine;
 use crate::report::format::{counted, milliseconds, thousands};
 use crate::report::paint::wrap;
-use crate::report::{Cell, Page, Style, Tone, Verdict};
+use crate::report::{Cell, Page, ServerOwner, Style, Tone, Verdict};
 use crate::units::Carrier;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,8 +94,8 @@ impl ConnectMs {
 }
 
 impl ConnectsResult {
-    /// Judges the counts.
-    pub fn judge(&mut self, is_interrupted: bool) {
+    /// Judges the counts of a run with this server.
+    pub fn judge(&mut self, server: ServerOwner, is_interrupted: bool) {
         let all = &self.all;
         let absence = self.absence().filter(|_| !is_interrupted);
         let mut failed: Vec<String> = absence.iter().cloned().collect();
@@ -109,7 +109,7 @@ impl ConnectsResult {
         let invalid: Vec<String> =
             (all.attempted == 0).then(|| "No client began to connect.".into()).into_iter().collect();
         self.verdict = match absence {
-            Some(_) => Verdict::Unavailable,
+            Some(_) => server.absence(),
             None => Verdict::of(is_interrupted, &invalid, &failed),
         };
         self.reasons = [invalid, failed].concat();
@@ -223,31 +223,36 @@ mod tests {
         {
             let mut result = blank();
             result.all = counts(refused, unanswered);
-            result.judge(is_interrupted);
+            result.judge(ServerOwner::Another, is_interrupted);
             assert_eq!(result.verdict, verdict, "{refused} refused, {unanswered} unanswered");
         }
         let mut none = blank();
-        none.judge(false);
+        none.judge(ServerOwner::Another, false);
         assert_eq!(none.verdict, Verdict::Invalid);
     }
 
     #[test]
     fn a_server_that_lets_nobody_in_or_goes_away_is_unavailable() {
-        let judged = |connected, silenced_at_end, server_ended: Option<&str>| {
+        let judged_of = |server, connected, silenced_at_end, server_ended: Option<&str>| {
             let mut result = blank();
             result.duration_s = 8.0;
             result.all =
                 ConnectCounts { attempted: 80, connected, unanswered: 80 - connected, ..ConnectCounts::default() };
             (result.silenced_at_end, result.server_ended) = (silenced_at_end, server_ended.map(str::to_owned));
-            result.judge(false);
+            result.judge(server, false);
             (result.verdict, result.reasons.remove(0))
         };
+        let judged =
+            |connected, silenced_at_end, ended| judged_of(ServerOwner::Another, connected, silenced_at_end, ended);
         assert_eq!(judged(0, 80, None), (Verdict::Unavailable, "None of the 80 clients connected.".into()));
         let (verdict, reason) = judged(30, 50, None);
         assert_eq!(verdict, Verdict::Unavailable);
         assert!(reason.starts_with("The server went away: the last 50 clients had no answer."), "{reason}");
         assert_eq!(judged(71, 9, None).0, Verdict::Fail, "less than a second's clients");
-        assert_eq!(judged(71, 9, Some("signal: 9")).0, Verdict::Unavailable);
+        let of_own =
+            |connected, silenced_at_end, ended| judged_of(ServerOwner::ThisRun, connected, silenced_at_end, ended).0;
+        let own = [of_own(71, 9, Some("signal: 9")), of_own(0, 80, None), of_own(30, 50, None)];
+        assert_eq!(own, [Verdict::Fail; 3], "the program under test");
     }
 
     #[test]

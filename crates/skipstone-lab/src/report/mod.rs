@@ -24,4 +24,4 @@ pub use page::{Cell, Page};
 pub use paint::{Style, Tone};
 pub use sink::Sink;
 pub use thresholds::ThresholdResult;
-pub use verdict::{Exit, Verdict};
+pub use verdict::{Exit, ServerOwner, Verdict};

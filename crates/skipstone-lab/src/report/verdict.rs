@@ -22,6 +22,25 @@ pub enum Verdict {
     Interrupted,
 }
 
+/// Whose server a run measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerOwner {
+    /// A process of the run's own.
+    ThisRun,
+    /// Named by a URL.
+    Another,
+}
+
+impl ServerOwner {
+    /// The verdict on a run whose server was not there, or went away. That of a run's own server is a fault of the program under test.
+    pub(crate) fn absence(self) -> Verdict {
+        match self {
+            ServerOwner::ThisRun => Verdict::Fail,
+            ServerOwner::Another => Verdict::Unavailable,
+        }
+    }
+}
+
 /// The exit codes of the tool: 99, 104 and 105 as k6 has them; 98 and 97 are the next below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -29,9 +48,10 @@ pub enum Exit {
     Pass = 0,
     /// The run failed: a threshold missed, or lines lost, duplicated, reordered or corrupted, or clients dropped.
     Fail = 99,
-    /// The run proves nothing: the generator could not keep its own schedule, or the run could not be carried out.
+    /// The run proves nothing, or to nobody: the generator could not keep its own schedule, the figures contradict each other or one is
+    /// missing, the run could not be carried out, or its result could not be written.
     Invalid = 98,
-    /// The server was not there, went away, or is not one that can be measured or talked to in this way.
+    /// Another's server was not there, went away, or is not one that can be measured or talked to in this way.
     Unavailable = 97,
     /// An option or a plan that cannot be used; nothing was run.
     BadConfiguration = 104,
@@ -76,9 +96,18 @@ impl Exit {
     /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file would have to.
     pub fn once_written(self) -> Exit {
         match output::failure() {
-            Some(why) if self == Exit::Pass => Exit::of("", Err(format!("cannot write to standard output: {why}"))),
+            Some(why) if self == Exit::Pass => {
+                Exit::Invalid.told("", format_args!("cannot write to standard output: {why}"))
+            }
             _ => self,
         }
+    }
+
+    /// That of a command whose result goes to files: it passes only if all of them were written. The error is one sentence.
+    pub fn once_kept(self, command: &str, kept: Result<(), String>) -> Exit {
+        let Err(sentence) = kept else { return self };
+        let told = Exit::Invalid.told(command, sentence);
+        if self == Exit::Pass { told } else { self }
     }
 
     /// The number.
@@ -114,5 +143,13 @@ mod tests {
         let verdicts = [Verdict::Pass, Verdict::Fail, Verdict::Invalid, Verdict::Unavailable, Verdict::Interrupted];
         assert_eq!(verdicts.map(|verdict| Exit::from(verdict).code()), [0, 99, 98, 97, 105]);
         assert_eq!(Exit::BadConfiguration.code(), 104);
+    }
+
+    #[test]
+    fn a_result_that_was_not_written_is_no_pass_and_no_wrong_flag() {
+        let full = || Err("cannot write: the disk is full".to_owned());
+        assert_eq!(Exit::Pass.once_kept("compare", full()), Exit::Invalid);
+        assert_eq!(Exit::Fail.once_kept("compare", full()), Exit::Fail);
+        assert_eq!(Exit::Pass.once_kept("compare", Ok(())), Exit::Pass);
     }
 }

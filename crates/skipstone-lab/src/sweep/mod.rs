@@ -90,8 +90,8 @@ fn sweep(arguments: &SweepArguments) -> Result<Exit, String> {
     let settings = play(arguments, &signals, matches!(sink, Sink::StandardOutput));
     let is_whole = settings.len() as u64 == arguments.seeds.end - arguments.seeds.start;
     let sweep = conclude(settings, is_whole, arguments);
-    sink.show(&sweep, &table::summary(&sweep, style()), &sweep.reasons)?;
-    Ok(sweep.verdict.into())
+    let kept = sink.show(&sweep, &table::summary(&sweep, style()), &sweep.reasons);
+    Ok(Exit::from(sweep.verdict).once_kept("sweep", kept))
 }
 
 /// The settings in their order, each printed as it is found.

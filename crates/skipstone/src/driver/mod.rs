@@ -379,9 +379,9 @@ impl Driver {
         self.sockets.impair_shared(impairment, shard);
     }
 
-    /// What to do where a server on all addresses cannot answer from the one that was asked.
-    pub(crate) fn local_remedy(&self) -> Option<&'static str> {
-        self.sockets.local_remedy()
+    /// Sentences with the problems of a server's socket and their remedies.
+    pub(crate) fn remedies(&self) -> Vec<String> {
+        self.sockets.remedies()
     }
 
     /// Buffer sizes that the kernel granted a UDP socket.

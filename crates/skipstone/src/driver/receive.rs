@@ -8,7 +8,7 @@ use super::peer_shards::{PeerShards, deliver};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{AddressPair, ReceiveBatch, UdpSocket};
-use crate::net::websocket::{WsAccept, WsCloseReason, WsReceive};
+use crate::net::websocket::{Admission, WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
@@ -109,13 +109,16 @@ impl Driver {
                 more
             }
             Some(Socket::Stream(stream)) => {
-                let (now, endpoint) = (clock.now(), &mut self.endpoint);
-                stream.ws.on_ready_if(may_be_over, &mut |client| {
-                    let is_admitted = endpoint.admits_handshake(now, client);
-                    if is_admitted {
-                        endpoint.on_handshake_begun(client);
+                let (now, endpoint, denied) = (clock.now(), &mut self.endpoint, &self.denied);
+                stream.ws.on_ready_if(may_be_over, &mut |admission, client| match admission {
+                    Admission::Client => !denied.has(client.ip()),
+                    Admission::Tls => {
+                        let is_admitted = endpoint.admits_handshake(now, client);
+                        if is_admitted {
+                            endpoint.on_handshake_begun(client);
+                        }
+                        is_admitted
                     }
-                    is_admitted
                 });
                 let remote = stream.ws.peer_addr();
                 is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &remote);

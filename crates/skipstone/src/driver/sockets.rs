@@ -317,6 +317,7 @@ impl Sockets {
         self.owners.get_mut(socket as usize).and_then(Option::take);
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
         self.impaired.retain(|impaired| *impaired != socket);
+        self.timed.retain(|timed| *timed != socket);
         if let Socket::Stream(stream) = &gone {
             stream.newcomer.into_iter().for_each(|newcomer| self.newcomers.remove(newcomer));
             self.is_listener_ready |= self.accept_again_at.is_some();
@@ -372,12 +373,13 @@ impl Sockets {
         })
     }
 
-    /// What is wrong with the answers of a server's socket that is bound to several addresses.
-    pub(super) fn local_remedy(&self) -> Option<&'static str> {
-        self.all.iter().find_map(|(_, socket)| match socket {
-            Socket::Shared(shared) => shared.udp.local_remedy(),
-            _ => None,
-        })
+    /// Sentences with the problems of a server's socket and their remedies.
+    pub(super) fn remedies(&self) -> Vec<String> {
+        let shared = self.shared.first().and_then(|number| self.all.get(*number as usize));
+        match shared {
+            Some(Socket::Shared(shared)) => shared.udp.remedies(),
+            _ => Vec::new(),
+        }
     }
 
     pub(super) fn stats(&self) -> SocketStats {

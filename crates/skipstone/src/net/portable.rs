@@ -14,8 +14,8 @@ use super::send_batch::SendBatch;
 /// What is known of a socket's abilities.
 #[derive(Debug)]
 pub(super) struct Portable {
-    /// `None` if the system refuses what quinn-udp asks of it.
-    state: Option<UdpSocketState>,
+    /// The error of the system if it refuses what quinn-udp asks of it.
+    state: io::Result<UdpSocketState>,
     /// Local addresses are reported.
     reports_local: bool,
 }
@@ -34,12 +34,17 @@ const KNOWS_LOCAL: bool = cfg!(any(
 impl Portable {
     /// Sets the options of a bound socket: "don't fragment", local addresses of received datagrams.
     pub(super) fn new(socket: &UdpSocket, reports_local: bool) -> Portable {
-        Portable { state: UdpSocketState::new(UdpSockRef::from(socket)).ok(), reports_local }
+        Portable { state: UdpSocketState::new(UdpSockRef::from(socket)), reports_local }
     }
 
     /// Whether the socket says where a datagram was sent to.
     pub(super) fn knows_local(&self) -> bool {
-        KNOWS_LOCAL && self.state.is_some()
+        KNOWS_LOCAL && self.state.is_ok()
+    }
+
+    /// A sentence with the problem, if the system refuses the socket's options or may fragment its datagrams.
+    pub(super) fn remedy(&self) -> Option<String> {
+        remedy(self.state.as_ref().map(UdpSocketState::may_fragment))
     }
 
     /// Sends the first datagram that waits. The number of pieces sent (one), or the error of that piece.
@@ -53,8 +58,8 @@ impl Portable {
         let (contents, src_ip) = (piece.bytes, piece.to.local);
         let transmit = Transmit { destination, ecn: None, contents, segment_size: None, src_ip };
         match &self.state {
-            Some(state) => state.try_send(UdpSockRef::from(socket), &transmit)?,
-            None => drop(socket.send_to(contents, destination)?),
+            Ok(state) => state.try_send(UdpSockRef::from(socket), &transmit)?,
+            Err(_) => drop(socket.send_to(contents, destination)?),
         }
         Ok(1)
     }
@@ -80,13 +85,39 @@ impl Portable {
     fn receive_one(&self, socket: &UdpSocket, buffer: &mut [u8]) -> io::Result<RecvMeta> {
         let mut meta = [RecvMeta::default()];
         match &self.state {
-            Some(state) => drop(state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(buffer)], &mut meta)?),
-            None => {
+            Ok(state) => drop(state.recv(UdpSockRef::from(socket), &mut [IoSliceMut::new(buffer)], &mut meta)?),
+            Err(_) => {
                 let (len, addr) = socket.recv_from(buffer)?;
                 (meta[0].len, meta[0].stride, meta[0].addr) = (len, len, addr);
             }
         }
         let [meta] = meta;
         Ok(meta)
+    }
+}
+
+/// A sentence about a system that may fragment datagrams, or refuses an option.
+fn remedy(may_fragment: Result<bool, &io::Error>) -> Option<String> {
+    let why = match may_fragment {
+        Ok(false) => return None,
+        Ok(true) => "it has no option against it".to_owned(),
+        Err(error) => format!("it refuses an option of the socket: {error}"),
+    };
+    Some(format!(
+        "this system may split datagrams that are longer than the path carries, of which a part that is lost loses the whole ({why}). \
+         Remedy: none on this system; connections work"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_that_may_split_datagrams_is_named() {
+        assert_eq!(remedy(Ok(false)), None);
+        let refused = io::Error::from(io::ErrorKind::Unsupported);
+        assert!(remedy(Err(&refused)).is_some_and(|sentence| sentence.contains(&refused.to_string())));
+        assert!(remedy(Ok(true)).is_some_and(|sentence| sentence.contains("no option")));
     }
 }

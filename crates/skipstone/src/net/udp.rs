@@ -193,6 +193,12 @@ impl UdpSocket {
         (self.local_report == LocalReport::Missing).then_some(LOCAL_REMEDY)
     }
 
+    /// Sentences with the problems of this socket and their remedies, but those of its buffers.
+    pub fn remedies(&self) -> Vec<String> {
+        let options = self.portable.as_ref().and_then(Portable::remedy);
+        options.into_iter().chain(self.local_remedy().map(String::from)).collect()
+    }
+
     /// Whether segmented transmits go to the kernel whole; false for good once it kept refusing them.
     pub fn uses_gso(&self) -> bool {
         self.gso

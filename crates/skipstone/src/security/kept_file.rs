@@ -1,10 +1,16 @@
 //! Files with a private key that are made at their first use, by whichever process comes first. This needs neither hard links nor
 //! locks, which exFAT, some file systems of FUSE, and Android lack: an empty file claims the name, and the content replaces it.
+//!
+//! ```text
+//! identity.pem            empty: claimed; else the content
+//! identity.pem.heir-0     another process takes the claim over, whose process counts as dead; heir-1 if that one died as well
+//! identity.pem.draft-417  the content on its way, of the process 417
+//! ```
 
 use super::identity_error::IdentityError;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// A process that has claimed a name has this long to write the content, before it counts as dead.
@@ -27,13 +33,24 @@ fn read_or_make_within(
     make: impl FnOnce() -> Result<String, IdentityError>,
 ) -> Result<Vec<u8>, IdentityError> {
     let refused = |error| IdentityError::file(path, error);
-    let end = Instant::now() + claim_max;
+    let (mut end, mut heirs) = (Instant::now() + claim_max, 0);
     loop {
         let is_late = Instant::now() >= end;
         match fs::read(path) {
             // A device or a pipe that is empty claims nothing, and is never replaced.
             Ok(content) if !content.is_empty() || !path.is_file() => return Ok(content),
-            Ok(_) if is_late => break,
+            Ok(_) if is_late => match create(&beside(path, HEIR, heirs)) {
+                Ok(_) => {
+                    heirs += 1;
+                    break;
+                }
+                // Another process was first. It may die as well.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists && heirs < HEIRS_MAX => {
+                    heirs += 1;
+                    end = Instant::now() + claim_max;
+                }
+                Err(error) => return Err(refused(error)),
+            },
             Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => match claim(path) {
                 Ok(()) => break,
@@ -45,13 +62,31 @@ fn read_or_make_within(
         }
         std::thread::sleep(SPAN);
     }
-    let filled = make().and_then(|content| fill(path, content.as_bytes()).map_err(refused));
-    if filled.is_err() && fs::metadata(path).is_ok_and(|claim| claim.len() == 0) {
+    // Whoever waited for this process and takes over behind its end finds the content.
+    let is_empty = || fs::metadata(path).is_ok_and(|claim| claim.len() == 0);
+    let filled =
+        if is_empty() { make().and_then(|content| fill(path, content.as_bytes()).map_err(refused)) } else { Ok(()) };
+    if filled.is_err() && is_empty() {
         // A second error would hide the first.
         let _ = fs::remove_file(path);
     }
+    for heir in 0..heirs {
+        let _ = fs::remove_file(beside(path, HEIR, heir));
+    }
     filled?;
     fs::read(path).map_err(refused)
+}
+
+const HEIR: &str = "heir";
+const DRAFT: &str = "draft";
+/// More than processes that die one after the other over one claim.
+const HEIRS_MAX: u32 = 16;
+
+/// `identity.pem.draft-417`.
+fn beside(path: &Path, what: &str, number: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{what}-{number}"));
+    name.into()
 }
 
 /// Makes the file, empty, if no other process has.
@@ -64,11 +99,9 @@ fn claim(path: &Path) -> io::Result<()> {
 
 /// Replaces a claim by the content, which is on the disk before the name leads to it.
 fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut draft = path.as_os_str().to_owned();
-    draft.push(format!(".{}", std::process::id()));
-    // A process of the same number, as all first ones of containers have, may have died over its draft.
-    let _ = fs::remove_file(&draft);
-    let written = create(draft.as_ref()).and_then(|mut file| {
+    remove_drafts(path);
+    let draft = beside(path, DRAFT, std::process::id());
+    let written = create(&draft).and_then(|mut file| {
         file.write_all(content)?;
         file.sync_all()
     });
@@ -77,6 +110,19 @@ fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&draft);
     }
     renamed
+}
+
+/// Removes drafts of processes that died over them: only the process that has the claim writes one.
+fn remove_drafts(path: &Path) {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let prefix = format!("{}.{DRAFT}-", name.to_string_lossy());
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let number = entry.file_name().to_str().and_then(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
+        if number.is_some() {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// A new file that only its owner can read.
@@ -140,14 +186,46 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_and_a_draft_of_a_dead_process_are_taken_over() {
+    fn a_claim_and_drafts_of_dead_processes_are_taken_over() {
         let folder = Folder::new();
         let path = folder.0.join("kept.pem");
         fs::write(&path, "").expect("it is claimed");
-        fs::write(folder.0.join(format!("kept.pem.{}", std::process::id())), "half").expect("it is there");
+        for dead in [std::process::id(), 1, 4_000_000] {
+            fs::write(beside(&path, DRAFT, dead), "half").expect("it is there");
+        }
+        fs::write(beside(&path, HEIR, 0), "").expect("an heir that died as well");
+        let backup = folder.0.join("kept.pem.1");
+        fs::write(&backup, "of the operator").expect("it is there");
         let content = read_or_make_within(Duration::ZERO, &path, of("whole")).expect("it is made");
         assert_eq!(content, b"whole");
+        fs::remove_file(backup).expect("it stays");
         assert_eq!(folder.names(), ["kept.pem"]);
+    }
+
+    #[test]
+    fn one_process_alone_takes_over_a_dead_claim() {
+        for _ in 0..3 {
+            let folder = Folder::new();
+            let path = folder.0.join("kept.pem");
+            fs::write(&path, "").expect("it is claimed");
+            let made = AtomicU32::new(0);
+            let contents: Vec<_> = std::thread::scope(|scope| {
+                let one = |number: usize| {
+                    let (path, made) = (&path, &made);
+                    let make = move || {
+                        made.fetch_add(1, Ordering::Relaxed);
+                        Ok(format!("content {number}"))
+                    };
+                    scope
+                        .spawn(move || read_or_make_within(Duration::from_millis(300), path, make).expect("it is made"))
+                };
+                let threads: Vec<_> = (0..8).map(one).collect();
+                threads.into_iter().map(|thread| thread.join().expect("it ends")).collect()
+            });
+            assert!(contents.iter().all(|content| *content == contents[0] && !content.is_empty()), "{contents:?}");
+            assert_eq!(made.load(Ordering::Relaxed), 1);
+            assert_eq!(folder.names(), ["kept.pem"]);
+        }
     }
 
     #[test]

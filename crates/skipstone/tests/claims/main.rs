@@ -16,6 +16,8 @@ mod a_client_goes_on_from_another_port;
 mod a_client_reads_the_servers_clock;
 #[cfg(feature = "simulate")]
 mod a_configuration_out_of_range_is_an_error_at_the_start;
+#[cfg(all(feature = "simulate", feature = "dtls"))]
+mod a_failed_session_ends_itself_alone;
 #[cfg(unix)]
 mod a_key_that_others_can_read_is_named;
 #[cfg(feature = "simulate")]

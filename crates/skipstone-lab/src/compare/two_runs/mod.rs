@@ -61,8 +61,8 @@ fn report(arguments: &ReportArguments) -> Result<Exit, String> {
     if found.differences.is_empty() {
         return Err("the two results have no transport in common".into());
     }
-    sink.show(&found, &table(&found, style()), &[])?;
-    Ok(if found.is_worse() && arguments.fail_if_worse { Exit::Fail } else { Exit::Pass })
+    let exit = if found.is_worse() && arguments.fail_if_worse { Exit::Fail } else { Exit::Pass };
+    Ok(exit.once_kept("report", sink.show(&found, &table(&found, style()), &[])))
 }
 
 /// What two results differ by.

@@ -2,7 +2,8 @@
 //!
 //! **Interrupted**: it was stopped before its end.
 //!
-//! **Unavailable**: there was no server to be judged (`availability`), whatever else was found.
+//! **Unavailable**: there was no server to be judged (`availability`), whatever else was found. A run whose own server was away
+//! fails.
 //!
 //! **Invalid**: the run proves nothing, because
 //! 1. no delivery was expected;
@@ -67,7 +68,7 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
     failed.extend(missed);
     result.verdict = match Verdict::of(ending == Ending::Interrupted, &invalid, &failed) {
         Verdict::Interrupted => Verdict::Interrupted,
-        _ if absence.is_some() => Verdict::Unavailable,
+        _ if absence.is_some() => result.server_owner().absence(),
         verdict => verdict,
     };
     result.reasons = [stopped, absence.into_iter().collect(), invalid, failed].concat();

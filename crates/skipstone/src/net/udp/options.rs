@@ -16,10 +16,11 @@ pub struct UdpOptions {
     /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
     pub only_v6: Option<bool>,
     /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
-    /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD.
+    /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD; on macOS, iOS and FreeBSD not towards IPv4 from a socket
+    /// on `[::]`. [`Backend::Portable`] asks for it also where this is false.
     pub never_fragment: bool,
     /// Report where each datagram was sent to, if the socket is bound to all addresses (`0.0.0.0`, `[::]`), so that an
-    /// answer can leave from there.
+    /// answer can leave from there; on macOS and iOS not to IPv4 from a socket on `[::]`.
     pub reports_local: bool,
     /// System calls to use.
     pub backend: Backend,

@@ -1,7 +1,7 @@
 //! A build without the feature `websocket`: nothing listens or connects, and each call that would do so returns an
 //! error with the reason. Values of the connection's and the listener's type cannot exist.
 
-use super::{StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose};
+use super::{Admission, StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose};
 use bytes::Bytes;
 use mio::{Registry, Token};
 use std::net::SocketAddr;
@@ -125,7 +125,7 @@ impl WsConnection {
         match *self {}
     }
 
-    pub(crate) fn on_ready_if(&mut self, _: bool, _: &mut dyn FnMut(&SocketAddr) -> bool) {
+    pub(crate) fn on_ready_if(&mut self, _: bool, _: &mut dyn FnMut(Admission, &SocketAddr) -> bool) {
         match *self {}
     }
 

@@ -24,6 +24,7 @@ use tungstenite::protocol::WebSocketContext;
 pub use self::outcomes::{WsConnectError, WsReceive, WsSendError};
 use super::entrance::Entrance;
 use super::frames::{RawItem, RawReader};
+use super::gate::Admission;
 use super::handshake::{FirstBytes, Head, encode_request};
 use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe};
 use super::transport::Transport;
@@ -86,8 +87,8 @@ enum Phase {
     Closed,
 }
 
-/// Whether a server may begin the handshake of TLS with a client at this address, which costs a signature.
-pub(super) type Admits<'a> = &'a mut dyn FnMut(&SocketAddr) -> bool;
+/// Whether a server goes on with a client at this address.
+pub(super) type Admits<'a> = &'a mut dyn FnMut(Admission, &SocketAddr) -> bool;
 
 impl WsConnection {
     pub(super) fn accepted(
@@ -277,10 +278,10 @@ impl WsConnection {
     /// continues the handshake and writes queued bytes. Then call [`receive`](Self::receive) until it returns no
     /// message. Set `may_be_over` if there is no event, or if the event reports an end or an error.
     pub fn on_ready(&mut self, may_be_over: bool) {
-        self.on_ready_if(may_be_over, &mut |_| true);
+        self.on_ready_if(may_be_over, &mut |_, _| true);
     }
 
-    /// Like [`on_ready`](Self::on_ready), for a server that asks before it begins the handshake of TLS with this client.
+    /// Like [`on_ready`](Self::on_ready), for a server that asks before it goes on with this client.
     pub fn on_ready_if(&mut self, may_be_over: bool, admits: Admits<'_>) {
         self.turn.begin();
         self.transport.begin_turn(may_be_over);

@@ -6,6 +6,15 @@ use super::origins::AllowedOrigins;
 use super::proxies::TrustedProxies;
 use super::tls::TlsServer;
 
+/// What a server decides about a client while its stream opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// A trusted proxy has named this client: nothing is answered yet.
+    Client,
+    /// The handshake of TLS begins, which costs a signature.
+    Tls,
+}
+
 /// The rules of a listener. By default everything in clear is served, and TLS is not.
 #[derive(Clone, Debug)]
 pub struct StreamRules {

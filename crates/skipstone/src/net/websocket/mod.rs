@@ -53,7 +53,7 @@ pub use absent::{WsAccept, WsConnectError, WsConnection, WsListener, WsReceive, 
 pub use answers::{HttpAnswer, HttpAnswers};
 #[cfg(feature = "websocket")]
 pub use connection::{WsConnectError, WsConnection, WsReceive, WsSendError};
-pub use gate::StreamRules;
+pub use gate::{Admission, StreamRules};
 #[cfg(feature = "websocket")]
 pub use handshake::{FirstBytes, SUBPROTOCOL};
 pub use hosts::AllowedHosts;

@@ -51,7 +51,7 @@ impl Turn {
 pub(super) struct PageShelf {
     /// The identity's file, beside which they are kept.
     kept_in: Option<PathBuf>,
-    /// Those of the last two turns that were asked for.
+    /// Those of the turns that were asked for: by a clock that is wrong for a while, too.
     known: BTreeMap<Turn, Arc<Identity>>,
 }
 
@@ -69,18 +69,23 @@ impl PageShelf {
         turn: Turn,
         mut tell: impl FnMut(CertificateEvent),
     ) -> Result<[Arc<Identity>; 2], IdentityError> {
+        self.kept_in.iter().for_each(|kept_in| remove_ended(kept_in, turn));
         let mut one = |turn| match self.known.get(&turn) {
             Some(known) => Ok(Arc::clone(known)),
             None => self.read_or_make(turn, &mut tell).map(Arc::new),
         };
         let pair = [one(turn)?, one(turn.next())?];
-        self.known = [turn, turn.next()].into_iter().zip(pair.clone()).collect();
+        self.known.extend([turn, turn.next()].into_iter().zip(pair.clone()));
+        while self.known.len() > KNOWN_MAX
+            && let Some(oldest) = self.known.keys().copied().find(|known| *known != turn && *known != turn.next())
+        {
+            self.known.remove(&oldest);
+        }
         Ok(pair)
     }
 
     fn read_or_make(&self, turn: Turn, tell: &mut impl FnMut(CertificateEvent)) -> Result<Identity, IdentityError> {
         let Some(kept_in) = &self.kept_in else { return made(turn) };
-        remove_ended(kept_in, turn);
         let file = file_of(kept_in, turn);
         kept(&file, turn).or_else(|error| {
             tell(CertificateEvent::NotKept { file, error: error.to_string() });
@@ -120,18 +125,25 @@ fn kept(_: &Path, _: Turn) -> Result<Identity, IdentityError> {
     Err(IdentityError::CannotMake)
 }
 
-/// Removes the files of turns that are over. Those of later ones stay: a clock may begin at 1970, and be set afterwards.
+/// Certificates that are remembered: of now, of a wrong clock, and of two turns before.
+const KNOWN_MAX: usize = 6;
+/// Files of turns that are over are kept by number and not by age: a clock may be ahead, and be set back.
+const ENDED_KEPT: usize = 4;
+
+/// Removes the files of turns that have been over for long. Those of later ones stay: a clock may begin at 1970, and be set afterwards.
 fn remove_ended(kept_in: &Path, turn: Turn) {
     let (Some(folder), Some(name)) = (kept_in.parent(), kept_in.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let prefix = format!("{}.pages.", name.to_string_lossy());
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+    let ended = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(&prefix)?.parse::<u64>().ok());
-        if number.is_some_and(|number| number + 1 < turn.0) {
-            // A file that stays is in nobody's way.
-            let _ = std::fs::remove_file(entry.path());
-        }
+        let number = name.to_str()?.strip_prefix(&prefix)?.parse::<u64>().ok()?;
+        (number < turn.0).then(|| (number, entry.path()))
+    });
+    let ended: BTreeMap<u64, PathBuf> = ended.collect();
+    for file in ended.into_values().rev().skip(ENDED_KEPT) {
+        // A file that stays is in nobody's way.
+        let _ = std::fs::remove_file(file);
     }
 }
 

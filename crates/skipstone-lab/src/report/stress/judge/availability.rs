@@ -1,10 +1,12 @@
-//! The first rule of the verdict: without a server that takes part there is nothing to judge. There was none because
+//! The first rule of the verdict: without a server that takes part there is nothing to judge, unless it is the run's
+//! own: then its absence is the fault. There was none because
 //! 1. no client connected;
 //! 2. the process of the run's own server ended before the run;
 //! 3. every client lost its connection because the server went away;
 //! 4. the server was silent at the end, and acknowledged nothing;
-//! 5. the server is none that a stress run can use: it takes no lines, or does not send each line to all of its clients.
+//! 5. another's server is none that a stress run can use: it takes no lines, or does not send each line to all of its clients.
 
+use crate::report::ServerOwner;
 use crate::report::format::{counted, seconds};
 use crate::report::stress::judge::drops;
 use crate::report::stress::result::StressResult;
@@ -31,6 +33,9 @@ pub(super) fn absence(result: &StressResult) -> Option<String> {
             "Nothing came from the server in the last {silent} s, not even an acknowledgement: it hangs, was stopped, or \
              cannot be reached any more."
         ));
+    }
+    if result.server_owner() == ServerOwner::ThisRun {
+        return None;
     }
     foreignness(result).map(|what| format!("{what}. {NEEDED}"))
 }

@@ -132,9 +132,12 @@ fn clients_that_never_connected_and_lines_that_were_refused_fail_the_run() {
     assert_eq!(refused, fail("1,000 lines could not be sent: the queue is full."), "the generator did its part");
 }
 
-/// The one reason of a run whose server was unavailable.
+/// The one reason of a run whose server, which a URL named, was unavailable.
 fn unavailable(change: impl FnOnce(&mut StressResult)) -> String {
-    let (verdict, reasons) = judged(change);
+    let (verdict, reasons) = judged(|result| {
+        result.server = None;
+        change(result);
+    });
     assert_eq!((verdict, reasons.len()), (Verdict::Unavailable, 1), "{reasons:?}");
     reasons.concat()
 }
@@ -162,13 +165,29 @@ fn a_server_that_goes_away_is_no_server_that_loses_lines() {
     assert!(reason.starts_with("The server went away: 300 clients were dropped (silence 300)."), "{reason}");
     let (verdict, reasons) = judged(leave(299));
     assert_eq!((verdict, reasons.len()), (Verdict::Fail, 2), "a server that drops a client is there: {reasons:?}");
-    let reason = unavailable(|result| result.presence.process_ended = Some("signal: 9".into()));
-    assert_eq!(reason, "The server's process ended before the run did: signal: 9.");
     let reason = unavailable(|result| {
         result.presence.silent_s = Some(6.0);
         (result.messages.lost, result.messages.delivered) = (300_000, 600_000);
     });
     assert!(reason.starts_with("Nothing came from the server in the last 6.0 s, not even an"), "{reason}");
+}
+
+#[test]
+fn the_absence_of_the_runs_own_server_is_a_failure() {
+    let own = |change: &dyn Fn(&mut StressResult), why: &str| {
+        let (verdict, reasons) = judged(change);
+        assert_eq!((verdict, reasons.len()), (Verdict::Fail, 1), "{reasons:?}");
+        assert!(reasons[0].starts_with(why), "{reasons:?}");
+    };
+    own(&|result| result.presence.silent_s = Some(6.0), "Nothing came from the server in the last 6.0 s");
+    own(&|result| result.presence.process_ended = Some("signal: 9".into()), "The server's process ended before");
+    own(&|result| (result.clients.dropped, result.presence.clients_deserted) = (300, 300), "The server went away");
+    own(&|result| result.clients.connected = 0, "None of the 300 clients connected.");
+    let mute = |result: &mut StressResult| {
+        (result.messages.lost, result.messages.delivered) = (900_000, 0);
+        result.latency_ms = None;
+    };
+    own(&mute, "900,000 deliveries were lost");
 }
 
 #[test]

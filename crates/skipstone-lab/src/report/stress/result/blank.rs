@@ -1,9 +1,15 @@
 //! A result before there is one: every section is there, every count zero, no figure measured.
 
+use crate::report::ServerOwner;
 use crate::report::stress::result::*;
 use skipstone::Stats;
 
 impl StressResult {
+    /// Whose server it was: only that of the run's own process has figures.
+    pub(crate) fn server_owner(&self) -> ServerOwner {
+        if self.server.is_some() { ServerOwner::ThisRun } else { ServerOwner::Another }
+    }
+
     /// The shape of the result of a run with these carriers: to check names against, and to fill in.
     pub fn blank(carriers: &[Carrier]) -> StressResult {
         StressResult {

@@ -7,6 +7,7 @@ use tungstenite::protocol::{Role, WebSocketConfig, WebSocketContext};
 
 use super::super::answers::text;
 use super::super::frames::RawReader;
+use super::super::gate::Admission;
 use super::super::handshake::{HEAD_BYTES_MAX, Head, Requested, Source, Verdict, judge_request, judge_response};
 use super::super::proxy_protocol::ProxyHeader;
 use super::super::{StreamKind, WsCloseReason};
@@ -60,7 +61,7 @@ impl WsConnection {
 
     /// Acts upon what has come of a handshake.
     fn judge(&mut self, admits: Admits<'_>) {
-        if !self.take_announcement() {
+        if !self.take_announcement(admits) {
             return;
         }
         let is_secure = self.transport.is_secure();
@@ -81,15 +82,16 @@ impl WsConnection {
                 self.open_raw(first);
             }
             Verdict::Upgraded { answer, rest, request } => {
-                self.note_client(request.client.map(|address| SocketAddr::new(address, 0)));
-                self.open(role, &answer, rest, &request);
+                if self.note_client(request.client.map(|address| SocketAddr::new(address, 0)), admits) {
+                    self.open(role, &answer, rest, &request);
+                }
             }
             Verdict::Refused { answer, reason } => self.refuse(&answer, reason),
         }
     }
 
     /// Takes a PROXY header away, if one has come. False if the handshake cannot go on yet.
-    fn take_announcement(&mut self) -> bool {
+    fn take_announcement(&mut self, admits: Admits<'_>) -> bool {
         let Phase::Request(entrance) = &mut self.phase else { return true };
         if !entrance.may_be_announced {
             return true;
@@ -111,21 +113,29 @@ impl WsConnection {
                 entrance.head.skip(bytes);
                 // A client behind the proxy, known or not, is trusted with no headers of its own, unless it is a proxy, too.
                 entrance.names_client = client.is_some_and(|client| entrance.rules.proxies.has(client.ip()));
-                self.note_client(client);
+                return self.note_client(client, admits);
             }
         }
         true
     }
 
-    fn note_client(&mut self, client: Option<SocketAddr>) {
-        self.peer = client.map_or(self.peer, crate::net::address::plain);
+    /// A proxy has named the client, if it knows it. False if the server has nothing to do with that client: the stream ends without
+    /// an answer.
+    fn note_client(&mut self, client: Option<SocketAddr>, admits: Admits<'_>) -> bool {
+        let Some(client) = client else { return true };
+        self.peer = crate::net::address::plain(client);
+        let is_admitted = admits(Admission::Client, &self.peer);
+        if !is_admitted {
+            self.end(WsCloseReason::Lost);
+        }
+        is_admitted
     }
 
     /// Goes on within TLS.
     fn secure(&mut self, admits: Admits<'_>) {
         let Phase::Request(entrance) = &mut self.phase else { return };
         let Some(server) = entrance.rules.tls.clone() else { return self.refuse(b"", WsCloseReason::Tls) };
-        if !admits(&self.peer) {
+        if !admits(Admission::Tls, &self.peer) {
             return self.end(WsCloseReason::OverBudget);
         }
         let first = entrance.head.take();
