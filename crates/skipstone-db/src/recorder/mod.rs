@@ -147,7 +147,7 @@ impl Recorder {
 
 /// Writes a table and takes it back: SQLite opens a file that it cannot write to, and looks for its journal's place at the first change.
 async fn written_to(session: &mut Session) -> Outcome<()> {
-    const WRITE: &str = "BEGIN IMMEDIATE; CREATE TABLE skipstone_write_check (nothing INTEGER); ROLLBACK";
+    const WRITE: &str = "BEGIN IMMEDIATE; CREATE TABLE skipstone_write_check (number INTEGER); ROLLBACK";
     match session.script(WRITE).await {
         // Another program writes to it.
         Err(failure) if failure.kind == FailureKind::Busy => Ok(()),
