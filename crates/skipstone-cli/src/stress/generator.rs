@@ -559,6 +559,11 @@ impl<'p> Generator<'p> {
         self.proof.delivered == 0 && self.schedule.span(self.epoch.elapsed()) > UNHEARD_MAX
     }
 
+    /// Whether any client is there or comes back.
+    pub(crate) fn has_clients(&self) -> bool {
+        self.clients.iter().any(|client| client.state == ClientState::Connected || client.comes_back())
+    }
+
     /// Clients that were there and have not come back count as dropped. Returns them by the reason of their last attempt.
     pub(crate) fn drop_missing(&mut self) -> BTreeMap<String, u64> {
         let mut missing = BTreeMap::new();
@@ -607,6 +612,11 @@ impl<'p> Generator<'p> {
 impl Client {
     fn is_on_its_way(&self) -> bool {
         matches!(self.state, ClientState::Away | ClientState::Connecting)
+    }
+
+    /// Whether it was there, and waits or tries to be there again.
+    fn comes_back(&self) -> bool {
+        self.is_on_its_way() && self.away.is_some()
     }
 }
 

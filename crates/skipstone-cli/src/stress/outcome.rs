@@ -2,7 +2,7 @@
 
 use super::child::ServerFigures;
 use super::client_drop::ClientDrop;
-use super::generator::{Client, ClientState, Generator};
+use super::generator::{Client, Generator};
 use super::plan::Plan;
 use skipstone::{Scheme, Stats};
 use skipstone_lab::measure::machine::this_machine;
@@ -212,9 +212,4 @@ fn spread(own: &[&Client]) -> Option<SpreadMs> {
 
 fn ms(span: Duration) -> f64 {
     span.as_secs_f64() * 1e3
-}
-
-/// Whether any client is connected.
-pub(crate) fn has_clients(generator: &Generator<'_>) -> bool {
-    generator.count(ClientState::Connected) + generator.count(ClientState::Away) > 0
 }

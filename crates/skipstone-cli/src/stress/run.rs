@@ -172,7 +172,7 @@ impl Run<'_> {
                 return Ok(Step::Deserted);
             }
             if pending == 0 || began.elapsed() > plan.flags.ramp.0 + CONNECT_MAX {
-                return Ok(if outcome::has_clients(generator) { Step::Done } else { Step::Deserted });
+                return Ok(if generator.has_clients() { Step::Done } else { Step::Deserted });
             }
         }
     }
@@ -189,7 +189,7 @@ impl Run<'_> {
                 self.tell(generator, StressTurn::Runs);
                 return Ok(Some(rate));
             }
-            if self.signals.is_set() || !outcome::has_clients(generator) {
+            if self.signals.is_set() || !generator.has_clients() {
                 for (reason, count) in &generator.drops {
                     output::say(format_args!("{}: {reason}", counted(*count, "client")));
                 }
@@ -292,7 +292,7 @@ impl Run<'_> {
             }
             if look.elapsed() > Duration::from_millis(100) {
                 look = Instant::now();
-                if !outcome::has_clients(generator) || self.is_deserted() || generator.is_unheard() {
+                if !generator.has_clients() || self.is_deserted() || generator.is_unheard() {
                     return Ok((Step::Deserted, generator.epoch.elapsed()));
                 }
             }
@@ -317,7 +317,7 @@ impl Run<'_> {
             if self.signals.is_set() {
                 return Ok((Step::Interrupted, vigil));
             }
-            if !outcome::has_clients(generator) || self.is_deserted() {
+            if !generator.has_clients() || self.is_deserted() {
                 return Ok((Step::Deserted, vigil));
             }
             if progress.elapsed() > DRAIN_PATIENCE || began.elapsed() > DRAIN_MAX {

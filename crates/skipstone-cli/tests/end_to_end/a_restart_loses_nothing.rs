@@ -160,3 +160,22 @@ fn a_program_that_is_gone_is_followed_by_the_one_that_runs() {
     assert!(urls.len() == 2 && urls[0] == urls[1], "{urls:?}");
     fs::remove_dir_all(folder).expect("it is ours");
 }
+
+/// Meanwhile all of them try to connect at once, and none is connected.
+#[test]
+fn a_restart_that_takes_long_is_no_server_that_went_away() {
+    for kind in ["skip", "ws"] {
+        let mut served = Served::start(&[]);
+        let url = if kind == "ws" { served.ws.clone() } else { served.url.clone() };
+        let mut stress = Running::tool(&["stress", &url, "-c", "3", "-r", "5/s", "-d", "6s", "--reconnect"]);
+        stress.until("1.0 s running");
+        served.running.signal("USR2");
+        served.running.until("the server restarts after");
+        served.running.signal("STOP");
+        std::thread::sleep(Duration::from_millis(2_000));
+        served.running.signal("CONT");
+        let ended = stress.wait();
+        ended.expect(&[0, 98]);
+        assert!(ended.out.contains("clients came back 3 times"), "{kind}: {}", ended.out);
+    }
+}
