@@ -146,9 +146,7 @@ network, the arithmetic and the library, the wasm build, the instruction counts 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test
 While you work on the protocol:  cargo xtask test --only fmt,clippy,layering
-To replay seed 4711:             cargo xtask soak [--minutes N] [--restart N] [--sample N]
-                                      two hours of every carrier, with restarts, clock jumps, a console and a dashboard (Linux)
-  cargo xtask swarm --seeds 4711..4712
+To replay seed 4711:             cargo xtask swarm --seeds 4711..4712
 
 Exit code: 0 all well, 1 a check failed, 2 the command line made no sense.
 ";

@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: hours of one server with clients of every carrier, that roam, come back and leave, while it restarts, its clock
-//! jumps, and a console and a dashboard stay open. Nothing may be lost, and what the processes hold may not grow.
+//! jumps, and a console and a dashboard stay open. Nothing may be lost, and what the server holds may not grow.
 
 mod parties;
 mod sample;
@@ -54,17 +54,23 @@ fn play(plan: &Plan, tool: &std::path::Path, folder: &std::path::Path, tree: &Tr
     let start = Instant::now();
     let mut jumps = JUMPS.into_iter().map(|(share, clock)| (plan.total * share / 100, clock)).peekable();
     let (mut restart, mut sample) = (plan.restart, WARM);
-    // Of the server since it was last restarted.
-    let (mut first, mut is_flat) = (None, true);
+    let mut growth = Growth::default();
     while parties.are_running() {
         let now = start.elapsed().as_secs();
         if now > plan.total + GRACE {
             println!("the clients do not end");
             break;
         }
-        if let Some((_, clock)) = jumps.next_if(|(at, _)| *at <= now) {
-            server.set_clock(clock)?;
+        if let Some((_, clock)) = jumps.next_if(|(at, _)| *at <= now)
+            && server.set_clock(clock)?
+        {
             say(start, &format!("the server's clock: {clock} s"));
+        }
+        if now >= sample {
+            sample += plan.sample;
+            let it = Sample::of(server.pid())?;
+            say(start, &format!("server {it}; clients {}; {watchers}", parties.memory()));
+            growth.look(it);
         }
         if now >= restart && now + WARM < plan.total {
             restart += plan.restart;
@@ -73,20 +79,53 @@ fn play(plan: &Plan, tool: &std::path::Path, folder: &std::path::Path, tree: &Tr
             std::thread::sleep(Duration::from_secs(WARM));
             parties.until_a_restart(&server, plan.restart.min(plan.total - now))?;
             std::thread::sleep(Duration::from_secs(WARM));
-            (first, sample) = (None, sample.min(now));
-        }
-        if now >= sample {
-            sample += plan.sample;
-            let it = Sample::of(server.pid())?;
-            say(start, &format!("server {it}; clients {}; {watchers}", parties.memory()));
-            is_flat &= first.get_or_insert_with(|| it.clone()).is_kept_by(&it);
+            growth.begin_anew();
+            sample = sample.min(now);
         }
         std::thread::sleep(Duration::from_secs(1));
     }
     let is_well = parties.end();
-    say(start, &format!("server {}", Sample::of(server.pid())?));
-    println!("{}", if is_flat { "what the server holds did not grow" } else { "what the server holds has GROWN" });
-    Ok(is_well && is_flat)
+    let last = Sample::of(server.pid())?;
+    say(start, &format!("server {last}"));
+    growth.look(last);
+    println!("{}", growth.verdict());
+    Ok(is_well && growth.is_none())
+}
+
+/// What the server holds, since it was last restarted.
+#[derive(Default)]
+struct Growth {
+    first: Option<Sample>,
+    compared: u32,
+    has_grown: bool,
+}
+
+impl Growth {
+    fn begin_anew(&mut self) {
+        self.first = None;
+    }
+
+    fn look(&mut self, sample: Sample) {
+        let Some(first) = &self.first else {
+            self.first = Some(sample);
+            return;
+        };
+        self.compared += 1;
+        self.has_grown |= !first.is_kept_by(&sample);
+    }
+
+    /// Nothing that was compared has grown, and something was.
+    fn is_none(&self) -> bool {
+        self.compared > 0 && !self.has_grown
+    }
+
+    fn verdict(&self) -> String {
+        match (self.has_grown, self.compared) {
+            (true, _) => "what the server holds has GROWN".into(),
+            (false, 0) => "NOTHING was compared: two samples between restarts are needed, see --sample".into(),
+            (false, count) => format!("what the server holds did not grow ({count} comparisons)"),
+        }
+    }
 }
 
 fn say(start: Instant, what: &str) {
@@ -118,3 +157,25 @@ const WARM: u64 = 20;
 const GRACE: u64 = 120;
 /// At which percent of the time the server's clock goes where, in seconds.
 const JUMPS: [(u64, &str); 4] = [(20, "+3600"), (45, "+0"), (55, "-3600"), (80, "+0")];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_soak_that_compared_nothing_proves_nothing() {
+        let sample = |memory| Sample { memory, ..Sample::default() };
+        let mut growth = Growth::default();
+        growth.look(sample(20_000));
+        growth.begin_anew();
+        growth.look(sample(90_000));
+        assert!(!growth.is_none(), "{}", growth.verdict());
+        growth.look(sample(90_100));
+        assert!(growth.is_none(), "{}", growth.verdict());
+        growth.look(sample(190_000));
+        growth.begin_anew();
+        growth.look(sample(20_000));
+        growth.look(sample(20_000));
+        assert!(!growth.is_none(), "{}", growth.verdict());
+    }
+}

@@ -87,7 +87,11 @@ impl Parties {
                 }
                 false
             }
-            Err(_) => false,
+            Err(error) => {
+                println!("{}: {error}", party.name);
+                *is_well = false;
+                true
+            }
         });
         !self.all.is_empty()
     }

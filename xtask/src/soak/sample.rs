@@ -7,9 +7,9 @@ use std::fs;
 pub(super) struct Sample {
     /// Resident memory, in KiB.
     pub(super) memory: u64,
-    threads: u64,
-    descriptors: usize,
-    timers: usize,
+    pub(super) threads: u64,
+    pub(super) descriptors: usize,
+    pub(super) timers: usize,
 }
 
 impl Sample {

@@ -13,15 +13,15 @@ use crate::tree::Tree;
 pub(super) struct Server {
     child: Child,
     log: PathBuf,
-    clock: PathBuf,
+    /// The file that says what time it is, if libfaketime reads it.
+    clock: Option<PathBuf>,
     pub(super) console: u16,
     pub(super) dashboard: u16,
 }
 
 impl Server {
     pub(super) fn start(tool: &Path, folder: &Path, tree: &Tree) -> Result<Server, String> {
-        let (log, clock) = (folder.join("serve.log"), folder.join("clock"));
-        fs::write(&clock, "+0\n").map_err(|error| format!("{}: {error}", clock.display()))?;
+        let log = folder.join("serve.log");
         let (console, dashboard) = (free_port()?, free_port()?);
         let mut serve = Command::new(tool);
         serve
@@ -29,10 +29,12 @@ impl Server {
             .arg(folder.join("identity.pem"));
         serve.args(["--console", &format!("127.0.0.1:{console}"), "--dashboard", &format!("127.0.0.1:{dashboard}")]);
         serve.arg("--db").arg(format!("sqlite:{}", folder.join("soak.db").display()));
-        match faketime(tree) {
-            Some(library) => {
+        let library = faketime(tree);
+        let clock = library.as_ref().map(|_| folder.join("clock"));
+        match library.zip(clock.as_ref()) {
+            Some((library, clock)) => {
                 let settings = [("DONT_FAKE_MONOTONIC", "1"), ("FAKETIME_DONT_RESET", "1"), ("FAKETIME_NO_CACHE", "1")];
-                serve.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", &clock).envs(settings);
+                serve.env("LD_PRELOAD", library).env("FAKETIME_TIMESTAMP_FILE", clock).envs(settings);
             }
             None => println!("no libfaketime: the server's clock does not jump"),
         }
@@ -41,6 +43,7 @@ impl Server {
         let child = serve.stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
         let child = child.map_err(|error| format!("{} does not start: {error}", process::describe(&serve)))?;
         let server = Server { child, log, clock, console, dashboard };
+        server.set_clock("+0")?;
         server.wait_for(1)?;
         Ok(server)
     }
@@ -50,13 +53,16 @@ impl Server {
         self.child.id()
     }
 
-    pub(super) fn set_clock(&self, offset: &str) -> Result<(), String> {
-        fs::write(&self.clock, format!("{offset}\n")).map_err(|error| format!("{}: {error}", self.clock.display()))
+    /// Has its clock jump. False if it cannot.
+    pub(super) fn set_clock(&self, offset: &str) -> Result<bool, String> {
+        let Some(clock) = &self.clock else { return Ok(false) };
+        fs::write(clock, format!("{offset}\n")).map_err(|error| format!("{}: {error}", clock.display()))?;
+        Ok(true)
     }
 
     /// Has it begin anew, and waits until it serves again.
     pub(super) fn restart(&self) -> Result<(), String> {
-        let starts = self.said().matches(SERVES).count();
+        let starts = self.said().matches(READY).count();
         let status = Command::new("kill").args(["-USR2", &self.pid().to_string()]).status();
         if !status.is_ok_and(|status| status.success()) {
             return Err("the server could not be told to restart".into());
@@ -109,7 +115,6 @@ fn faketime(tree: &Tree) -> Option<PathBuf> {
     folders.map(|folder| folder.join("faketime/libfaketime.so.1")).find(|library| library.exists())
 }
 
-const SERVES: &str = " serves on ";
 /// The last line of a start.
 const READY: &str = "stop with Ctrl-C";
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -29,11 +29,12 @@ interface Outcome {
   failed: string[];
 }
 
-/** A server in the links' namespace, and clients that talk to it there. */
-async function busyServer(clients: string): Promise<{ programs: Program[]; urls: Record<string, string> }> {
+/** URLs of a server in the links' namespace, to which clients talk there; both become programs of the caller's. */
+async function busyServer(clients: string, programs: Program[]): Promise<Record<string, string>> {
   const beneath = ["netns", "exec", NAMESPACE, TOOL];
   const words = ["serve", "--listen", "0.0.0.0:7777", "--console", "off", "--identity", "new"];
   const server = new Program([...beneath, ...words], "ip");
+  programs.push(server);
   const pages = await server.line("  pages");
   const native = /skip:\S+/.exec(await server.line("  native"))?.[0] ?? "";
   const hash = /sha256=([0-9a-f]+)/.exec(pages)?.[1] ?? "";
@@ -42,9 +43,9 @@ async function busyServer(clients: string): Promise<{ programs: Program[]; urls:
     [...beneath, "stress", local, "-c", clients, "-r", RATE, "-d", "1h", "-q"],
     "ip",
   );
+  programs.unshift(talkers);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
-  const urls = { webtransport: `https://10.77.0.2:7777#sha256=${hash}`, websocket: "ws://10.77.0.2:7777" };
-  return { programs: [talkers, server], urls };
+  return { webtransport: `https://10.77.0.2:7777#sha256=${hash}`, websocket: "ws://10.77.0.2:7777" };
 }
 
 async function joined(kind: Kind, site: string, url: string): Promise<Outcome> {
@@ -82,18 +83,22 @@ describe.skipIf(missing !== undefined)("joining a busy server", () => {
         for (const [delay, loss] of DELAYS.flatMap((delay) => LOSSES.map((loss) => [delay, loss] as const))) {
           const link = new Program([SCRIPT, NAMESPACE, String(delay), String(loss)], "python3");
           await link.line("up");
-          const { programs, urls } = await busyServer(clients);
-          for (const carrier of CARRIERS) {
-            const outcome = await joined(kind, site.url, urls[carrier] ?? "");
-            unanswered += outcome.failed.length;
-            console.log(
-              `${kind.name} ${carrier}, ${clients} clients at ${RATE}, loss ${loss * 100}%, delay ${delay} ms: ${told(outcome)}`,
-            );
+          const programs: Program[] = [];
+          try {
+            const urls = await busyServer(clients, programs);
+            for (const carrier of CARRIERS) {
+              const outcome = await joined(kind, site.url, urls[carrier] ?? "");
+              unanswered += outcome.failed.length;
+              console.log(
+                `${kind.name} ${carrier}, ${clients} clients at ${RATE}, loss ${loss * 100}%, delay ${delay} ms: ${told(outcome)}`,
+              );
+            }
+          } finally {
+            for (const program of programs) {
+              await program.stop();
+            }
+            link.end();
           }
-          for (const program of programs) {
-            await program.stop();
-          }
-          link.end();
           await link.line("[");
         }
       }

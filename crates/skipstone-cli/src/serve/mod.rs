@@ -345,6 +345,8 @@ impl Serving {
         };
         let exit = self.end(arguments, reason, began);
         match clients.map(|clients| clients.join()) {
+            // The server that was away was this process's own.
+            Some(Ok(Exit::Unavailable)) => Exit::Fail,
             // A server that failed is no server that was away.
             Some(Ok(verdict)) if exit == Exit::Pass => verdict,
             // The clients' thread panicked, and has printed the panic.

@@ -166,8 +166,8 @@ pub enum DropReason {
     /// Longer than the settings allow.
     TooLong,
     /// An encrypted handshake that could not begin, or was removed, because too many are pending or began in this second, or too many of
-    /// its host's failed. And a client in clear that could not begin, because too many of all clients, or of its network, were not
-    /// accepted yet; or because so much is closing. The client repeats its OPEN.
+    /// its host's failed. And a client, encrypted or not, that could not begin, because too many of all clients, or of its network, were
+    /// not accepted yet, because so much is closing, or because no id is left. The client repeats its OPEN.
     TooManyHandshakes,
     /// A query without an answer: the application has set none, or the query is shorter than the answer.
     UnansweredQuery,

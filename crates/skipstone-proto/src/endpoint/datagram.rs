@@ -217,11 +217,12 @@ impl Endpoint {
         if self.is_taken(&path) {
             return Err(DropReason::BadFrame);
         }
+        // Before a handshake makes room for this one.
+        self.check_room(path, open, bytes.len())?;
         let is_costly = open.suite != SUITE_PLAIN;
         if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
         }
-        self.check_room(path, open, bytes.len())?;
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }

@@ -17,9 +17,11 @@ const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
-/// By how much the heap of both sides may differ from that of the second day's end: how many packets are kept for repairs
-/// follows the bursts of the last minutes.
-const HEAP_BYTES: i64 = 160 << 10;
+/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's end: a queue that a burst
+/// makes longer than any before doubles its room, once.
+const HEAP_BYTES: i64 = 640 << 10;
+/// What both sides give back at the end of the connection, at most: queues keep the room that the storm made them need.
+const CONNECTION_BYTES: i64 = 1 << 20;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
 const MEMORY_BYTES: u64 = 128 << 10;
 /// Of each exchange of a PING and its answer, the most: each side is woken to say something, and for the timer of its acknowledgement.
@@ -162,8 +164,12 @@ impl Life {
     /// The connection ends as any other.
     pub(crate) fn end(mut self) {
         let (peer, now) = (self.world.clients[0].peer(), self.world.now);
-        self.world.clients[0].endpoint.close(now, peer, 7, "enough", SECOND);
-        self.world.run_for(SECOND * 60);
+        let heap = measure(|| {
+            self.world.clients[0].endpoint.close(now, peer, 7, "enough", SECOND);
+            self.world.run_for(SECOND * 60);
+        });
+        println!("{} ends, and gives {} bytes back", self.name, -heap.bytes_current);
+        assert!(-heap.bytes_current <= CONNECTION_BYTES, "{heap:?}");
         assert_eq!(self.world.server.closes().len(), 1);
         let count = self.world.server.endpoint.connection_count() + self.world.clients[0].endpoint.connection_count();
         assert_eq!((count, self.world.server.endpoint.work().timers), (0, 0), "nothing is left of it");

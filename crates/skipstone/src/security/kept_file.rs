@@ -73,8 +73,16 @@ fn read_or_make_within(
     for heir in 0..heirs {
         let _ = fs::remove_file(beside(path, HEIR, heir));
     }
-    filled?;
+    // What another process has put there meanwhile is as good.
+    if is_missing(path) {
+        filled?;
+    }
     fs::read(path).map_err(refused)
+}
+
+/// Whether there is no file with content.
+fn is_missing(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |file| file.len() == 0)
 }
 
 const HEIR: &str = "heir";
@@ -112,7 +120,7 @@ fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed
 }
 
-/// Removes drafts of processes that died over them: only the process that has the claim writes one.
+/// Removes drafts of processes that died over them. One that is slow and lives loses its own too, and takes what stands there then.
 fn remove_drafts(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

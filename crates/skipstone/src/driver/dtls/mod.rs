@@ -194,17 +194,16 @@ impl DtlsGuests {
         deliver: Deliver<'_>,
     ) -> bool {
         let Some(guest) = self.guests.get_mut(&number) else { return false };
-        if guest.stage == Stage::Stranger {
-            if !is_hello || guest.hellos >= HELLOS_MAX {
-                return false;
-            }
-            guest.hellos += 1;
+        let is_stranger = guest.stage == Stage::Stranger;
+        if is_stranger && (!is_hello || guest.hellos >= HELLOS_MAX) {
+            return false;
         }
         // A hello with the cookie begins what costs.
         let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
         if is_costly && !endpoint.admits_handshake(now, &guest.addresses.remote) {
             return false;
         }
+        guest.hellos += u32::from(is_stranger);
         guest.credit += bytes_on_the_wire(&guest.addresses.remote, bytes.len());
         let path = guest.path(number);
         let is_taken = guest.session.handle_datagram(now, bytes, &mut |content| deliver(endpoint, path, content));

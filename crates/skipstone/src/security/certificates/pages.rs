@@ -137,11 +137,15 @@ fn remove_ended(kept_in: &Path, turn: Turn) {
     let prefix = format!("{}.pages.", name.to_string_lossy());
     let ended = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name();
-        let number = name.to_str()?.strip_prefix(&prefix)?.parse::<u64>().ok()?;
+        // Behind the number of a turn stands the number of a process that died over it.
+        let number = name.to_str()?.strip_prefix(&prefix)?.split('.').next()?.parse::<u64>().ok()?;
         (number < turn.0).then(|| (number, entry.path()))
     });
-    let ended: BTreeMap<u64, PathBuf> = ended.collect();
-    for file in ended.into_values().rev().skip(ENDED_KEPT) {
+    let mut files: BTreeMap<u64, Vec<PathBuf>> = BTreeMap::new();
+    for (number, file) in ended {
+        files.entry(number).or_default().push(file);
+    }
+    for file in files.into_values().rev().skip(ENDED_KEPT).flatten() {
         // A file that stays is in nobody's way.
         let _ = std::fs::remove_file(file);
     }
