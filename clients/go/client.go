@@ -127,7 +127,7 @@ func (c *Client) SendAged(channel uint16, payload []byte, age time.Duration) (Me
 // Peer is the connection's number in its events.
 func (c *Client) Peer() (Peer, error) {
 	var peer C.SkipstonePeer
-	err := call(func() C.SkipstoneStatus { return C.skipstone_client_peer(C.SkipstoneClient(c.number), &peer) })
+	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_peer(C.SkipstoneClient(c.number), &peer) })
 	return Peer(peer), err
 }
 
@@ -143,14 +143,14 @@ func (c *Client) Overview() (Overview, error) {
 // ServerTime estimates the server's clock; [ErrNotAvailable] until the server has answered.
 func (c *Client) ServerTime() (ServerTime, error) {
 	var raw C.SkipstoneServerTime
-	err := call(func() C.SkipstoneStatus { return C.skipstone_client_server_time(C.SkipstoneClient(c.number), &raw) })
+	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_server_time(C.SkipstoneClient(c.number), &raw) })
 	return ServerTime{time.Duration(raw.at_us) * time.Microsecond, time.Duration(raw.error_us) * time.Microsecond}, err
 }
 
 // Rebind moves the connection to a new socket, for when the system reports a change of network. False if it cannot move.
 func (c *Client) Rebind() (bool, error) {
 	var moved C.uint32_t
-	err := call(func() C.SkipstoneStatus { return C.skipstone_client_rebind(C.SkipstoneClient(c.number), &moved) })
+	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_rebind(C.SkipstoneClient(c.number), &moved) })
 	return moved != 0, err
 }
 
@@ -166,7 +166,7 @@ func (c *Client) CloseWith(code uint64, reason string, span time.Duration) error
 	if memory.err != nil {
 		return memory.err
 	}
-	return call(func() C.SkipstoneStatus {
+	return c.call(func() C.SkipstoneStatus {
 		return C.skipstone_client_close(C.SkipstoneClient(c.number), C.uint64_t(code), why, micros(span))
 	})
 }

@@ -111,7 +111,7 @@ type StreamStats struct {
 func (h *handle) DriverStats() (DriverStats, error) {
 	var raw C.SkipstoneDriverStats
 	raw.size = C.uint32_t(unsafe.Sizeof(raw))
-	if err := call(func() C.SkipstoneStatus { return C.skipstone_driver_stats(h.number, &raw) }); err != nil {
+	if err := h.call(func() C.SkipstoneStatus { return C.skipstone_driver_stats(h.number, &raw) }); err != nil {
 		return DriverStats{}, err
 	}
 	return DriverStats{

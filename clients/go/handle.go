@@ -131,11 +131,23 @@ func (h *handle) Flush() error {
 
 // Failure says why the driver has ended; empty while it runs.
 func (h *handle) Failure() string {
-	defer runtime.KeepAlive(h)
-	why, _ := text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+	why, _ := h.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_failure(h.number, buffer, capacity, length)
 	})
 	return why
+}
+
+// call makes a call of the library with the handle's number, and keeps the handle until it returns: a handle that the program has
+// forgotten is released.
+func (h *handle) call(library func() C.SkipstoneStatus) error {
+	defer runtime.KeepAlive(h)
+	return call(library)
+}
+
+// text reads a text of the library's with the handle's number, and keeps the handle as call does.
+func (h *handle) text(read func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus) (string, error) {
+	defer runtime.KeepAlive(h)
+	return text(read)
 }
 
 // bytesOf is a pointer to a payload's bytes; nil if it has none.

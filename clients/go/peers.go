@@ -31,7 +31,7 @@ func (s *Server) Peers() ([]Peer, error) {
 	for {
 		raw := make([]C.SkipstonePeer, count+1)
 		capacity := C.uint32_t(len(raw))
-		err := call(func() C.SkipstoneStatus { return C.skipstone_server_peers(s.server(), &raw[0], capacity, &count) })
+		err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_peers(s.server(), &raw[0], capacity, &count) })
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +48,7 @@ func (s *Server) Peers() ([]Peer, error) {
 // RemoteAddr is the address of a client, from its [Requested] event until its [Closed] event was polled; [ErrNotAvailable] if there
 // is no such client.
 func (s *Server) RemoteAddr(peer Peer) (string, error) {
-	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_peer_address(s.server(), C.SkipstonePeer(peer), buffer, capacity, length)
 	})
 }
@@ -62,7 +62,7 @@ func (s *Server) SetDenied(networks []string) error {
 	if memory.err != nil {
 		return memory.err
 	}
-	return call(func() C.SkipstoneStatus {
+	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_set_denied(s.server(), texts, C.uint32_t(len(networks)))
 	})
 }

@@ -35,20 +35,20 @@ func (reconnect *Reconnect) write(raw *C.SkipstoneClientConfig) {
 // client is connected or connecting.
 func (c *Client) ReturnsIn() (time.Duration, error) {
 	var us C.uint64_t
-	err := call(func() C.SkipstoneStatus { return C.skipstone_client_returns_in(C.SkipstoneClient(c.number), &us) })
+	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_returns_in(C.SkipstoneClient(c.number), &us) })
 	return time.Duration(us) * time.Microsecond, err
 }
 
 // Reconnect begins a new connection with the URL, token and configuration of the first, after [Closed]; [ErrStillOpen] before. A server
 // that restarts is followed to the address that it names. Wait before it, longer each time, and add a part at random.
 func (c *Client) Reconnect() error {
-	return call(func() C.SkipstoneStatus { return C.skipstone_client_reconnect(C.SkipstoneClient(c.number)) })
+	return c.call(func() C.SkipstoneStatus { return C.skipstone_client_reconnect(C.SkipstoneClient(c.number)) })
 }
 
 // SetToken sets the token of the connections that follow this one: what the server gave the client for its session, in place of what it
 // first came with. Up to 1,024 bytes; after an error the one before stays.
 func (c *Client) SetToken(token []byte) error {
-	return call(func() C.SkipstoneStatus {
+	return c.call(func() C.SkipstoneStatus {
 		return C.skipstone_client_set_token(C.SkipstoneClient(c.number), bytesOf(token), C.size_t(len(token)))
 	})
 }

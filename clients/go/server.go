@@ -144,7 +144,7 @@ func (s *Server) server() C.SkipstoneServer { return C.SkipstoneServer(s.number)
 
 // Accept lets a client in that asked to connect. An event of the kind [Connected] follows.
 func (s *Server) Accept(peer Peer) error {
-	return call(func() C.SkipstoneStatus { return C.skipstone_server_accept(s.server(), C.SkipstonePeer(peer)) })
+	return s.call(func() C.SkipstoneStatus { return C.skipstone_server_accept(s.server(), C.SkipstonePeer(peer)) })
 }
 
 // Refuse sends a client away that asked to connect. It is told the code and up to 512 bytes of the reason.
@@ -161,7 +161,7 @@ func (s *Server) Disconnect(peer Peer, code uint64, reason string, span time.Dur
 	if memory.err != nil {
 		return memory.err
 	}
-	return call(func() C.SkipstoneStatus {
+	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_close(s.server(), C.SkipstonePeer(peer), C.uint64_t(code), why, micros(span))
 	})
 }
@@ -200,35 +200,35 @@ func (s *Server) Broadcast(group Group, channel uint16, payload []byte) (Message
 
 // Join adds a peer to a group.
 func (s *Server) Join(peer Peer, group Group) error {
-	return call(func() C.SkipstoneStatus {
+	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_join(s.server(), C.SkipstonePeer(peer), C.SkipstoneGroup(group))
 	})
 }
 
 // Leave takes a peer out of a group.
 func (s *Server) Leave(peer Peer, group Group) error {
-	return call(func() C.SkipstoneStatus {
+	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_leave(s.server(), C.SkipstonePeer(peer), C.SkipstoneGroup(group))
 	})
 }
 
 // URL is how clients on this machine reach the server, its fingerprint included.
 func (s *Server) URL() (string, error) {
-	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_url(s.server(), buffer, capacity, length)
 	})
 }
 
 // WebTransportURL is how pages on this machine reach the server; [ErrNotAvailable] if it has no WebTransport.
 func (s *Server) WebTransportURL() (string, error) {
-	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_webtransport_url(s.server(), buffer, capacity, length)
 	})
 }
 
 // Address is where the server listens, as "0.0.0.0:7777".
 func (s *Server) Address() (string, error) {
-	return text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
+	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_address(s.server(), buffer, capacity, length)
 	})
 }
@@ -236,14 +236,14 @@ func (s *Server) Address() (string, error) {
 // Port is the port on which the server listens.
 func (s *Server) Port() (uint16, error) {
 	var port C.uint16_t
-	err := call(func() C.SkipstoneStatus { return C.skipstone_server_port(s.server(), &port) })
+	err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_port(s.server(), &port) })
 	return uint16(port), err
 }
 
 // Fingerprint is that of the server's certificate; [ErrNotAvailable] if it serves in clear.
 func (s *Server) Fingerprint() (Fingerprint, error) {
 	var fingerprint Fingerprint
-	err := call(func() C.SkipstoneStatus {
+	err := s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_fingerprint(s.server(), (*C.uint8_t)(unsafe.Pointer(&fingerprint[0])))
 	})
 	return fingerprint, err
@@ -254,7 +254,7 @@ func (s *Server) Fingerprint() (Fingerprint, error) {
 func (s *Server) WebFingerprints() ([]Fingerprint, error) {
 	var fingerprints [8]Fingerprint
 	var count C.uint32_t
-	err := call(func() C.SkipstoneStatus {
+	err := s.call(func() C.SkipstoneStatus {
 		first := (*C.uint8_t)(unsafe.Pointer(&fingerprints[0][0]))
 		return C.skipstone_server_web_fingerprints(s.server(), first, C.uint32_t(len(fingerprints)), &count)
 	})
@@ -264,7 +264,7 @@ func (s *Server) WebFingerprints() ([]Fingerprint, error) {
 // Time is how long the server has been running: the clock that [Client.ServerTime] estimates.
 func (s *Server) Time() (time.Duration, error) {
 	var us C.uint64_t
-	err := call(func() C.SkipstoneStatus { return C.skipstone_server_time(s.server(), &us) })
+	err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_time(s.server(), &us) })
 	return time.Duration(us) * time.Microsecond, err
 }
 
@@ -272,7 +272,7 @@ func (s *Server) Time() (time.Duration, error) {
 func (s *Server) Stats() (Stats, error) {
 	var raw C.SkipstoneStats
 	raw.size = C.uint32_t(unsafe.Sizeof(raw))
-	err := call(func() C.SkipstoneStatus { return C.skipstone_server_stats(s.server(), &raw) })
+	err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_stats(s.server(), &raw) })
 	return statsOf(&raw), err
 }
 
@@ -288,7 +288,7 @@ func (s *Server) Overviews() ([]Overview, error) {
 			raw[i].size = C.uint32_t(unsafe.Sizeof(raw[i]))
 		}
 		capacity := C.uint32_t(len(raw))
-		err := call(func() C.SkipstoneStatus { return C.skipstone_server_overviews(s.server(), &raw[0], capacity, &count) })
+		err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_overviews(s.server(), &raw[0], capacity, &count) })
 		if err != nil {
 			return nil, err
 		}
@@ -313,7 +313,7 @@ func (s *Server) Shutdown(code uint64, reason string, span time.Duration) error 
 	if memory.err != nil {
 		return memory.err
 	}
-	return call(func() C.SkipstoneStatus {
+	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_stop(s.server(), C.uint64_t(code), why, micros(span))
 	})
 }

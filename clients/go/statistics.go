@@ -90,7 +90,7 @@ func statsOf(raw *C.SkipstoneStats) Stats {
 func (h *handle) overview(peer Peer) (Overview, error) {
 	var raw C.SkipstoneOverview
 	raw.size = C.uint32_t(unsafe.Sizeof(raw))
-	err := call(func() C.SkipstoneStatus { return C.skipstone_overview(h.number, C.SkipstonePeer(peer), &raw) })
+	err := h.call(func() C.SkipstoneStatus { return C.skipstone_overview(h.number, C.SkipstonePeer(peer), &raw) })
 	if err != nil {
 		return Overview{}, err
 	}
