@@ -183,6 +183,22 @@ static void a_denied_client_comes_back_by_itself_once_it_is_heard() {
     }
 }
 
+static void views_of_a_configuration_stay_while_others_are_taken() {
+    std::optional<ServerConfig> original(std::in_place, "127.0.0.1:0");
+    original->denied({"192.0.2.0/24", "2001:db8::/32, which is too long to lie in the string itself"});
+    const ServerConfig copy(*original);
+    ServerConfig assigned;
+    assigned.denied({"192.0.2.9"});
+    assigned = copy;
+    const ServerConfig moved(std::move(*original));
+    original.reset();
+    for (const ServerConfig *config : {&copy, const_cast<const ServerConfig *>(&assigned), &moved}) {
+        const SkipstoneServerConfig first = config->view(), second = config->view();
+        CHECK(first.denied == second.denied && first.denied_count == 2 && second.denied_count == 2);
+        CHECK(std::string(first.denied[0]) == "192.0.2.0/24" && first.denied[1][0] == '2');
+    }
+}
+
 static void figures() {
     Server server{ServerConfig()};
     CHECK(server.stats().sent.messages == 0);
@@ -200,5 +216,6 @@ int main() {
     RUN(a_poll_that_is_refused_leaves_the_events_of_another_thread);
     RUN(a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to);
     RUN(a_denied_client_comes_back_by_itself_once_it_is_heard);
+    RUN(views_of_a_configuration_stay_while_others_are_taken);
     RUN(figures);
 }

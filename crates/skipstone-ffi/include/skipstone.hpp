@@ -142,6 +142,29 @@ inline std::vector<const char *> pointers(const std::vector<std::string> &texts)
     return pointers;
 }
 
+// Texts, and the array of pointers to them that a configuration lends. A copy points to its own texts.
+class Texts {
+public:
+    Texts() = default;
+    explicit Texts(std::vector<std::string> texts) : texts_(std::move(texts)), pointers_(detail::pointers(texts_)) {}
+    Texts(const Texts &other) : Texts(other.texts_) {}
+    // The texts stay where they are in memory, and so do the pointers.
+    Texts(Texts &&) noexcept = default;
+    Texts &operator=(Texts other) noexcept {
+        texts_.swap(other.texts_);
+        pointers_.swap(other.pointers_);
+        return *this;
+    }
+    ~Texts() = default;
+
+    const char *const *data() const noexcept { return pointers_.data(); }
+    std::uint32_t count() const noexcept { return static_cast<std::uint32_t>(pointers_.size()); }
+
+private:
+    std::vector<std::string> texts_;
+    std::vector<const char *> pointers_;
+};
+
 } // namespace detail
 
 // A rule of a server's channel table.
@@ -185,10 +208,10 @@ public:
     }
     // Nothing is heard of these addresses and networks.
     ServerConfig &denied(std::vector<std::string> networks) {
-        denied_ = std::move(networks);
+        denied_ = detail::Texts(std::move(networks));
         return *this;
     }
-    // The C structure, with pointers to what is kept here. Valid until this is changed or ends.
+    // The C structure, with pointers to what is kept here. All views are valid until this is changed, moved from or destroyed.
     SkipstoneServerConfig view() const {
         SkipstoneServerConfig config = raw;
         config.listen = listen_ ? listen_->c_str() : config.listen;
@@ -198,10 +221,9 @@ public:
             config.channels = channels_.data();
             config.channel_count = static_cast<std::uint32_t>(channels_.size());
         }
-        if (!denied_.empty()) {
-            denied_pointers_ = detail::pointers(denied_);
-            config.denied = denied_pointers_.data();
-            config.denied_count = static_cast<std::uint32_t>(denied_pointers_.size());
+        if (denied_.count() > 0) {
+            config.denied = denied_.data();
+            config.denied_count = denied_.count();
         }
         return config;
     }
@@ -220,9 +242,7 @@ private:
     std::string certificate_;
     std::string key_;
     std::vector<Channel> channels_;
-    std::vector<std::string> denied_;
-    // Made anew by each view: those of a copy point to the copy.
-    mutable std::vector<const char *> denied_pointers_;
+    detail::Texts denied_;
 };
 
 // A client's configuration.
@@ -445,7 +465,7 @@ public:
             return skipstone_server_peer_address(handle_, peer, buffer, capacity, length);
         });
     }
-    // Denies these addresses and networks, and no others.
+    // Denies these addresses and networks, and no others. Players on streams who are connected stay: skipstone_server_set_denied.
     void set_denied(const std::vector<std::string> &networks) {
         const std::vector<const char *> texts = detail::pointers(networks);
         check(skipstone_server_set_denied(handle_, texts.data(), static_cast<std::uint32_t>(texts.size())));
