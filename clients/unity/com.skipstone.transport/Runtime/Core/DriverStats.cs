@@ -94,7 +94,7 @@ namespace Skipstone
         /// <summary>QUIC handshakes that were completed.</summary>
         public ulong Established => native.WebTransportEstablished;
         /// <summary>Sessions of WebTransport that were granted.</summary>
-        public ulong Sessions => native.WebTransportGranted;
+        public ulong Granted => native.WebTransportGranted;
         /// <summary>Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).</summary>
         public ulong Retries => native.WebTransportRetries;
         /// <summary>QUIC connections that were removed before their time limit, because another one needed the place.</summary>
