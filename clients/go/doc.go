@@ -17,7 +17,7 @@
 //				log.Fatal(err)
 //			}
 //			if len(events) == 0 {
-//				break // a Poll gives a batch: the next one waits behind it
+//				break // a Poll returns one batch; more may be waiting
 //			}
 //			for i := range events {
 //				switch event := &events[i]; event.Kind {

@@ -75,17 +75,17 @@ type WebTransportStats struct {
 type StreamStats struct {
 	// Accepted: streams of the TCP port that were accepted.
 	Accepted uint64
-	// TimedOut: their handshake, or their closing, took too long.
+	// TimedOut: streams whose handshake or close timed out.
 	TimedOut uint64
-	// Displaced: they were closed for newer ones, because their network had too many without a connection.
+	// Displaced: streams that were closed for newer ones, because their network had too many without a connection.
 	Displaced uint64
 	// Answered: plain HTTP requests that were answered.
 	Answered uint64
 	// NotUpgraded: plain HTTP requests for something that there is not.
 	NotUpgraded uint64
-	// Lost: they ended without a goodbye.
+	// Lost: streams that ended without a goodbye.
 	Lost uint64
-	// Closed: they were closed in an orderly way, by either side.
+	// Closed: streams that were closed in an orderly way, by either side.
 	Closed uint64
 	// MalformedRequests: first bytes that are of no protocol here, and malformed requests.
 	MalformedRequests uint64

@@ -53,8 +53,9 @@ func (s *Server) RemoteAddr(peer Peer) (string, error) {
 	})
 }
 
-// SetDenied denies these addresses and networks ("192.0.2.7", "192.0.2.0/24") and no others: nothing of them is heard, on any carrier. A
-// native player's connection that stands hears nothing more: close it first.
+// SetDenied denies these addresses and networks ("192.0.2.7", "192.0.2.0/24") and no others: no newcomer from them is heard, on any
+// carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by the idle timeout; those
+// on streams and local clients stay: end them first, by [Server.Disconnect].
 func (s *Server) SetDenied(networks []string) error {
 	var memory arena
 	defer memory.free()

@@ -30,17 +30,18 @@ func (reconnect *Reconnect) write(raw *C.SkipstoneClientConfig) {
 	}
 }
 
-// ReturnsIn is how long it is until a client with [ClientConfig].Reconnect connects again by itself: ask after [Closed]. Each connection
-// is one of its own, from [Connected] to [Closed], and nothing that was queued is taken along. [ErrNotAvailable] if none follows, or the
-// client is connected or connecting.
+// ReturnsIn is how long it is until a client with [ClientConfig].Reconnect connects again by itself: ask while handling [Closed], before
+// the next Poll, which may begin the next attempt. Each connection is one of its own, from [Connected] to [Closed], and nothing that was
+// queued is taken along. [ErrNotAvailable] if none follows, or the client is connected or connecting.
 func (c *Client) ReturnsIn() (time.Duration, error) {
 	var us C.uint64_t
 	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_returns_in(C.SkipstoneClient(c.number), &us) })
 	return time.Duration(us) * time.Microsecond, err
 }
 
-// Reconnect begins a new connection with the URL, token and configuration of the first, after [Closed]; [ErrStillOpen] before. A server
-// that restarts is followed to the address that it names. Wait before it, longer each time, and add a part at random.
+// Reconnect begins a new connection with the URL and configuration of the first and the newest token, that of [Client.SetToken] or else
+// the first, after [Closed]; [ErrStillOpen] before. A server that restarts is followed to the address that it names. Wait before it,
+// longer each time, and add a part at random.
 func (c *Client) Reconnect() error {
 	return c.call(func() C.SkipstoneStatus { return C.skipstone_client_reconnect(C.SkipstoneClient(c.number)) })
 }

@@ -52,11 +52,12 @@ type Overview struct {
 	Stats                   Stats
 }
 
-// Traffic is one direction of a connection, averaged over about a second.
+// Traffic is one direction of a connection: rates over about a second, and loss.
 type Traffic struct {
 	// BytesPerSecond are on the wire, headers included; PayloadBytesPerSecond are those of messages.
 	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
-	// Loss is the share of packets that the path lost, 0 to 1.
+	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were
+	// sent together count as one.
 	Loss float64
 }
 

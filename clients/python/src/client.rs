@@ -107,14 +107,15 @@ impl Client {
         Ok(Client::new(client, threading))
     }
 
-    /// The connection's name in its events; another one after each reconnecting.
+    /// The connection's name in its events; the same after each reconnecting.
     #[getter]
     fn peer(&self) -> PyResult<PeerId> {
         self.handle.with(|driven| PeerId::of(driven.client.peer()))
     }
 
-    /// Seconds until a client with `reconnect` connects again, after `Closed`; `None` if it does not, or is connected or
-    /// connecting. It follows a server that restarts to the address that this server names.
+    /// Seconds until a client with `reconnect` connects again: ask while handling `Closed`, before the next poll, which may
+    /// begin the next attempt. `None` if it does not, or is connected or connecting. It follows a server that
+    /// restarts to the address that this server names.
     #[getter]
     fn returns_in(&self) -> PyResult<Option<f64>> {
         self.handle.with(|driven| driven.client.returns_in().map(|span| span.as_secs_f64()))

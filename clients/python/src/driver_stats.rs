@@ -91,17 +91,17 @@ pub(crate) struct WebTransportStats {
 pub(crate) struct StreamStats {
     /// Streams of the TCP port that were accepted.
     accepted: u64,
-    /// Their handshake, or their closing, took too long.
+    /// Streams whose handshake or close timed out.
     timed_out: u64,
-    /// They were closed for newer ones, because their network had too many without a connection.
+    /// Streams that were closed for newer ones, because their network had too many without a connection.
     displaced: u64,
     /// Plain HTTP requests that were answered.
     answered: u64,
     /// Plain HTTP requests for something that there is not.
     not_upgraded: u64,
-    /// They ended without a goodbye.
+    /// Streams that ended without a goodbye.
     lost: u64,
-    /// They were closed in an orderly way, by either side.
+    /// Streams that were closed in an orderly way, by either side.
     closed: u64,
     /// First bytes that are of no protocol here, and malformed requests.
     malformed_requests: u64,

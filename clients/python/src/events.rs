@@ -81,7 +81,7 @@ pub(crate) struct Acknowledged {
     peer: PeerId,
     /// The message, as `send` called it.
     id: u64,
-    /// Its channel.
+    /// The message's channel.
     channel: u16,
 }
 
@@ -92,7 +92,7 @@ pub(crate) struct GivenUp {
     peer: PeerId,
     /// The message, as `send` called it.
     id: u64,
-    /// Its channel.
+    /// The message's channel.
     channel: u16,
     /// Why.
     why: Why,

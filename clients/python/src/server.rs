@@ -276,8 +276,9 @@ impl Server {
         Ok(remote.map(|remote| remote.to_string()))
     }
 
-    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: no client of theirs gets in, on any
-    /// carrier. Streams of clients that play stay: close them first.
+    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: no newcomer from them is heard, on
+    /// any carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by the idle
+    /// timeout; those on streams and local clients stay: `close` them first.
     fn set_denied(&self, py: Python<'_>, networks: Vec<String>) -> PyResult<()> {
         let set = self.handle.with(|driven| driven.server.set_denied(&networks))?;
         set.map_err(|error| match error {

@@ -50,7 +50,7 @@ pub(crate) struct Stats {
     drops: u64,
 }
 
-/// One direction of a connection, averaged over about a second.
+/// One direction of a connection: rates over about a second, and loss.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Traffic {
     /// Messages per second.
@@ -59,14 +59,15 @@ pub(crate) struct Traffic {
     payload_bytes_per_second: f64,
     /// Bytes on the wire per second.
     ip_bytes_per_second: f64,
-    /// Share of packets that the path lost, 0 to 1.
+    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent
+    /// together count as one.
     loss: f64,
 }
 
 /// A connection at one moment.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Overview {
-    /// Its counters.
+    /// The connection's counters.
     stats: Py<Stats>,
     /// Round-trip time in seconds; `None` before the first measurement.
     rtt: Option<f64>,
@@ -80,7 +81,7 @@ pub(crate) struct Overview {
     carrier: &'static str,
     /// Messages that wait or are in flight.
     queued_messages: u64,
-    /// Their bytes.
+    /// Bytes of those messages.
     queued_bytes: u64,
     /// Bytes of messages that arrived and wait for earlier ones.
     held_bytes: u64,

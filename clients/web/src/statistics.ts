@@ -56,12 +56,15 @@ export interface CarrierCounters {
   unsent: number;
 }
 
-/** One direction, averaged over about a second. */
+/** One direction: rates over about a second, and loss. */
 export interface Traffic {
   messagesPerSecond: number;
   payloadBytesPerSecond: number;
   ipBytesPerSecond: number;
-  /** Share of packets that the path lost, 0 to 1; 0 on a stream. */
+  /**
+   * Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent together
+   * count as one. 0 on a stream.
+   */
   loss: number;
 }
 

@@ -557,13 +557,13 @@ typedef struct SkipstoneOverview {
   uint64_t peer;
   // Smoothed round-trip time.
   uint64_t rtt_us;
-  // Its variation.
+  // Variation of the round-trip time.
   uint64_t rtt_variation_us;
-  // The least that was measured; 0 before the first.
+  // The least round-trip time that was measured; 0 before the first.
   uint64_t rtt_min_us;
   // Messages that wait or are in flight.
   uint64_t queued_messages;
-  // Their bytes.
+  // Bytes of those messages.
   uint64_t queued_bytes;
   // Bytes of messages that arrived and wait for earlier ones.
   uint64_t held_bytes;
@@ -575,13 +575,13 @@ typedef struct SkipstoneOverview {
   double sent_messages_per_second;
   // Bytes per second to the peer, headers included.
   double sent_bytes_per_second;
-  // Share of packets to the peer that the path lost, 0 to 1.
+  // Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count as one.
   double sent_loss;
   // Messages per second from the peer.
   double received_messages_per_second;
   // Bytes per second from the peer, headers included.
   double received_bytes_per_second;
-  // Share of packets from the peer that the path lost, 0 to 1.
+  // Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.
   double received_loss;
   // What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
   uint8_t carrier[8];
@@ -656,19 +656,19 @@ typedef struct SkipstoneDriverStats {
   uint64_t webtransport_breaches;
   // Datagrams of QUIC that belonged to no connection and began none, or to no session.
   uint64_t webtransport_dropped;
-  // Streams of the TCP port that were accepted. Those that follow say why streams ended.
+  // Streams of the TCP port that were accepted. The fields that follow say why streams ended.
   uint64_t streams_accepted;
-  // Their handshake, or their closing, took too long.
+  // Streams whose handshake or close timed out.
   uint64_t streams_timed_out;
-  // They were closed for newer ones, because their network had too many without a connection.
+  // Streams that were closed for newer ones, because their network had too many without a connection.
   uint64_t streams_displaced;
   // Plain HTTP requests that were answered.
   uint64_t streams_answered;
   // Plain HTTP requests for something that there is not.
   uint64_t streams_not_upgraded;
-  // They ended without a goodbye.
+  // Streams that ended without a goodbye.
   uint64_t streams_lost;
-  // They were closed in an orderly way, by either side.
+  // Streams that were closed in an orderly way, by either side.
   uint64_t streams_closed;
   // First bytes that are of no protocol here, and malformed requests.
   uint64_t streams_malformed_requests;
@@ -1163,24 +1163,27 @@ SkipstoneStatus skipstone_server_peer_address(SkipstoneServer server,
                                               size_t *length);
 
 // Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
-// nothing of them is heard, kept or answered. A native player's connection that stands hears nothing more: close it first. On an
+// nothing of a newcomer from them is heard, kept or answered. Of players who are connected, those on UDP (native, DTLS,
+// WebTransport) are no longer heard and end by the idle timeout; those on streams and local clients stay: close them first. On an
 // error all stays as it was. Since version 1.2.
 SkipstoneStatus skipstone_server_set_denied(SkipstoneServer server,
                                             const char *const *networks,
                                             uint32_t count);
 
-// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
-// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
-// and to the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
+// Begins a new connection with the URL and configuration of the first and the newest token, that of
+// skipstone_client_set_token or else the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server closed with
+// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; and to
+// the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
 // where many clients lose a server at the same moment. Its events have the same `peer` as those of the first.
 //
 // A client that `reconnects` by itself needs it only when it has given up.
 SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
 
-// How long it is until a client that `reconnects` connects again by itself: ask after SKIPSTONE_EVENT_KIND_CLOSED.
-// SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no attempt is left, or while it is connected or
-// connecting. A connection of its own follows, which begins with SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken
-// along. Since version 1.3.
+// How long it is until a client that `reconnects` connects again by itself: ask while handling SKIPSTONE_EVENT_KIND_CLOSED, before
+// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no
+// attempt is left, or while it is connected or connecting. A connection of its own follows, which begins with
+// SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken along. An attempt that cannot begin, because the system refuses a
+// socket, gives no event unless it is the last. Since version 1.3.
 SkipstoneStatus skipstone_client_returns_in(SkipstoneClient client,
                                             uint64_t *pause_us);
 

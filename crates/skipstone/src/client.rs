@@ -152,11 +152,12 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// tells it.
 ///
 /// # Reconnecting
-/// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when, see
-/// [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
+/// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when,
+/// see [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
 /// [`Event::Connected`] and ends with [`Event::Closed`], behind which [`Client::returns_in`] says whether another follows.
-/// Nothing that was queued is taken along, and [`Client::peer`] changes. It happens in [`Client::poll_event`], in [`Client::drive`]
-/// and in the calls that wait; a [`Waiter`] is to be fetched again.
+/// Nothing that was queued is taken along. A new driver counts its connections anew, so that [`Client::peer`] stays the same.
+/// An attempt that cannot begin, because the system refuses a socket, gives no event unless it is the last. It happens in
+/// [`Client::poll_event`], in [`Client::drive`] and in the calls that wait; a [`Waiter`] is to be fetched again.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, Event, Reconnect, StartError};
@@ -316,7 +317,7 @@ impl Client {
         self.remote.get().copied()
     }
 
-    /// The connection's name in its events.
+    /// The connection's name in its events, the same in each connection of a client that comes back.
     pub fn peer(&self) -> PeerId {
         self.peer
     }
@@ -371,7 +372,8 @@ impl Client {
         tick.missed
     }
 
-    /// How long it is until this client connects again by itself; `None` if it does not, or is connected or connecting.
+    /// How long it is until this client connects again by itself; `None` if it does not, or is connected or connecting. To be asked
+    /// while [`Event::Closed`] is handled, before the next poll, which may begin the next attempt.
     pub fn returns_in(&self) -> Option<Duration> {
         let due = self.comeback.as_ref()?.returning.due()?;
         Some(due.saturating_duration_since(Instant::now()))

@@ -163,7 +163,7 @@ impl MisroutedStats {
 pub struct StreamStats {
     /// Streams accepted.
     pub accepted: u64,
-    /// Streams that were closed because their handshake, or their closing, took too long.
+    /// Streams whose handshake or close timed out.
     pub timed_out: u64,
     /// Streams that were closed for newer ones, because their network had too many without a connection.
     pub displaced: u64,

@@ -49,7 +49,7 @@ pub struct Overview {
     pub receiving: Traffic,
 }
 
-/// One direction of a connection, averaged over about a second.
+/// One direction of a connection: rates over about a second, and loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Traffic {
@@ -59,7 +59,8 @@ pub struct Traffic {
     pub payload_bytes_per_second: f64,
     /// Bytes on the wire with IP and carrier headers, per second.
     pub ip_bytes_per_second: f64,
-    /// Share of packets that the path lost, 0 to 1; always 0 on a stream, which loses nothing.
+    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent
+    /// together count as one. Always 0 on a stream, which loses nothing.
     pub loss: f64,
 }
 

@@ -50,7 +50,8 @@ pub unsafe extern "C" fn skipstone_server_peer_address(
 }
 
 /// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
-/// nothing of them is heard, kept or answered. A native player's connection that stands hears nothing more: close it first. On an
+/// nothing of a newcomer from them is heard, kept or answered. Of players who are connected, those on UDP (native, DTLS,
+/// WebTransport) are no longer heard and end by the idle timeout; those on streams and local clients stay: close them first. On an
 /// error all stays as it was. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_set_denied(

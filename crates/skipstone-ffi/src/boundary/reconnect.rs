@@ -7,9 +7,10 @@ use crate::failure::Failure;
 use crate::types::*;
 use library::{Client, Close, ClosedBy, code};
 
-/// Begins a new connection with the URL, token and configuration of the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server
-/// closed with SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there;
-/// and to the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
+/// Begins a new connection with the URL and configuration of the first and the newest token, that of
+/// skipstone_client_set_token or else the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server closed with
+/// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; and to
+/// the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
 /// where many clients lose a server at the same moment. Its events have the same `peer` as those of the first.
 ///
 /// A client that `reconnects` by itself needs it only when it has given up.
@@ -36,10 +37,11 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
     })
 }
 
-/// How long it is until a client that `reconnects` connects again by itself: ask after SKIPSTONE_EVENT_KIND_CLOSED.
-/// SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no attempt is left, or while it is connected or
-/// connecting. A connection of its own follows, which begins with SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken
-/// along. Since version 1.3.
+/// How long it is until a client that `reconnects` connects again by itself: ask while handling SKIPSTONE_EVENT_KIND_CLOSED, before
+/// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no
+/// attempt is left, or while it is connected or connecting. A connection of its own follows, which begins with
+/// SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken along. An attempt that cannot begin, because the system refuses a
+/// socket, gives no event unless it is the last. Since version 1.3.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_returns_in(client: SkipstoneClient, pause_us: *mut u64) -> SkipstoneStatus {
     with(client, |state| {

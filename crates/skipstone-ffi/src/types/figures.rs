@@ -66,13 +66,13 @@ pub struct SkipstoneOverview {
     pub peer: u64,
     /// Smoothed round-trip time.
     pub rtt_us: u64,
-    /// Its variation.
+    /// Variation of the round-trip time.
     pub rtt_variation_us: u64,
-    /// The least that was measured; 0 before the first.
+    /// The least round-trip time that was measured; 0 before the first.
     pub rtt_min_us: u64,
     /// Messages that wait or are in flight.
     pub queued_messages: u64,
-    /// Their bytes.
+    /// Bytes of those messages.
     pub queued_bytes: u64,
     /// Bytes of messages that arrived and wait for earlier ones.
     pub held_bytes: u64,
@@ -84,13 +84,13 @@ pub struct SkipstoneOverview {
     pub sent_messages_per_second: f64,
     /// Bytes per second to the peer, headers included.
     pub sent_bytes_per_second: f64,
-    /// Share of packets to the peer that the path lost, 0 to 1.
+    /// Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count as one.
     pub sent_loss: f64,
     /// Messages per second from the peer.
     pub received_messages_per_second: f64,
     /// Bytes per second from the peer, headers included.
     pub received_bytes_per_second: f64,
-    /// Share of packets from the peer that the path lost, 0 to 1.
+    /// Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.
     pub received_loss: f64,
     /// What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
     pub carrier: [u8; 8],
@@ -167,19 +167,19 @@ pub struct SkipstoneDriverStats {
     pub webtransport_breaches: u64,
     /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
     pub webtransport_dropped: u64,
-    /// Streams of the TCP port that were accepted. Those that follow say why streams ended.
+    /// Streams of the TCP port that were accepted. The fields that follow say why streams ended.
     pub streams_accepted: u64,
-    /// Their handshake, or their closing, took too long.
+    /// Streams whose handshake or close timed out.
     pub streams_timed_out: u64,
-    /// They were closed for newer ones, because their network had too many without a connection.
+    /// Streams that were closed for newer ones, because their network had too many without a connection.
     pub streams_displaced: u64,
     /// Plain HTTP requests that were answered.
     pub streams_answered: u64,
     /// Plain HTTP requests for something that there is not.
     pub streams_not_upgraded: u64,
-    /// They ended without a goodbye.
+    /// Streams that ended without a goodbye.
     pub streams_lost: u64,
-    /// They were closed in an orderly way, by either side.
+    /// Streams that were closed in an orderly way, by either side.
     pub streams_closed: u64,
     /// First bytes that are of no protocol here, and malformed requests.
     pub streams_malformed_requests: u64,

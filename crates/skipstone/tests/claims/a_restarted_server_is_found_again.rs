@@ -1,8 +1,8 @@
 //! A server hands its sockets to the one that follows, and tells its clients when to come back; clients that asked for it do.
 
 use skipstone::{
-    Client, ClientConfig, Close, Event, ListenSockets, Reconnect, RestartNotice, Security, Server, ServerConfig,
-    StartError, code,
+    Client, ClientConfig, Close, Event, ListenSockets, PeerId, Reconnect, RestartNotice, Security, Server,
+    ServerConfig, StartError, code,
 };
 use std::time::{Duration, Instant};
 
@@ -59,6 +59,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
         urls.iter().map(|url| Client::connect(url, url.as_bytes(), comes_back()).expect("a socket")).collect();
     let mut tokens = Vec::new();
     assert!(play(&mut first, &mut clients, &mut tokens).is_empty());
+    let peers: Vec<PeerId> = clients.iter().map(Client::peer).collect();
     first.stop_inviting().expect("the driver runs");
     let mut late = vec![Client::connect(&native, b"late", comes_back()).expect("a socket")];
     let sockets = first.listen_sockets().expect("files are to be had").expect("it has sockets");
@@ -75,6 +76,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
     let mut expected: Vec<String> = urls.into_iter().chain(["late".into()]).collect();
     expected.sort();
     assert_eq!(tokens, expected, "with the tokens that they had");
+    assert_eq!(clients.iter().map(Client::peer).collect::<Vec<_>>(), peers, "with the names that they had");
 }
 
 #[test]

@@ -210,15 +210,17 @@ namespace Skipstone
             return hasMoved != 0;
         }
 
-        /// <summary>Begins a new connection with the URL, token and configuration of the first, after <see cref="EventKind.Closed"/>. A client
-        /// with <see cref="ClientConfig.Reconnect"/> needs it only when it has given up.</summary>
+        /// <summary>Begins a new connection with the URL and configuration of the first and the newest token, that of
+        /// <see cref="SetToken"/> or else the first, after <see cref="EventKind.Closed"/>. A client with
+        /// <see cref="ClientConfig.Reconnect"/> needs it only when it has given up.</summary>
         /// <exception cref="SkipstoneException"><see cref="Status.StillOpen"/>: the connection has not ended, or the client connects again
         /// by itself.</exception>
         public void Reconnect() => Calls.Check(NativeMethods.skipstone_client_reconnect(handle.Number));
 
-        /// <summary>How long it is until a client with <see cref="ClientConfig.Reconnect"/> connects again by itself: ask after
-        /// <see cref="EventKind.Closed"/>. Each connection is one of its own, and nothing that was queued is taken along. <c>null</c> if none
-        /// follows, or the client is connected or connecting.</summary>
+        /// <summary>How long it is until a client with <see cref="ClientConfig.Reconnect"/> connects again by itself: ask while
+        /// handling <see cref="EventKind.Closed"/>, before the next poll, which may begin the next attempt. Each connection is one of its
+        /// own, and nothing that was queued is taken along. <c>null</c> if none follows, or the client is connected or
+        /// connecting.</summary>
         public TimeSpan? ReturnsIn
         {
             get

@@ -116,17 +116,17 @@ namespace Skipstone
 
         /// <summary>Streams of the TCP port that were accepted.</summary>
         public ulong Accepted => native.StreamsAccepted;
-        /// <summary>Their handshake, or their closing, took too long.</summary>
+        /// <summary>Streams whose handshake or close timed out.</summary>
         public ulong TimedOut => native.StreamsTimedOut;
-        /// <summary>They were closed for newer ones, because their network had too many without a connection.</summary>
+        /// <summary>Streams that were closed for newer ones, because their network had too many without a connection.</summary>
         public ulong Displaced => native.StreamsDisplaced;
         /// <summary>Plain HTTP requests that were answered.</summary>
         public ulong Answered => native.StreamsAnswered;
         /// <summary>Plain HTTP requests for something that there is not.</summary>
         public ulong NotUpgraded => native.StreamsNotUpgraded;
-        /// <summary>They ended without a goodbye.</summary>
+        /// <summary>Streams that ended without a goodbye.</summary>
         public ulong Lost => native.StreamsLost;
-        /// <summary>They were closed in an orderly way, by either side.</summary>
+        /// <summary>Streams that were closed in an orderly way, by either side.</summary>
         public ulong Closed => native.StreamsClosed;
         /// <summary>First bytes that are of no protocol here, and malformed requests.</summary>
         public ulong MalformedRequests => native.StreamsMalformedRequests;

@@ -38,8 +38,9 @@ namespace Skipstone
             return Utf8.Read(text, (int)length);
         }
 
-        /// <summary>Denies these addresses and networks (<c>192.0.2.7</c>, <c>192.0.2.0/24</c>) and no others: nothing of them is heard, on
-        /// any carrier. A native player's connection that stands hears nothing more: close it first.</summary>
+        /// <summary>Denies these addresses and networks (<c>192.0.2.7</c>, <c>192.0.2.0/24</c>) and no others: no newcomer from them is
+        /// heard, on any carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by
+        /// the idle timeout; those on streams and local clients stay: <see cref="Close"/> them first.</summary>
         public void SetDenied(params string[] networks)
         {
             if (networks == null) throw new ArgumentNullException(nameof(networks));

@@ -73,13 +73,13 @@ namespace Skipstone
         public int DatagramBytes => (int)native.DatagramBytes;
         /// <summary>Smoothed round-trip time.</summary>
         public TimeSpan Rtt => Time.FromMicroseconds(native.RttMicroseconds);
-        /// <summary>Its variation.</summary>
+        /// <summary>Variation of the round-trip time.</summary>
         public TimeSpan RttVariation => Time.FromMicroseconds(native.RttVariationMicroseconds);
-        /// <summary>The least that was measured; zero before the first.</summary>
+        /// <summary>The least round-trip time that was measured; zero before the first.</summary>
         public TimeSpan RttMin => Time.FromMicroseconds(native.RttMinMicroseconds);
         /// <summary>Messages that wait or are in flight.</summary>
         public ulong QueuedMessages => native.QueuedMessages;
-        /// <summary>Their bytes.</summary>
+        /// <summary>Bytes of those messages.</summary>
         public ulong QueuedBytes => native.QueuedBytes;
         /// <summary>Bytes of messages that arrived and wait for earlier ones.</summary>
         public ulong HeldBytes => native.HeldBytes;
@@ -97,7 +97,8 @@ namespace Skipstone
         public double SentBytesPerSecond => native.SentBytesPerSecond;
         /// <summary>Bytes of messages per second to the peer.</summary>
         public double SentPayloadBytesPerSecond => native.SentPayloadBytesPerSecond;
-        /// <summary>Share of packets to the peer that the path lost, 0 to 1.</summary>
+        /// <summary>Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together
+        /// count as one.</summary>
         public double SentLoss => native.SentLoss;
         /// <summary>Messages per second from the peer.</summary>
         public double ReceivedMessagesPerSecond => native.ReceivedMessagesPerSecond;
@@ -105,7 +106,7 @@ namespace Skipstone
         public double ReceivedBytesPerSecond => native.ReceivedBytesPerSecond;
         /// <summary>Bytes of messages per second from the peer.</summary>
         public double ReceivedPayloadBytesPerSecond => native.ReceivedPayloadBytesPerSecond;
-        /// <summary>Share of packets from the peer that the path lost, 0 to 1.</summary>
+        /// <summary>Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.</summary>
         public double ReceivedLoss => native.ReceivedLoss;
         /// <summary>The connection's counters.</summary>
         public Stats Stats => new Stats(native.Stats);
