@@ -99,7 +99,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["migrations", "session"],
             &["account", "progress", "runtime", "timing", "url"],
             &["dialect", "error", "secret", "tls"],
-            &["value"],
+            &["percent", "value"],
         ],
     ),
     (

@@ -41,7 +41,7 @@ const COLUMNS: TableColumn[] = [
   { key: "carrier", label: "Carrier", className: "wide", text: (row) => row.carrier },
   { key: "remote", label: "Address", className: "wide", text: (row) => row.remote },
   figures("rtt", "RTT", { unit: "ms", decimals: 1, of: (row) => row.rtt_ms, limits: () => RTT_MS }),
-  figures("loss", "Packet loss", { unit: "%", decimals: 2, of: lossOf, limits: () => LOSS_PERCENT }),
+  figures("loss", "Loss", { unit: "%", decimals: 2, of: lossOf, limits: () => LOSS_PERCENT }),
   figures("queued", "Queued", {
     unit: "kB",
     decimals: 1,

@@ -186,8 +186,7 @@ describe("in figures", () => {
       carrier: "udp",
       remote: "127.0.0.1:1",
       rtt_ms: 12.3,
-      loss_sent: 0,
-      loss_received: null,
+      packet_loss_percent: { sent: 0, received: null },
       queued_bytes: 0,
       sent_bytes: 1234.5,
       received_bytes: 0,
@@ -196,8 +195,8 @@ describe("in figures", () => {
     const rows = [
       row("well", {}),
       row("late", { rtt_ms: 160 }),
-      row("bad", { loss_sent: 12 }),
-      row("new", { rtt_ms: null, loss_sent: null }),
+      row("bad", { packet_loss_percent: { sent: 12, received: null } }),
+      row("new", { rtt_ms: null, packet_loss_percent: { sent: null, received: null } }),
     ];
     await page.route("**/api/clients?*", (route) => route.fulfill({ json: { total: 4, offset: 0, rows } }));
     await go("Clients");

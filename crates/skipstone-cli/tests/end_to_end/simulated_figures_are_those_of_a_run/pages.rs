@@ -142,7 +142,7 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Adaptive` | the default: whatever must not be late | [[skipstone adaptive|bytes]] | [[skipstone adaptive|p50]], \
+            "| `Adaptive` | the default: anything that must not be late | [[skipstone adaptive|bytes]] | [[skipstone adaptive|p50]], \
              [[skipstone adaptive|p99]], [[skipstone adaptive|p99.8]], [[skipstone adaptive|p99.99]] |",
         ),
     ),
@@ -150,7 +150,7 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Lean` | bandwidth is dear, a round trip more is bearable | [[skipstone lean|bytes]] | [[skipstone lean|p50]], \
+            "| `Lean` | bandwidth is scarce, and one more round trip is acceptable | [[skipstone lean|bytes]] | [[skipstone lean|p50]], \
              [[skipstone lean|p99]], [[skipstone lean|p99.8]], [[skipstone lean|p99.99]] |",
         ),
     ),
@@ -158,7 +158,7 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Off` | files, logs: nobody waits | [[skipstone off|bytes]] | [[skipstone off|p50]], [[skipstone off|p99]], \
+            "| `Off` | files, logs: latency does not matter | [[skipstone off|bytes]] | [[skipstone off|p50]], [[skipstone off|p99]], \
              [[skipstone off|p99.8]], [[skipstone off|p99.99]] |",
         ),
     ),
