@@ -77,7 +77,7 @@ def play(url: str, stop: threading.Event) -> tuple[int, int]:
                         case Message(payload=payload):
                             worlds += 1
                             dots = len(payload) // DOT.size
-                        case Closed(close=close):
+                        case Closed(close=close) if not stop.is_set():
                             raise ConnectionError(close.reason)
             if ready[number]:
                 angle = frame / 20 + number
