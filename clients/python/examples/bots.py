@@ -77,7 +77,7 @@ def play(url: str, stop: threading.Event) -> tuple[int, int]:
                         case Message(payload=payload):
                             worlds += 1
                             dots = len(payload) // DOT.size
-                        case Closed(close=close) if not stop.is_set():
+                        case Closed(close=close):
                             raise ConnectionError(close.reason)
             if ready[number]:
                 angle = frame / 20 + number
@@ -90,14 +90,16 @@ def play(url: str, stop: threading.Event) -> tuple[int, int]:
 
 def main(seconds: float) -> tuple[int, int]:
     """Plays for so long."""
-    stop = threading.Event()
+    played, stop = threading.Event(), threading.Event()
     server = start()
     serving = threading.Thread(target=serve, args=(server, stop))
     serving.start()
-    threading.Timer(seconds, stop.set).start()
-    seen = play(server.url, stop)
-    serving.join()
-    return seen
+    threading.Timer(seconds, played.set).start()
+    try:
+        return play(server.url, played)
+    finally:  # the bots leave before the server ends
+        stop.set()
+        serving.join()
 
 
 if __name__ == "__main__":
