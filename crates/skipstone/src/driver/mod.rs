@@ -7,6 +7,8 @@
 //! has those of clients, `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
+#[cfg(all(test, feature = "simulate"))]
+mod chosen_losses;
 pub(crate) mod command;
 mod dial;
 mod dialing;

@@ -27,9 +27,9 @@ pub(super) struct PlaceLimits {
     pub(super) network: u32,
 }
 
-/// For a handshake once the address is proven, and for a stranger before: as long as clients try. A session that went sooner
-/// would take what it knows of them along, as DTLS its cookie, which a client repeats, whichever session it meets. A crowd displaces the
-/// oldest stranger.
+/// For a handshake once the address is proven, and for a stranger before: as long as clients keep trying. A DTLS session that ended
+/// sooner would lose the secret of its cookie, which the client goes on repeating (decision 0261). In a crowd the oldest
+/// DTLS stranger is displaced.
 pub(super) const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
 
 impl Places {

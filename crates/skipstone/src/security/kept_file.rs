@@ -63,18 +63,17 @@ fn read_or_make_within(
         std::thread::sleep(SPAN);
     }
     // Whoever waited for this process and takes over behind its end finds the content.
-    let is_empty = || fs::metadata(path).is_ok_and(|claim| claim.len() == 0);
-    let filled =
-        if is_empty() { make().and_then(|content| fill(path, content.as_bytes()).map_err(refused)) } else { Ok(()) };
-    if filled.is_err() && is_empty() {
-        // A second error would hide the first.
-        let _ = fs::remove_file(path);
-    }
+    let filled = match is_missing(path) {
+        true => make().and_then(|content| fill(path, content.as_bytes()).map_err(refused)),
+        false => Ok(()),
+    };
     for heir in 0..heirs {
         let _ = fs::remove_file(beside(path, HEIR, heir));
     }
     // What another process has put there meanwhile is as good.
-    if is_missing(path) {
+    if filled.is_err() && is_missing(path) {
+        // A second error would hide the first.
+        let _ = fs::remove_file(path);
         filled?;
     }
     fs::read(path).map_err(refused)

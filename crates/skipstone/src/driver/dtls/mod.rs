@@ -80,7 +80,7 @@ const NUMBER_FIRST: u32 = 1 << 31;
 const HELLOS_MAX: u32 = 8;
 /// Sessions without a connection.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 256, proven: 256, network: 64 };
-/// So long a stranger has its address for itself.
+/// For this long a stranger has its address to itself.
 const ALONE: Duration = Duration::from_secs(2);
 /// For an established session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
@@ -173,8 +173,8 @@ impl DtlsGuests {
         self.stats.dropped += u64::from(!is_taken);
     }
 
-    /// Forgets a stranger of this address that has stood long enough: whoever says a first hello now is another, or
-    /// the same who never heard its cookie.
+    /// Forgets a stranger of this address that is no longer protected: a first hello comes from another client now, or from
+    /// the same one, which never got its cookie.
     fn forget_unheard(&mut self, now: Time, socket: u32, addresses: AddressPair) {
         let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
         let is_old = |guest: &Guest| guest.stage == Stage::Stranger && guest.until <= now + (HANDSHAKE_LIFE - ALONE);

@@ -6,10 +6,11 @@ mod sessions_cannot_be_entered_or_ended_by_others;
 mod strangers_cost_little;
 
 use super::*;
+use crate::driver::chosen_losses::ChosenLosses;
 use crate::security::{DtlsTrust, DtlsVersion, Security, Trust};
 use bytes::Bytes;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::{Carrier, Close, Config, Event, MessageId, PeerId, Settings};
+use skipstone_proto::{Carrier, Close, Config, Event, MessageId, PeerId};
 
 const START: Time = Time::from_micros(1_000_000);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -218,13 +219,14 @@ struct World {
     link: Duplex,
     /// The longest datagram that left.
     longest: usize,
+    losses: ChosenLosses,
 }
 
 impl World {
     fn new(version: DtlsVersion, seed: u64, config: Config, link: LinkConfig) -> World {
         let link = Duplex::symmetric(link, seed).expect("a good link");
         let player = Player::new(version, 0xC000_0201, START);
-        World { now: START, host: Host::new(config), player, link, longest: 0 }
+        World { now: START, host: Host::new(config), player, link, longest: 0, losses: ChosenLosses::default() }
     }
 
     fn run_for(&mut self, span: Duration) {
@@ -245,11 +247,13 @@ impl World {
         }
         for datagram in self.player.step(now) {
             self.longest = self.longest.max(datagram.len());
-            self.link.up.send(at, &datagram, 0);
+            if !self.losses.loses(true) {
+                self.link.up.send(at, &datagram, 0);
+            }
         }
         for (to, datagram) in self.host.step(now) {
             self.longest = self.longest.max(datagram.len());
-            if to == self.player.address {
+            if to == self.player.address && !self.losses.loses(false) {
                 self.link.down.send(at, &datagram, 0);
             }
         }

@@ -162,6 +162,28 @@ fn a_stranger_says_hello_eight_times_at_most() {
     }
 }
 
+/// A client repeats the hello with its cookie until the budget of its network has room again.
+#[test]
+fn a_hello_that_the_budget_refuses_does_not_count() {
+    let from = address(0xC000_0201);
+    let mut client = session(DtlsVersion::V1_3, START);
+    let mut host = host();
+    while host.endpoint.admits_handshake(START, &from) {
+        host.endpoint.on_handshake_begun(&from);
+        host.endpoint.on_handshake_failed(&from);
+    }
+    shake_hands(&mut host, START, from, &mut client, 1);
+    let with_cookie = spoken(&mut client).remove(0);
+    for _ in 0..3 * HELLOS_MAX {
+        host.take(START, from, &mut with_cookie.clone());
+    }
+    assert!(host.said().is_empty(), "the budget refuses it");
+    let later = START + Duration::from_secs(9);
+    assert!(host.endpoint.admits_handshake(later, &from), "it has room again");
+    host.take(later, from, &mut with_cookie.clone());
+    assert!(!host.said().is_empty(), "it is heard");
+}
+
 #[test]
 fn a_stranger_is_answered_and_never_told_twice() {
     for version in VERSIONS {

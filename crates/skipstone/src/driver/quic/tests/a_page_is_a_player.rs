@@ -1,6 +1,7 @@
 //! Joins, speaks in every delivery mode through loss, sends datagrams as long as the path carries, and leaves.
 
 use super::*;
+use crate::driver::chosen_losses::pairs_of_first;
 use skipstone_netsim::{Loss, QueueLimit};
 use skipstone_proto::{ChannelRule, ClosedBy, DeliveryMode, Settings, code};
 
@@ -65,10 +66,9 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
 /// twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
 #[test]
 fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
-    let all: Vec<_> = [false, true].into_iter().flat_map(|is_up| (0..12).map(move |at| (is_up, at))).collect();
-    for (one, other) in all.iter().flat_map(|one| all.iter().map(move |other| (*one, *other))).filter(|(a, b)| a <= b) {
+    for [one, other] in pairs_of_first(12) {
         let mut world = World::new(1, server(), link());
-        world.lost = vec![one, other];
+        world.losses.lost = vec![one, other];
         // One alone, if both are the same.
         let of_way = |way| usize::from(one.0 == way) + usize::from(other.0 == way && other != one);
         let waits = 1_000 * ((1 << of_way(true)) - 1) + 300 * ((1 << of_way(false)) - 1);

@@ -8,6 +8,7 @@ mod sessions_cost_this_much;
 mod strangers_cost_little;
 
 use super::*;
+use crate::driver::chosen_losses::ChosenLosses;
 use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
@@ -230,10 +231,7 @@ struct World {
     link: Duplex,
     /// The longest datagram that left.
     longest: usize,
-    /// Datagrams that are lost: whether towards the server, and their places among those of their direction.
-    lost: Vec<(bool, usize)>,
-    /// Datagrams that left: from the server, towards it.
-    left: [usize; 2],
+    losses: ChosenLosses,
 }
 
 impl World {
@@ -245,14 +243,7 @@ impl World {
     fn with(seed: u64, config: Config, link: LinkConfig, carrier: Carrier) -> World {
         let link = Duplex::symmetric(link, seed).expect("a good link");
         let player = Player::new(0xC000_0201, START, carrier);
-        World { now: START, host: Host::new(config), player, link, longest: 0, lost: Vec::new(), left: [0; 2] }
-    }
-
-    /// Whether the next datagram of this direction is lost.
-    fn loses(&mut self, is_up: bool) -> bool {
-        let left = &mut self.left[usize::from(is_up)];
-        *left += 1;
-        self.lost.contains(&(is_up, *left - 1))
+        World { now: START, host: Host::new(config), player, link, longest: 0, losses: ChosenLosses::default() }
     }
 
     fn run_for(&mut self, span: Duration) {
@@ -273,13 +264,13 @@ impl World {
         }
         for datagram in self.player.step(now) {
             self.longest = self.longest.max(datagram.len());
-            if !self.loses(true) {
+            if !self.losses.loses(true) {
                 self.link.up.send(at, &datagram, 0);
             }
         }
         for (to, datagram) in self.host.step(now) {
             self.longest = self.longest.max(datagram.len());
-            if to == self.player.address && !self.loses(false) {
+            if to == self.player.address && !self.losses.loses(false) {
                 self.link.down.send(at, &datagram, 0);
             }
         }
