@@ -7,7 +7,13 @@
 //! has those of clients, `peer_shards` are a server's other shards, `gates` and `publish` report state to the application.
 
 mod carrier;
-#[cfg(all(test, feature = "simulate"))]
+#[cfg(all(
+    test,
+    feature = "simulate",
+    feature = "self-signed",
+    feature = "__tls",
+    any(feature = "dtls", feature = "webtransport")
+))]
 mod chosen_losses;
 pub(crate) mod command;
 mod dial;
