@@ -1,29 +1,33 @@
 //! Networks of hosts: the address prefix that one user of the internet can be expected to have alone. Shares and
 //! budgets are by network, because a single address is one of very many in IPv6.
 
-use core::net::{IpAddr, SocketAddr};
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A network: of IPv4 its first 24 bits, of IPv6 its first 56.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Network {
-    /// Of IPv4, and of IPv4 addresses in IPv6 form.
-    V4([u8; 3]),
-    /// Of IPv6.
-    V6([u8; 7]),
-}
+/// A network: of IPv4 its first 24 bits, of IPv6 its first 56. One number, for every table of what strangers ask for is
+/// by network.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Network(u64);
+
+/// The bit that tells a network of IPv4 from those of IPv6.
+const V4: u64 = 1 << 56;
 
 impl Network {
-    /// The network of an address.
+    /// The network of an address. An IPv4 address in IPv6 form is one of IPv4.
     pub fn of(address: &SocketAddr) -> Self {
         match address.ip().to_canonical() {
-            IpAddr::V4(ip) => {
-                let [a, b, c, _] = ip.octets();
-                Network::V4([a, b, c])
-            }
-            IpAddr::V6(ip) => {
-                let [a, b, c, d, e, f, g, ..] = ip.octets();
-                Network::V6([a, b, c, d, e, f, g])
-            }
+            IpAddr::V4(ip) => Network(V4 | u64::from(ip.to_bits() >> 8)),
+            IpAddr::V6(ip) => Network((ip.to_bits() >> 72) as u64),
+        }
+    }
+}
+
+/// As a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
+impl fmt::Debug for Network {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 & V4 {
+            0 => write!(formatter, "{}/56", Ipv6Addr::from_bits(u128::from(self.0) << 72)),
+            _ => write!(formatter, "{}/24", Ipv4Addr::from_bits((self.0 << 8) as u32)),
         }
     }
 }
@@ -41,5 +45,9 @@ mod tests {
         let other: SocketAddr = "[2001:db8:0:100::2]:5000".parse().expect("an address");
         assert_eq!(Network::of(&near), Network::of(&same));
         assert_ne!(Network::of(&near), Network::of(&other));
+        let said = [&mapped, &near, &other].map(|address| format!("{:?}", Network::of(address)));
+        assert_eq!(said, ["192.0.2.0/24", "2001:db8::/56", "2001:db8:0:100::/56"]);
+        let low: SocketAddr = "[::2:0:0:0:0]:5000".parse().expect("an address");
+        assert_ne!(Network::of(&low), Network::of(&([0, 0, 2, 1], 1).into()), "the same bits of the other family");
     }
 }

@@ -98,7 +98,7 @@ mod tests {
 
     fn network(number: u32) -> Network {
         let [_, a, b, c] = number.to_be_bytes();
-        Network::V4([a, b, c])
+        Network::of(&([a, b, c, 1], 1).into())
     }
 
     #[test]
