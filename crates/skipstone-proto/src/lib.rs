@@ -76,6 +76,7 @@
 mod channel;
 mod checksum;
 mod connection;
+mod cost;
 mod delivery;
 mod endpoint;
 mod mtu;
@@ -142,6 +143,7 @@ pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
 pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 
 /// Where datagrams come from and go to, and when.
+pub use cost::Cost;
 pub use network::Network;
 pub use path::{Carrier, Path};
 pub use time::{Duration, Time};

@@ -1,11 +1,17 @@
 //! Counters of a driver and its sockets, apart from the protocol's.
 
+use std::time::Duration;
+
 /// Counters of a driver.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct DriverStats {
     /// Rounds of the driver's loop.
     pub rounds: u64,
+    /// Rounds that ended with something left to read, because they had taken as long as a round may.
+    pub rounds_cut: u64,
+    /// The greatest work of one round's reading: what it is expected to cost of a core, counted by what was read.
+    pub round_cost_max: Duration,
     /// System calls that sent datagrams.
     pub send_calls: u64,
     /// Datagrams that the system refused to send.
@@ -28,6 +34,8 @@ impl DriverStats {
     /// Adds another shard's counters.
     pub(crate) fn add(&mut self, other: &DriverStats) {
         self.rounds += other.rounds;
+        self.rounds_cut += other.rounds_cut;
+        self.round_cost_max = self.round_cost_max.max(other.round_cost_max);
         self.send_calls += other.send_calls;
         self.send_errors += other.send_errors;
         self.denied += other.denied;
@@ -165,6 +173,8 @@ pub struct StreamStats {
     pub accepted: u64,
     /// Streams whose handshake or close timed out.
     pub timed_out: u64,
+    /// Streams that were closed because they cost too much before they carried a connection.
+    pub too_dear: u64,
     /// Streams that were closed for newer ones, because their network had too many without a connection.
     pub displaced: u64,
     /// Plain HTTP requests that were answered.
@@ -200,6 +210,7 @@ impl StreamStats {
         self.accepted += other.accepted;
         self.timed_out += other.timed_out;
         self.displaced += other.displaced;
+        self.too_dear += other.too_dear;
         self.answered += other.answered;
         self.not_upgraded += other.not_upgraded;
         self.lost += other.lost;

@@ -410,7 +410,7 @@ impl Handle {
         }
         let Inner::Stepped(stepped) = &mut self.inner else { return Ok(()) };
         let stepped = owned(stepped);
-        let result = stepped.driver.drive(wait_max);
+        let result = stepped.driver.drive_through(wait_max);
         if let Err(error) = &result {
             stepped.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
         }

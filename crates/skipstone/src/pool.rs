@@ -150,7 +150,7 @@ impl Pool {
         if let Some(failure) = &self.failure {
             return Err(io::Error::other(failure.clone()));
         }
-        let result = self.driver.drive(wait_max);
+        let result = self.driver.drive_through(wait_max);
         if let Err(error) = &result {
             self.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
         }

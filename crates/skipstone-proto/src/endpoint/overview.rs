@@ -6,7 +6,7 @@ use super::totals::Work;
 use crate::channel::transfers::Transfers;
 use crate::connection::event::PeerId;
 use crate::connection::stats::Stats;
-use crate::connection::{Overview, ServerTime};
+use crate::connection::{Overview, ServerTime, Standing};
 use crate::time::Time;
 use crate::wire::settings::Settings;
 use std::sync::Arc;
@@ -63,6 +63,11 @@ impl Endpoint {
     /// The connection of a stream, or of another session of a carrier, by its socket.
     pub fn peer_of_stream(&self, socket: u32) -> Option<PeerId> {
         self.slots.peer_at(*self.directory.by_socket.get(&socket)?)
+    }
+
+    /// Whether this connection was accepted and is not closing.
+    pub fn is_player(&mut self, peer: PeerId) -> bool {
+        self.slots.connection(peer).is_some_and(|connection| connection.standing() == Standing::Player)
     }
 
     /// Number of established connections.

@@ -5,6 +5,7 @@ use super::peer_shards::accept;
 use crate::gate::Gate;
 use crate::mailbox::Weigh;
 use crate::net::network_list::NetworkList;
+use skipstone_proto::Cost;
 use skipstone_proto::Duration;
 use skipstone_proto::Merging;
 use skipstone_proto::Submission;
@@ -54,7 +55,16 @@ pub(crate) enum Command {
 /// Approximate bytes of a command without its payload.
 const COMMAND_BYTES: u64 = 128;
 
+/// A command without its payload, and how many bytes of a payload cost a nanosecond.
+const COMMAND: Cost = Cost::nanos(300);
+const BYTES_PER_NANO: u64 = 4;
+
 impl Command {
+    /// What it costs to apply: of a broadcast what queues it, for its members are as many as the application wants.
+    pub(crate) fn cost(&self) -> Cost {
+        COMMAND + Cost::nanos(1) * ((self.weight() - COMMAND_BYTES) / BYTES_PER_NANO)
+    }
+
     /// The weight of a command with a payload of this length.
     pub(crate) fn weight_of(payload_bytes: usize) -> u64 {
         COMMAND_BYTES + payload_bytes as u64

@@ -44,7 +44,9 @@ mod publish;
 mod publisher;
 #[cfg_attr(not(all(feature = "webtransport", feature = "__tls")), path = "quic/absent.rs")]
 mod quic;
+mod ready;
 mod receive;
+mod round;
 mod secured;
 pub(crate) mod sockets;
 mod stream_ends;
@@ -165,12 +167,14 @@ impl Clock {
 }
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
-/// Limit on the sockets that one round of a server reads.
+/// Events that one round of a server takes.
 const READY_MAX: usize = 1_024;
 /// Limit on broadcasts that are queued together: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
 /// Members of a group for which broadcasts are queued and sent before the next members have their turn.
 const MEMBERS_AT_ONCE: usize = 64;
+/// Rounds of one call of a stepped driver.
+const ROUNDS_MAX: usize = 8;
 /// Limit on the wait of a round in which nothing is due, so that streams with a stalled handshake are noticed.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
@@ -288,6 +292,19 @@ impl Driver {
         self.transmit();
         self.gates.publish(now, &mut self.endpoint);
         self.publish();
+        Ok(())
+    }
+
+    /// Runs rounds until all that has come is read, [`ROUNDS_MAX`] at most: for an application that calls between other
+    /// work.
+    pub(crate) fn drive_through(&mut self, wait_max: Duration) -> io::Result<()> {
+        self.drive(wait_max)?;
+        for _ in 1..ROUNDS_MAX {
+            if self.sockets.ready.is_empty() {
+                break;
+            }
+            self.drive(Duration::ZERO)?;
+        }
         Ok(())
     }
 

@@ -5,36 +5,44 @@ use super::dtls_client::take_own;
 use super::guests::Guests;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
+use super::ready::MayBeOver;
+use super::round::{Class, Round};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{AddressPair, ReceiveBatch, UdpSocket};
 use crate::net::websocket::{Admission, WsAccept, WsCloseReason, WsReceive};
 use mio::Token;
+use skipstone_proto::Cost;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
 use skipstone_proto::{Endpoint, Lookahead, Step, code};
 use std::time::{Duration, Instant};
 
-/// Batches that one socket may fill before the other sockets have their turn.
-const BATCHES_MAX: usize = 16;
+/// A turn of a socket of datagrams, which many players may share.
+const DATAGRAMS_TURN: Cost = Cost::micros(500);
+/// A turn of a player's stream.
+const PLAYER_TURN: Cost = Cost::micros(50);
+/// A turn of a stream that carries no player.
+const STRANGER_TURN: Cost = Cost::micros(15);
+/// A turn in which nothing came.
+const EMPTY_TURN: Cost = Cost::nanos(1_000);
+/// A datagram that is received and handled.
+const DATAGRAM: Cost = Cost::nanos(800);
+/// A stream that is accepted, registered and counted.
+const ACCEPT: Cost = Cost::micros(20);
+/// What a stream may cost before it carries a connection: a handshake of TLS, and what a client says ten times over.
+const STRANGER_MAX: Cost = Cost::micros(1_000);
 /// Delay before streams are accepted again after the process ran out of files, if no stream closes earlier.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(250);
-/// Turns of each socket in one round.
-const ROUNDS_MAX: usize = 8;
 
 impl Driver {
-    /// Handles everything that the last wait reported, and what earlier rounds left unread.
+    /// Handles what the last wait reported, and what earlier rounds left unread, for as long as a round may take.
     pub(super) fn receive(&mut self) {
         self.take_misrouted();
-        self.take_local_news();
-        self.receive_unread();
+        let mut round = Round::begin();
+        self.take_local_news(&mut round);
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
-        let (mut ahead, mut coming) = (Lookahead::default(), events.iter().map(|event| event.token().0));
-        for _ in Step::ALL {
-            ahead.advance(coming.next(), |socket, step| self.prefetch(socket, step));
-        }
         for event in &events {
-            ahead.advance(coming.next(), |socket, step| self.prefetch(socket, step));
             match event.token() {
                 TOKEN_WAKER => {}
                 TOKEN_LISTENER => self.sockets.is_listener_ready = true,
@@ -43,19 +51,17 @@ impl Driver {
                         self.on_writable(socket as u32);
                     }
                     let may_be_over = event.is_read_closed() || event.is_write_closed() || event.is_error();
-                    self.receive_from(socket as u32, may_be_over);
+                    self.sockets.note_ready(socket as u32, MayBeOver(may_be_over));
                 }
             }
         }
         self.events = events;
-        // Thousands of clients may send the datagrams of one tick at the same time.
-        for _ in 1..ROUNDS_MAX {
-            self.receive_unread();
-        }
+        self.read_ready(&mut round);
         let is_time = |again: Instant| Instant::now() >= again;
         if self.sockets.is_listener_ready || self.sockets.accept_again_at.is_some_and(is_time) {
-            self.accept_streams();
+            self.accept_streams(&mut round);
         }
+        self.stats.note_round(&round, !self.sockets.ready.is_empty());
         self.take_arrivals();
         self.drop_stale_streams();
         self.release_sockets();
@@ -69,16 +75,24 @@ impl Driver {
         }
     }
 
-    /// Continues to read the sockets that had more data than one turn allows.
-    fn receive_unread(&mut self) {
-        let unread = core::mem::take(&mut self.sockets.unread);
-        unread.into_iter().for_each(|socket| self.receive_from(socket, true));
+    /// Gives sockets their turns, until the round is over or nothing is left to read.
+    fn read_ready(&mut self, round: &mut Round) {
+        let mut ahead = Lookahead::default();
+        for turns in 0..Step::ALL.len() {
+            ahead.advance(self.sockets.ready.ahead(turns), |socket, step| self.prefetch(socket as usize, step));
+        }
+        while let Some((socket, end)) = self.sockets.ready.next(round) {
+            let coming = self.sockets.ready.ahead(Step::ALL.len() - 1);
+            ahead.advance(coming, |socket, step| self.prefetch(socket as usize, step));
+            self.receive_from(socket, end, round);
+        }
     }
 
-    /// Reads one socket. A stream that `may_be_over` is read to its end.
-    fn receive_from(&mut self, number: u32, may_be_over: bool) {
+    /// Gives one socket its turn. A stream that may be over is read to its end.
+    fn receive_from(&mut self, number: u32, MayBeOver(may_be_over): MayBeOver, round: &mut Round) {
+        round.charge(EMPTY_TURN);
         let clock = &self.clock;
-        let (mut is_refused, mut is_elsewhere, mut is_denied) = (false, false, false);
+        let (mut is_refused, mut is_elsewhere, mut is_unwelcome) = (false, false, false);
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -88,7 +102,7 @@ impl Driver {
                     guests: &mut self.guests,
                 };
                 let (denied, stats) = (&self.denied, &mut self.stats);
-                receive_datagrams(&mut shared.udp, &mut self.incoming, clock, |now, from, bytes| {
+                receive_datagrams(&mut shared.udp, &mut self.incoming, clock, round, |now, from, bytes| {
                     match &mut shared.paths {
                         _ if denied.has(from.remote.ip()) => stats.denied += 1,
                         Some(paths) => paths.send_up(now, from, bytes),
@@ -98,7 +112,7 @@ impl Driver {
             }
             Some(Socket::Own(own)) => {
                 let (own_path, remote, links) = (own.path(number), own.remote, &mut own.links);
-                let more = receive_datagrams(&mut own.udp, &mut self.incoming, clock, |now, from, bytes| {
+                let more = receive_datagrams(&mut own.udp, &mut self.incoming, clock, round, |now, from, bytes| {
                     let path = Path { remote: from.remote, ..own_path };
                     match links {
                         Some(links) if from.remote == remote => links.send_down(now, bytes),
@@ -110,7 +124,9 @@ impl Driver {
             }
             Some(Socket::Stream(stream)) => {
                 let (now, endpoint, denied) = (clock.now(), &mut self.endpoint, &self.denied);
-                stream.ws.on_ready_if(may_be_over, &mut |admission, client| match admission {
+                let before = stream.ws.cost();
+                let turn = if stream.class == Class::Player { PLAYER_TURN } else { STRANGER_TURN };
+                stream.ws.on_ready_if(may_be_over, turn, &mut |admission, client| match admission {
                     Admission::Client => !denied.has(client.ip()),
                     Admission::Tls => {
                         let is_admitted = endpoint.admits_handshake(now, client);
@@ -122,8 +138,9 @@ impl Driver {
                 });
                 let remote = stream.ws.peer_addr();
                 is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &remote);
-                is_denied = stream.newcomer.is_some() && self.denied.has(remote.ip());
-                !is_denied
+                // A trusted proxy has named the client.
+                let is_denied = stream.newcomer.is_some() && self.denied.has(remote.ip());
+                let more = !is_denied
                     && receive_messages(
                         stream,
                         number,
@@ -131,22 +148,27 @@ impl Driver {
                         &mut self.endpoint,
                         &mut self.peer_shards,
                         &mut self.message,
-                    )
+                    );
+                let is_too_dear = stream.newcomer.is_some() && stream.ws.cost() > STRANGER_MAX && !stream.ws.is_echo();
+                self.stats.denied += u64::from(is_denied);
+                self.stats.streams.too_dear += u64::from(is_too_dear && !is_denied);
+                is_unwelcome = is_denied || is_too_dear;
+                round.charge(stream.ws.cost() - before);
+                more
             }
             Some(Socket::Local(local)) => {
                 let now = clock.now();
                 local.stream.receive(|packet| {
+                    round.charge(DATAGRAM);
                     deliver(&mut self.endpoint, &mut self.peer_shards, now, local_path(number), packet);
                 })
             }
         };
-        if is_denied {
-            // A trusted proxy has named the client.
-            self.stats.denied += 1;
+        if is_unwelcome {
             return self.remove_stream(number);
         }
         if more {
-            self.sockets.unread.push(number);
+            self.sockets.note_ready(number, MayBeOver(true));
         }
         if is_elsewhere {
             self.make_room_for(number);
@@ -169,19 +191,26 @@ impl Driver {
         }
     }
 
-    /// A stream that carries a connection now no longer counts as new.
+    /// A stream that carries a connection now no longer counts as new, and one whose connection was accepted is a player's.
     fn welcome(&mut self, number: u32) {
-        if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
-            && stream.newcomer.is_some()
-            && let Some(peer) = self.endpoint.peer_of_stream(number)
-        {
-            stream.newcomer.take().into_iter().for_each(|newcomer| self.sockets.newcomers.remove(newcomer));
+        let owner = self.sockets.owner(number as usize);
+        let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize) else { return };
+        if stream.class == Class::Player {
+            return;
+        }
+        let peer = if stream.newcomer.is_some() { self.endpoint.peer_of_stream(number) } else { owner };
+        let Some(peer) = peer else { return };
+        if self.endpoint.is_player(peer) {
+            stream.class = Class::Player;
+        }
+        if let Some(newcomer) = stream.newcomer.take() {
+            self.sockets.newcomers.remove(newcomer);
             self.sockets.give(number, peer);
         }
     }
 
     /// Takes the in-memory streams that other drivers offer, and reads the streams that have news.
-    fn take_local_news(&mut self) {
+    fn take_local_news(&mut self, round: &mut Round) {
         let mut ready = core::mem::take(&mut self.local_ready);
         let arrivals = self.local.take_news(&mut ready);
         if !arrivals.is_empty() {
@@ -191,7 +220,7 @@ impl Driver {
         for socket in ready.drain(..) {
             // A stream that ended meanwhile may have left its number to a socket of another kind.
             if let Some(Socket::Local(_)) = self.sockets.all.get(socket as usize) {
-                self.receive_from(socket, false);
+                self.receive_from(socket, MayBeOver(false), round);
             }
         }
         self.local_ready = ready;
@@ -265,7 +294,8 @@ impl Driver {
         }
     }
 
-    fn accept_streams(&mut self) {
+    /// Accepts some streams, which wait for their turns as others do.
+    fn accept_streams(&mut self, round: &mut Round) {
         self.release_sockets();
         let Some(listener) = &mut self.sockets.listener else { return };
         let (all, registry) = (&mut self.sockets.all, self.poll.registry());
@@ -282,7 +312,8 @@ impl Driver {
                 fresh.push(entry.key() as u32);
                 self.stats.streams.accepted += 1;
                 let newcomer = Some(newcomers.add(&ws.peer_addr(), now));
-                let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer };
+                let class = Class::Stranger;
+                let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer, class };
                 entry.insert(Socket::Stream(Box::new(stream)));
             }
         });
@@ -290,8 +321,9 @@ impl Driver {
         // Waiting clients cause no further event: they are accepted when a stream closes, or when this time is over.
         self.sockets.accept_again_at = (outcome == WsAccept::OutOfFiles).then(|| now + ACCEPT_AGAIN);
         for socket in fresh {
+            round.charge(ACCEPT);
             self.make_room_for(socket);
-            self.receive_from(socket, true);
+            self.sockets.note_ready(socket, MayBeOver(true));
         }
     }
 
@@ -401,6 +433,7 @@ impl Driver {
         }
         match self.sockets.all.get_mut(number as usize) {
             Some(Socket::Stream(stream)) => {
+                stream.class = Class::Stranger;
                 stream.ws.close(1000, "");
                 stream.ws.flush();
                 if stream.ws.is_closed() {
@@ -458,15 +491,23 @@ fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
     clock: &Clock,
+    round: &mut Round,
     mut take: impl FnMut(Time, AddressPair, &mut [u8]),
 ) -> bool {
-    for _ in 0..BATCHES_MAX {
+    let mut left = DATAGRAMS_TURN;
+    while left.is_left() {
         match udp.receive_batch(batch) {
             Ok(0) => return false,
             Ok(_) => {
                 // Read behind the call: no datagram is handled at a time before it came.
                 let now = clock.now();
-                batch.datagrams().for_each(|received| take(now, received.addresses(), received.bytes));
+                let mut count = 0;
+                batch.datagrams().for_each(|received| {
+                    count += 1;
+                    take(now, received.addresses(), received.bytes);
+                });
+                left -= DATAGRAM * count;
+                round.charge(DATAGRAM * count);
             }
             Err(_) => return true,
         }

@@ -5,6 +5,8 @@ use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
 use super::newcomers::{Newcomer, Newcomers};
 use super::protected::Beneath;
+use super::ready::{MayBeOver, Ready};
+use super::round::Class;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::listen_sockets::ShardSockets;
@@ -34,8 +36,8 @@ pub(super) struct Sockets {
     pub(super) unflushed: Vec<u32>,
     /// The peer that owns each socket, by socket number: a client, or a server's peer on a stream.
     owners: Vec<Option<PeerId>>,
-    /// Sockets that have more to read without a new event.
-    pub(super) unread: Vec<u32>,
+    /// Sockets that have something to read.
+    pub(super) ready: Ready,
     /// The listener has more to accept without a new event.
     pub(super) is_listener_ready: bool,
     /// Time of the next attempt to accept, after the process had no free file for a waiting client.
@@ -112,6 +114,7 @@ pub(super) struct Stream {
     pub(super) is_opening: bool,
     /// Set while an accepted stream carries no connection.
     pub(super) newcomer: Option<Newcomer>,
+    pub(super) class: Class,
 }
 
 #[derive(Debug)]
@@ -152,7 +155,7 @@ impl Default for Sockets {
             listener: None,
             unflushed: Vec::new(),
             owners: Vec::new(),
-            unread: Vec::new(),
+            ready: Ready::default(),
             is_listener_ready: false,
             accept_again_at: None,
             newcomers: Newcomers::default(),
@@ -202,7 +205,9 @@ impl Sockets {
                     _ => WsConnection::connect(&target.url, remote, options, tls).map_err(io::Error::other)?,
                 };
                 ws.register(registry, Token(entry.key()))?;
-                let stream = Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None };
+                let class = Class::Player;
+                let stream =
+                    Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None, class };
                 entry.insert(Socket::Stream(Box::new(stream)));
                 match target.scheme {
                     Scheme::SecureWebSocket => Carrier::WEBSOCKET_TLS,
@@ -289,6 +294,15 @@ impl Sockets {
         }
     }
 
+    /// A socket has something to read.
+    pub(super) fn note_ready(&mut self, socket: u32, end: MayBeOver) {
+        let class = match self.all.get(socket as usize) {
+            Some(Socket::Stream(stream)) => stream.class,
+            _ => Class::Player,
+        };
+        self.ready.add(socket, class, end);
+    }
+
     /// Makes this peer the owner of a socket.
     pub(super) fn give(&mut self, socket: u32, peer: PeerId) {
         let place = socket as usize;
@@ -349,7 +363,7 @@ impl Sockets {
             Socket::Stream(_) | Socket::Local(_) | Socket::Dialing => None,
         };
         let arrivals = self.impaired.iter().filter_map(links);
-        let idle = self.unread.is_empty() && !self.is_listener_ready;
+        let idle = self.ready.is_empty() && !self.is_listener_ready;
         arrivals.min().unwrap_or(Time::NEVER).min(if idle { Time::NEVER } else { Time::ZERO })
     }
 

@@ -3,6 +3,7 @@
 use super::Driver;
 use super::command::Command;
 use crate::mailbox::{Bound, Consumed, Produced, Queue, Sleep, Wakeup};
+use skipstone_proto::Cost;
 use skipstone_proto::Duration;
 use skipstone_proto::Event;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,6 +27,8 @@ pub(crate) struct Shared {
     pub(crate) is_drained: AtomicBool,
 }
 
+/// Of all commands in one round.
+const COMMANDS: Cost = Cost::micros(2_000);
 /// Limit on queued commands and on queued events. Control commands, which another limit bounds, are added to this.
 const ENTRIES_MAX: u64 = 1 << 16;
 
@@ -66,11 +69,7 @@ pub(crate) fn run(mut driver: Driver, shared: &Shared) {
     crate::net::wait::sharpen_timers();
     let (mut consumed, mut produced) = (Consumed::default(), Produced::default());
     loop {
-        let mut must_stop = false;
-        while let Some(command) = shared.commands.pop(&mut consumed) {
-            must_stop |= matches!(command, Command::Stop);
-            driver.apply(command);
-        }
+        let must_stop = apply_some(&mut driver, || shared.commands.pop(&mut consumed));
         if must_stop {
             // The last packets are sent. If this fails, nobody is left to report the error to.
             let _ = driver.drive(Duration::ZERO);
@@ -85,6 +84,20 @@ pub(crate) fn run(mut driver: Driver, shared: &Shared) {
             return;
         }
     }
+}
+
+/// Applies commands for as long as a round may take: a thread that sends without a pause keeps nobody from being heard. True if
+/// the driver must stop.
+fn apply_some(driver: &mut Driver, mut pop: impl FnMut() -> Option<Command>) -> bool {
+    let (mut left, mut must_stop) = (COMMANDS, false);
+    while left.is_left()
+        && let Some(command) = pop()
+    {
+        left -= command.cost();
+        must_stop |= matches!(command, Command::Stop);
+        driver.apply(command);
+    }
+    must_stop
 }
 
 fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced) {
@@ -105,5 +118,23 @@ fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced)
     }
     if handed {
         shared.wakeup.wake();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skipstone_proto::{Config, Settings};
+
+    #[test]
+    fn a_thread_that_sends_without_a_pause_keeps_nobody_from_being_heard() {
+        let mut driver = Driver::of_clients(Config::server(Settings::default()), 8).expect("sockets");
+        let mut popped = 0;
+        let must_stop = apply_some(&mut driver, || {
+            popped += 1;
+            (popped < 1_000_000).then_some(Command::Flush)
+        });
+        assert!(!must_stop && (1_000..10_000).contains(&popped), "{popped} commands in one round");
+        assert!(apply_some(&mut driver, || Some(Command::Stop)));
     }
 }

@@ -4,6 +4,7 @@
 use super::{Admission, StreamKind, StreamRules, TlsClient, TlsFailure, WsCloseReason, WsOptions, WsPeerClose};
 use bytes::Bytes;
 use mio::{Registry, Token};
+use skipstone_proto::Cost;
 use std::net::SocketAddr;
 use std::time::Instant;
 use std::{fmt, io};
@@ -125,7 +126,15 @@ impl WsConnection {
         match *self {}
     }
 
-    pub(crate) fn on_ready_if(&mut self, _: bool, _: &mut dyn FnMut(Admission, &SocketAddr) -> bool) {
+    pub(crate) fn cost(&self) -> Cost {
+        match *self {}
+    }
+
+    pub(crate) fn is_echo(&self) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn on_ready_if(&mut self, _: bool, _: Cost, _: &mut dyn FnMut(Admission, &SocketAddr) -> bool) {
         match *self {}
     }
 

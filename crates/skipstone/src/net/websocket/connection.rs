@@ -14,6 +14,7 @@ use bytes::Bytes;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use skipstone_prefetch::prefetch;
+use skipstone_proto::Cost;
 use socket2::SockRef;
 use tungstenite::Message;
 use tungstenite::error::Error;
@@ -269,21 +270,32 @@ impl WsConnection {
         self.is_open() && self.unsent_bytes() < self.options.low_water_bytes
     }
 
+    /// Whether messages go back to their sender.
+    pub(crate) fn is_echo(&self) -> bool {
+        self.echoes
+    }
+
+    /// What it has cost so far to read this connection.
+    pub(crate) fn cost(&self) -> Cost {
+        self.turn.spent()
+    }
+
     /// Counters so far.
     pub fn statistics(&self) -> WsStatistics {
         WsStatistics { bytes_in: self.turn.bytes_in, ..self.statistics }
     }
 
-    /// Call this at each readiness event and after [`WsReceive::More`]: it gives the connection a new read budget,
+    /// Call this at each readiness event and after [`WsReceive::More`]: it begins a turn of the connection,
     /// continues the handshake and writes queued bytes. Then call [`receive`](Self::receive) until it returns no
     /// message. Set `may_be_over` if there is no event, or if the event reports an end or an error.
     pub fn on_ready(&mut self, may_be_over: bool) {
-        self.on_ready_if(may_be_over, &mut |_, _| true);
+        self.on_ready_if(may_be_over, TURN, &mut |_, _| true);
     }
 
-    /// Like [`on_ready`](Self::on_ready), for a server that asks before it goes on with this client.
-    pub fn on_ready_if(&mut self, may_be_over: bool, admits: Admits<'_>) {
-        self.turn.begin();
+    /// Like [`on_ready`](Self::on_ready), for a turn that may cost so much, and a server that asks before it goes on with
+    /// this client.
+    pub fn on_ready_if(&mut self, may_be_over: bool, cost_max: Cost, admits: Admits<'_>) {
+        self.turn.begin(cost_max);
         self.transport.begin_turn(may_be_over);
         self.check_connected();
         self.pump_handshake(admits);
@@ -302,9 +314,12 @@ impl WsConnection {
     /// The next binary message, read from the kernel as needed. Pings are answered, text is counted and ignored.
     pub fn receive(&mut self) -> WsReceive {
         if let Some(message) = self.receive_raw() {
+            self.turn.charge(MESSAGE);
             return WsReceive::Message(message);
         }
-        while let Phase::Frames(frames) = &mut self.phase {
+        while let Phase::Frames(frames) = &mut self.phase
+            && !self.turn.is_used_up()
+        {
             let mut pipe = Pipe {
                 transport: &mut self.transport,
                 outgoing: &mut self.outgoing,
@@ -316,6 +331,7 @@ impl WsConnection {
                 Ok(Message::Text(text)) if self.echoes => self.echo(Data::Text, text.as_bytes()),
                 Ok(Message::Binary(bytes)) if self.close_reason.is_none() => {
                     self.statistics.messages_in += 1;
+                    self.turn.charge(MESSAGE);
                     return WsReceive::Message(bytes);
                 }
                 Ok(Message::Text(_)) => self.statistics.text_ignored += 1,
@@ -342,7 +358,9 @@ impl WsConnection {
 
     /// The next message of a stream without WebSocket.
     fn receive_raw(&mut self) -> Option<Bytes> {
-        while let Phase::Raw(reader) = &mut self.phase {
+        while let Phase::Raw(reader) = &mut self.phase
+            && !self.turn.is_used_up()
+        {
             match reader.next() {
                 RawItem::Message(message) => {
                     self.statistics.messages_in += 1;
@@ -378,6 +396,11 @@ impl WsConnection {
         self.owes_answer = true;
     }
 }
+
+/// A turn of a connection that shares its thread with few others.
+const TURN: Cost = Cost::micros(50);
+/// A message that is passed on.
+const MESSAGE: Cost = Cost::nanos(800);
 
 /// Room for control frames beyond the high-water mark, and in tungstenite's own buffer.
 const CONTROL_BYTES_MAX: usize = 4 << 10;

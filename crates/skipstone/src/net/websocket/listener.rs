@@ -173,4 +173,4 @@ fn is_shortage(error: &io::Error) -> bool {
 /// Connections that the kernel completes ahead of us: a thousand clients may start at once.
 const BACKLOG: i32 = 1024;
 /// Connections taken in one turn.
-const ACCEPTS_MAX: usize = 64;
+const ACCEPTS_MAX: usize = 16;

@@ -27,6 +27,8 @@ pub mod fuzzed;
 mod gate;
 #[cfg(feature = "websocket")]
 mod handshake;
+#[cfg(feature = "websocket")]
+mod heads;
 mod hosts;
 #[cfg(feature = "websocket")]
 mod listener;

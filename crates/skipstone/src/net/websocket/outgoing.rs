@@ -134,7 +134,7 @@ pub(super) struct Pipe<'a> {
 
 impl Read for Pipe<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.turn.read(self.transport, buffer)
+        self.turn.read_frames(self.transport, buffer)
     }
 }
 

@@ -1,7 +1,9 @@
-//! A TCP stream, in clear or within TLS, and how much of it may be read in one turn.
+//! A TCP stream, in clear or within TLS, and what it costs to read.
 
+use super::heads::{Framing, Heads};
 use super::tls::{Tls, TlsClient, TlsFailure, TlsServer};
 use mio::net::TcpStream;
+use skipstone_proto::Cost;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 
@@ -20,15 +22,24 @@ struct Tap {
     trusts_short_reads: bool,
     /// The socket was emptied in this turn.
     is_dry: bool,
-    /// Bytes that were read in this turn.
-    taken_bytes: usize,
+    /// Within TLS.
+    records: Option<Heads>,
 }
 
 /// TCP as TLS reads it.
 struct Tapped<'a> {
     tcp: &'a mut TcpStream,
     tap: &'a mut Tap,
+    /// What reads may cost. WHY: TLS reads on while records hold nothing.
+    left: &'a mut Cost,
 }
+
+/// A call that reads.
+const READ: Cost = Cost::nanos(1_000);
+/// So many bytes cost a nanosecond to copy, and to open within TLS.
+const BYTES_PER_NANO: usize = 4;
+/// A record of TLS, whatever is in it.
+const RECORD: Cost = Cost::nanos(400);
 
 /// With epoll a short read is the last: later bytes cause another event (epoll(7), question 9). Elsewhere readiness is
 /// reported again only after a read that would have blocked.
@@ -41,11 +52,13 @@ impl Transport {
 
     /// Starts a new turn. A stream that `may_be_over` is read to its end, because no further event would report the end.
     pub(super) fn begin_turn(&mut self, may_be_over: bool) {
-        self.tap = Tap { trusts_short_reads: SHORT_READS_ARE_LAST && !may_be_over, ..Tap::default() };
+        self.tap.trusts_short_reads = SHORT_READS_ARE_LAST && !may_be_over;
+        self.tap.is_dry = false;
     }
 
     /// Goes on within TLS, as a server whose client has sent these bytes.
     pub(super) fn serve_tls(&mut self, server: &TlsServer, first: &[u8]) -> io::Result<()> {
+        self.tap.records.insert(Heads::of(Framing::Tls)).pass(first);
         let tls = self.tls.insert(Box::new(Tls::server(server, first)?));
         let _ = tls.flush(&mut self.tcp);
         Ok(())
@@ -53,13 +66,9 @@ impl Transport {
 
     /// Begins with TLS, as a client.
     pub(super) fn ask_for_tls(&mut self, client: &TlsClient) -> io::Result<()> {
+        self.tap.records = Some(Heads::of(Framing::Tls));
         self.tls = Some(Box::new(Tls::client(client)?));
         Ok(())
-    }
-
-    /// Bytes that were read from TCP in this turn: with TLS more than what they hold.
-    pub(super) fn taken_bytes(&self) -> usize {
-        self.tap.taken_bytes
     }
 
     pub(super) fn is_secure(&self) -> bool {
@@ -96,11 +105,10 @@ impl Transport {
         }
         self.tcp.shutdown(Shutdown::Write).map(|()| true)
     }
-}
 
-impl Read for Transport {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut tapped = Tapped { tcp: &mut self.tcp, tap: &mut self.tap };
+    /// Reads, for no more than about what is left, and takes from it what it has cost.
+    pub(super) fn read(&mut self, left: &mut Cost, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut tapped = Tapped { tcp: &mut self.tcp, tap: &mut self.tap, left };
         let Some(tls) = &mut self.tls else { return tapped.read(buffer) };
         let read = tls.read(&mut tapped, buffer);
         // Handshakes and alerts; a kernel that takes nothing now is asked again at the next readiness.
@@ -111,16 +119,20 @@ impl Read for Transport {
 
 impl Read for Tapped<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.tap.is_dry {
+        if self.tap.is_dry || !self.left.is_left() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        *self.left -= READ;
         let count = loop {
             match self.tcp.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => break result?,
             }
         };
-        self.tap.taken_bytes += count;
+        *self.left -= Cost::nanos((count / BYTES_PER_NANO) as i64);
+        if let Some(records) = &mut self.tap.records {
+            *self.left -= RECORD * records.pass(&buffer[..count]);
+        }
         self.tap.is_dry = self.tap.trusts_short_reads && (1..buffer.len()).contains(&count);
         Ok(count)
     }

@@ -1,43 +1,71 @@
-//! How much a connection reads before others have their turn.
+//! How much work one connection is before others have their turn.
 
+use super::heads::{Framing, Heads};
 use super::transport::Transport;
-use std::io::{self, Read};
+use skipstone_proto::Cost;
+use std::io;
 
-/// Bytes that a connection may still read before other connections have their turn.
+/// What a connection may cost before other connections have their turn, and what it has cost.
 #[derive(Debug)]
 pub(super) struct Turn {
-    budget_bytes: usize,
+    /// Less than nothing if the last turn cost more than it had: the next ones pay for that.
+    left: Cost,
+    /// Of all turns.
+    spent: Cost,
+    frames: Heads,
     pub(super) bytes_in: u64,
 }
 
-/// Bytes that one connection may read before other connections have their turn.
-const TURN_BYTES: usize = 64 << 10;
+/// A frame of WebSocket, whatever is in it.
+const FRAME: Cost = Cost::nanos(200);
 
 impl Turn {
     pub(super) fn new() -> Turn {
-        Turn { budget_bytes: TURN_BYTES, bytes_in: 0 }
+        Turn { left: Cost::ZERO, spent: Cost::ZERO, frames: Heads::of(Framing::WebSocket), bytes_in: 0 }
     }
 
-    /// Starts a new turn.
-    pub(super) fn begin(&mut self) {
-        self.budget_bytes = TURN_BYTES;
+    /// Starts a new turn, which may cost so much.
+    pub(super) fn begin(&mut self, cost_max: Cost) {
+        self.left = self.left.min(Cost::ZERO) + cost_max;
     }
 
-    /// Whether the budget is used up, so that more bytes may wait.
+    /// Whether nothing is left, so that more may wait.
     pub(super) fn is_used_up(&self) -> bool {
-        self.budget_bytes == 0
+        !self.left.is_left()
     }
 
-    /// Reads within the budget; without a budget the read "would block".
+    /// What all turns have cost.
+    pub(super) fn spent(&self) -> Cost {
+        self.spent
+    }
+
+    pub(super) fn charge(&mut self, cost: Cost) {
+        self.left -= cost;
+        self.spent += cost;
+    }
+
+    /// Charges the frames that begin in these bytes, which came with something else.
+    pub(super) fn charge_frames(&mut self, bytes: &[u8]) {
+        let frames = self.frames.pass(bytes);
+        self.charge(FRAME * frames);
+    }
+
+    /// Reads, while something is left of the turn; else the read "would block".
     pub(super) fn read(&mut self, transport: &mut Transport, buffer: &mut [u8]) -> io::Result<usize> {
-        let limit = buffer.len().min(self.budget_bytes);
-        if limit == 0 {
+        if self.is_used_up() {
             return Err(io::ErrorKind::WouldBlock.into());
         }
-        let count = transport.read(&mut buffer[..limit])?;
-        // A record may hold padding and hardly anything else: what is read and opened counts.
-        self.budget_bytes = (self.budget_bytes - count).min(TURN_BYTES.saturating_sub(transport.taken_bytes()));
-        self.bytes_in += count as u64;
+        let mut left = self.left;
+        let read = transport.read(&mut left, buffer);
+        self.charge(self.left - left);
+        self.bytes_in += *read.as_ref().unwrap_or(&0) as u64;
+        read
+    }
+
+    /// Reads frames, each of which is charged, whatever is in it.
+    pub(super) fn read_frames(&mut self, transport: &mut Transport, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.read(transport, buffer)?;
+        self.charge_frames(&buffer[..count]);
         Ok(count)
     }
 }
@@ -71,7 +99,7 @@ mod tests {
 
     /// A record costs to read and to open, whatever is in it.
     #[test]
-    fn records_that_hold_next_to_nothing_use_the_budget_up() {
+    fn records_that_hold_next_to_nothing_use_the_turn_up() {
         let (server_config, client_config) = configs();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         // The kernel holds more than a turn may take.
@@ -99,17 +127,17 @@ mod tests {
         transport.serve_tls(&TlsServer(Arc::new(server_config)), &[]).expect("it is good");
         let (mut came, mut turns) = (0, 0);
         while came < RECORDS {
-            turn.begin();
+            turn.begin(Cost::micros(50));
             transport.begin_turn(true);
-            let before = came;
             while let Ok(count) = turn.read(&mut transport, &mut [0; 512]) {
                 assert!(count > 0, "the client is there");
                 came += count;
             }
-            turns += usize::from(came > before);
-            assert!(transport.taken_bytes() <= TURN_BYTES + (20 << 10), "{} in one turn", transport.taken_bytes());
+            turns += u64::from(turn.is_used_up());
         }
-        let (bytes, _tcp) = client.join().expect("the client is well");
-        assert!(turns >= bytes / (TURN_BYTES + (20 << 10)), "{bytes} bytes in {turns} turns");
+        drop(client.join().expect("the client is well"));
+        let cost = Cost::nanos(400) * RECORDS as u64;
+        assert!(turn.spent() >= cost, "{} for {RECORDS} records", turn.spent());
+        assert!(Cost::micros(50) * turns + Cost::micros(500) >= cost, "they took {turns} turns alone");
     }
 }

@@ -12,7 +12,7 @@ pub enum WsReceive {
     Message(Bytes),
     /// Everything is read: the next bytes cause an event.
     Empty,
-    /// The connection has used its read budget: call `on_ready` and `receive` again after the others, without an event.
+    /// The connection has had its turn: call `on_ready` and `receive` again after the others, without an event.
     More,
 }
 

@@ -1,0 +1,99 @@
+//! Work, as what it is expected to cost of a processor. It is counted by how many pieces there are of each kind, and never read
+//! from a clock: budgets of work are the same on every run, a thread that the system stops spends nothing, and tests can
+//! count.
+
+use core::fmt;
+use core::iter::Sum;
+use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
+
+/// Nanoseconds of a core of some 4 GHz. What is left of a budget may be less than nothing: work is known when it is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Cost(i64);
+
+impl Cost {
+    /// Nothing.
+    pub const ZERO: Cost = Cost(0);
+
+    /// So many nanoseconds.
+    pub const fn nanos(nanos: i64) -> Cost {
+        Cost(nanos)
+    }
+
+    /// So many microseconds.
+    pub const fn micros(micros: i64) -> Cost {
+        Cost(micros * 1_000)
+    }
+
+    /// In nanoseconds.
+    pub const fn as_nanos(self) -> i64 {
+        self.0
+    }
+
+    /// Whether something is left of a budget.
+    pub const fn is_left(self) -> bool {
+        self.0 > 0
+    }
+}
+
+impl Add for Cost {
+    type Output = Cost;
+
+    fn add(self, other: Cost) -> Cost {
+        Cost(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Cost {
+    type Output = Cost;
+
+    fn sub(self, other: Cost) -> Cost {
+        Cost(self.0.saturating_sub(other.0))
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Cost) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Cost {
+    fn sub_assign(&mut self, other: Cost) {
+        *self = *self - other;
+    }
+}
+
+impl Mul<u64> for Cost {
+    type Output = Cost;
+
+    fn mul(self, times: u64) -> Cost {
+        Cost(self.0.saturating_mul(i64::try_from(times).unwrap_or(i64::MAX)))
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Cost>>(costs: I) -> Cost {
+        costs.fold(Cost::ZERO, Cost::add)
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:.3} ms", self.0 as f64 / 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_can_be_overdrawn_and_nothing_wraps() {
+        let mut left = Cost::micros(2);
+        left -= Cost::nanos(800) * 3;
+        assert_eq!((left, left.is_left()), (Cost::nanos(-400), false));
+        assert!(!(left + Cost::nanos(400)).is_left());
+        assert_eq!(Cost::micros(1) * u64::MAX, Cost::nanos(i64::MAX));
+        assert_eq!([Cost::nanos(1), Cost::micros(2)].into_iter().sum::<Cost>().to_string(), "0.002 ms");
+    }
+}
