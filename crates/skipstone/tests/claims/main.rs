@@ -58,6 +58,8 @@ mod servers_answer_queries;
 mod shards_are_one_server;
 #[cfg(feature = "simulate")]
 mod spans_and_codes_of_any_size_have_an_answer;
+#[cfg(feature = "websocket")]
+mod strangers_streams_freeze_nobody;
 mod texts_are_for_every_language;
 mod the_stand_in_measures_what_is_real;
 #[cfg(feature = "websocket")]

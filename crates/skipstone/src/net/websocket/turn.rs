@@ -141,3 +141,33 @@ mod tests {
         assert!(Cost::micros(50) * turns + Cost::micros(500) >= cost, "they took {turns} turns alone");
     }
 }
+
+#[cfg(test)]
+mod tests_of_frames {
+    use super::*;
+    use mio::net::TcpStream;
+    use std::io::Write;
+
+    #[test]
+    fn frames_without_payload_use_the_turn_up() {
+        const FRAMES: u64 = 10_000;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
+        let mut client = std::net::TcpStream::connect(listener.local_addr().expect("it has one")).expect("it listens");
+        let (tcp, _) = listener.accept().expect("it comes");
+        tcp.set_nonblocking(true).expect("it is a socket");
+        let pings = std::thread::spawn(move || {
+            client.write_all(&[0x89, 0x80, 1, 2, 3, 4].repeat(FRAMES as usize)).expect("it is read");
+            client
+        });
+        let (mut transport, mut turn) = (Transport::new(TcpStream::from_std(tcp)), Turn::new());
+        while turn.bytes_in < 6 * FRAMES {
+            turn.begin(Cost::micros(15));
+            transport.begin_turn(true);
+            let before = turn.bytes_in;
+            while turn.read_frames(&mut transport, &mut [0; 4_096]).is_ok() {}
+            assert!(turn.bytes_in - before <= 4_096, "a read is more than the turn had");
+        }
+        drop(pings.join().expect("the client is well"));
+        assert!(turn.spent() >= FRAME * FRAMES, "{} for {FRAMES} frames", turn.spent());
+    }
+}
