@@ -149,7 +149,7 @@ pub use path::{Carrier, Path};
 pub use time::{Duration, Time};
 
 /// Encryption is plugged in: its suites, their sessions, and the suites of this crate itself.
-pub use security::{Plain, Protection, Session, Suites};
+pub use security::{HANDSHAKE_COST, Plain, Protection, Session, Suites};
 pub use wire::datagram::{SUITE_PLAIN, SUITE_TLS_1_3};
 
 /// Kinds of datagrams, for embedders that sort them before an endpoint sees them.

@@ -11,6 +11,8 @@ pub struct Network(u64);
 
 /// The bit that tells a network of IPv4 from those of IPv6.
 const V4: u64 = 1 << 56;
+/// Bits of an IPv6 network that tell those of one site apart.
+const SITE_BITS: u32 = 8;
 
 impl Network {
     /// The network of an address. An IPv4 address in IPv6 form is one of IPv4.
@@ -19,6 +21,13 @@ impl Network {
             IpAddr::V4(ip) => Network(V4 | u64::from(ip.to_bits() >> 8)),
             IpAddr::V6(ip) => Network((ip.to_bits() >> 72) as u64),
         }
+    }
+
+    /// The first network of the address's site, for all of them: of IPv6 a site has 48 bits and so 256 networks, which may be one
+    /// user's (RFC 6177). A network of IPv4 is a site by itself.
+    pub(crate) fn site_of(address: &SocketAddr) -> Self {
+        let network = Network::of(address);
+        if network.0 & V4 != 0 { network } else { Network(network.0 >> SITE_BITS << SITE_BITS) }
     }
 }
 

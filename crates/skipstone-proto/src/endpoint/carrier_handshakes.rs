@@ -2,10 +2,17 @@
 //! and a host has one account for both.
 
 use super::state::Endpoint;
+use crate::cost::Cost;
+use crate::security::HANDSHAKE_COST;
 use crate::time::Time;
 use core::net::SocketAddr;
 
 impl Endpoint {
+    /// What an encrypted handshake costs, of any carrier: all show the same certificates.
+    pub fn handshake_cost(&self) -> Cost {
+        self.config.suites.as_ref().map_or(HANDSHAKE_COST, |suites| suites.handshake_cost())
+    }
+
     /// Whether the handshake of a carrier with this host may begin.
     pub fn admits_handshake(&mut self, now: Time, remote: &SocketAddr) -> bool {
         self.handshake_budget.admits(now, remote)
@@ -13,7 +20,7 @@ impl Endpoint {
 
     /// Charges the handshake of a carrier to this host, whose address is proven.
     pub fn on_handshake_begun(&mut self, remote: &SocketAddr) {
-        self.handshake_budget.on_begun(remote);
+        self.handshake_budget.on_begun(remote, self.handshake_cost());
     }
 
     /// The handshake of a carrier with this host came to nothing.

@@ -226,7 +226,7 @@ impl Endpoint {
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }
-        self.handshake_budget.on_begun(&path.remote);
+        self.on_handshake_begun(&path.remote);
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
     }
 

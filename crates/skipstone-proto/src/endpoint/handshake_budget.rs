@@ -1,54 +1,78 @@
-//! The budget of handshakes that may begin: each costs some 300 us. A host whose handshakes fail gets few more, and a
-//! part of the budget is reserved for hosts that have begun few, so that new clients are accepted during a flood. Only
-//! addresses that a cookie has validated have an account.
+//! The budget of handshakes that may begin, as the work that they are: a signature of RSA costs tens of times what one of ECDSA
+//! costs. It is three quarters of a core. While much of it is left, everybody has what he asks for; the less is left, the
+//! fewer may those have begun who still get some: new clients are accepted during a flood, and who floods waits for himself
+//! (Choudhury and Hahne, 1998: dynamic thresholds). A host whose handshakes fail gets few in any case. Only addresses that a
+//! cookie has validated have an account.
 
 use super::accounts::Accounts;
+use crate::cost::Cost;
 use crate::network::Network;
-use crate::time::{Duration, Time};
+use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 
 /// The accounts of all hosts that began handshakes lately.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct HandshakeBudget {
     addresses: Accounts<IpAddr>,
     networks: Accounts<Network>,
-    /// Start of the present second, and handshakes begun in it.
-    begun: (Time, u32),
+    sites: Accounts<Network>,
+    /// What was spent and has not come back.
+    spent: Cost,
     /// Time of the last call of `admits`.
     now: Time,
 }
 
-/// With this limit, a flood gets no more than three quarters of a core, and a restarted server has its thousands of
-/// clients back within seconds.
-const BEGUN_PER_SECOND_MAX: u32 = 2_500;
-/// The part of these that is reserved for addresses and networks that began few.
-const RESERVED: u32 = 500;
-const FEW_OF_ADDRESS: u32 = 8;
-const FEW_OF_NETWORK: u32 = 64;
-/// From so many failures on, a host gets no more than few.
+/// What may be spent at once: a restarted server has its thousands of clients back within seconds.
+const BURST: Cost = Cost::micros(750_000);
+/// What comes back in a microsecond.
+const PER_MICRO: Cost = Cost::nanos(750);
+/// Of how many parts of the burst the last ones halve, each, how many handshakes a host may have begun.
+const PARTS: i64 = 52;
+/// From so many parts on, that is without a limit: 2^13.
+const OPEN_PARTS: i64 = 13;
+/// From so many failures on, an address gets few, and so does a network.
 const FAILED_OF_ADDRESS: u32 = 16;
 const FAILED_OF_NETWORK: u32 = 256;
+const FEW_OF_ADDRESS: u32 = 8;
+const FEW_OF_NETWORK: u32 = 64;
+
+impl Default for HandshakeBudget {
+    fn default() -> Self {
+        HandshakeBudget {
+            addresses: Accounts::default(),
+            networks: Accounts::default(),
+            sites: Accounts::default(),
+            spent: Cost::ZERO,
+            now: Time::ZERO,
+        }
+    }
+}
 
 impl HandshakeBudget {
     /// Whether a host may begin another.
     pub(super) fn admits(&mut self, now: Time, remote: &SocketAddr) -> bool {
+        self.spent = (self.spent - PER_MICRO * now.since(self.now).as_micros() as u64).max(Cost::ZERO);
         self.now = now;
-        if now.since(self.begun.0) >= Duration::from_secs(1) {
-            self.begun = (now, 0);
-        }
         let address = self.addresses.look(now, &remote.ip().to_canonical());
         let network = self.networks.look(now, &Network::of(remote));
-        let (is_few, is_few_of_network) = (address.begun < FEW_OF_ADDRESS, network.begun < FEW_OF_NETWORK);
-        let is_suspect = address.failed >= FAILED_OF_ADDRESS && !is_few;
-        let is_suspect_network = network.failed >= FAILED_OF_NETWORK && !is_few_of_network;
-        let left = BEGUN_PER_SECOND_MAX.saturating_sub(self.begun.1);
-        let has_share = left > RESERVED || left > 0 && is_few && is_few_of_network || left > RESERVED / 2 && is_few;
-        !is_suspect && !is_suspect_network && has_share
+        let site = self.sites.look(now, &Network::site_of(remote));
+        let is_suspect = address.failed >= FAILED_OF_ADDRESS && address.begun >= FEW_OF_ADDRESS
+            || network.failed >= FAILED_OF_NETWORK && network.begun >= FEW_OF_NETWORK;
+        let left = BURST - self.spent;
+        if is_suspect || !left.is_left() {
+            return false;
+        }
+        let parts = left.as_nanos() / (BURST.as_nanos() / PARTS);
+        if parts >= OPEN_PARTS {
+            return true;
+        }
+        let share = 1 << parts;
+        address.begun < share && network.begun < 2 * share && site.begun < 4 * share
     }
 
-    /// Counts a handshake that began.
-    pub(super) fn on_begun(&mut self, remote: &SocketAddr) {
-        self.begun.1 += 1;
+    /// Charges a handshake that began.
+    pub(super) fn on_begun(&mut self, remote: &SocketAddr, cost: Cost) {
+        self.spent += cost;
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
@@ -59,14 +83,19 @@ impl HandshakeBudget {
 
     fn note(&mut self, remote: &SocketAddr, change: impl Fn(&mut super::accounts::Account)) {
         self.addresses.note(self.now, remote.ip().to_canonical(), &change);
-        self.networks.note(self.now, Network::of(remote), change);
+        self.networks.note(self.now, Network::of(remote), &change);
+        self.sites.note(self.now, Network::site_of(remote), change);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::security::HANDSHAKE_COST;
+    use crate::time::Duration;
 
+    /// With RSA of 4,096 bits.
+    const DEAR: Cost = Cost::micros(5_500);
     const START: Time = Time::from_micros(5_000_000);
 
     fn address(network: u32, host: u8) -> SocketAddr {
@@ -82,10 +111,22 @@ mod tests {
         tries: u32,
         ends: impl Fn(&mut HandshakeBudget),
     ) -> u32 {
+        begin_each(HANDSHAKE_COST, budget, now, remote, tries, ends)
+    }
+
+    /// The same with handshakes that cost so much.
+    fn begin_each(
+        each: Cost,
+        budget: &mut HandshakeBudget,
+        now: Time,
+        remote: &SocketAddr,
+        tries: u32,
+        ends: impl Fn(&mut HandshakeBudget),
+    ) -> u32 {
         let mut begun = 0;
         for _ in 0..tries {
             if budget.admits(now, remote) {
-                budget.on_begun(remote);
+                budget.on_begun(remote, each);
                 ends(budget);
                 begun += 1;
             }
@@ -93,20 +134,64 @@ mod tests {
         begun
     }
 
-    #[test]
-    fn so_many_begin_in_a_second() {
-        let mut budget = HandshakeBudget::default();
-        let all: u32 = (0..5_000).map(|network| begin(&mut budget, START, &address(network, 1), 1, |_| ())).sum();
-        assert_eq!(all, BEGUN_PER_SECOND_MAX);
-        assert_eq!(begin(&mut budget, START + Duration::from_secs(1), &address(9_000, 1), 1, |_| ()), 1);
+    /// How many begin within so many seconds, a try each millisecond, from networks in turn.
+    fn begin_for(each: Cost, budget: &mut HandshakeBudget, seconds: u64, networks: core::ops::Range<u32>) -> u32 {
+        let tries = networks.cycle().zip(0..seconds * 10_000);
+        let at = |step: u64| START + Duration::from_micros(step * 100);
+        tries.map(|(network, step)| begin_each(each, budget, at(step), &address(network, 1), 1, |_| ())).sum()
     }
 
     #[test]
-    fn one_address_that_succeeds_gets_nearly_all_and_leaves_some_for_others() {
+    fn three_quarters_of_a_core_are_spent_whatever_a_handshake_costs() {
+        for (micros, per_second) in [(300, 2_500), (1_000, 750), (5_500, 136)] {
+            let (mut budget, each) = (HandshakeBudget::default(), Cost::micros(micros));
+            let at_once: u32 =
+                (0..9_000).map(|host| begin_each(each, &mut budget, START, &address(host, 1), 1, |_| ())).sum();
+            assert!(at_once.abs_diff(per_second) <= 1, "{at_once} at {micros} us");
+            let later = begin_for(each, &mut budget, 4, 0..4_000);
+            assert!(later.abs_diff(4 * per_second) <= 4 + per_second / 20, "{later} at {micros} us");
+        }
+    }
+
+    #[test]
+    fn one_address_that_succeeds_gets_most_and_leaves_some_for_others() {
         let mut budget = HandshakeBudget::default();
-        assert_eq!(begin(&mut budget, START, &address(1, 1), 10_000, |_| ()), BEGUN_PER_SECOND_MAX - RESERVED);
-        assert_eq!(begin(&mut budget, START, &address(1, 2), 10_000, |_| ()), FEW_OF_ADDRESS, "of the same network");
-        assert_eq!(begin(&mut budget, START, &address(2, 1), 10_000, |_| ()), FEW_OF_ADDRESS);
+        let alone = begin(&mut budget, START, &address(1, 1), 10_000, |_| ());
+        assert!((1_500..2_200).contains(&alone), "{alone}");
+        let neighbour = begin(&mut budget, START, &address(1, 2), 10_000, |_| ());
+        assert!(neighbour >= FEW_OF_ADDRESS, "{neighbour} of the same network");
+        let other = begin(&mut budget, START, &address(2, 1), 10_000, |_| ());
+        assert!(other >= FEW_OF_ADDRESS, "{other} of another one");
+    }
+
+    #[test]
+    fn a_flood_of_dear_handshakes_from_many_networks_keeps_no_newcomer_out() {
+        let mut budget = HandshakeBudget::default();
+        let mut let_in = 0;
+        for millis in 0..10_000 {
+            let now = START + Duration::from_millis(millis);
+            let flood = address((millis % 60) as u32, (millis % 251) as u8);
+            begin_each(DEAR, &mut budget, now, &flood, 1, |_| ());
+            if millis >= 2_000 && millis % 100 == 0 {
+                let_in += begin_each(DEAR, &mut budget, now, &address(1_000 + millis as u32, 1), 1, |_| ());
+            }
+        }
+        assert_eq!(let_in, 80, "each at its first try");
+    }
+
+    #[test]
+    fn the_networks_of_one_site_have_no_more_than_few_together() {
+        let (mut budget, mut begun) = (HandshakeBudget::default(), 0);
+        for millis in 0..10_000_u64 {
+            let now = START + Duration::from_millis(millis);
+            let of_site = SocketAddr::new([0x2001, 0xDB8, 7, millis as u16, 0, 0, 0, 1].into(), 5_000);
+            begun += begin_each(DEAR, &mut budget, now, &of_site, 1, |_| ());
+            if millis >= 2_000 && millis % 100 == 0 {
+                let other = SocketAddr::new([0x2001, 0xDB8, 8, millis as u16, 0, 0, 0, 1].into(), 5_000);
+                assert_eq!(begin_each(DEAR, &mut budget, now, &other, 1, |_| ()), 1, "of another site, at {millis} ms");
+            }
+        }
+        assert!(begun > 1_000, "{begun}: alone it has nearly all");
     }
 
     #[test]

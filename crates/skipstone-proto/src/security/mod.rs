@@ -12,7 +12,7 @@ pub mod simulated;
 use crate::time::Time;
 use core::ops::Range;
 pub use plain::Plain;
-pub use session::{Session, Suites};
+pub use session::{HANDSHAKE_COST, Session, Suites};
 use std::sync::Arc;
 
 /// How a client wants its packets to be protected. A client never falls back from one protection to the other.

@@ -1,5 +1,6 @@
 //! The interface of an encrypted suite, which lives outside the core and is plugged in.
 
+use crate::cost::Cost;
 use crate::time::Time;
 use core::ops::Range;
 
@@ -16,7 +17,15 @@ pub trait Suites: Send + Sync + core::fmt::Debug {
 
     /// A server's session of this suite, for a client whose address is proven.
     fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
+
+    /// What a server's handshake costs: above all the signature.
+    fn handshake_cost(&self) -> Cost {
+        HANDSHAKE_COST
+    }
 }
+
+/// A handshake with ECDSA: the signature, the exchange of keys and what is around them.
+pub const HANDSHAKE_COST: Cost = Cost::micros(300);
 
 /// One end of an encrypted session between two peers.
 ///

@@ -132,6 +132,7 @@ impl Driver {
                         let is_admitted = endpoint.admits_handshake(now, client);
                         if is_admitted {
                             endpoint.on_handshake_begun(client);
+                            round.charge(endpoint.handshake_cost());
                         }
                         is_admitted
                     }

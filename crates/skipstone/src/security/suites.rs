@@ -3,6 +3,7 @@
 use super::certificates::Certificates;
 use super::tls;
 use super::verify::Verifier;
+use skipstone_proto::Cost;
 use skipstone_proto::SUITE_TLS_1_3;
 use skipstone_proto::Time;
 use skipstone_proto::{Session, Suites};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 
 /// A server's suites, with its certificates.
 pub(super) struct ServerSuites {
+    certificates: Arc<Certificates>,
     tls: Arc<rustls::ServerConfig>,
 }
 
@@ -20,8 +22,8 @@ pub(super) struct ClientSuites {
 }
 
 impl ServerSuites {
-    pub(super) fn new(certificates: &Certificates) -> Self {
-        ServerSuites { tls: certificates.packet_config() }
+    pub(super) fn new(certificates: &Arc<Certificates>) -> Self {
+        ServerSuites { certificates: Arc::clone(certificates), tls: certificates.packet_config() }
     }
 }
 
@@ -45,6 +47,10 @@ impl Suites for ServerSuites {
             return None;
         }
         Some(Box::new(tls::TlsSession::server(now, self.tls.clone(), transcript)?))
+    }
+
+    fn handshake_cost(&self) -> Cost {
+        self.certificates.handshake_cost()
     }
 }
 

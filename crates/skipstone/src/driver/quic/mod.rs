@@ -68,8 +68,8 @@ const NUMBER_FIRST: u32 = 1 << 30;
 const NUMBER_END: u32 = 1 << 31;
 /// Connections without a connection of the protocol. A stranger's is as large as any other.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 32, proven: 256, network: 64 };
-/// A handshake costs some 300 us: strangers get no more than a fiftieth of a core, others what their network may have.
-const BEGIN_INTERVAL: Duration = Duration::from_millis(15);
+/// Strangers get this part of a core for their handshakes, others what their network may have.
+const STRANGERS_PART: i64 = 50;
 /// For a session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// For the acknowledgement of a session's end.
@@ -166,7 +166,8 @@ impl QuicGuests {
             self.stats.dropped += 1;
             return self.quic.ignore(incoming);
         }
-        if !is_proven && (self.places.is_full() || !self.places.may_begin(now, BEGIN_INTERVAL)) {
+        let interval = Duration::from_nanos((endpoint.handshake_cost().as_nanos() * STRANGERS_PART) as u64);
+        if !is_proven && (self.places.is_full() || !self.places.may_begin(now, interval)) {
             return self.retry(socket, incoming);
         }
         self.buffer.clear();

@@ -1,12 +1,14 @@
 //! The certificates of one moment, ready for handshakes.
 
 use super::pages::Turn;
+use super::signing::handshake_cost;
 use crate::security::fingerprint::Fingerprint;
 use crate::security::identity::Identity;
 use crate::security::tls;
 use rustls::SignatureScheme;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::sign::CertifiedKey;
+use skipstone_proto::{Cost, HANDSHAKE_COST};
 use std::sync::Arc;
 
 /// The certificates of one moment.
@@ -24,6 +26,8 @@ struct Loaded {
     identity: Arc<Identity>,
     /// `None` if TLS has no use for it.
     key: Option<Arc<CertifiedKey>>,
+    /// Of a handshake with it.
+    cost: Cost,
 }
 
 /// What browsers take by its hash. The next one is known before its time, so that a page that was told of both hashes stays
@@ -37,7 +41,9 @@ struct Pages {
 
 impl Loaded {
     fn new(identity: Arc<Identity>) -> Self {
-        Loaded { key: tls::certified_key(&identity), identity }
+        let key = tls::certified_key(&identity);
+        let cost = key.as_deref().map_or(HANDSHAKE_COST, handshake_cost);
+        Loaded { key, identity, cost }
     }
 
     fn is_for(&self, name: &ServerName<'_>) -> bool {
@@ -59,6 +65,10 @@ impl Shown {
 
     pub(super) fn identities(&self) -> impl Iterator<Item = &Arc<Identity>> {
         self.all.iter().map(|loaded| &loaded.identity)
+    }
+
+    pub(super) fn handshake_cost(&self) -> Cost {
+        self.all.iter().map(|loaded| loaded.cost).fold(HANDSHAKE_COST, Cost::max)
     }
 
     pub(super) fn first(&self) -> &Arc<Identity> {

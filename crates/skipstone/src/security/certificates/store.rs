@@ -9,6 +9,7 @@ use crate::security::fingerprint::Fingerprint;
 use crate::security::identity::Identity;
 use crate::security::tls;
 use arc_swap::ArcSwap;
+use skipstone_proto::Cost;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
@@ -41,6 +42,11 @@ impl Certificates {
     /// The certificate that is shown to whoever names no server.
     pub(crate) fn first(&self) -> Arc<Identity> {
         Arc::clone(self.shown.load().first())
+    }
+
+    /// What a handshake costs with the dearest of them, for clients choose.
+    pub(crate) fn handshake_cost(&self) -> Cost {
+        self.shown.load().handshake_cost()
     }
 
     /// The certificate that DTLS shows, if there is one that it can show.

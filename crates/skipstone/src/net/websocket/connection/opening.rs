@@ -12,7 +12,6 @@ use super::super::handshake::{HEAD_BYTES_MAX, Head, Requested, Source, Verdict, 
 use super::super::proxy_protocol::ProxyHeader;
 use super::super::{StreamKind, WsCloseReason};
 use super::{Admits, CONTROL_BYTES_MAX, Phase, WsConnection};
-use skipstone_proto::Cost;
 
 impl WsConnection {
     pub(super) fn check_connected(&mut self) {
@@ -140,7 +139,6 @@ impl WsConnection {
             return self.end(WsCloseReason::OverBudget);
         }
         let first = entrance.head.take();
-        self.turn.charge(HANDSHAKE);
         if self.transport.serve_tls(&server, &first).is_err() || self.transport.failure().is_some() {
             self.end(WsCloseReason::TlsFailed);
         }
@@ -178,6 +176,4 @@ impl WsConnection {
     }
 }
 
-/// A handshake of TLS: above all the signature.
-const HANDSHAKE: Cost = Cost::micros(300);
 const UNTRUSTED_PROXY: &str = "This address is none of the server's trusted proxies: no PROXY header, please.\n";
