@@ -60,7 +60,13 @@ impl Endpoint {
             Datagram::Challenge(challenge) => {
                 return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
             }
+            Datagram::Crypto { to, .. } if self.is_pending(to) && !self.costly.has_room() => {
+                return self.put_off(now, path, bytes);
+            }
             Datagram::Crypto { to, from, bytes } => {
+                if self.is_pending(to) {
+                    self.costly.charge(self.handshake_cost());
+                }
                 return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
             }
             Datagram::Refuse { to, nonce, code, reason } => {
@@ -220,14 +226,39 @@ impl Endpoint {
         // Before a handshake makes room for this one.
         self.check_room(path, open, bytes.len())?;
         let is_costly = open.suite != SUITE_PLAIN;
+        if is_costly && !self.costly.has_room() {
+            return self.put_off(now, path, bytes);
+        }
         if is_costly && !(self.handshake_budget.admits(now, &path.remote) && self.may_begin(now, &path)) {
             return Err(DropReason::TooManyHandshakes);
         }
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }
+        self.costly.charge(self.handshake_cost());
         self.on_handshake_begun(&path.remote);
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
+    }
+
+    /// Whether the client of this connection may still make the server sign.
+    fn is_pending(&mut self, id: u32) -> bool {
+        let index = self.directory.ids.find(id);
+        index.and_then(|index| self.slots.at(index)).is_some_and(|slot| slot.is_pending)
+    }
+
+    fn put_off(&mut self, now: Time, path: Path, bytes: &[u8]) -> Result<(), DropReason> {
+        if self.costly.put_off(now, path, bytes) { Ok(()) } else { Err(DropReason::TooManyHandshakes) }
+    }
+
+    /// Handles what waited for a round with room for it.
+    pub(super) fn handle_costly(&mut self, now: Time) {
+        self.costly.begin_round();
+        while let Some(mut waiting) = self.costly.next() {
+            match waiting.is_stale(now) {
+                true => self.totals.past.drops.count(DropReason::TooManyHandshakes),
+                false => self.handle_datagram(now, waiting.path, &mut waiting.bytes),
+            }
+        }
     }
 
     /// An OPEN that made a connection before comes again.

@@ -6,7 +6,7 @@
 //!
 //! `state` holds the parts of an endpoint, `commands` and `fan_out` the application's commands; `datagram` handles
 //! incoming datagrams, `poll` returns outgoing ones, `overview` is for monitoring, `wheel` holds the timers, `ids`
-//! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `memory` limits the memory that
+//! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `costly` spreads them over rounds, `memory` limits the memory that
 //! peers make an endpoint hold, `population` counts players and newcomers, `room` says whether another fits,
 //! `roaming` follows clients whose address changes, `dialing` finds the one of a server's addresses that answers,
 //! `query` answers server browsers.
@@ -19,6 +19,7 @@ mod commands;
 mod config;
 mod config_check;
 mod config_error;
+mod costly;
 mod datagram;
 mod dialing;
 mod directory;

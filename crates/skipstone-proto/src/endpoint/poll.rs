@@ -97,6 +97,7 @@ impl Endpoint {
 
     /// Does what is due by now.
     pub fn handle_timeout(&mut self, now: Time) {
+        self.handle_costly(now);
         while let Some((index, tick)) = self.wheel.pop_due(now) {
             self.totals.work.entries += 1;
             let Some(slot) = self.slots.at(index) else { continue };
@@ -121,7 +122,7 @@ impl Endpoint {
     /// When to call [`Endpoint::handle_timeout`], or [`Endpoint::poll_transmit`] again: in the past if there is work
     /// right now.
     pub fn poll_timeout(&self) -> Time {
-        if !self.ready.active.is_empty() || !self.replies.is_empty() {
+        if !self.ready.active.is_empty() || !self.replies.is_empty() || !self.costly.is_empty() {
             return Time::ZERO;
         }
         let due = self.wheel.next();

@@ -3,6 +3,7 @@
 use super::broadcast::Broadcast;
 use super::config::Config;
 use super::config_error::ConfigError;
+use super::costly::Costly;
 use super::directory::Directory;
 use super::groups::{Group, Groups};
 use super::handshake_budget::HandshakeBudget;
@@ -47,6 +48,8 @@ pub struct Endpoint {
     pub(super) broadcast: Broadcast,
     pub(super) wheel: Wheel,
     pub(super) replies: Replies,
+    /// What may take a signature and waits for its turn.
+    pub(super) costly: Costly,
     pub(super) events: Events,
     pub(super) scratch: Scratch,
     pub(super) totals: Totals,
@@ -66,6 +69,7 @@ impl Endpoint {
         let secrets = Secrets::new(&seed);
         Ok(Endpoint {
             replies: Replies::new(secrets.queue_key),
+            costly: Costly::new(secrets.queue_key),
             secrets,
             slots: Slots::default(),
             directory: Directory::new(IdTable::new(config.shard)),

@@ -5,7 +5,8 @@
 //! ones; its rules for opening, dropping and repeating are the same: sequence numbers of 16 bits, a replay window of 64
 //! records, flights that are sent again after 200 ms, then at doubled intervals up to 1 s.
 
-use super::session::{Session, Suites};
+use super::session::{HANDSHAKE_COST, Session, Suites};
+use crate::cost::Cost;
 use crate::rng::Rng;
 use crate::time::{Duration, Time};
 use crate::wire::datagram::SUITE_TLS_1_3;
@@ -18,12 +19,18 @@ use std::hash::Hasher;
 #[derive(Clone, Copy, Debug)]
 pub struct SimulatedSuites {
     seed: u64,
+    handshake_cost: Cost,
 }
 
 impl SimulatedSuites {
     /// A simulated TLS 1.3, from this seed.
     pub fn new(seed: u64) -> Self {
-        SimulatedSuites { seed }
+        SimulatedSuites { seed, handshake_cost: HANDSHAKE_COST }
+    }
+
+    /// The same with handshakes that cost a server so much.
+    pub fn costing(self, handshake_cost: Cost) -> Self {
+        SimulatedSuites { handshake_cost, ..self }
     }
 
     fn session(&self, now: Time, suite: u8, transcript: &[u8], role: Role) -> Option<Box<dyn Session>> {
@@ -65,6 +72,10 @@ impl Suites for SimulatedSuites {
 
     fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>> {
         self.session(now, suite, transcript, Role::Server)
+    }
+
+    fn handshake_cost(&self) -> Cost {
+        self.handshake_cost
     }
 }
 

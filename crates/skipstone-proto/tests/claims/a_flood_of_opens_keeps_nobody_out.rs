@@ -2,9 +2,11 @@
 //! included.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
+use skipstone_proto::security::simulated::SimulatedSuites;
 use skipstone_proto::wire::datagram;
-use skipstone_proto::{Carrier, Config, DeliveryMode, DropReason, Endpoint, Event, Path, Time};
+use skipstone_proto::{Carrier, Config, Cost, DeliveryMode, DropReason, Endpoint, Event, Path, Time};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// OPENs in each millisecond: 100,000 in a second.
 const PER_MS: usize = 100;
@@ -132,4 +134,58 @@ fn from_whatever_network_and_whatever_it_is_made_of() {
     }
     let took = newcomers_beside(Flood::Network, SocketAddr::from(([203, 0, 113, 1], 6_000)));
     assert!(took.iter().all(|ms| *ms < 2_000), "of a whole network: {took:?} ms");
+}
+
+/// A server whose certificate has a key of RSA with 4,096 bits.
+fn dear() -> Endpoint {
+    let suites = SimulatedSuites::new(3).costing(Cost::micros(5_500));
+    let config = server_of(DeliveryMode::ReliableOrdered).encrypted(Arc::new(suites));
+    Endpoint::new(config, seed_bytes(1)).expect("a good configuration")
+}
+
+/// Whether the server begins the handshake of a client at this address.
+fn is_begun(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) -> bool {
+    let path = Path { socket: 0, local: None, remote, carrier: Carrier::UDP };
+    let (mut open, before) =
+        (open_of(server, now, remote, seed), server.totals().drops.of(DropReason::TooManyHandshakes));
+    server.handle_datagram(now, path, &mut open);
+    server.handle_timeout(now);
+    server.totals().drops.of(DropReason::TooManyHandshakes) == before
+}
+
+#[test]
+fn nor_one_of_dear_handshakes_from_sixty_networks() {
+    let (mut server, mut newcomers, mut begun) = (dear(), Vec::new(), 0);
+    for ms in 0..6_000_u64 {
+        let now = Time::from_micros(1_000_000 + ms * 1_000);
+        // 333 in a second; the server has time for 136.
+        if ms % 3 == 0 {
+            let remote = ([203, 0, (ms / 3 % 60) as u8, (ms % 200) as u8], 1_024 + ms as u16).into();
+            begun += u64::from(is_begun(&mut server, now, remote, 100_000 + ms));
+        }
+        if ms >= 3_000 && ms % 100 == 0 {
+            newcomers.push(is_begun(&mut server, now, ([198, 51, (ms / 100) as u8, 1], 5_000).into(), 50_000 + ms));
+        }
+    }
+    assert!(newcomers.iter().all(|is_begun| *is_begun), "each at its first try: {newcomers:?}");
+    assert!((500..1_000).contains(&begun), "{begun} of the flood");
+}
+
+/// What came at one moment is begun in many rounds, behind what players sent.
+#[test]
+fn a_round_has_room_for_few_handshakes_and_the_others_wait_for_the_next() {
+    let (mut server, now) = (dear(), Time::from_micros(1_000_000));
+    let remote = |at: u8| SocketAddr::from(([198, 51, at, 1], 5_000));
+    let opens: Vec<Vec<u8>> = (0..40).map(|at| open_of(&mut server, now, remote(at), u64::from(at))).collect();
+    for (at, mut open) in (0..).zip(opens) {
+        let path = Path { socket: 0, local: None, remote: remote(at), carrier: Carrier::UDP };
+        server.handle_datagram(now, path, &mut open);
+    }
+    for round in 1..=40 {
+        assert_eq!(server.connection_count(), round);
+        assert!(round == 40 || server.poll_timeout() == Time::ZERO, "the next round begins at once");
+        while server.poll_transmit(now, &mut [0; 2_000]).is_some() {}
+        server.handle_timeout(now);
+    }
+    assert_eq!(server.totals().drops.of(DropReason::TooManyHandshakes), 0);
 }

@@ -19,6 +19,7 @@ fn half_open(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) {
     client.connect(now, home, b"").expect("it may");
     let mut buffer = vec![0; 2_000];
     for _ in 0..2 {
+        server.handle_timeout(now);
         while let Some(transmit) = client.poll_transmit(now, &mut buffer) {
             server.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
         }

@@ -1,0 +1,71 @@
+//! Datagrams whose handling takes a signature. A round has room for some of them; the others wait, and leave in turns of their
+//! networks, so that what players sent is handled in time and a flood waits for itself.
+
+use super::fair_queue::FairQueue;
+use crate::cost::Cost;
+use crate::network::Network;
+use crate::path::Path;
+use crate::time::{Duration, Time};
+
+/// What waits, and what is left of this round.
+#[derive(Debug)]
+pub(super) struct Costly {
+    waiting: FairQueue<Waiting>,
+    left: Cost,
+}
+
+/// A datagram that was received and not handled.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    received: Time,
+    pub(super) path: Path,
+    pub(super) bytes: Box<[u8]>,
+}
+
+/// Of one round, which ends with [`Endpoint::handle_timeout`](super::state::Endpoint::handle_timeout). One more may begin while
+/// something is left.
+const ROUND: Cost = Cost::micros(2_000);
+/// Of 1,500 bytes at most.
+const WAITING_MAX: usize = 256;
+/// Its client has sent it again by then, more than once.
+const AGE_MAX: Duration = Duration::from_secs(3);
+
+impl Costly {
+    /// Nothing waits; `key` is secret.
+    pub(super) fn new(key: u64) -> Self {
+        Costly { waiting: FairQueue::new(WAITING_MAX, key), left: ROUND }
+    }
+
+    pub(super) fn begin_round(&mut self) {
+        self.left = ROUND;
+    }
+
+    /// Whether this round has room for another.
+    pub(super) fn has_room(&self) -> bool {
+        self.left.is_left()
+    }
+
+    pub(super) fn charge(&mut self, cost: Cost) {
+        self.left -= cost;
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.len() == 0
+    }
+
+    /// Has a datagram wait. False if it, or another one in its place, was dropped.
+    pub(super) fn put_off(&mut self, now: Time, path: Path, bytes: &[u8]) -> bool {
+        self.waiting.push(&Network::of(&path.remote), Waiting { received: now, path, bytes: bytes.into() })
+    }
+
+    /// The next one, if there is room for it.
+    pub(super) fn next(&mut self) -> Option<Waiting> {
+        if self.has_room() { self.waiting.pop() } else { None }
+    }
+}
+
+impl Waiting {
+    pub(super) fn is_stale(&self, now: Time) -> bool {
+        now.since(self.received) > AGE_MAX
+    }
+}
