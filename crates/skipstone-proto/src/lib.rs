@@ -73,6 +73,7 @@
     )
 )]
 
+mod allowance;
 mod channel;
 mod checksum;
 mod connection;
@@ -143,6 +144,7 @@ pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
 pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 
 /// Where datagrams come from and go to, and when.
+pub use allowance::{Allowance, CoreShare};
 pub use cost::Cost;
 pub use network::Network;
 pub use path::{Carrier, Path};

@@ -18,7 +18,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["recovery", "congestion", "mtu", "security"],
             &["redundancy"],
             &["wire", "rtt", "delivery"],
-            &["checksum", "ranges", "shrink_queue", "sparse_ranges"],
+            &["allowance", "checksum", "ranges", "shrink_queue", "sparse_ranges"],
             &["time", "seq", "rng", "path", "network", "cost"],
         ],
     ),

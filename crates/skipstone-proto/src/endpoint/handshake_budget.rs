@@ -5,27 +5,25 @@
 //! cookie has validated have an account.
 
 use super::accounts::Accounts;
+use crate::allowance::{Allowance, CoreShare};
 use crate::cost::Cost;
 use crate::network::Network;
 use crate::time::Time;
 use core::net::{IpAddr, SocketAddr};
 
 /// The accounts of all hosts that began handshakes lately.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct HandshakeBudget {
     addresses: Accounts<IpAddr>,
     networks: Accounts<Network>,
     sites: Accounts<Network>,
-    /// What was spent and has not come back.
-    spent: Cost,
+    spent: Allowance,
     /// Time of the last call of `admits`.
     now: Time,
 }
 
-/// What may be spent at once: a restarted server has its thousands of clients back within seconds.
-const BURST: Cost = Cost::micros(750_000);
-/// What comes back in a microsecond.
-const PER_MICRO: Cost = Cost::nanos(750);
+/// With the burst, a restarted server has its thousands of clients back within seconds.
+const SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(750), burst: Cost::micros(750_000) };
 /// Of how many parts of the burst the last ones halve, each, how many handshakes a host may have begun.
 const PARTS: i64 = 52;
 /// From so many parts on, that is without a limit: 2^13.
@@ -36,33 +34,20 @@ const FAILED_OF_NETWORK: u32 = 256;
 const FEW_OF_ADDRESS: u32 = 8;
 const FEW_OF_NETWORK: u32 = 64;
 
-impl Default for HandshakeBudget {
-    fn default() -> Self {
-        HandshakeBudget {
-            addresses: Accounts::default(),
-            networks: Accounts::default(),
-            sites: Accounts::default(),
-            spent: Cost::ZERO,
-            now: Time::ZERO,
-        }
-    }
-}
-
 impl HandshakeBudget {
     /// Whether a host may begin another.
     pub(super) fn admits(&mut self, now: Time, remote: &SocketAddr) -> bool {
-        self.spent = (self.spent - PER_MICRO * now.since(self.now).as_micros() as u64).max(Cost::ZERO);
         self.now = now;
         let address = self.addresses.look(now, &remote.ip().to_canonical());
         let network = self.networks.look(now, &Network::of(remote));
         let site = self.sites.look(now, &Network::site_of(remote));
         let is_suspect = address.failed >= FAILED_OF_ADDRESS && address.begun >= FEW_OF_ADDRESS
             || network.failed >= FAILED_OF_NETWORK && network.begun >= FEW_OF_NETWORK;
-        let left = BURST - self.spent;
+        let left = self.spent.left(now, &SHARE);
         if is_suspect || !left.is_left() {
             return false;
         }
-        let parts = left.as_nanos() / (BURST.as_nanos() / PARTS);
+        let parts = left.as_nanos() / (SHARE.burst.as_nanos() / PARTS);
         if parts >= OPEN_PARTS {
             return true;
         }
@@ -72,7 +57,7 @@ impl HandshakeBudget {
 
     /// Charges a handshake that began.
     pub(super) fn on_begun(&mut self, remote: &SocketAddr, cost: Cost) {
-        self.spent += cost;
+        self.spent.charge(cost);
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 

@@ -20,7 +20,8 @@ impl Endpoint {
     /// Brings the account of a connection up to date.
     pub(super) fn account(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
-        let held = slot.connection.as_ref().map_or(0, |connection| connection.memory_bytes()) / GRAIN * GRAIN;
+        let beside = u64::from(slot.carrier_bytes);
+        let held = slot.connection.as_ref().map_or(0, |connection| connection.memory_bytes() + beside) / GRAIN * GRAIN;
         let charged = slot.charge.map_or(0, |(_, bytes)| bytes);
         // In small steps downward the account waits, so that a message which comes and goes does not move it each time.
         // One that holds nothing has no charge, or it could be closed for it again and again.
@@ -41,6 +42,15 @@ impl Endpoint {
         {
             self.memory.full = Some(network);
         }
+    }
+
+    /// What the session beneath a connection holds for its peer, beside what the connection does: it is charged for both.
+    pub fn set_carrier_bytes(&mut self, socket: u32, bytes: u32) {
+        let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
+        if let Some(slot) = self.slots.at(index) {
+            slot.carrier_bytes = bytes;
+        }
+        self.account(index);
     }
 
     /// Updates the account of a connection whose messages the application polled, if the connection has a charge.

@@ -42,6 +42,8 @@ pub(crate) struct Slot {
     pub(crate) counted: Counted,
     /// Network and bytes of memory that the connection is charged for.
     pub(crate) charge: Option<(Network, u64)>,
+    /// Memory that the session beneath the connection holds.
+    pub(crate) carrier_bytes: u32,
 }
 
 impl Slot {
@@ -100,6 +102,7 @@ impl Slots {
                 groups: Vec::new(),
                 counted: Counted::Nothing,
                 charge: None,
+                carrier_bytes: 0,
             });
             self.slots.len() as u32 - 1
         });
@@ -114,6 +117,7 @@ impl Slots {
     pub(crate) fn fill(&mut self, connection: Connection, counted: Counted) {
         let slot = &mut self.slots[connection.peer().index as usize];
         slot.is_blocked = false;
+        slot.carrier_bytes = 0;
         slot.counted = counted;
         slot.connection = Some(Box::new(connection));
     }

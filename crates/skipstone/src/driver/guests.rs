@@ -7,7 +7,7 @@ use super::peer_shards::Deliver;
 use super::quic::QuicGuests;
 use crate::driver_stats::{DtlsStats, WebTransportStats};
 use crate::net::udp::AddressPair;
-use skipstone_proto::{Endpoint, Shard, Time};
+use skipstone_proto::{Cost, Endpoint, Shard, Time};
 
 /// The sessions of a server, of each carrier that it serves.
 #[derive(Debug, Default)]
@@ -40,6 +40,11 @@ impl Guests {
             return false;
         }
         true
+    }
+
+    /// What it has cost to handle datagrams of sessions since the last call, beside what any datagram costs.
+    pub(super) fn take_cost(&mut self) -> Cost {
+        self.quic.as_mut().map_or(Cost::ZERO, |quic| quic.take_cost())
     }
 
     /// Begins no further session: who asks for one asks again, and the process that follows answers.

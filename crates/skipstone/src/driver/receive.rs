@@ -108,6 +108,7 @@ impl Driver {
                         Some(paths) => paths.send_up(now, from, bytes),
                         None => server.take(now, number, from, bytes),
                     }
+                    server.guests.take_cost()
                 })
             }
             Some(Socket::Own(own)) => {
@@ -118,6 +119,7 @@ impl Driver {
                         Some(links) if from.remote == remote => links.send_down(now, bytes),
                         _ => take_own(&mut self.endpoint, &mut self.dial, &mut own.secured, now, path, bytes),
                     }
+                    Cost::ZERO
                 });
                 is_refused = own.udp.take_refusal();
                 more
@@ -487,13 +489,13 @@ impl Serving<'_> {
     }
 }
 
-/// Passes on received datagrams. True if more may wait.
+/// Passes on received datagrams to `take`, which says what one costs beside what each does. True if more may wait.
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
     clock: &Clock,
     round: &mut Round,
-    mut take: impl FnMut(Time, AddressPair, &mut [u8]),
+    mut take: impl FnMut(Time, AddressPair, &mut [u8]) -> Cost,
 ) -> bool {
     let mut left = DATAGRAMS_TURN;
     while left.is_left() {
@@ -502,13 +504,10 @@ fn receive_datagrams(
             Ok(_) => {
                 // Read behind the call: no datagram is handled at a time before it came.
                 let now = clock.now();
-                let mut count = 0;
-                batch.datagrams().for_each(|received| {
-                    count += 1;
-                    take(now, received.addresses(), received.bytes);
-                });
-                left -= DATAGRAM * count;
-                round.charge(DATAGRAM * count);
+                let datagrams = batch.datagrams();
+                let cost = datagrams.map(|it| DATAGRAM + take(now, it.addresses(), it.bytes)).sum();
+                left -= cost;
+                round.charge(cost);
             }
             Err(_) => return true,
         }

@@ -45,13 +45,17 @@ fn transport(idle_timeout: Duration) -> TransportConfig {
 /// again after three times as long. RFC 9002 recommends 333 ms, for the sake of paths that few players have.
 const INITIAL_RTT: Duration = skipstone_proto::Rtt::INITIAL;
 
-/// Streams that a client may have open at once, of each direction. HTTP/3 needs one and three; datagrams may come on others.
-const BIDI_STREAMS_MAX: u32 = 8;
-const UNI_STREAMS_MAX: u32 = 8 + DATAGRAM_STREAMS_MAX as u32;
-/// Bytes of one stream that may wait; a request is the longest.
-const STREAM_BYTES_MAX: u32 = 20 << 10;
-/// Bytes of all streams that may wait.
-const CONNECTION_BYTES_MAX: u32 = 64 << 10;
+/// Streams that a client may have open at once, of each direction: its request and another that is refused; HTTP/3's control
+/// stream, QPACK's two, and grease (RFC 9114, section 7.2.8).
+const BIDI_STREAMS_MAX: u32 = 2;
+const UNI_STREAMS_MAX: u32 = 4;
+/// The same once its session was granted: datagrams may come on others, and there are some to spare, for QUIC tells of those that
+/// are over in steps.
+pub(super) const GRANTED_UNI_STREAMS_MAX: u32 = 2 * UNI_STREAMS_MAX + DATAGRAM_STREAMS_MAX as u32;
+/// Bytes of one stream that may be on their way; a datagram stream has the most.
+pub(super) const STREAM_BYTES_MAX: u32 = 20 << 10;
+/// Bytes of all streams that may be on their way.
+const CONNECTION_BYTES_MAX: u32 = 16 << 10;
 /// The same once the protocol's connection stands: its datagrams may come on streams, and all that comes is taken at once.
 pub(super) const CONNECTED_BYTES_MAX: u32 = CONNECTION_BYTES_MAX + DATAGRAM_STREAMS_MAX as u32 * STREAM_BYTES_MAX;
 /// Bytes of answers that may wait for acknowledgements.

@@ -2,8 +2,8 @@
 
 use super::session::Session;
 use crate::driver::carrier::webtransport_carrier;
-use quinn_proto::{Connection, ConnectionHandle};
-use skipstone_proto::{Path, Time};
+use quinn_proto::{Connection, ConnectionHandle, FrameStats};
+use skipstone_proto::{Allowance, CoreShare, Cost, Path, Time};
 use std::net::{IpAddr, SocketAddr};
 
 pub(super) struct Guest {
@@ -26,6 +26,12 @@ pub(super) struct Guest {
     pub(super) newest_bytes: usize,
     /// It is in the list of those with whom something happened.
     pub(super) is_unsettled: bool,
+    /// What its client may be of the driver's work.
+    pub(super) allowance: Allowance,
+    /// Frames that were counted.
+    pub(super) frames: u64,
+    /// What its streams hold, as the protocol was told.
+    pub(super) held_bytes: usize,
     /// QUIC has forgotten the connection.
     pub(super) is_drained: bool,
 }
@@ -46,7 +52,31 @@ pub(super) enum Stage {
     Closing,
 }
 
+/// Of a core, for a client without a session.
+const STRANGERS_SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(10), burst: Cost::micros(8_000) };
+/// For one with a session: a page at 500 datagrams a second is a fiftieth of it.
+const CLIENTS_SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(100), burst: Cost::micros(20_000) };
+/// A datagram that is opened and read.
+const DATAGRAM: Cost = Cost::nanos(3_000);
+/// A frame in it.
+const FRAME: Cost = Cost::nanos(300);
+
 impl Guest {
+    /// Whether the client may be more work now: a datagram beyond that is lost, as on a path that is full.
+    pub(super) fn may_be_heard(&mut self, now: Time) -> bool {
+        let share = if self.stage < Stage::Open { &STRANGERS_SHARE } else { &CLIENTS_SHARE };
+        self.allowance.left(now, share).is_left()
+    }
+
+    /// Charges a datagram that was handled, with its frames, and returns what it cost.
+    pub(super) fn charge(&mut self) -> Cost {
+        let frames = frames_of(&self.quic.stats().frame_rx);
+        let cost = DATAGRAM + FRAME * (frames - self.frames);
+        self.frames = frames;
+        self.allowance.charge(cost);
+        cost
+    }
+
     pub(super) fn path(&self, number: u32) -> Path {
         Path { socket: number, local: self.local, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
     }
@@ -57,6 +87,18 @@ impl Guest {
         let bytes = self.quic.datagrams().max_size()?.saturating_sub(prefix);
         Some(u16::try_from(bytes).unwrap_or(u16::MAX))
     }
+}
+
+/// Frames of all kinds that cost something.
+fn frames_of(stats: &FrameStats) -> u64 {
+    let FrameStats { acks, crypto, data_blocked, datagram, max_data, max_stream_data, ping, .. } = *stats;
+    let FrameStats { new_connection_id, new_token, path_challenge, path_response, reset_stream, .. } = *stats;
+    let FrameStats { retire_connection_id, stop_sending, stream, stream_data_blocked, .. } = *stats;
+    let FrameStats { max_streams_bidi, max_streams_uni, streams_blocked_bidi, streams_blocked_uni, .. } = *stats;
+    let of_data = acks + crypto + data_blocked + datagram + max_data + max_stream_data + ping;
+    let of_paths = new_connection_id + new_token + path_challenge + path_response + reset_stream;
+    let of_streams = retire_connection_id + stop_sending + stream + stream_data_blocked;
+    of_data + of_paths + of_streams + max_streams_bidi + max_streams_uni + streams_blocked_bidi + streams_blocked_uni
 }
 
 impl std::fmt::Debug for Guest {

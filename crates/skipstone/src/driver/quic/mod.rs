@@ -9,7 +9,7 @@
 //!   10 s                  10 s                5 s         until its end       1 s
 //! ```
 //! `config` sets QUIC up, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` the check of a
-//! CONNECT, `capsules` what follows it, `records` are datagrams on streams.
+//! CONNECT, `capsules` what follows it, `pieces` are a stream's bytes in order, `records` datagrams on streams.
 
 mod capsules;
 mod config;
@@ -17,6 +17,7 @@ mod config;
 pub mod fuzzed;
 mod guest;
 mod identifiers;
+mod pieces;
 mod records;
 mod request;
 mod session;
@@ -35,6 +36,7 @@ use quinn_proto::{
 };
 pub(super) use request::PageRules;
 use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
+use skipstone_proto::{Allowance, Cost};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Shard};
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,6 +60,8 @@ pub(super) struct QuicGuests {
     outgoing: Outgoing,
     /// What QUIC writes datagrams into.
     buffer: Vec<u8>,
+    /// The work that strangers and clients were since [`QuicGuests::take_cost`].
+    spent: Cost,
     /// QUIC's clock at the protocol's time zero.
     began: Instant,
     stats: WebTransportStats,
@@ -93,9 +97,15 @@ impl QuicGuests {
             unsettled: Vec::new(),
             outgoing: Outgoing::default(),
             buffer: Vec::new(),
+            spent: Cost::ZERO,
             began: Instant::now(),
             stats: WebTransportStats::default(),
         }
+    }
+
+    /// What it has cost to handle datagrams since the last call.
+    pub(super) fn take_cost(&mut self) -> Cost {
+        core::mem::take(&mut self.spent)
     }
 
     /// Begins no further handshake.
@@ -138,7 +148,12 @@ impl QuicGuests {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 let Some(number) = self.by_handle.get(&handle).copied() else { return };
                 let Some(guest) = self.guests.get_mut(&number) else { return };
+                if !guest.may_be_heard(now) {
+                    self.stats.dropped += 1;
+                    return;
+                }
                 guest.quic.handle_event(event);
+                self.spent += guest.charge();
                 let ending = self.handle_events(now, number, endpoint);
                 self.take_datagrams(number, endpoint, deliver);
                 self.finish(now, number, ending, endpoint);
@@ -194,10 +209,14 @@ impl QuicGuests {
             packet_bytes: 0,
             newest_bytes: 0,
             is_unsettled: false,
+            allowance: Allowance::default(),
+            frames: 0,
+            held_bytes: 0,
             is_drained: false,
         };
         self.guests.insert(number, Box::new(guest));
         self.by_handle.insert(handle, number);
+        self.spent += endpoint.handshake_cost();
         self.stats.begun += 1;
         if is_proven {
             self.on_proven(now, number, endpoint);
@@ -297,7 +316,7 @@ impl QuicGuests {
                     ending.connection = Some((NO_ERROR, reason.to_string()));
                     return ending;
                 }
-                Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(quic, dir, &self.rules),
+                Event::Stream(StreamEvent::Opened { dir }) => session.on_opened(now, quic, dir, &self.rules),
                 Event::Stream(StreamEvent::Readable { id }) => session.on_readable(quic, id, &self.rules),
                 Event::Stream(StreamEvent::Finished { id }) if session.is_connect(id) => {
                     ending.connection = Some((NO_ERROR, "the session is over".into()));
@@ -361,6 +380,9 @@ impl QuicGuests {
     /// Moves a client on to its next stage, and tells the protocol how long packets may be.
     fn advance(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
+        if guest.session.due() <= now {
+            guest.session.refuse_stale(now, &mut guest.quic);
+        }
         self.stats.refused += core::mem::take(&mut guest.session.refused);
         if guest.stage == Stage::Proven && guest.session.is_open() {
             (guest.stage, guest.until) = (Stage::Open, now + SILENT_LIFE);
@@ -370,6 +392,11 @@ impl QuicGuests {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
             guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
+        }
+        let held_bytes = guest.session.held_bytes();
+        if guest.stage == Stage::Connected && held_bytes != guest.held_bytes {
+            guest.held_bytes = held_bytes;
+            endpoint.set_carrier_bytes(number, held_bytes as u32);
         }
         if guest.stage == Stage::Connected
             && let Some(bytes) = guest.packet_bytes()
@@ -510,7 +537,7 @@ impl QuicGuests {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         // QUIC's times are finer than the protocol's.
         let time = |at: Instant| Time::ZERO + at.saturating_duration_since(self.began) + Duration::from_micros(1);
-        let next = guest.until.min(guest.quic.poll_timeout().map_or(Time::NEVER, time));
+        let next = guest.until.min(guest.quic.poll_timeout().map_or(Time::NEVER, time)).min(guest.session.due());
         if next < guest.due {
             self.due.remove(&(guest.due, number));
             self.due.insert((next, number));

@@ -33,7 +33,7 @@ pub(super) enum Verdict {
 }
 
 /// Bytes of a request: those of the longest HEADERS that is read, and of grease before it.
-pub(super) const REQUEST_BYTES_MAX: usize = 18 << 10;
+pub(super) const REQUEST_BYTES_MAX: usize = 8 << 10;
 
 /// Judges the bytes that a client has sent so far. Any path will do, as on WebSocket; the host must be served,
 /// and the origin one of those that may connect, if a browser names one.

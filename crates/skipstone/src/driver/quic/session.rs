@@ -3,10 +3,13 @@
 //! read and ignored, because this side announces an empty dynamic table.
 
 use super::capsules::Capsules;
+use super::config::GRANTED_UNI_STREAMS_MAX;
+use super::pieces::{Pieces, TooMany};
 use super::records::Records;
 use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
+use skipstone_proto::{Duration, Time};
 use std::collections::BTreeMap;
 use web_transport_proto::http::StatusCode;
 use web_transport_proto::{Capsule, Frame, Setting, Settings, SettingsError, StreamUni};
@@ -15,7 +18,7 @@ use web_transport_proto::{Capsule, Frame, Setting, Settings, SettingsError, Stre
 #[derive(Debug, Default)]
 pub(super) struct Session {
     /// The client's streams that are open.
-    streams: BTreeMap<StreamId, Inbound>,
+    streams: BTreeMap<StreamId, Stream>,
     /// The client's SETTINGS have arrived; before them no request is granted.
     has_settings: bool,
     /// The CONNECT stream of the session.
@@ -28,7 +31,16 @@ pub(super) struct Session {
     pub(super) refused: u64,
 }
 
-/// A client's stream, by what is known of it.
+/// A client's stream.
+#[derive(Debug)]
+struct Stream {
+    inbound: Inbound,
+    pieces: Pieces,
+    /// When it was opened.
+    since: Time,
+}
+
+/// What is known of a stream.
 #[derive(Debug)]
 enum Inbound {
     /// A unidirectional stream whose type is not known yet, or the control stream until its SETTINGS are whole.
@@ -69,6 +81,10 @@ pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
 pub(super) const DATAGRAM_STREAMS_MAX: usize = 8;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
+/// What a stream takes here and in QUIC, beside what came on it.
+const STREAM_BYTES: usize = 1 << 10;
+/// By then, what a stream is for must have come.
+const BEGINNING_LIFE: Duration = Duration::from_secs(3);
 
 /// Error codes of HTTP/3 (RFC 9114, section 8.1), QPACK (RFC 9204, section 6) and WebTransport.
 pub(super) const NO_ERROR: u32 = 0x100;
@@ -109,10 +125,16 @@ impl Session {
     }
 
     /// Takes the client's new streams.
-    pub(super) fn on_opened(&mut self, connection: &mut Connection, dir: Dir, rules: &PageRules) -> Result<(), End> {
+    pub(super) fn on_opened(
+        &mut self,
+        now: Time,
+        connection: &mut Connection,
+        dir: Dir,
+        rules: &PageRules,
+    ) -> Result<(), End> {
         while let Some(id) = connection.streams().accept(dir) {
-            let fresh = if dir == Dir::Uni { Inbound::Beginning(Vec::new()) } else { Inbound::Request(Vec::new()) };
-            self.streams.insert(id, fresh);
+            let inbound = if dir == Dir::Uni { Inbound::Beginning(Vec::new()) } else { Inbound::Request(Vec::new()) };
+            self.streams.insert(id, Stream { inbound, pieces: Pieces::default(), since: now });
             self.on_readable(connection, id, rules)?;
         }
         Ok(())
@@ -125,14 +147,50 @@ impl Session {
         id: StreamId,
         rules: &PageRules,
     ) -> Result<(), End> {
-        while self.streams.contains_key(&id) {
-            match read(connection, id) {
-                Some(Read::Bytes(bytes)) => self.on_bytes(connection, id, &bytes, rules)?,
+        while let Some(stream) = self.streams.get_mut(&id) {
+            let mut next = match read(connection, id) {
+                Some(Read::Piece(offset, bytes)) => match stream.pieces.push(offset, bytes) {
+                    Ok(next) => next,
+                    Err(TooMany) => {
+                        self.refuse_counted(connection, id, EXCESSIVE_LOAD);
+                        return Ok(());
+                    }
+                },
                 Some(Read::Over) => return self.on_over(connection, id),
                 None => break,
+            };
+            while let Some(bytes) = next {
+                self.on_bytes(connection, id, &bytes, rules)?;
+                next = self.streams.get_mut(&id).and_then(|stream| stream.pieces.pop());
             }
         }
         Ok(())
+    }
+
+    /// When [`Session::refuse_stale`] has something to do; [`Time::NEVER`] if each stream is known.
+    pub(super) fn due(&self) -> Time {
+        let unknown = self.streams.values().filter(|stream| stream.inbound.is_kept());
+        unknown.map(|stream| stream.since + BEGINNING_LIFE).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Refuses streams that have not said in time what they are for.
+    pub(super) fn refuse_stale(&mut self, now: Time, connection: &mut Connection) {
+        let is_stale = |stream: &Stream| stream.inbound.is_kept() && stream.since + BEGINNING_LIFE <= now;
+        let stale = self.streams.iter().filter(|(_, stream)| is_stale(stream));
+        let stale: Vec<StreamId> = stale.map(|(id, _)| *id).collect();
+        stale.into_iter().for_each(|id| self.refuse_counted(connection, id, EXCESSIVE_LOAD));
+    }
+
+    /// What is known of a stream that is open.
+    fn inbound(&mut self, id: StreamId) -> Option<&mut Inbound> {
+        self.streams.get_mut(&id).map(|stream| &mut stream.inbound)
+    }
+
+    /// A stream is of this kind, as it has shown.
+    fn settle(&mut self, id: StreamId, kind: Inbound) {
+        if let Some(inbound) = self.inbound(id) {
+            *inbound = kind;
+        }
     }
 
     fn on_bytes(
@@ -142,12 +200,12 @@ impl Session {
         bytes: &[u8],
         rules: &PageRules,
     ) -> Result<(), End> {
-        if self.streams.get(&id).is_some_and(Inbound::is_kept) && self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX {
-            self.refused += 1;
-            self.refuse(connection, id, EXCESSIVE_LOAD);
+        let is_kept = self.inbound(id).is_some_and(|inbound| inbound.is_kept());
+        if is_kept && self.kept_bytes() + bytes.len() > KEPT_BYTES_MAX {
+            self.refuse_counted(connection, id, EXCESSIVE_LOAD);
             return Ok(());
         }
-        match self.streams.get_mut(&id) {
+        match self.streams.get_mut(&id).map(|stream| &mut stream.inbound) {
             Some(Inbound::Beginning(buffer)) => {
                 buffer.extend_from_slice(bytes);
                 let had_settings = self.has_settings;
@@ -168,8 +226,7 @@ impl Session {
             },
             Some(Inbound::Datagrams(records)) => {
                 if records.handle(bytes, &mut self.came).is_err() {
-                    self.refused += 1;
-                    self.refuse(connection, id, DATAGRAM_ERROR);
+                    self.refuse_counted(connection, id, DATAGRAM_ERROR);
                 }
                 Ok(())
             }
@@ -179,13 +236,13 @@ impl Session {
 
     /// A unidirectional stream has begun, as far as its type is there.
     fn on_beginning(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
-        let Some(Inbound::Beginning(buffer)) = self.streams.get_mut(&id) else { return Ok(()) };
+        let Some(Inbound::Beginning(buffer)) = self.inbound(id) else { return Ok(()) };
         let mut bytes = &buffer[..];
         let Ok(kind) = StreamUni::decode(&mut bytes) else { return Ok(()) };
         match kind {
             StreamUni::CONTROL => self.on_control(id),
             StreamUni::QPACK_ENCODER | StreamUni::QPACK_DECODER => {
-                self.streams.insert(id, Inbound::Ignored);
+                self.settle(id, Inbound::Ignored);
                 Ok(())
             }
             StreamUni::WEBTRANSPORT => {
@@ -205,7 +262,7 @@ impl Session {
 
     /// A stream of a session has begun, with these bytes behind its head: it carries datagrams, if the session is this one.
     fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
-        let count = self.streams.values().filter(|stream| matches!(stream, Inbound::Datagrams(_))).count();
+        let count = self.streams.values().filter(|stream| matches!(stream.inbound, Inbound::Datagrams(_))).count();
         let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
         let mut records = Records::default();
         let refusal = if !is_ours || count >= DATAGRAM_STREAMS_MAX {
@@ -214,24 +271,21 @@ impl Session {
             records.handle(bytes, &mut self.came).is_err().then_some(DATAGRAM_ERROR)
         };
         match refusal {
-            None => drop(self.streams.insert(id, Inbound::Datagrams(records))),
-            Some(code) => {
-                self.refused += 1;
-                self.refuse(connection, id, code);
-            }
+            None => self.settle(id, Inbound::Datagrams(records)),
+            Some(code) => self.refuse_counted(connection, id, code),
         }
     }
 
     fn on_control(&mut self, id: StreamId) -> Result<(), End> {
-        let has_other = self.streams.values().any(|stream| matches!(stream, Inbound::Control));
-        let Some(Inbound::Beginning(buffer)) = self.streams.get_mut(&id) else { return Ok(()) };
+        let has_other = self.streams.values().any(|stream| matches!(stream.inbound, Inbound::Control));
+        let Some(Inbound::Beginning(buffer)) = self.inbound(id) else { return Ok(()) };
         if has_other {
             return Err(End::Breach(STREAM_CREATION_ERROR, "a second control stream"));
         }
         match Settings::decode(&mut &buffer[..]) {
             Ok(settings) if takes_datagrams(&settings) => {
                 self.has_settings = true;
-                self.streams.insert(id, Inbound::Control);
+                self.settle(id, Inbound::Control);
                 Ok(())
             }
             Ok(_) => Err(End::Breach(SETTINGS_ERROR, "no datagrams of HTTP/3 (RFC 9297) in the settings")),
@@ -243,17 +297,16 @@ impl Session {
 
     /// Requests may have been there first.
     fn on_settings(&mut self, connection: &mut Connection, rules: &PageRules) -> Result<(), End> {
-        let requests = self.streams.iter().filter(|(_, stream)| matches!(stream, Inbound::Request(_)));
+        let requests = self.streams.iter().filter(|(_, stream)| matches!(stream.inbound, Inbound::Request(_)));
         let waiting: Vec<StreamId> = requests.map(|(id, _)| *id).collect();
         waiting.into_iter().try_for_each(|id| self.on_request(connection, id, rules))
     }
 
     /// A request may be whole.
     fn on_request(&mut self, connection: &mut Connection, id: StreamId, rules: &PageRules) -> Result<(), End> {
-        let Some(Inbound::Request(buffer)) = self.streams.get(&id) else { return Ok(()) };
+        let Some(Inbound::Request(buffer)) = self.streams.get(&id).map(|stream| &stream.inbound) else { return Ok(()) };
         if Frame::decode(&mut &buffer[..]).is_ok_and(|first| first == Frame::WEBTRANSPORT) {
-            self.refused += 1;
-            self.refuse(connection, id, BUFFERED_STREAM_REJECTED);
+            self.refuse_counted(connection, id, BUFFERED_STREAM_REJECTED);
             return Ok(());
         }
         if !self.has_settings && buffer.len() < REQUEST_BYTES_MAX {
@@ -264,16 +317,16 @@ impl Session {
             Verdict::Incomplete => Ok(()),
             Verdict::Malformed => Err(End::Breach(FRAME_UNEXPECTED, "no request of HTTP/3")),
             Verdict::Granted { .. } if self.is_open() || !self.has_settings || !fits(connection) => {
-                self.refused += 1;
-                self.refuse(connection, id, REQUEST_REJECTED);
+                self.refuse_counted(connection, id, REQUEST_REJECTED);
                 Ok(())
             }
             Verdict::Granted { bytes } => {
                 write(connection, id, &answer(StatusCode::OK));
                 let mut capsules = Capsules::default();
                 let behind = capsules.handle(&buffer[bytes..]);
-                self.streams.insert(id, Inbound::Connect(capsules));
+                self.settle(id, Inbound::Connect(capsules));
                 self.connect = Some(id);
+                connection.set_max_concurrent_streams(Dir::Uni, VarInt::from_u32(GRANTED_UNI_STREAMS_MAX));
                 web_transport_proto::VarInt::from_u32(id.index() as u32).encode(&mut self.prefix);
                 match behind {
                     Ok(None) => Ok(()),
@@ -293,10 +346,9 @@ impl Session {
 
     /// A stream is at its end, or was reset.
     fn on_over(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
-        match self.streams.remove(&id) {
+        match self.streams.remove(&id).map(|stream| stream.inbound) {
             Some(Inbound::Request(_)) => {
-                self.refused += 1;
-                self.refuse(connection, id, REQUEST_INCOMPLETE);
+                self.refuse_counted(connection, id, REQUEST_INCOMPLETE);
                 Ok(())
             }
             Some(Inbound::Control) => Err(End::Breach(CLOSED_CRITICAL_STREAM, "the control stream was closed")),
@@ -314,6 +366,12 @@ impl Session {
         if id.dir() == Dir::Bi {
             let _ = connection.send_stream(id).reset(code);
         }
+    }
+
+    /// Refuses a stream, and counts that.
+    fn refuse_counted(&mut self, connection: &mut Connection, id: StreamId, code: u32) {
+        self.refused += 1;
+        self.refuse(connection, id, code);
     }
 
     /// Reads no more of a stream that was answered.
@@ -336,14 +394,19 @@ impl Session {
         true
     }
 
-    /// Bytes of what is not whole yet.
+    /// Memory that the client's streams take here and in QUIC.
+    pub(super) fn held_bytes(&self) -> usize {
+        STREAM_BYTES * self.streams.len() + self.kept_bytes()
+    }
+
+    /// Bytes of what is not whole yet, or came too early.
     pub(super) fn kept_bytes(&self) -> usize {
         let kept = |stream: &Inbound| match stream {
             Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
             Inbound::Datagrams(records) => records.kept_bytes(),
             Inbound::Control | Inbound::Ignored | Inbound::Connect(_) => 0,
         };
-        self.streams.values().map(kept).sum()
+        self.streams.values().map(|stream| kept(&stream.inbound) + stream.pieces.held_bytes()).sum()
     }
 
     /// Whether this stream is the one that carries the session.
@@ -365,20 +428,21 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    Bytes(Bytes),
+    /// Behind so many bytes of the stream.
+    Piece(u64, Bytes),
     Over,
 }
 
-/// The next bytes of a stream, in order; `None` if there are none now.
+/// Bytes of a stream that have come and were not read; `None` if there are none now.
 fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     let mut stream = connection.recv_stream(id);
     // A stream that is not there any more is over.
-    let Ok(mut chunks) = stream.read(true) else { return Some(Read::Over) };
+    let Ok(mut chunks) = stream.read(false) else { return Some(Read::Over) };
     let next = chunks.next(READ_BYTES);
     // Whether windows grew: they are told with the next transmit in any case.
     let _ = chunks.finalize();
     match next {
-        Ok(Some(chunk)) => Some(Read::Bytes(chunk.bytes)),
+        Ok(Some(chunk)) => Some(Read::Piece(chunk.offset, chunk.bytes)),
         Ok(None) | Err(quinn_proto::ReadError::Reset(_)) => Some(Read::Over),
         Err(quinn_proto::ReadError::Blocked) => None,
     }

@@ -256,15 +256,14 @@ fn what_a_client_can_make_the_server_keep_is_bounded() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     let (mut written, mut most) = (0, 0);
-    // Requests that never end, side by side.
-    let ids: Vec<_> = (0..7).map(|_| client.open(Dir::Bi, &[1, 0x80, 0, 0x40, 0]).expect("it may")).collect();
+    // A request that never ends, and no other beside it.
+    let id = client.open(Dir::Bi, &[1, 0x80, 0, 0x40, 0]).expect("it may");
+    assert_eq!(client.open(Dir::Bi, &[1]), None, "a client has one request and another");
     for _ in 0..40 {
-        for id in &ids {
-            written += client.quic.send_stream(*id).write(&[0x20; 400]).unwrap_or(0);
-            exchange(&mut host, START, address(1), &mut client, 2);
-            most = most.max(host.guests.guests.values().map(|guest| guest.session.kept_bytes()).sum());
-        }
+        written += client.quic.send_stream(id).write(&[0x20; 400]).unwrap_or(0);
+        exchange(&mut host, START, address(1), &mut client, 2);
+        most = most.max(host.guests.guests.values().map(|guest| guest.session.kept_bytes()).sum());
     }
-    assert!(written > 20_000 && most > 20_000 && most <= KEPT_BYTES_MAX, "{written} written, {most} kept");
+    assert!(written > 8_000 && most > 7_500 && most <= KEPT_BYTES_MAX, "{written} written, {most} kept");
     assert!(client.lost.is_none() && !client.is_session_over, "the session is not concerned");
 }

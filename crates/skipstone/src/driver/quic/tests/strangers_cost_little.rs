@@ -1,6 +1,7 @@
 //! Whoever has not proven its address, or has no connection, gets little and not for long.
 
 use super::*;
+use quinn_proto::Dir;
 use std::num::Wrapping;
 
 fn host() -> Host {
@@ -220,4 +221,70 @@ fn a_server_that_makes_way_begins_no_handshake_and_ends_none() {
     assert_eq!((first.granted, second.granted), (Some(true), None));
     assert_eq!((host.guests.stats().begun, host.guests.stats().open), (1, 1));
     assert!(host.guests.stats().dropped > 0);
+}
+
+/// What the sessions of a host hold.
+fn held_bytes(host: &Host) -> usize {
+    host.guests.guests.values().map(|guest| guest.session.held_bytes()).sum()
+}
+
+/// Streams whose first byte never comes, and then one byte in each datagram.
+#[test]
+fn streams_whose_beginning_is_missing_hold_little_and_are_refused() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    let before = held_bytes(&host);
+    let mut most = 0;
+    for _ in 0..9 {
+        let Some(id) = client.open(Dir::Uni, &[0]) else { break };
+        // The datagram with the first byte is lost, and nothing is acknowledged any more.
+        drop(client.datagrams(instant(START)));
+        for at in 1..200_u8 {
+            client.quic.send_stream(id).write(&[at]).expect("room");
+            for mut datagram in client.datagrams(instant(START)) {
+                host.take(START, address(1), &mut datagram);
+                most = most.max(held_bytes(&host) - before);
+            }
+        }
+    }
+    assert!((3_000..40_000).contains(&most), "{most} held");
+    host.step(START);
+    assert!(host.guests.stats().refused >= 2, "{:?}", host.guests.stats());
+    assert_eq!(held_bytes(&host), before, "they are given up");
+}
+
+#[test]
+fn a_stream_that_does_not_say_what_it_is_for_is_refused_in_time() {
+    let (mut host, mut now, mut client) = (host(), START, page(START));
+    exchange_for(&mut host, &mut now, Duration::from_millis(100), address(1), &mut client);
+    let id = client.open(Dir::Uni, &[0x40]).expect("it may");
+    exchange_for(&mut host, &mut now, Duration::from_millis(2_800), address(1), &mut client);
+    assert_eq!(client.stopped, []);
+    exchange_for(&mut host, &mut now, Duration::from_millis(400), address(1), &mut client);
+    assert_eq!(client.stopped, [(id, u64::from(EXCESSIVE_LOAD))]);
+}
+
+/// A client may be a tenth of a core, and a stranger a hundredth; what comes beyond that is lost.
+#[test]
+fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
+    let (mut host, mut now, mut client) = (host(), START, page(START));
+    exchange(&mut host, now, address(1), &mut client, 8);
+    for _ in 0..10_000 {
+        client.send(&[7; 30]);
+        exchange(&mut host, now, address(1), &mut client, 1);
+    }
+    let at_once = host.delivered;
+    assert!((3_000..7_000).contains(&at_once), "{at_once}");
+    assert!(host.guests.stats().dropped > 100, "{:?}", host.guests.stats());
+    // Another client is not concerned, and this one is heard again.
+    let mut other = page(now);
+    exchange(&mut host, now, address(2), &mut other, 8);
+    assert_eq!(other.granted, Some(true));
+    exchange_for(&mut host, &mut now, Duration::from_millis(500), address(1), &mut client);
+    let before = host.delivered;
+    for _ in 0..100 {
+        client.send(&[7; 30]);
+        exchange_for(&mut host, &mut now, Duration::from_millis(5), address(1), &mut client);
+    }
+    assert!(host.delivered >= before + 100, "{}", host.delivered - before);
 }

@@ -1,0 +1,51 @@
+//! Work that somebody may be, as a part of a core that comes back with time.
+
+use crate::cost::Cost;
+use crate::time::Time;
+
+/// A part of a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreShare {
+    /// What comes back in a microsecond.
+    pub per_micro: Cost,
+    /// What may be spent at once.
+    pub burst: Cost,
+}
+
+/// What was spent of a share and has not come back.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Allowance {
+    spent: Cost,
+    at: Time,
+}
+
+impl Allowance {
+    /// What is left of the share at this time: nothing, or less, if more was spent than it has.
+    pub fn left(&mut self, now: Time, share: &CoreShare) -> Cost {
+        let back = share.per_micro * now.since(self.at).as_micros() as u64;
+        *self = Allowance { spent: (self.spent - back).max(Cost::ZERO), at: now.max(self.at) };
+        share.burst - self.spent
+    }
+
+    /// Charges work that was done.
+    pub fn charge(&mut self, cost: Cost) {
+        self.spent += cost;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Duration;
+
+    #[test]
+    fn what_was_spent_comes_back_with_time_and_no_more_than_that() {
+        let share = CoreShare { per_micro: Cost::nanos(10), burst: Cost::micros(8_000) };
+        let (mut allowance, start) = (Allowance::default(), Time::from_micros(5_000_000));
+        assert_eq!(allowance.left(start, &share), share.burst);
+        allowance.charge(Cost::micros(9_000));
+        assert_eq!(allowance.left(start, &share), Cost::micros(-1_000));
+        assert_eq!(allowance.left(start + Duration::from_millis(100), &share), Cost::ZERO, "a hundredth of a core");
+        assert_eq!(allowance.left(start + Duration::from_secs(60), &share), share.burst);
+    }
+}
