@@ -109,6 +109,7 @@ fn claim<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
 mod tests {
     use super::super::contender::SimulatedTransport;
     use super::*;
+    use crate::units::Named;
 
     #[test]
     fn no_more_runs_are_planned_than_memory_has_rows_for() {
