@@ -16,6 +16,7 @@ mod carrier;
 ))]
 mod chosen_losses;
 pub(crate) mod command;
+mod crowd;
 mod dial;
 mod dialing;
 #[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "dtls/absent.rs")]
@@ -29,7 +30,6 @@ pub(crate) mod impair;
 mod impaired_paths;
 pub(crate) mod impairment_error;
 mod misrouted;
-mod network_counts;
 mod newcomers;
 #[cfg_attr(
     not(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls")),
@@ -45,6 +45,7 @@ mod publisher;
 #[cfg_attr(not(all(feature = "webtransport", feature = "__tls")), path = "quic/absent.rs")]
 mod quic;
 mod receive;
+mod retry;
 mod secured;
 pub(crate) mod sockets;
 mod stream_ends;

@@ -5,6 +5,7 @@ use super::impair::{Impairment, LinkStats, Links, add_stats};
 use super::impaired_paths::ImpairedPaths;
 use super::newcomers::{Newcomer, Newcomers};
 use super::protected::Beneath;
+use super::retry::Retries;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::listen_sockets::ShardSockets;
@@ -15,9 +16,9 @@ use crate::url::{Scheme, Target};
 use crate::websocket_rules::Streams;
 use mio::{Registry, Token};
 use skipstone_prefetch::{Step, prefetch};
+use skipstone_proto::PeerId;
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Network, PeerId};
 use slab::Slab;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -36,6 +37,8 @@ pub(super) struct Sockets {
     owners: Vec<Option<PeerId>>,
     /// Sockets that have more to read without a new event.
     pub(super) unread: Vec<u32>,
+    /// Sockets whose reading fails.
+    pub(super) retries: Retries,
     /// The listener has more to accept without a new event.
     pub(super) is_listener_ready: bool,
     /// Time of the next attempt to accept, after the process had no free file for a waiting client.
@@ -153,6 +156,7 @@ impl Default for Sockets {
             unflushed: Vec::new(),
             owners: Vec::new(),
             unread: Vec::new(),
+            retries: Retries::default(),
             is_listener_ready: false,
             accept_again_at: None,
             newcomers: Newcomers::default(),
@@ -318,6 +322,7 @@ impl Sockets {
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
         self.impaired.retain(|impaired| *impaired != socket);
         self.timed.retain(|timed| *timed != socket);
+        self.retries.on_success(socket);
         if let Socket::Stream(stream) = &gone {
             stream.newcomer.into_iter().for_each(|newcomer| self.newcomers.remove(newcomer));
             self.is_listener_ready |= self.accept_again_at.is_some();
@@ -329,19 +334,8 @@ impl Sockets {
         }
     }
 
-    /// The stream of this network that has waited longest without a connection.
-    pub(super) fn oldest_newcomer(&self, network: Network) -> Option<u32> {
-        let since = |(number, socket): (usize, &Socket)| match socket {
-            Socket::Stream(stream) => {
-                stream.newcomer.filter(|it| it.network == network).map(|it| (it.since, number as u32))
-            }
-            _ => None,
-        };
-        self.all.iter().filter_map(since).min().map(|(_, number)| number)
-    }
-
-    /// Time at which the next datagram leaves a simulated network, or [`Time::ZERO`] if a socket has more to read or to
-    /// accept.
+    /// Time at which the next datagram leaves a simulated network or a socket that failed is read again, or [`Time::ZERO`] if
+    /// a socket has more to read or to accept.
     pub(super) fn next_arrival(&self) -> Time {
         let links = |socket: &u32| match self.all.get(*socket as usize)? {
             Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),
@@ -350,7 +344,8 @@ impl Sockets {
         };
         let arrivals = self.impaired.iter().filter_map(links);
         let idle = self.unread.is_empty() && !self.is_listener_ready;
-        arrivals.min().unwrap_or(Time::NEVER).min(if idle { Time::NEVER } else { Time::ZERO })
+        let next = arrivals.min().unwrap_or(Time::NEVER).min(self.retries.next());
+        next.min(if idle { Time::NEVER } else { Time::ZERO })
     }
 
     /// Counters of the simulated networks, towards the server and towards the clients.
