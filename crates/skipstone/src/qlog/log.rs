@@ -1,8 +1,7 @@
 //! Makes records of an endpoint's packet events, and hands them to the disk in chunks.
 
 use super::disk::Disk;
-use super::lock;
-use super::orders::Order;
+use super::orders::{Order, lock};
 use super::schema::{self, Data, Header, Record};
 use skipstone_proto::{LoggedConnection, PacketEvent, PacketLog, PeerId, Time};
 use std::collections::BTreeMap;

@@ -16,10 +16,11 @@ mod tests;
 use disk::Disk;
 pub use limits::{QlogLimits, QlogStatus};
 use log::EndpointLog;
+use orders::lock;
 use skipstone_proto::PacketLog;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// Writes what happens to packets into a directory: each connection has a file, which qvis opens. For
@@ -75,9 +76,4 @@ impl Qlog {
     pub fn status(&self) -> QlogStatus {
         lock(&self.disk).status()
     }
-}
-
-/// A driver that panicked has left a whole state: each record is added at once.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

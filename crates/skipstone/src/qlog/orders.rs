@@ -1,9 +1,8 @@
 //! The queue of records between the endpoints and the thread that writes them: bounded in bytes, so that many connections with
 //! little to write are no more than few with much.
 
-use super::lock;
 use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Records for a file.
 #[derive(Debug)]
@@ -46,6 +45,11 @@ pub(super) struct OrderReader(Arc<Orders>);
 pub(super) const WAITING_BYTES_MAX: usize = 4 << 20;
 /// An order takes this besides its records.
 const ORDER_BYTES: usize = 64;
+
+/// A driver that panicked has left a whole state: each record is added at once.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Order {
     fn bytes(&self) -> usize {

@@ -101,21 +101,3 @@ pub(super) const CHAIN_BYTES_MAX: usize = 12_288;
 /// Bits of an RSA key that a server here signs with. A signature of 8,192 bits costs tens of milliseconds, and of the two
 /// libraries one has none; authorities may have such keys.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2_048..=4_096;
-
-#[cfg(all(test, feature = "__tls"))]
-mod tests {
-    use super::*;
-    use crate::security::private_key::PrivateKey;
-    use rustls_pki_types::PrivateKeyDer;
-    use rustls_pki_types::pem::PemObject;
-
-    #[test]
-    fn an_rsa_key_has_the_bits_that_the_sentence_names() {
-        let load = |pem: &str| PrivateKey::load(&PrivateKeyDer::from_pem_slice(pem.as_bytes()).expect("it is a key"));
-        assert!(load(include_str!("../../tests/rsa.pem")).is_some(), "2,048 bits");
-        assert!(load(include_str!("../../tests/rsa-8192.pem")).is_none());
-        let sentence = IdentityError::Unsupported.to_string();
-        let bits = format!("RSA with {} to {} bits", RSA_BITS.start(), RSA_BITS.end());
-        assert!(sentence.contains(&bits) && *RSA_BITS.end() == 4_096, "{sentence}");
-    }
-}

@@ -77,3 +77,20 @@ impl PrivateKey {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::security::identity_error::IdentityError;
+    use rustls_pki_types::pem::PemObject;
+
+    #[test]
+    fn an_rsa_key_has_the_bits_that_the_sentence_names() {
+        let load = |pem: &str| PrivateKey::load(&PrivateKeyDer::from_pem_slice(pem.as_bytes()).expect("it is a key"));
+        assert!(load(include_str!("../../tests/rsa.pem")).is_some(), "2,048 bits");
+        assert!(load(include_str!("../../tests/rsa-8192.pem")).is_none());
+        let sentence = IdentityError::Unsupported.to_string();
+        let bits = format!("RSA with {} to {} bits", RSA_BITS.start(), RSA_BITS.end());
+        assert!(sentence.contains(&bits) && *RSA_BITS.end() == 4_096, "{sentence}");
+    }
+}
