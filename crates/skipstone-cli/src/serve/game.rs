@@ -34,8 +34,8 @@ pub(crate) struct Game {
 /// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
-/// Events of one tick, and bytes of their messages: the rest waits in the queues from the drivers, which are bounded, so
-/// that a tick ends however fast clients send.
+/// Events of one tick, and bytes of their messages: the rest waits in the queues from the drivers, which are bounded,
+/// so that a tick ends however fast clients send.
 const EVENTS_MAX: usize = 1 << 16;
 const EVENT_BYTES_MAX: usize = 16 << 20;
 

@@ -41,8 +41,8 @@ pub(crate) fn all(contenders: &[Contender], seeds: &[u64], conditions: usize) ->
     if runs > RUNS_MAX {
         let (rows, seeds) = (contenders.len(), seeds.len());
         return Err(format!(
-            "{rows} transports and modes with {seeds} seeds under {conditions} conditions are {runs} runs, and {RUNS_MAX} \
-             is the most: take fewer of them, by --transports, --modes and --seeds"
+            "{rows} transports and modes with {seeds} seeds under {conditions} conditions are {runs} runs, and \
+             {RUNS_MAX} is the most: take fewer of them, by --transports, --modes and --seeds"
         ));
     }
     let each = contenders.iter().flat_map(|contender| seeds.iter().map(move |seed| (*contender, *seed)));

@@ -164,7 +164,8 @@ impl Endpoint {
         }
     }
 
-    /// Moves the connection's timer to its deadline, if that is earlier. A timer that has become too early stays as it is.
+    /// Moves the connection's timer to its deadline, if that is earlier. A timer that has become too early stays as it
+    /// is.
     pub(super) fn rearm(&mut self, index: u32) {
         self.rearm_from(index, Time::ZERO);
     }

@@ -1,9 +1,9 @@
 //! A timer wheel: thousands of connections, each with one deadline, and no cost for those that are not due.
 //!
 //! Hierarchical (Varghese and Lauck, 1987): six levels of 64 slots, the finest of 128 µs, the coarsest of 38 h in all.
-//! Each connection has one entry, which moves when its deadline becomes earlier; one that has become later is found to be
-//! early when it comes up. Slots are doubly linked lists through one vector, so that moving an entry never searches and
-//! allocates nothing.
+//! Each connection has one entry, which moves when its deadline becomes earlier; one that has become later is found to
+//! be early when it comes up. Slots are doubly linked lists through one vector, so that moving an entry never searches
+//! and allocates nothing.
 
 use crate::time::Time;
 

@@ -1,5 +1,5 @@
-//! Members of networks, of which some have to go when there are too many: the oldest, and those of the network that has the
-//! most. Each answer costs O(log n), since strangers decide how often it is asked for.
+//! Members of networks, of which some have to go when there are too many: the oldest, and those of the network that has
+//! the most. Each answer costs O(log n), since strangers decide how often it is asked for.
 
 use skipstone_proto::Network;
 use std::collections::{BTreeMap, BTreeSet};

@@ -51,8 +51,8 @@ impl Newcomers {
         self.crowd.leave(newcomer);
     }
 
-    /// The socket that must be closed after this one was accepted, if a limit is exceeded: the oldest of its network, or of
-    /// the network with the most.
+    /// The socket that must be closed after this one was accepted, if a limit is exceeded: the oldest of its network,
+    /// or of the network with the most.
     pub(super) fn crowded(&self, newcomer: Newcomer) -> Option<u32> {
         let network = self.crowd.network(newcomer)?;
         let oldest = if self.crowd.len_of(network) > self.limits.network_max as usize {

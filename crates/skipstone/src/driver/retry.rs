@@ -1,5 +1,5 @@
-//! UDP sockets whose reading fails, and when each is read again: an error that stays must not keep the driver busy. A phone
-//! that was suspended leaves sockets that fail for good (ENOTCONN); ENOBUFS passes.
+//! UDP sockets whose reading fails, and when each is read again: an error that stays must not keep the driver busy. A
+//! phone that was suspended leaves sockets that fail for good (ENOTCONN); ENOBUFS passes.
 
 use skipstone_proto::{Duration, Time};
 use std::collections::BTreeMap;

@@ -334,8 +334,8 @@ impl Sockets {
         }
     }
 
-    /// Time at which the next datagram leaves a simulated network or a socket that failed is read again, or [`Time::ZERO`] if
-    /// a socket has more to read or to accept.
+    /// Time at which the next datagram leaves a simulated network or a socket that failed is read again, or
+    /// [`Time::ZERO`] if a socket has more to read or to accept.
     pub(super) fn next_arrival(&self) -> Time {
         let links = |socket: &u32| match self.all.get(*socket as usize)? {
             Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),

@@ -1,8 +1,8 @@
 //! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`): draft-ietf-quic-qlog-main-schema-04
 //! and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own under `skipstone:`.
 //!
-//! `schema` has the records, `log` takes the protocol's events and makes records of them, `orders` is the queue from there to
-//! the thread that writes, which `disk` has, into `open_files`.
+//! `schema` has the records, `log` takes the protocol's events and makes records of them, `orders` is the queue from
+//! there to the thread that writes, which `disk` has, into `open_files`.
 
 mod disk;
 mod limits;

@@ -1,5 +1,5 @@
-//! The queue of records between the endpoints and the thread that writes them: bounded in bytes, so that many connections with
-//! little to write are no more than few with much.
+//! The queue of records between the endpoints and the thread that writes them: bounded in bytes, so that many
+//! connections with little to write are no more than few with much.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

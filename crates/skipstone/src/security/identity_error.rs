@@ -98,6 +98,6 @@ impl std::error::Error for IdentityError {}
 /// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
 pub(super) const CHAIN_BYTES_MAX: usize = 12_288;
 
-/// Bits of an RSA key that a server here signs with. A signature of 8,192 bits costs tens of milliseconds, and of the two
-/// libraries one has none; authorities may have such keys.
+/// Bits of an RSA key that a server here signs with. A signature of 8,192 bits costs tens of milliseconds, and of the
+/// two libraries one has none; authorities may have such keys.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2_048..=4_096;

@@ -28,8 +28,8 @@ pub enum WsAccept {
     Drained,
     /// More clients wait; other sockets have their turn first.
     More,
-    /// A client waits, but this process may not open another file, or the listener fails each time: call again when a file
-    /// was closed, or after a pause.
+    /// A client waits, but this process may not open another file, or the listener fails each time: call again when a
+    /// file was closed, or after a pause.
     OutOfFiles,
 }
 
