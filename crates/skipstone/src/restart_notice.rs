@@ -26,13 +26,15 @@ pub struct RestartNotice {
     at: Option<String>,
 }
 
+/// No server is back sooner, and a server that lets clients in and closes at once is not tried without a pause.
+const PAUSE_MIN: Duration = Duration::from_millis(100);
 /// A server that is away for longer does not restart.
 const PAUSE_MAX: Duration = Duration::from_secs(600);
 /// Longest name of a host (RFC 1035), with brackets and a port.
 const ADDRESS_BYTES_MAX: usize = 255 + 8;
 
 impl RestartNotice {
-    /// Clients come back so long after they heard of it, 10 minutes at most.
+    /// Clients come back so long after they heard of it: 100 ms at least, 10 minutes at most.
     pub fn after(after: Duration) -> Self {
         RestartNotice { after: after.min(PAUSE_MAX), spread: Duration::ZERO, at: None }
     }
@@ -80,9 +82,9 @@ impl RestartNotice {
         Some(RestartNotice { at, ..notice? })
     }
 
-    /// The pause of a client that drew `chance`, any random number.
+    /// The pause of a client that drew `chance`, any random number: 100 ms at least, whatever the server says.
     pub fn pause(&self, chance: u32) -> Duration {
-        (self.after + self.spread.mul_f64(f64::from(chance) / f64::from(u32::MAX))).min(PAUSE_MAX)
+        (self.after + self.spread.mul_f64(f64::from(chance) / f64::from(u32::MAX))).clamp(PAUSE_MIN, PAUSE_MAX)
     }
 
     /// Host and port of another server, if the clients are sent to one.
@@ -160,6 +162,10 @@ mod tests {
         assert_eq!(notice.pause(u32::MAX), Duration::from_millis(750));
         for long in ["retry=0..99999999; x", "retry=600000..1200000", "retry=99999999..99999999"] {
             assert_eq!(RestartNotice::parse(long).expect("a notice").pause(u32::MAX), PAUSE_MAX, "{long}");
+        }
+        for short in ["retry=0..0; x", "retry=0..50", "retry=1..1 at=other.example:9"] {
+            let notice = RestartNotice::parse(short).expect("a notice");
+            assert_eq!([0, u32::MAX].map(|chance| notice.pause(chance)), [PAUSE_MIN; 2], "{short}");
         }
     }
 }

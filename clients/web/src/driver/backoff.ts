@@ -2,7 +2,7 @@
 
 import type { Reconnect } from "../options";
 import type { Clock } from "./clock";
-import { PAUSE_MAX, type RestartNotice } from "./destination";
+import { PAUSE_MAX, PAUSE_MIN, type RestartNotice } from "./destination";
 
 /** Pauses that double from one failure to the next, with a random half: clients that lost a server together come back apart. */
 export class Backoff {
@@ -28,7 +28,7 @@ export class Backoff {
     this.#failures += 1;
     if (notice !== undefined) {
       const asked = Math.min(notice.after + notice.spread * this.#clock.random(), PAUSE_MAX);
-      return Math.max(asked, pauseMin / 2);
+      return Math.max(asked, PAUSE_MIN, pauseMin / 2);
     }
     return pause / 2 + (pause / 2) * this.#clock.random();
   }

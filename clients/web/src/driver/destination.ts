@@ -12,6 +12,8 @@ export interface RestartNotice {
   at?: string;
 }
 
+/** Shortest and longest pause, in milliseconds, whatever a server says. */
+export const PAUSE_MIN = 100;
 export const PAUSE_MAX = 600_000;
 /** A reason that cannot be read stands for one to three seconds, at the same place. */
 const UNKNOWN: RestartNotice = { after: 1_000, spread: 2_000 };

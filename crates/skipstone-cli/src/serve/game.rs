@@ -4,12 +4,13 @@ use super::audience::Audience;
 use super::rates::Rates;
 use super::restart::Restart;
 use super::visit::Visit;
+use super::who::who_is_here;
 use crate::console::SessionId;
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
 use skipstone_lab::clean;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, StressTurn, WHO, Word, Workload};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Everything that the loop owns.
@@ -26,13 +27,15 @@ pub(crate) struct Game {
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
     events: Vec<Event>,
+    /// Clients that asked in this tick who is here.
+    asked_who: BTreeSet<PeerId>,
 }
 
 /// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
-/// Events, and bytes of their messages, that are taken before the first of them is handled: what is taken makes room for
-/// more to come.
+/// Events of one tick, and bytes of their messages: the rest waits in the queues from the drivers, which are bounded,
+/// so that a tick ends however fast clients send.
 const EVENTS_MAX: usize = 1 << 16;
 const EVENT_BYTES_MAX: usize = 16 << 20;
 
@@ -49,6 +52,7 @@ impl Game {
             restart,
             began: Instant::now(),
             events: Vec::new(),
+            asked_who: BTreeSet::new(),
         }
     }
 
@@ -72,18 +76,16 @@ impl Game {
     /// that its peers send from then on.
     pub(super) fn tick(&mut self, audience: &Audience) {
         let mut events = core::mem::take(&mut self.events);
-        let mut is_more = true;
-        while is_more {
-            is_more = self.take_events(&mut events, audience);
-            events.drain(..).for_each(|event| self.handle(event, audience));
-        }
+        self.take_events(&mut events, audience);
+        events.drain(..).for_each(|event| self.handle(event, audience));
         self.events = events;
+        self.answer_who();
         // A driver that is gone reports that through its failure, which ends the server.
         let _ = self.server.flush();
     }
 
-    /// Takes events, and handles those of connections at once. True if there may be more.
-    fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) -> bool {
+    /// Takes the tick's events, and handles those of connections at once.
+    fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) {
         let mut bytes = 0;
         while let Some(event) = self.server.poll_event() {
             match event {
@@ -95,10 +97,9 @@ impl Game {
                 event => events.push(event),
             }
             if events.len() >= EVENTS_MAX || bytes >= EVENT_BYTES_MAX {
-                return true;
+                return;
             }
         }
-        false
     }
 
     fn handle(&mut self, event: Event, audience: &Audience) {
@@ -124,8 +125,7 @@ impl Game {
             }
             Event::Message { peer, channel: CONTROL, payload, .. } => {
                 if payload == WHO {
-                    let word = Word::Who(self.who());
-                    self.say_to(peer, &word);
+                    self.asked_who.insert(peer);
                 } else if let Some(turn) = StressTurn::decode(&payload) {
                     self.on_turn(peer, turn, audience);
                 }
@@ -180,7 +180,9 @@ impl Game {
 
     fn on_turn(&mut self, peer: PeerId, turn: StressTurn, audience: &Audience) {
         let Some(visit) = self.guests.get_mut(&peer) else { return };
-        if let Guest::Stress(_) = visit.guest {
+        if let Guest::Stress(_) = visit.guest
+            && visit.turn != turn
+        {
             visit.turn = turn;
             audience.all().for_each(|watcher| watcher.turned(peer, turn));
         }
@@ -206,9 +208,23 @@ impl Game {
         }
     }
 
+    /// Answers all who asked in this tick with one text.
+    fn answer_who(&mut self) {
+        let asked = core::mem::take(&mut self.asked_who);
+        if asked.is_empty() {
+            return;
+        }
+        let guests = self.guests.values().map(|visit| &visit.guest);
+        let text = Bytes::from(Word::Who(who_is_here(guests)).encode());
+        asked.into_iter().for_each(|peer| self.send_control(peer, &text));
+    }
+
     /// Sends a word to one client.
     pub(super) fn say_to(&mut self, peer: PeerId, word: &Word) {
-        let text = Bytes::from(word.encode());
+        self.send_control(peer, &Bytes::from(word.encode()));
+    }
+
+    fn send_control(&mut self, peer: PeerId, text: &Bytes) {
         self.send_blocking(|server| server.send(peer, CONTROL, text.clone()).map(drop));
     }
 
@@ -226,20 +242,42 @@ impl Game {
             std::thread::sleep(Duration::from_micros(200));
         }
     }
+}
 
-    /// The guests, in a sentence.
-    pub(super) fn who(&self) -> String {
-        let chatting = self.guests.values().filter_map(|visit| match &visit.guest {
-            Guest::Chat(name) => Some(name.as_str()),
-            Guest::Stress(_) => None,
-        });
-        let names: Vec<&str> = chatting.collect();
-        let stress = self.guests.len() - names.len();
-        let names = if names.is_empty() { "nobody chats".into() } else { names.join(", ") };
-        match stress {
-            0 => names,
-            1 => format!("{names}, and 1 stress client"),
-            _ => format!("{names}, and {stress} stress clients"),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skipstone::{ClientConfig, Redundancy, ServerConfig};
+    use skipstone_lab::workload;
+
+    #[test]
+    fn a_client_that_asks_a_thousand_times_in_a_tick_is_answered_once() {
+        let settings = workload::settings(1 << 20, Redundancy::default());
+        let server = Server::start(ServerConfig { settings, ..ServerConfig::offline() }).expect("it needs no socket");
+        let restart = Restart::new(false).expect("it has no signal");
+        let mut game = Game::new(server, Workload::Broadcast, restart);
+        let audience = Audience { console: None, watchers: Vec::new() };
+        let token = Guest::Chat("zoe".into()).token();
+        let mut client = game.server.connect_local(&token, ClientConfig::default()).expect("it is there");
+        while game.guests.is_empty() {
+            game.server.wait(Duration::from_millis(10));
+            game.tick(&audience);
         }
+        let peer = *game.guests.keys().next().expect("it is connected");
+        let ask = Event::Message { peer, channel: CONTROL, payload: Bytes::from(WHO), age: Duration::ZERO };
+        (0..1_000).for_each(|_| game.handle(ask.clone(), &audience));
+        game.tick(&audience);
+        game.say_to(peer, &Word::Say("that was all".into()));
+        game.server.flush().expect("it runs");
+        let mut words = Vec::new();
+        while words.last() != Some(&Word::Say("that was all".into())) {
+            client.wait(Duration::from_millis(10));
+            while let Some(event) = client.poll_event() {
+                if let Event::Message { payload, .. } = event {
+                    words.push(Word::decode(&payload).expect("it is a word"));
+                }
+            }
+        }
+        assert_eq!(words, [Word::Who("zoe".into()), Word::Say("that was all".into())]);
     }
 }

@@ -23,6 +23,7 @@ mod restart;
 mod succession;
 mod ticks;
 mod visit;
+mod who;
 
 use crate::console::{Console, ConsoleConfig};
 use crate::qlog_flags::{QlogFlags, QlogWatch};

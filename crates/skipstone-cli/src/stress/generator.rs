@@ -79,8 +79,10 @@ pub(crate) struct Client {
     pub(crate) drop: Option<ClientDrop>,
     /// How long it took to connect.
     pub(crate) connected_in: Option<Duration>,
-    /// If it comes back: since when it is away, and when it tries next.
+    /// If it comes back, or came back last: since when it is away, and when it tries next.
     away: Option<Absence>,
+    /// Since when its connection stands, if one does.
+    connected_since: Option<Instant>,
 }
 
 /// A client that left and comes back.
@@ -131,6 +133,8 @@ const LATE_MAX: usize = 100_000;
 const UNHEARD_MAX: Duration = Duration::from_secs(10);
 /// A client that is away for longer is given up.
 const AWAY_MAX: Duration = Duration::from_secs(20);
+/// A client whose connection stood for less is still away, so that a server which closes each one at once is given up.
+const STANDS_MIN: Duration = Duration::from_secs(1);
 /// After a lost connection a client tries again in once to twice this time.
 const RETRY: Duration = Duration::from_millis(250);
 
@@ -173,6 +177,7 @@ impl<'p> Generator<'p> {
                 drop: None,
                 connected_in: None,
                 away: None,
+                connected_since: None,
             }));
         }
         Ok(Generator {
@@ -455,7 +460,7 @@ impl<'p> Generator<'p> {
                 // How long it took the first time.
                 let took = client.began.elapsed();
                 client.connected_in = client.connected_in.filter(|_| client.away.is_some()).or(Some(took));
-                (client.away, client.drop) = (None, None);
+                (client.connected_since, client.drop) = (Some(Instant::now()), None);
                 let at = self.epoch.elapsed();
                 self.attendance.iter_mut().for_each(|attendance| attendance.on_connected(number, at));
             }
@@ -479,7 +484,7 @@ impl<'p> Generator<'p> {
         let notice = RestartNotice::of(close);
         let is_temporary = notice.is_some() || close.by == ClosedBy::Nobody || close.code == code::FULL;
         let client = &mut self.clients[number as usize];
-        let since = client.away.as_ref().map_or(now, |away| away.since);
+        let since = client.away_since(now);
         if !is_temporary || now.saturating_duration_since(since) > AWAY_MAX {
             return false;
         }
@@ -610,6 +615,13 @@ impl<'p> Generator<'p> {
 }
 
 impl Client {
+    /// Its connection, or an attempt, ends now. Since when it is away.
+    fn away_since(&mut self, now: Instant) -> Instant {
+        let connected = self.connected_since.take();
+        let has_stood = connected.is_some_and(|since| now.saturating_duration_since(since) >= STANDS_MIN);
+        self.away.as_ref().filter(|_| !has_stood).map_or(now, |away| away.since)
+    }
+
     fn is_on_its_way(&self) -> bool {
         matches!(self.state, ClientState::Away | ClientState::Connecting)
     }
@@ -678,5 +690,28 @@ mod tests {
         schedule.plan(1, Duration::from_secs(59));
         schedule.plan(1, now);
         assert_eq!((schedule.span(now), schedule.planned), (Duration::from_secs(1), 2));
+    }
+
+    #[test]
+    fn a_client_that_is_closed_as_soon_as_it_is_back_was_never_back() {
+        let left = Instant::now();
+        let (next_try, end) = (left, ClientDrop::of(ClosedBy::Peer, code::RESTART));
+        let mut client = Client {
+            carrier: 0,
+            place: 0,
+            peer: None,
+            state: ClientState::Connected,
+            began: left,
+            drop: None,
+            connected_in: None,
+            away: Some(Absence { since: left, next_try, end, why: String::new() }),
+            connected_since: None,
+        };
+        let [back, soon, late] = [500, 600, 1_600].map(|ms| left + Duration::from_millis(ms));
+        client.connected_since = Some(back);
+        assert_eq!(client.away_since(soon), left);
+        assert_eq!(client.away_since(late), left, "nor by an attempt that fails");
+        client.connected_since = Some(back);
+        assert_eq!(client.away_since(late), late);
     }
 }

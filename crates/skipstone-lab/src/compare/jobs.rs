@@ -29,6 +29,26 @@ impl Job {
     }
 }
 
+/// Runs under all conditions together: each has a row of some kilobytes until the end.
+const RUNS_MAX: usize = 32_768;
+
+/// A run of each contender with each seed, to be played under so many conditions.
+///
+/// # Errors
+/// A sentence: there would be too many.
+pub(crate) fn all(contenders: &[Contender], seeds: &[u64], conditions: usize) -> Result<Vec<Job>, String> {
+    let runs = contenders.len().saturating_mul(seeds.len()).saturating_mul(conditions);
+    if runs > RUNS_MAX {
+        let (rows, seeds) = (contenders.len(), seeds.len());
+        return Err(format!(
+            "{rows} transports and modes with {seeds} seeds under {conditions} conditions are {runs} runs, and \
+             {RUNS_MAX} is the most: take fewer of them, by --transports, --modes and --seeds"
+        ));
+    }
+    let each = contenders.iter().flat_map(|contender| seeds.iter().map(move |seed| (*contender, *seed)));
+    Ok(each.map(|(contender, seed)| Job { contender, seed }).collect())
+}
+
 /// What came of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
@@ -83,4 +103,21 @@ pub(crate) fn run_all(
 fn claim<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
     let at = next.fetch_add(1, Ordering::Relaxed);
     jobs.get(at).map(|job| (at, job))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::contender::SimulatedTransport;
+    use super::*;
+    use crate::units::Named;
+
+    #[test]
+    fn no_more_runs_are_planned_than_memory_has_rows_for() {
+        let contenders = Contender::all(&SimulatedTransport::built_in(), None);
+        let seeds = Vec::from_iter(0..1_000);
+        let few = all(&contenders[..8], &seeds, 4).expect("the most that may be");
+        assert_eq!(few.len(), 8_000);
+        let sentence = all(&contenders[..8], &seeds, 5).expect_err("too many");
+        assert!(sentence.contains("40000 runs") && sentence.contains("32768"), "{sentence}");
+    }
 }

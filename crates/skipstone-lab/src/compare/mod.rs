@@ -46,7 +46,7 @@ use condition::Condition;
 use contender::{Contender, Mode, SimulatedTransport};
 use external::ExternalTransport;
 use jobs::{Job, Played, run_all};
-use plan::{ComparePlan, PlanFile};
+use plan::{ComparePlan, PlanFile, distinct};
 use real::run::Traces;
 use real::{Moment, Repeats};
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
@@ -144,7 +144,7 @@ fn compare(arguments: &CompareArguments) -> Result<Exit, String> {
     let traces = Traces { pcap: arguments.pcap.as_deref(), qlog: arguments.qlog.as_deref() };
     let started = SystemTime::now();
     let signals = Signals::watch()?;
-    let jobs = all_jobs(&contenders, &seeds);
+    let jobs = jobs::all(&contenders, &seeds, conditions.len())?;
     let mut repeats = repeats(arguments.repeats, traces, jobs.len() * conditions.len());
     let bar = progress(jobs.len() * conditions.len(), arguments.quiet);
     let mut played = Played { is_whole: true, ..Played::default() };
@@ -189,6 +189,10 @@ fn conditions(file: &PlanFile, flags: &condition::Flags) -> Result<Vec<Condition
 }
 
 fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Contender>, String> {
+    let is_distinct = arguments.transports.as_deref().map_or(Ok(()), distinct);
+    is_distinct.map_err(|sentence| format!("--transports: {sentence}"))?;
+    let is_distinct = arguments.modes.as_deref().map_or(Ok(()), distinct);
+    is_distinct.map_err(|sentence| format!("--modes: {sentence}"))?;
     let named = arguments.transports.clone().or(plan.transports.clone());
     if let Some(transport) = named.iter().flatten().find(|transport| arguments.simulated && transport.needs_sockets()) {
         return Err(format!(
@@ -240,11 +244,6 @@ const REAL_TRANSPORTS: [SimulatedTransport; 14] = {
         Transport::Enet,
     ]
 };
-
-fn all_jobs(contenders: &[Contender], seeds: &[u64]) -> Vec<Job> {
-    let all = contenders.iter().flat_map(|contender| seeds.iter().map(move |seed| (*contender, *seed)));
-    all.map(|(contender, seed)| Job { contender, seed }).collect()
-}
 
 /// A row for each contender and seed; fewer, if it was stopped.
 fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &AtomicBool, bar: &ProgressBar) -> Played {

@@ -3,6 +3,8 @@
 
 mod mistake;
 
+use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
@@ -42,10 +44,10 @@ pub(crate) struct ComparePlan {
     /// Interval at which the client's address changes.
     pub(crate) roam_every: Option<Span>,
     /// The transports that take part; all of them, if the plan does not say.
-    #[serde(default, deserialize_with = "not_empty")]
+    #[serde(default, deserialize_with = "distinct_values")]
     pub(crate) transports: Option<Vec<SimulatedTransport>>,
     /// In which modes Skipstone takes part.
-    #[serde(default, deserialize_with = "not_empty")]
+    #[serde(default, deserialize_with = "distinct_values")]
     pub(crate) modes: Option<Vec<Mode>>,
     /// The link, in both directions.
     pub(crate) link: LinkValues,
@@ -231,12 +233,23 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Span>, D::
     Span::deserialize(deserializer).map(Some)
 }
 
-fn not_empty<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Vec<T>>, D::Error> {
+/// Some values, each named once.
+fn distinct_values<'de, D: Deserializer<'de>, T: Deserialize<'de> + Display>(
+    deserializer: D,
+) -> Result<Option<Vec<T>>, D::Error> {
     let values = Vec::deserialize(deserializer)?;
     if values.is_empty() {
         return Err(serde::de::Error::custom("the list is empty; leave it out for the default"));
     }
+    distinct(&values).map_err(serde::de::Error::custom)?;
     Ok(Some(values))
+}
+
+/// A sentence, if one of the values is named twice.
+pub(crate) fn distinct<T: Display>(values: &[T]) -> Result<(), String> {
+    let mut names = BTreeSet::new();
+    let twice = values.iter().map(T::to_string).find(|name| !names.insert(name.clone()));
+    twice.map_or(Ok(()), |name| Err(format!("{name} is named twice")))
 }
 
 #[cfg(test)]

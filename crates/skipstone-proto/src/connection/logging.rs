@@ -4,6 +4,7 @@ use super::Connection;
 use super::packet_log::{
     AttachedLog, LoggedConnection, LoggedFrames, LossTrigger, PacketEvent, PacketLog, RecoveryMetrics,
 };
+use super::state::Standing;
 use crate::time::Time;
 use crate::wire::datagram::HEADER_BYTES;
 use std::sync::Arc;
@@ -36,8 +37,14 @@ impl Connection {
 
     #[cold]
     fn log_event(&self, attached: &AttachedLog, now: Time, event: &PacketEvent<'_>) {
-        let (shard, peer, side) = (attached.shard, self.identity.peer, self.identity.side);
-        attached.log.on_event(now, &LoggedConnection { shard, peer, side, path: &self.path.current }, event);
+        let connection = LoggedConnection {
+            shard: attached.shard,
+            peer: self.identity.peer,
+            side: self.identity.side,
+            is_player: self.standing() == Standing::Player,
+            path: &self.path.current,
+        };
+        attached.log.on_event(now, &connection, event);
     }
 
     /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the tag.

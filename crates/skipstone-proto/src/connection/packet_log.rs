@@ -41,6 +41,9 @@ pub struct LoggedConnection<'a> {
     pub peer: PeerId,
     /// Which end this is.
     pub side: Side,
+    /// Whether it is established, or a client's own on its way. A server's is not while the application has not
+    /// accepted the client, or has refused it.
+    pub is_player: bool,
     /// The path to the peer at present.
     pub path: &'a Path,
 }

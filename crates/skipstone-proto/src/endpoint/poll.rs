@@ -98,13 +98,9 @@ impl Endpoint {
     /// Does what is due by now.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_costly(now);
-        while let Some((index, tick)) = self.wheel.pop_due(now) {
+        while let Some(index) = self.wheel.pop_due(now) {
             self.totals.work.entries += 1;
-            let Some(slot) = self.slots.at(index) else { continue };
-            if !slot.on_entry(tick) {
-                continue;
-            }
-            let Some(connection) = &mut slot.connection else { continue };
+            let Some(connection) = self.slots.connection_at(index) else { continue };
             if connection.poll_timeout() > now {
                 self.rearm(index);
                 continue;

@@ -2,11 +2,9 @@
 
 use super::groups::Group;
 use super::population::Counted;
-use super::wheel::tick_of;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
 use crate::network::Network;
-use crate::time::Time;
 use skipstone_prefetch::{Step, prefetch};
 
 /// All connections of an endpoint.
@@ -33,10 +31,6 @@ pub(crate) struct Slot {
     pub(crate) is_pending: bool,
     /// Something happened to the connection since [`Slot::untouch`].
     is_touched: bool,
-    /// Time of the connection's first timer in the wheel.
-    armed: Time,
-    /// Time of the timer after that, if known.
-    armed_next: Time,
     pub(crate) groups: Vec<Group>,
     /// As what the endpoint counts the connection.
     pub(crate) counted: Counted,
@@ -58,30 +52,6 @@ impl Slot {
     pub(crate) fn untouch(&mut self) {
         self.is_touched = false;
     }
-
-    /// Whether a timer at this time must be added. A later timer that is already in the wheel is remembered, so that a
-    /// connection which is busy now and then does not add one each time.
-    pub(crate) fn wants_entry(&mut self, at: Time) -> bool {
-        if at >= self.armed {
-            return false;
-        }
-        self.armed_next = self.armed_next.min(self.armed);
-        self.armed = at;
-        true
-    }
-
-    /// Handles a timer of this tick. False if an earlier one replaced it.
-    pub(crate) fn on_entry(&mut self, tick: u64) -> bool {
-        if tick_of(self.armed) == tick {
-            (self.armed, self.armed_next) = (self.armed_next, Time::NEVER);
-            return true;
-        }
-        // Several timers can expire at once, in no particular order.
-        if tick_of(self.armed_next) == tick {
-            self.armed_next = Time::NEVER;
-        }
-        false
-    }
 }
 
 impl Slots {
@@ -97,8 +67,6 @@ impl Slots {
                 is_blocked: false,
                 is_pending: false,
                 is_touched: false,
-                armed: Time::NEVER,
-                armed_next: Time::NEVER,
                 groups: Vec::new(),
                 counted: Counted::Nothing,
                 charge: None,
@@ -128,8 +96,8 @@ impl Slots {
         self.slots.iter().filter_map(|slot| Some(slot.counted.follow(slot.connection.as_ref()?)))
     }
 
-    /// Removes the connection, and says as what it was counted. The slot's marks about queues and wheel stay valid: its entries there will find no
-    /// connection, or the next one, and do no harm.
+    /// Removes the connection, and says as what it was counted. The slot's marks about queues stay valid: its entries
+    /// there will find no connection, or the next one, and do no harm.
     pub(crate) fn empty(&mut self, index: u32) -> Option<(Box<Connection>, Counted)> {
         let slot = self.slots.get_mut(index as usize)?;
         let connection = slot.connection.take()?;
@@ -210,24 +178,5 @@ impl Slots {
     /// Number of slots in use.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wake_ups_that_come_in_the_wrong_order_are_not_waited_for_again() {
-        let [early, late, later] = [5_000, 10_000, 20_000].map(Time::from_micros);
-        let mut slots = Slots::default();
-        let index = slots.reserve().index;
-        let slot = slots.at(index).expect("it is reserved");
-        assert!(slot.wants_entry(late));
-        assert!(slot.wants_entry(early));
-        assert!(!slot.wants_entry(late), "it waits in the wheel");
-        assert!(!slot.on_entry(tick_of(late)), "the early one is on its way");
-        assert!(slot.on_entry(tick_of(early)));
-        assert!(slot.wants_entry(later), "nothing waits any more");
     }
 }

@@ -168,19 +168,16 @@ impl Endpoint {
         }
     }
 
-    /// Sets the connection's timer. A timer that has become too early stays as it is.
+    /// Moves the connection's timer to its deadline, if that is earlier. A timer that has become too early stays as it
+    /// is.
     pub(super) fn rearm(&mut self, index: u32) {
         self.rearm_from(index, Time::ZERO);
     }
 
     /// As `rearm`, and not before `earliest`.
     pub(super) fn rearm_from(&mut self, index: u32, earliest: Time) {
-        let Some(slot) = self.slots.at(index) else { return };
-        let Some(connection) = &slot.connection else { return };
-        let at = connection.poll_timeout().max(earliest);
-        if slot.wants_entry(at) {
-            self.wheel.arm(index, at);
-        }
+        let Some(connection) = self.slots.connection_at(index) else { return };
+        self.wheel.arm(index, connection.poll_timeout().max(earliest));
     }
 
     pub(super) fn remove(&mut self, index: u32) {
@@ -188,6 +185,7 @@ impl Endpoint {
             self.ready.touched.push(peer);
         }
         let Some((mut connection, counted)) = self.slots.empty(index) else { return };
+        self.wheel.disarm(index);
         self.population.recount(counted, Counted::Nothing);
         let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
         if cfg!(feature = "server") && was_pending {

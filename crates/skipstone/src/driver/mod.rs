@@ -16,6 +16,7 @@ mod carrier;
 ))]
 mod chosen_losses;
 pub(crate) mod command;
+mod crowd;
 mod dial;
 mod dialing;
 #[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "dtls/absent.rs")]
@@ -29,7 +30,6 @@ pub(crate) mod impair;
 mod impaired_paths;
 pub(crate) mod impairment_error;
 mod misrouted;
-mod network_counts;
 mod newcomers;
 #[cfg_attr(
     not(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls")),
@@ -46,6 +46,7 @@ mod publisher;
 mod quic;
 mod ready;
 mod receive;
+mod retry;
 mod round;
 mod secured;
 pub(crate) mod sockets;

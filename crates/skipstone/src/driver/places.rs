@@ -1,17 +1,16 @@
 //! How many sessions of DTLS or QUIC without a connection there may be: of strangers, of hosts that have proven their
 //! address, and of each network.
 
-use super::network_counts::NetworkCounts;
+use super::crowd::Crowd;
 use skipstone_proto::{Duration, Network, Time};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The sessions without a connection, by number: a lower one is older.
 #[derive(Debug)]
 pub(super) struct Places {
     limits: PlaceLimits,
     strangers: BTreeSet<u32>,
-    proven: BTreeMap<u32, Network>,
-    networks: NetworkCounts,
+    proven: Crowd<u32>,
     /// When the last session would have begun, had they begun one by one (RFC 3290's leaky bucket, as a time).
     begun_at: Time,
 }
@@ -34,8 +33,7 @@ pub(super) const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
 
 impl Places {
     pub(super) fn new(limits: PlaceLimits) -> Self {
-        let (strangers, proven, networks) = Default::default();
-        Places { limits, strangers, proven, networks, begun_at: Time::ZERO }
+        Places { limits, strangers: BTreeSet::new(), proven: Crowd::default(), begun_at: Time::ZERO }
     }
 
     /// The sessions that have a place.
@@ -77,21 +75,17 @@ impl Places {
     /// oldest of the network with the most.
     pub(super) fn prove(&mut self, number: u32, network: Network) -> Option<u32> {
         self.strangers.remove(&number);
-        let is_crowded = self.networks.add(network) > self.limits.network;
-        self.proven.insert(number, network);
-        if is_crowded {
+        self.proven.enter(number, network);
+        if self.proven.len_of(network) > self.limits.network as usize {
             return Some(number);
         }
-        let crowded = if self.proven.len() > self.limits.proven { self.networks.most() } else { None }?;
-        self.proven.iter().find(|(_, network)| **network == crowded).map(|(number, _)| *number)
+        if self.proven.len() > self.limits.proven { self.proven.oldest_of_largest() } else { None }
     }
 
     /// A session has a connection, or is over.
     pub(super) fn leave(&mut self, number: u32) {
         self.strangers.remove(&number);
-        if let Some(network) = self.proven.remove(&number) {
-            self.networks.remove(network);
-        }
+        self.proven.leave(number);
     }
 }
 

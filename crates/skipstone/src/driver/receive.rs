@@ -6,6 +6,7 @@ use super::guests::Guests;
 use super::impaired_paths::Arrival;
 use super::peer_shards::{PeerShards, deliver};
 use super::ready::MayBeOver;
+use super::retry::Failing;
 use super::round::{Class, Round};
 use super::sockets::{Socket, Stream, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
@@ -16,6 +17,7 @@ use skipstone_proto::Cost;
 use skipstone_proto::Path;
 use skipstone_proto::Time;
 use skipstone_proto::{Endpoint, Lookahead, Step, code};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// A turn of a socket of datagrams, which many players may share.
@@ -41,6 +43,7 @@ impl Driver {
         self.take_misrouted();
         let mut round = Round::begin();
         self.take_local_news(&mut round);
+        self.sockets.note_due_retries(self.clock.now());
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
         for event in &events {
             match event.token() {
@@ -92,7 +95,7 @@ impl Driver {
     fn receive_from(&mut self, number: u32, MayBeOver(may_be_over): MayBeOver, round: &mut Round) {
         round.charge(EMPTY_TURN);
         let clock = &self.clock;
-        let (mut is_refused, mut is_elsewhere, mut is_unwelcome) = (false, false, false);
+        let (mut is_refused, mut is_elsewhere, mut is_unwelcome, mut is_broken) = (false, false, false, false);
         let more = match self.sockets.all.get_mut(number as usize) {
             None | Some(Socket::Dialing) => false,
             Some(Socket::Shared(shared)) => {
@@ -102,18 +105,21 @@ impl Driver {
                     guests: &mut self.guests,
                 };
                 let (denied, stats) = (&self.denied, &mut self.stats);
-                receive_datagrams(&mut shared.udp, &mut self.incoming, clock, round, |now, from, bytes| {
+                let read = receive_datagrams(&mut shared.udp, &mut self.incoming, clock, round, |now, from, bytes| {
                     match &mut shared.paths {
                         _ if denied.has(from.remote.ip()) => stats.denied += 1,
                         Some(paths) => paths.send_up(now, from, bytes),
                         None => server.take(now, number, from, bytes),
                     }
                     server.guests.take_cost()
-                })
+                });
+                // Nothing can stand in for the port that clients know.
+                let _ = self.sockets.retries.after(number, clock.now(), &read);
+                read.unwrap_or(false)
             }
             Some(Socket::Own(own)) => {
                 let (own_path, remote, links) = (own.path(number), own.remote, &mut own.links);
-                let more = receive_datagrams(&mut own.udp, &mut self.incoming, clock, round, |now, from, bytes| {
+                let read = receive_datagrams(&mut own.udp, &mut self.incoming, clock, round, |now, from, bytes| {
                     let path = Path { remote: from.remote, ..own_path };
                     match links {
                         Some(links) if from.remote == remote => links.send_down(now, bytes),
@@ -122,7 +128,8 @@ impl Driver {
                     Cost::ZERO
                 });
                 is_refused = own.udp.take_refusal();
-                more
+                is_broken = self.sockets.retries.after(number, clock.now(), &read) == Some(Failing::Lastingly);
+                read.unwrap_or(false)
             }
             Some(Socket::Stream(stream)) => {
                 let (now, endpoint, denied) = (clock.now(), &mut self.endpoint, &self.denied);
@@ -140,7 +147,8 @@ impl Driver {
                     }
                 });
                 let remote = stream.ws.peer_addr();
-                is_elsewhere = self.sockets.newcomers.follow(&mut stream.newcomer, &remote);
+                let newcomers = &mut self.sockets.newcomers;
+                is_elsewhere = stream.newcomer.is_some_and(|newcomer| newcomers.follow(newcomer, &remote));
                 // A trusted proxy has named the client.
                 let is_denied = stream.newcomer.is_some() && self.denied.has(remote.ip());
                 let more = !is_denied
@@ -175,6 +183,10 @@ impl Driver {
         }
         if is_elsewhere {
             self.make_room_for(number);
+        }
+        if is_broken && let Some(owner) = self.sockets.owner(number as usize) {
+            // If there is no other socket to have, this one is tried again.
+            let _ = self.rebind(owner);
         }
         if is_refused {
             self.on_closed_port(number);
@@ -314,7 +326,7 @@ impl Driver {
             if ws.register(registry, Token(entry.key())).is_ok() {
                 fresh.push(entry.key() as u32);
                 self.stats.streams.accepted += 1;
-                let newcomer = Some(newcomers.add(&ws.peer_addr(), now));
+                let newcomer = Some(newcomers.add(entry.key() as u32, &ws.peer_addr(), now));
                 let class = Class::Stranger;
                 let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer, class };
                 entry.insert(Socket::Stream(Box::new(stream)));
@@ -335,7 +347,7 @@ impl Driver {
     fn make_room_for(&mut self, number: u32) {
         let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize) else { return };
         let crowded = stream.newcomer.and_then(|newcomer| self.sockets.newcomers.crowded(newcomer));
-        if let Some(oldest) = crowded.and_then(|network| self.sockets.oldest_newcomer(network)) {
+        if let Some(oldest) = crowded {
             self.stats.streams.displaced += 1;
             self.remove_stream(oldest);
         }
@@ -400,24 +412,26 @@ impl Driver {
     /// Closes streams whose handshake or closing takes too long, and streams that open no connection in time.
     fn drop_stale_streams(&mut self) {
         let now = Instant::now();
+        while let Some(overdue) = self.sockets.newcomers.overdue(now) {
+            self.drop_stale(overdue);
+        }
         if now < self.sockets.stale_check_at {
             return;
         }
         self.sockets.stale_check_at = now + super::WAIT_MAX;
-        let timeout = self.sockets.newcomers.limits.timeout;
-        let is_overdue =
-            |stream: &Stream| stream.newcomer.is_some_and(|it| now.saturating_duration_since(it.since) >= timeout);
         let is_stale = |(_, socket): &(usize, &Socket)| match socket {
-            Socket::Stream(stream) => stream.ws.is_stale(now) || is_overdue(stream),
+            Socket::Stream(stream) => stream.ws.is_stale(now),
             _ => false,
         };
         let stale: Vec<u32> = self.sockets.all.iter().filter(is_stale).map(|(number, _)| number as u32).collect();
-        for number in stale {
-            self.stats.streams.timed_out += 1;
-            // Nothing else happens that would have it published.
-            self.publisher.is_stale = true;
-            self.lose_stream(number, "the handshake of the stream took too long", false);
-        }
+        stale.into_iter().for_each(|number| self.drop_stale(number));
+    }
+
+    fn drop_stale(&mut self, number: u32) {
+        self.stats.streams.timed_out += 1;
+        // Nothing else happens that would have it published.
+        self.publisher.is_stale = true;
+        self.lose_stream(number, "the handshake of the stream took too long", false);
     }
 
     /// Releases sockets whose connection is over. Also called before a socket is opened: the new socket may get the
@@ -489,33 +503,30 @@ impl Serving<'_> {
     }
 }
 
-/// Passes on received datagrams to `take`, which says what one costs beside what each does. True if more may wait.
+/// Passes on received datagrams to `take`, which says what one costs beside what each does. True if more may wait; an error if the
+/// socket cannot be read.
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
     clock: &Clock,
     round: &mut Round,
     mut take: impl FnMut(Time, AddressPair, &mut [u8]) -> Cost,
-) -> bool {
+) -> io::Result<bool> {
     let mut left = DATAGRAMS_TURN;
     while left.is_left() {
-        match udp.receive_batch(batch) {
-            Ok(0) => return false,
-            Ok(_) => {
-                // Read behind the call: no datagram is handled at a time before it came.
-                let now = clock.now();
-                let datagrams = batch.datagrams();
-                let cost = datagrams.map(|it| DATAGRAM + take(now, it.addresses(), it.bytes)).sum();
-                left -= cost;
-                round.charge(cost);
-            }
-            Err(_) => return true,
+        if udp.receive_batch(batch)? == 0 {
+            return Ok(false);
         }
+        // Read behind the call: no datagram is handled at a time before it came.
+        let now = clock.now();
+        let cost = batch.datagrams().map(|it| DATAGRAM + take(now, it.addresses(), it.bytes)).sum();
+        left -= cost;
+        round.charge(cost);
         if batch.is_short() {
-            return false;
+            return Ok(false);
         }
     }
-    true
+    Ok(true)
 }
 
 /// Passes on a stream's messages. True if more may wait.

@@ -6,6 +6,7 @@ use super::impaired_paths::ImpairedPaths;
 use super::newcomers::{Newcomer, Newcomers};
 use super::protected::Beneath;
 use super::ready::{MayBeOver, Ready};
+use super::retry::Retries;
 use super::round::Class;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
@@ -17,9 +18,9 @@ use crate::url::{Scheme, Target};
 use crate::websocket_rules::Streams;
 use mio::{Registry, Token};
 use skipstone_prefetch::{Step, prefetch};
+use skipstone_proto::PeerId;
 use skipstone_proto::Time;
 use skipstone_proto::{Carrier, Path};
-use skipstone_proto::{Network, PeerId};
 use slab::Slab;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -38,6 +39,8 @@ pub(super) struct Sockets {
     owners: Vec<Option<PeerId>>,
     /// Sockets that have something to read.
     pub(super) ready: Ready,
+    /// Sockets whose reading fails.
+    pub(super) retries: Retries,
     /// The listener has more to accept without a new event.
     pub(super) is_listener_ready: bool,
     /// Time of the next attempt to accept, after the process had no free file for a waiting client.
@@ -156,6 +159,7 @@ impl Default for Sockets {
             unflushed: Vec::new(),
             owners: Vec::new(),
             ready: Ready::default(),
+            retries: Retries::default(),
             is_listener_ready: false,
             accept_again_at: None,
             newcomers: Newcomers::default(),
@@ -303,6 +307,13 @@ impl Sockets {
         self.ready.add(socket, class, end);
     }
 
+    /// Sockets whose reading failed are read again, where it is time.
+    pub(super) fn note_due_retries(&mut self, now: Time) {
+        let mut due = Vec::new();
+        self.retries.take_due(now, &mut due);
+        due.into_iter().for_each(|socket| self.note_ready(socket, MayBeOver(false)));
+    }
+
     /// Makes this peer the owner of a socket.
     pub(super) fn give(&mut self, socket: u32, peer: PeerId) {
         let place = socket as usize;
@@ -332,6 +343,7 @@ impl Sockets {
         let Some(gone) = self.all.try_remove(socket as usize) else { return };
         self.impaired.retain(|impaired| *impaired != socket);
         self.timed.retain(|timed| *timed != socket);
+        self.retries.on_success(socket);
         if let Socket::Stream(stream) = &gone {
             stream.newcomer.into_iter().for_each(|newcomer| self.newcomers.remove(newcomer));
             self.is_listener_ready |= self.accept_again_at.is_some();
@@ -343,19 +355,8 @@ impl Sockets {
         }
     }
 
-    /// The stream of this network that has waited longest without a connection.
-    pub(super) fn oldest_newcomer(&self, network: Network) -> Option<u32> {
-        let since = |(number, socket): (usize, &Socket)| match socket {
-            Socket::Stream(stream) => {
-                stream.newcomer.filter(|it| it.network == network).map(|it| (it.since, number as u32))
-            }
-            _ => None,
-        };
-        self.all.iter().filter_map(since).min().map(|(_, number)| number)
-    }
-
-    /// Time at which the next datagram leaves a simulated network, or [`Time::ZERO`] if a socket has more to read or to
-    /// accept.
+    /// Time at which the next datagram leaves a simulated network or a socket that failed is read again, or
+    /// [`Time::ZERO`] if a socket has more to read or to accept.
     pub(super) fn next_arrival(&self) -> Time {
         let links = |socket: &u32| match self.all.get(*socket as usize)? {
             Socket::Own(own) => own.links.as_ref().map(Links::next_arrival),
@@ -364,7 +365,8 @@ impl Sockets {
         };
         let arrivals = self.impaired.iter().filter_map(links);
         let idle = self.ready.is_empty() && !self.is_listener_ready;
-        arrivals.min().unwrap_or(Time::NEVER).min(if idle { Time::NEVER } else { Time::ZERO })
+        let next = arrivals.min().unwrap_or(Time::NEVER).min(self.retries.next());
+        next.min(if idle { Time::NEVER } else { Time::ZERO })
     }
 
     /// Counters of the simulated networks, towards the server and towards the clients.

@@ -5,7 +5,7 @@
 pub struct QlogLimits {
     /// Bytes of all files together, at which the log stops. A packet takes 150 to 400 bytes.
     pub bytes_max: u64,
-    /// Files, one per connection; later connections have none.
+    /// Files, one for each client that is let in, or that connects from here; later connections have none.
     pub files_max: u32,
     /// Whether the endpoints wait for a disk that is too slow, as those in virtual time can. Otherwise the log stops.
     pub waits_for_disk: bool,
@@ -21,9 +21,9 @@ impl Default for QlogLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QlogStatus {
-    /// Files that were begun.
+    /// Connections that have a file.
     pub files: u32,
-    /// Connections without a file, because there are as many as there may be.
+    /// Connections without a file, because there are as many as there may be, or the system has no room for open files.
     pub left_out: u64,
     /// Bytes of all files, those that are still to be written included.
     pub bytes: u64,

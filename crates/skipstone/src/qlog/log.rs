@@ -1,6 +1,7 @@
 //! Makes records of an endpoint's packet events, and hands them to the disk in chunks.
 
-use super::disk::{CHUNK_BYTES, Disk, lock};
+use super::disk::Disk;
+use super::orders::{Order, lock};
 use super::schema::{self, Data, Header, Record};
 use skipstone_proto::{LoggedConnection, PacketEvent, PacketLog, PeerId, Time};
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 #[derive(Debug)]
 pub(super) struct EndpointLog {
     disk: Arc<Mutex<Disk>>,
-    name: String,
+    name: Arc<str>,
     /// In virtual time: how long after 1970 its clock shows zero.
     zero: Option<Duration>,
     state: Mutex<State>,
@@ -25,11 +26,10 @@ struct State {
     handed: Instant,
 }
 
-/// The file of one connection.
+/// What is logged of one connection.
 #[derive(Debug)]
 struct Trace {
-    /// `None` if it has none.
-    file: Option<u32>,
+    file: TraceFile,
     /// The zero of its times.
     reference: Time,
     last: Time,
@@ -37,33 +37,68 @@ struct Trace {
     records: Vec<u8>,
 }
 
+/// The file of one connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TraceFile {
+    /// The connection is a stranger's: it gets a file once it is accepted, and leaves nothing otherwise.
+    Waits,
+    Number(u32),
+    /// It has none, and gets none.
+    None,
+}
+
 /// By the machine's clock.
 pub(super) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
+/// Bytes that are written at once, and those of a stranger that wait.
+const CHUNK_BYTES: usize = 16 << 10;
 /// Fewer bytes than a chunk are written after so long.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 
 impl EndpointLog {
     pub(super) fn new(disk: Arc<Mutex<Disk>>, name: &str, zero: Option<Duration>) -> Self {
         let state = State { traces: BTreeMap::new(), handed: Instant::now() };
-        EndpointLog { disk, name: name.to_owned(), zero, state: Mutex::new(state) }
+        EndpointLog { disk, name: name.into(), zero, state: Mutex::new(state) }
     }
 
-    /// Begins a file with its header and the connection's addresses.
+    /// Begins with the header and the connection's addresses.
     fn begin(&self, now: Time, connection: &LoggedConnection<'_>) -> Trace {
-        let file = lock(&self.disk).begin(&self.name);
         let remote = connection.path.remote;
-        let mut trace = Trace { file, reference: now, last: now, remote, records: Vec::new() };
-        if trace.file.is_some() {
-            let title = format!("{} and {}, {}", self.name, remote, connection.path.carrier.name);
-            let since_zero = Duration::from_micros(now.as_micros());
-            let reference = self.zero.map_or_else(since_1970, |zero| zero + since_zero);
-            trace.add(&Header::new(&title, connection.side, reference));
-            trace.tell_path(now, connection);
-        }
+        let mut trace = Trace { file: TraceFile::Waits, reference: now, last: now, remote, records: Vec::new() };
+        let title = format!("{} and {}, {}", self.name, remote, connection.path.carrier.name);
+        let since_zero = Duration::from_micros(now.as_micros());
+        let reference = self.zero.map_or_else(since_1970, |zero| zero + since_zero);
+        trace.add(&Header::new(&title, connection.side, reference));
+        trace.tell_path(now, connection);
         trace
+    }
+
+    /// Whether another event of this connection is written, or may be.
+    fn takes_more(&self, trace: &mut Trace, connection: &LoggedConnection<'_>) -> bool {
+        if trace.file == TraceFile::Waits && connection.is_player {
+            match lock(&self.disk).begin() {
+                Some(number) => trace.file = TraceFile::Number(number),
+                None => trace.leave_out(),
+            }
+        }
+        match trace.file {
+            TraceFile::Waits => trace.records.len() < CHUNK_BYTES,
+            TraceFile::Number(_) => true,
+            TraceFile::None => false,
+        }
+    }
+
+    fn hand_over(&self, trace: &mut Trace) {
+        let TraceFile::Number(file) = trace.file else { return };
+        if trace.records.is_empty() {
+            return;
+        }
+        let order = Order { file, name: Arc::clone(&self.name), records: std::mem::take(&mut trace.records) };
+        if lock(&self.disk).write(order).is_none() {
+            trace.leave_out();
+        }
     }
 }
 
@@ -73,12 +108,12 @@ impl PacketLog for EndpointLog {
         let key = (connection.shard, connection.peer);
         // A client that connects again has another endpoint, whose clock begins anew.
         if state.traces.get(&key).is_some_and(|trace| now < trace.last)
-            && let Some(earlier) = state.traces.remove(&key)
+            && let Some(mut earlier) = state.traces.remove(&key)
         {
-            earlier.end(&self.disk);
+            self.hand_over(&mut earlier);
         }
         let trace = state.traces.entry(key).or_insert_with(|| self.begin(now, connection));
-        if trace.file.is_none() {
+        if !self.takes_more(trace, connection) {
             return;
         }
         trace.last = now;
@@ -88,18 +123,18 @@ impl PacketLog for EndpointLog {
         }
         trace.add_event(now, &Data::of(event));
         if trace.records.len() >= CHUNK_BYTES {
-            trace.hand_over(&self.disk);
+            self.hand_over(trace);
         }
         if state.handed.elapsed() >= CHUNK_TIME {
             state.handed = Instant::now();
-            state.traces.values_mut().for_each(|trace| trace.hand_over(&self.disk));
+            state.traces.values_mut().for_each(|trace| self.hand_over(trace));
         }
     }
 
     fn on_removed(&self, shard: u32, peer: PeerId) {
         let removed = lock(&self.state).traces.remove(&(shard, peer));
-        if let Some(trace) = removed {
-            trace.end(&self.disk);
+        if let Some(mut trace) = removed {
+            self.hand_over(&mut trace);
         }
     }
 }
@@ -107,7 +142,7 @@ impl PacketLog for EndpointLog {
 impl Drop for EndpointLog {
     fn drop(&mut self) {
         let traces = std::mem::take(&mut lock(&self.state).traces);
-        traces.into_values().for_each(|trace| trace.end(&self.disk));
+        traces.into_values().for_each(|mut trace| self.hand_over(&mut trace));
     }
 }
 
@@ -128,21 +163,8 @@ impl Trace {
         self.records.push(b'\n');
     }
 
-    fn hand_over(&mut self, disk: &Mutex<Disk>) {
-        let Some(file) = self.file else { return };
-        if self.records.is_empty() {
-            return;
-        }
-        let records = std::mem::take(&mut self.records);
-        if lock(disk).write(file, records).is_none() {
-            self.file = None;
-        }
-    }
-
-    fn end(mut self, disk: &Mutex<Disk>) {
-        self.hand_over(disk);
-        if let Some(file) = self.file {
-            lock(disk).end(file);
-        }
+    /// Nothing is written of it any more.
+    fn leave_out(&mut self) {
+        (self.file, self.records) = (TraceFile::None, Vec::new());
     }
 }

@@ -1,11 +1,14 @@
 //! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`): draft-ietf-quic-qlog-main-schema-04
 //! and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own under `skipstone:`.
 //!
-//! `schema` has the records, `log` takes the protocol's events and makes records of them, `disk` has the thread that writes.
+//! `schema` has the records, `log` takes the protocol's events and makes records of them, `orders` is the queue from
+//! there to the thread that writes, which `disk` has, into `open_files`.
 
 mod disk;
 mod limits;
 mod log;
+mod open_files;
+mod orders;
 mod schema;
 #[cfg(test)]
 mod tests;
@@ -13,6 +16,7 @@ mod tests;
 use disk::Disk;
 pub use limits::{QlogLimits, QlogStatus};
 use log::EndpointLog;
+use orders::lock;
 use skipstone_proto::PacketLog;
 use std::io;
 use std::path::Path;
@@ -70,6 +74,6 @@ impl Qlog {
 
     /// How it gets on.
     pub fn status(&self) -> QlogStatus {
-        disk::lock(&self.disk).status()
+        lock(&self.disk).status()
     }
 }

@@ -194,6 +194,77 @@ fn what_has_its_limit_ends_with_a_whole_record_and_says_so() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
+/// A server of this name and a client of each port, which are let in, or not. One connection after another takes part.
+fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
+    let with_log = |config, name: &str| Config { packet_log: Some(qlog.endpoint(name)), ..config };
+    let mut server =
+        Endpoint::new(with_log(Config::server(Settings::default()), "server"), [1; 32]).expect("it is good");
+    let mut now = Time::from_micros(1_000_000);
+    let mut clients = Vec::new();
+    for port in ports {
+        let mut client = Endpoint::new(Config::client(), [port as u8; 32]).expect("it is good");
+        client.connect(now, path(7_777), b"").expect("it may");
+        clients.push((port, client));
+    }
+    for _ in 0..50 {
+        now += Duration::from_millis(10);
+        server.handle_timeout(now);
+        // No datagram is lost where the count of each side begins anew.
+        for (port, client) in &mut clients {
+            client.handle_timeout(now);
+            carry(now, client, (&mut server, *port), &mut 0);
+            while client.poll_event(now).is_some() {}
+        }
+        while let Some(event) = server.poll_event(now) {
+            if let Event::Requested { peer, .. } = event
+                && is_accepting
+            {
+                server.accept(now, peer);
+            }
+        }
+        let mut buffer = vec![0; 1 << 16];
+        while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
+            let port = transmit.path.remote.port();
+            let Some((_, client)) = clients.iter_mut().find(|(of, _)| *of == port) else { continue };
+            for datagram in buffer[..transmit.bytes].chunks_mut(transmit.segment_bytes) {
+                client.handle_datagram(now, path(7_777), datagram);
+            }
+        }
+    }
+}
+
+#[test]
+fn more_connections_than_orders_once_waited_each_have_a_file() {
+    let folder = folder("crowd");
+    let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
+    crowd(&qlog, 1_000..1_400, true);
+    let status = qlog.status();
+    assert_eq!((status.files, status.left_out, status.stopped), (400, 0, None));
+    drop(qlog);
+    for number in 1..=400 {
+        let records = records(&folder, &format!("server-{number}.sqlog"));
+        assert!(count(&records, "transport:packet_received") > 0, "{number}");
+    }
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
+#[test]
+fn clients_that_are_not_let_in_take_no_file() {
+    let folder = folder("strangers");
+    let qlog = Qlog::create(&folder, QlogLimits { files_max: 20, ..QlogLimits::default() }).expect("a folder");
+    crowd(&qlog, 1_000..1_100, false);
+    assert_eq!((qlog.status().files, qlog.status().left_out), (0, 0));
+    crowd(&qlog, 2_000..2_020, true);
+    let status = qlog.status();
+    assert_eq!((status.files, status.left_out, status.stopped), (20, 0, None));
+    drop(qlog);
+    let of_player = records(&folder, "server-1.sqlog");
+    let handshake =
+        |record: &Value| record["name"] == "skipstone:handshake_sent" || record["name"] == "transport:packet_received";
+    assert!(of_player[..4].iter().any(handshake), "the file begins with the handshake: {of_player:?}");
+    fs::remove_dir_all(folder).expect("it is ours");
+}
+
 #[test]
 fn files_that_are_there_stay() {
     let folder = folder("again");
@@ -210,8 +281,10 @@ fn files_that_are_there_stay() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_and_a_folder_that_is_none_are_errors_that_say_so() {
-    let mut full =
-        disk::LogFile { file: fs::OpenOptions::new().write(true).open("/dev/full").expect("a device"), written: 0 };
+    let mut full = open_files::LogFile {
+        file: fs::OpenOptions::new().write(true).open("/dev/full").expect("a device"),
+        written: 0,
+    };
     let error = full.append(b"a record").expect_err("there is no room");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert!(Qlog::create("/dev/null/folder", QlogLimits::default()).is_err());

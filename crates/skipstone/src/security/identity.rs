@@ -47,8 +47,8 @@ pub(super) struct IdentityFiles {
 impl Identity {
     /// Certificate and key as PEM texts, which may be the same, in any order: the server's certificate is the one that the
     /// key belongs to, and those that lead from it to an authority follow. DTLS here does not send these
-    /// ([`Identity::unshown`]). The key is PKCS #8, SEC 1 or PKCS #1, of ECDSA on P-256 or P-384 or of RSA; with RSA
-    /// there is no DTLS, and a handshake costs the server about thirty times as much.
+    /// ([`Identity::unshown`]). The key is PKCS #8, SEC 1 or PKCS #1, of ECDSA on P-256 or P-384 or of RSA with 2,048
+    /// to 4,096 bits; with RSA there is no DTLS, and a handshake costs the server about thirty times as much.
     ///
     /// # Errors
     /// There is no certificate or no key in the texts, the certificate cannot be read, is too long, or is not valid

@@ -1,5 +1,6 @@
 //! Errors of a server's certificate and key, with texts that name the remedy.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::{fmt, io};
 
@@ -67,10 +68,13 @@ impl fmt::Display for IdentityError {
                 "the private key is encrypted with a passphrase. Remedy: openssl pkey -in key.pem -out plain.pem, readable by \
                  the server's user alone (chmod 600)",
             ),
-            IdentityError::Unsupported => f.write_str(
-                "keys here are of ECDSA on P-256 or P-384, or of RSA with 2,048 to 8,192 bits, and this is another. Remedy: \
+            IdentityError::Unsupported => write!(
+                f,
+                "keys here are of ECDSA on P-256 or P-384, or of RSA with {} to {} bits, and this is another. Remedy: \
                  openssl ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
                  --key-type ecdsa)",
+                RSA_BITS.start(),
+                RSA_BITS.end()
             ),
             IdentityError::TooLong(bytes) => write!(
                 f,
@@ -93,3 +97,7 @@ impl std::error::Error for IdentityError {}
 
 /// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
 pub(super) const CHAIN_BYTES_MAX: usize = 12_288;
+
+/// Bits of an RSA key that a server here signs with. A signature of 8,192 bits costs tens of milliseconds, and of the
+/// two libraries one has none; authorities may have such keys.
+pub(super) const RSA_BITS: RangeInclusive<usize> = 2_048..=4_096;

@@ -6,6 +6,7 @@ use super::backend::signature::{
     RsaEncoding, RsaKeyPair,
 };
 use super::ecdsa::EcdsaKey;
+use super::identity_error::RSA_BITS;
 use rustls::{SignatureAlgorithm, SignatureScheme};
 use rustls_pki_types::PrivateKeyDer;
 
@@ -26,7 +27,7 @@ const RSA_SCHEMES: [(SignatureScheme, &dyn RsaEncoding); 6] = [
 ];
 
 impl PrivateKey {
-    /// A key in PKCS #8, SEC 1 or PKCS #1; `None` if the key is of another kind, or an RSA key of fewer than 2,048 bits.
+    /// A key in PKCS #8, SEC 1 or PKCS #1; `None` if the key is of another kind, or an RSA key beyond [`RSA_BITS`].
     pub(super) fn load(key: &PrivateKeyDer<'_>) -> Option<Self> {
         if let Some(ecdsa) = EcdsaKey::load(key) {
             return Some(PrivateKey::Ecdsa(ecdsa));
@@ -36,7 +37,7 @@ impl PrivateKey {
             PrivateKeyDer::Pkcs8(pkcs8) => RsaKeyPair::from_pkcs8(pkcs8.secret_pkcs8_der()).ok(),
             _ => None,
         };
-        rsa.map(PrivateKey::Rsa)
+        rsa.filter(|key| RSA_BITS.contains(&(8 * super::backend::rsa_signature_bytes(key)))).map(PrivateKey::Rsa)
     }
 
     pub(super) fn is_ecdsa(&self) -> bool {
@@ -74,5 +75,22 @@ impl PrivateKey {
                 key.sign(*encoding, &random, message, &mut signature).ok().map(|()| signature)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::security::identity_error::IdentityError;
+    use rustls_pki_types::pem::PemObject;
+
+    #[test]
+    fn an_rsa_key_has_the_bits_that_the_sentence_names() {
+        let load = |pem: &str| PrivateKey::load(&PrivateKeyDer::from_pem_slice(pem.as_bytes()).expect("it is a key"));
+        assert!(load(include_str!("../../tests/rsa.pem")).is_some(), "2,048 bits");
+        assert!(load(include_str!("../../tests/rsa-8192.pem")).is_none());
+        let sentence = IdentityError::Unsupported.to_string();
+        let bits = format!("RSA with {} to {} bits", RSA_BITS.start(), RSA_BITS.end());
+        assert!(sentence.contains(&bits) && *RSA_BITS.end() == 4_096, "{sentence}");
     }
 }

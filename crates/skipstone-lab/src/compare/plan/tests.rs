@@ -48,6 +48,8 @@ fn a_mistake_has_its_line_and_column_and_the_nearest_name() {
         ("\"cubic\"", "\"cubik\"", "p.toml:19:8", "did you mean cubic?"),
         ("[\"skipstone\"]", "[\"skipston\"]", "p.toml:8:14", "did you mean skipstone?"),
         ("[\"skipstone\"]", "[]", "p.toml:8:14", "the list is empty"),
+        ("[\"skipstone\"]", "[\"kcp\", \"quinn\", \"kcp\"]", "p.toml:8:14", "kcp is named twice"),
+        ("[\"lean\",", "[\"fixed:10+3\",", "p.toml:9:9", "fixed:10+3 is named twice"),
         ("\"10s\"", "\"10\"", "p.toml:16:19", "10 has no unit"),
         ("ahead", "head", "p.toml:20:1", "did you mean ahead?"),
         ("= 60", "= sixty", "p.toml:5:20", ""),

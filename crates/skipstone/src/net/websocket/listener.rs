@@ -28,7 +28,8 @@ pub enum WsAccept {
     Drained,
     /// More clients wait; other sockets have their turn first.
     More,
-    /// A client waits, but this process may not open another file: call again when a file was closed.
+    /// A client waits, but this process may not open another file, or the listener fails each time: call again when a
+    /// file was closed, or after a pause.
     OutOfFiles,
 }
 
@@ -138,6 +139,7 @@ impl WsListener {
 
     /// Accepts waiting clients, some dozens at most, and passes them to `on_connection`, which registers or drops them.
     pub fn accept_ready(&mut self, mut on_connection: impl FnMut(WsConnection)) -> WsAccept {
+        let accepted = self.statistics.accepted;
         for _ in 0..ACCEPTS_MAX {
             match self.listener.accept() {
                 Ok((tcp, peer)) => {
@@ -154,7 +156,8 @@ impl WsListener {
                 Err(_) => self.statistics.aborted += 1,
             }
         }
-        WsAccept::More
+        // An error that stays would have the driver call again without end.
+        if self.statistics.accepted == accepted { WsAccept::OutOfFiles } else { WsAccept::More }
     }
 }
 
@@ -174,3 +177,16 @@ fn is_shortage(error: &io::Error) -> bool {
 const BACKLOG: i32 = 1024;
 /// Connections taken in one turn.
 const ACCEPTS_MAX: usize = 16;
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_listener_that_fails_is_not_called_again_at_once() {
+        let address = ([127, 0, 0, 1], 0).into();
+        let mut listener = WsListener::bind(address, WsOptions::default()).expect("a port");
+        socket2::SockRef::from(&listener.listener).shutdown(std::net::Shutdown::Both).expect("it listens");
+        assert_eq!(listener.accept_ready(|_| unreachable!("nobody comes")), WsAccept::OutOfFiles);
+    }
+}
