@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::door::{STRANGERS_MAX, Seat, Seats, make_room};
 use parking_lot::Mutex;
 
 use super::driver;
 use super::handler::SessionId;
 use super::log_queue::LogQueue;
-use super::seats::{STRANGERS_MAX, Seat, Seats, make_room};
 use super::session::{ConsoleSession, Place, Settings};
 
 /// The state that the console and its acceptor share.

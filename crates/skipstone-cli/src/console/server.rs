@@ -5,11 +5,11 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use crate::door::{Seats, check_token};
+
 use super::acceptor::{Acceptor, Shared};
-use super::auth;
 use super::handler::Handler;
 use super::limits::Limits;
-use super::seats::Seats;
 use super::session::Settings;
 
 /// How a console is set up.
@@ -118,7 +118,7 @@ impl Drop for Console {
 fn check(config: &ConsoleConfig) -> io::Result<()> {
     let invalid = |sentence: String| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
     match &config.token {
-        Some(token) => auth::check_token(token).or_else(|sentence| invalid(sentence.to_owned())),
+        Some(token) => check_token(token).or_else(|sentence| invalid(sentence.to_owned())),
         None if config.listen.ip().to_canonical().is_loopback() => Ok(()),
         None => invalid(format!(
             "the console would listen on {}, where other machines can reach it, without a token: \

@@ -6,14 +6,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::auth::same_in_constant_time;
+use crate::door::{Seat, same_in_constant_time};
+
 use super::codec::{Codec, Event, NO_OPERATION};
 use super::commands::{self, EngineCommand, LogSwitch};
 use super::handler::{Handler, Reply, SessionId};
 use super::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use super::line::LineAssembler;
 use super::log_queue::LogQueue;
-use super::seats::Seat;
 use super::text::push_lines;
 
 /// The settings that all sessions of a console share.

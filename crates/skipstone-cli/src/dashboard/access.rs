@@ -1,6 +1,6 @@
 //! Who may ask: the names under which the server answers, and the token.
 
-use crate::console::auth;
+use crate::door;
 use axum::http::HeaderMap;
 use skipstone::net::websocket::TrustedProxies;
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +22,7 @@ impl Access {
     pub(super) fn new(listen: SocketAddr, token: Option<String>, names: &[String]) -> Result<Self, String> {
         let listens_on_loopback = listen.ip().to_canonical().is_loopback();
         match &token {
-            Some(token) => auth::check_token(token)?,
+            Some(token) => door::check_token(token)?,
             None if listens_on_loopback => {}
             None => {
                 return Err(format!(
@@ -59,7 +59,7 @@ impl Access {
     pub(super) fn is_token(&self, given: Option<&[u8]>) -> bool {
         match &self.token {
             None => true,
-            Some(token) => given.is_some_and(|given| auth::same_in_constant_time(token.as_bytes(), given)),
+            Some(token) => given.is_some_and(|given| door::same_in_constant_time(token.as_bytes(), given)),
         }
     }
 

@@ -8,10 +8,10 @@ use crate::console::SessionId;
 use crate::console::codec::NO_OPERATION;
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use crate::console::log_queue::LogQueue;
-use crate::console::seats::Seats;
 use crate::console::session::{ConsoleSession, Place, Settings};
 use crate::console::tests::client::{BIG_BYTES, Commands};
 use crate::console::tests::random::Random;
+use crate::door::Seats;
 
 fn session(now: Instant) -> ConsoleSession {
     let settings =

@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// The seats of a console.
 #[derive(Debug)]
-pub(super) struct Seats {
+pub(crate) struct Seats {
     max: usize,
     taken: AtomicUsize,
 }
 
 /// The place of one session: unauthenticated, until the session takes a seat.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(crate) struct Seat {
     seats: Arc<Seats>,
     client: IpAddr,
     state: AtomicU8,
@@ -26,24 +26,24 @@ const DISPLACED: u8 = 2;
 
 impl Seats {
     /// So many seats, all free.
-    pub(super) fn new(max: usize) -> Arc<Seats> {
+    pub(crate) fn new(max: usize) -> Arc<Seats> {
         Arc::new(Seats { max, taken: AtomicUsize::new(0) })
     }
 
     /// Number of seats.
-    pub(super) fn max(&self) -> usize {
+    pub(crate) fn max(&self) -> usize {
         self.max
     }
 
     /// A place of an unauthenticated client.
-    pub(super) fn stranger(self: &Arc<Self>, client: IpAddr) -> Arc<Seat> {
+    pub(crate) fn stranger(self: &Arc<Self>, client: IpAddr) -> Arc<Seat> {
         Arc::new(Seat { seats: Arc::clone(self), client, state: AtomicU8::new(STRANGER) })
     }
 }
 
 impl Seat {
     /// Takes a seat; whether there was one. A displaced session gets none.
-    pub(super) fn take(&self) -> bool {
+    pub(crate) fn take(&self) -> bool {
         if !self.is_stranger() {
             return self.state.load(Ordering::SeqCst) == SEATED;
         }
@@ -59,17 +59,17 @@ impl Seat {
     }
 
     /// How many seats there are.
-    pub(super) fn seats_max(&self) -> usize {
+    pub(crate) fn seats_max(&self) -> usize {
         self.seats.max()
     }
 
     /// Whether the session has no seat and is not displaced.
-    pub(super) fn is_stranger(&self) -> bool {
+    pub(crate) fn is_stranger(&self) -> bool {
         self.state.load(Ordering::SeqCst) == STRANGER
     }
 
     /// Whether another unauthenticated client displaced this one.
-    pub(super) fn is_displaced(&self) -> bool {
+    pub(crate) fn is_displaced(&self) -> bool {
         self.state.load(Ordering::SeqCst) == DISPLACED
     }
 
@@ -89,7 +89,7 @@ impl Drop for Seat {
 /// Makes room for one more unauthenticated client among these places, oldest first. The oldest one of the address that
 /// has the most is displaced: a crowd displaces itself, and not an operator at another address who still types the
 /// token.
-pub(super) fn make_room<'a>(places: impl Iterator<Item = &'a Seat>) {
+pub(crate) fn make_room<'a>(places: impl Iterator<Item = &'a Seat>) {
     let strangers: Vec<&Seat> = places.filter(|seat| seat.is_stranger()).collect();
     if strangers.len() < STRANGERS_MAX {
         return;
@@ -102,7 +102,7 @@ pub(super) fn make_room<'a>(places: impl Iterator<Item = &'a Seat>) {
 }
 
 /// Clients at once that have not shown yet that they are operators.
-pub(super) const STRANGERS_MAX: usize = 8;
+pub(crate) const STRANGERS_MAX: usize = 8;
 
 #[cfg(test)]
 mod tests {
