@@ -21,7 +21,6 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
         if let Some(reason) = ending.get() {
             session.handle_server_end(reason);
         }
-        session.process(Instant::now());
         if send(&mut stream, &mut session, &mut patience).is_break() {
             return;
         }
@@ -34,8 +33,9 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
                 return;
             }
         } else if session.transmit().is_empty() {
-            std::thread::sleep(POLL / 4);
+            std::thread::sleep(POLL);
         }
+        session.process(Instant::now());
     }
 }
 

@@ -5,7 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use crate::door::{Seats, check_token};
+use crate::door::{Places, PlacesMax, check_token};
 
 use super::acceptor::{Acceptor, Shared};
 use super::handler::Handler;
@@ -71,7 +71,7 @@ impl Console {
             listener,
             settings: Arc::new(Settings { token, banner, limits, handler }),
             shared: Arc::clone(&shared),
-            seats: Seats::new(sessions_max),
+            places: Places::new(PlacesMax { strangers: STRANGERS_MAX, seats: sessions_max }),
             sessions: Vec::new(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
@@ -134,3 +134,6 @@ fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
         io::Error::new(error.kind(), sentence)
     })
 }
+
+/// Clients at once that have given neither token nor command: a thread each.
+const STRANGERS_MAX: usize = 64;

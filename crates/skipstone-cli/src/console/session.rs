@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::door::{Seat, same_in_constant_time};
+use crate::door::{Place, same_in_constant_time};
 
 use super::codec::{Codec, Event, NO_OPERATION};
 use super::commands::{self, EngineCommand, LogSwitch};
@@ -24,17 +24,12 @@ pub(super) struct Settings {
     pub(super) handler: Arc<dyn Handler>,
 }
 
-/// The state that a session shares with the acceptor.
-pub(super) struct Place {
-    pub(super) log: Arc<LogQueue>,
-    pub(super) seat: Arc<Seat>,
-}
-
 /// The conversation with one client.
 pub(super) struct ConsoleSession {
     id: SessionId,
     settings: Arc<Settings>,
     place: Place,
+    log: Arc<LogQueue>,
     began: Instant,
     phase: Phase,
     codec: Codec,
@@ -55,11 +50,12 @@ enum Phase {
 
 impl ConsoleSession {
     /// A session that begins `now`, as a stranger; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> Self {
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, log: Arc<LogQueue>, now: Instant) -> Self {
         let mut session = Self {
             id,
             settings,
             place,
+            log,
             began: now,
             phase: Phase::Open,
             codec: Codec::new(),
@@ -94,9 +90,9 @@ impl ConsoleSession {
         self.end(&format!("server ends: {reason}"));
     }
 
-    /// Goes on with whatever `now` and the input allow.
+    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the session
+    /// was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
     pub(super) fn process(&mut self, now: Instant) {
-        self.on_time(now);
         while !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
                 Some(event) => self.on_event(event),
@@ -104,8 +100,9 @@ impl ConsoleSession {
                 None => break,
             }
         }
+        self.on_time(now);
         while self.transmit.len() < TRANSMIT_BYTES_HIGH && matches!(self.phase, Phase::Open) {
-            let Some(line) = self.place.log.pop() else { break };
+            let Some(line) = self.log.pop() else { break };
             self.say(&line);
         }
         self.codec.poll_transmit(&mut self.transmit);
@@ -133,7 +130,7 @@ impl ConsoleSession {
     }
 
     fn on_time(&mut self, now: Instant) {
-        if self.place.seat.is_displaced() {
+        if self.place.is_displaced() {
             return self.end("others came: the first line has to follow at once");
         }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
@@ -201,8 +198,8 @@ impl ConsoleSession {
     }
 
     fn switch_log(&mut self, switch: Option<LogSwitch>) {
-        let on = switch.map_or(!self.place.log.is_on(), |switch| switch == LogSwitch::On);
-        self.place.log.switch(on);
+        let on = switch.map_or(!self.log.is_on(), |switch| switch == LogSwitch::On);
+        self.log.switch(on);
         self.say(if on { "log is on" } else { "log is off" });
     }
 
@@ -224,15 +221,15 @@ impl ConsoleSession {
     }
 
     fn is_stranger(&self) -> bool {
-        self.place.seat.is_stranger()
+        self.place.is_strangers()
     }
 
     /// Whether the session has a seat, or gets one now. Without a seat the session ends.
     fn is_seated(&mut self) -> bool {
-        if self.place.seat.take() {
+        if self.place.take_seat() {
             return true;
         }
-        let seats = self.place.seat.seats_max();
+        let seats = self.place.max().seats;
         self.end(&format!("the console is full ({seats} sessions): end one of them, then connect again"));
         false
     }
@@ -251,7 +248,7 @@ impl ConsoleSession {
 
     fn over(&mut self) {
         self.phase = Phase::Over;
-        self.place.log.switch(false);
+        self.log.switch(false);
     }
 }
 

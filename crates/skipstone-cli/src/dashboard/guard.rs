@@ -7,7 +7,8 @@
 use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
-use axum::extract::{ConnectInfo, Request, State};
+use crate::door::Place;
+use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
@@ -23,10 +24,11 @@ pub(super) const OWN_HEADER: &str = "x-skipstone";
 pub(super) async fn guard(
     State(state): State<Arc<DashboardState>>,
     ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(place): Extension<Arc<Place>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Err(refusal) = admit(&state, from, &request) {
+    if let Err(refusal) = admit(&state, from, &place, &request) {
         state.count_refusal();
         return refusal.into_response();
     }
@@ -39,7 +41,7 @@ pub(super) async fn guard(
     }
 }
 
-fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<(), Refusal> {
+fn admit(state: &DashboardState, from: SocketAddr, place: &Place, request: &Request) -> Result<(), Refusal> {
     let (headers, path) = (request.headers(), request.uri().path());
     // The host of an absolute target counts, whatever the header says (RFC 9112, section 3.2.2).
     let asked = request.uri().authority().map(Authority::as_str);
@@ -57,6 +59,8 @@ fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<
     }
     if is_api || path == "/metrics" {
         has_token(state, from, headers)?;
+        // Without a free one it is answered all the same, for as long as nobody needs its place.
+        place.take_seat();
     }
     Ok(())
 }

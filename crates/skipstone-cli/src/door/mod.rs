@@ -3,5 +3,5 @@
 mod places;
 mod secret;
 
-pub(crate) use places::{STRANGERS_MAX, Seat, Seats, make_room};
+pub(crate) use places::{Place, Places, PlacesMax};
 pub(crate) use secret::{check_token, same_in_constant_time};

@@ -1,149 +1,198 @@
-//! Rules for a console's clients: unauthenticated clients are few, and a new one displaces an old one; a client gets a
-//! seat by the token, or without a token by a command. So a crowd of silent clients does not lock the operator out.
+//! The places before a door. Whoever comes is a stranger, until a token, or without a token an order, gives it a seat.
+//! Strangers are few: where there are too many, the oldest one of the network with the most of them is displaced. So a crowd
+//! displaces itself, and neither an operator who has a seat nor one of another network who still types the token.
 
-use std::net::IpAddr;
+use parking_lot::Mutex;
+use skipstone_proto::Network;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
-/// The seats of a console.
+/// The strangers and the seats of one door.
 #[derive(Debug)]
-pub(crate) struct Seats {
-    max: usize,
-    taken: AtomicUsize,
+pub(crate) struct Places {
+    max: PlacesMax,
+    taken: Mutex<Taken>,
 }
 
-/// The place of one session: unauthenticated, until the session takes a seat.
-#[derive(Debug)]
-pub(crate) struct Seat {
-    seats: Arc<Seats>,
-    client: IpAddr,
-    state: AtomicU8,
+/// How many at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlacesMax {
+    pub(crate) strangers: usize,
+    pub(crate) seats: usize,
 }
 
-const STRANGER: u8 = 0;
-const SEATED: u8 = 1;
-const DISPLACED: u8 = 2;
+#[derive(Debug, Default)]
+struct Taken {
+    /// By the order in which they came.
+    strangers: BTreeMap<u64, Network>,
+    came: u64,
+    seats: usize,
+}
 
-impl Seats {
-    /// So many seats, all free.
-    pub(crate) fn new(max: usize) -> Arc<Seats> {
-        Arc::new(Seats { max, taken: AtomicUsize::new(0) })
+/// The place of one connection, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Place {
+    places: Arc<Places>,
+    number: u64,
+    has_seat: Mutex<bool>,
+}
+
+impl Places {
+    /// All free.
+    pub(crate) fn new(max: PlacesMax) -> Arc<Self> {
+        Arc::new(Places { max, taken: Mutex::default() })
     }
 
-    /// Number of seats.
-    pub(crate) fn max(&self) -> usize {
+    /// How many there are.
+    pub(crate) fn max(&self) -> PlacesMax {
         self.max
     }
 
-    /// A place of an unauthenticated client.
-    pub(crate) fn stranger(self: &Arc<Self>, client: IpAddr) -> Arc<Seat> {
-        Arc::new(Seat { seats: Arc::clone(self), client, state: AtomicU8::new(STRANGER) })
+    /// The place of a stranger who comes. Another one may have to make room.
+    pub(crate) fn stranger(self: &Arc<Self>, from: Network) -> Place {
+        let mut taken = self.taken.lock();
+        if taken.strangers.len() >= self.max.strangers {
+            taken.displace_one(from);
+        }
+        taken.came += 1;
+        let number = taken.came;
+        taken.strangers.insert(number, from);
+        Place { places: Arc::clone(self), number, has_seat: Mutex::new(false) }
     }
 }
 
-impl Seat {
-    /// Takes a seat; whether there was one. A displaced session gets none.
-    pub(crate) fn take(&self) -> bool {
-        if !self.is_stranger() {
-            return self.state.load(Ordering::SeqCst) == SEATED;
+impl Taken {
+    /// Displaces the oldest stranger of the network that has the most, with one more of `coming`.
+    fn displace_one(&mut self, coming: Network) {
+        let mut counts = BTreeMap::from([(coming, 1)]);
+        self.strangers.values().for_each(|network| *counts.entry(*network).or_insert(0) += 1);
+        let most = counts.values().max().copied();
+        let oldest = self.strangers.iter().find(|(_, network)| counts.get(network).copied() == most);
+        if let Some(number) = oldest.map(|(number, _)| *number) {
+            self.strangers.remove(&number);
         }
-        let free = |taken: usize| (taken < self.seats.max).then_some(taken + 1);
-        if self.seats.taken.fetch_update(Ordering::SeqCst, Ordering::SeqCst, free).is_err() {
-            return false;
+    }
+}
+
+impl Place {
+    /// Takes a seat; whether there was one. WHY: a displaced one may take it too, until its connection is closed: what it
+    /// sent first counts, and not how many came behind it.
+    pub(crate) fn take_seat(&self) -> bool {
+        let mut has_seat = self.has_seat.lock();
+        let mut taken = self.places.taken.lock();
+        if !*has_seat && taken.seats < self.places.max.seats {
+            taken.strangers.remove(&self.number);
+            taken.seats += 1;
+            *has_seat = true;
         }
-        let seated = self.state.compare_exchange(STRANGER, SEATED, Ordering::SeqCst, Ordering::SeqCst).is_ok();
-        if !seated {
-            self.seats.taken.fetch_sub(1, Ordering::SeqCst);
-        }
-        seated
+        *has_seat
     }
 
-    /// How many seats there are.
-    pub(crate) fn seats_max(&self) -> usize {
-        self.seats.max()
+    /// Whether it has no seat.
+    pub(crate) fn is_strangers(&self) -> bool {
+        !*self.has_seat.lock()
     }
 
-    /// Whether the session has no seat and is not displaced.
-    pub(crate) fn is_stranger(&self) -> bool {
-        self.state.load(Ordering::SeqCst) == STRANGER
-    }
-
-    /// Whether another unauthenticated client displaced this one.
+    /// Whether others came, so that its connection has to be closed.
     pub(crate) fn is_displaced(&self) -> bool {
-        self.state.load(Ordering::SeqCst) == DISPLACED
+        self.is_strangers() && !self.places.taken.lock().strangers.contains_key(&self.number)
     }
 
-    fn displace(&self) {
-        let _ = self.state.compare_exchange(STRANGER, DISPLACED, Ordering::SeqCst, Ordering::SeqCst);
+    /// How many there are.
+    pub(crate) fn max(&self) -> PlacesMax {
+        self.places.max
     }
 }
 
-impl Drop for Seat {
+impl Drop for Place {
     fn drop(&mut self) {
-        if self.state.load(Ordering::SeqCst) == SEATED {
-            self.seats.taken.fetch_sub(1, Ordering::SeqCst);
+        let mut taken = self.places.taken.lock();
+        match *self.has_seat.get_mut() {
+            true => taken.seats -= 1,
+            false => drop(taken.strangers.remove(&self.number)),
         }
     }
 }
-
-/// Makes room for one more unauthenticated client among these places, oldest first. The oldest one of the address that
-/// has the most is displaced: a crowd displaces itself, and not an operator at another address who still types the
-/// token.
-pub(crate) fn make_room<'a>(places: impl Iterator<Item = &'a Seat>) {
-    let strangers: Vec<&Seat> = places.filter(|seat| seat.is_stranger()).collect();
-    if strangers.len() < STRANGERS_MAX {
-        return;
-    }
-    let of_same = |seat: &Seat| strangers.iter().filter(|other| other.client == seat.client).count();
-    let most = strangers.iter().map(|seat| of_same(seat)).max().unwrap_or(0);
-    if let Some(oldest) = strangers.iter().find(|seat| of_same(seat) == most) {
-        oldest.displace();
-    }
-}
-
-/// Clients at once that have not shown yet that they are operators.
-pub(crate) const STRANGERS_MAX: usize = 8;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::Ipv4Addr;
+    use std::net::SocketAddr;
 
-    fn from(last: u8) -> IpAddr {
-        Ipv4Addr::new(192, 0, 2, last).into()
+    fn network(number: u8) -> Network {
+        Network::of(&SocketAddr::from(([192, 0, number, 7], 1)))
+    }
+
+    fn displaced(places: &[Place]) -> Vec<usize> {
+        (0..places.len()).filter(|place| places[*place].is_displaced()).collect()
     }
 
     #[test]
-    fn the_oldest_stranger_of_the_largest_crowd_goes() {
-        let seats = Seats::new(2);
-        let mut places = vec![seats.stranger(from(1))];
-        places.extend((1..STRANGERS_MAX).map(|_| seats.stranger(from(2))));
-        make_room(places.iter().map(|seat| &**seat));
-        let displaced: Vec<usize> = (0..places.len()).filter(|place| places[*place].is_displaced()).collect();
-        assert_eq!(displaced, [1]);
-        make_room(places.iter().map(|seat| &**seat));
-        assert!(!places[2].is_displaced(), "there is room already");
+    fn the_oldest_stranger_of_the_largest_network_makes_room() {
+        let door = Places::new(PlacesMax { strangers: 4, seats: 2 });
+        let mut places: Vec<Place> = [1, 2, 2, 2].map(|from| door.stranger(network(from))).into();
+        assert!(displaced(&places).is_empty());
+        places.push(door.stranger(network(3)));
+        assert_eq!(displaced(&places), [1]);
+        places.push(door.stranger(network(3)));
+        assert_eq!(displaced(&places), [1, 2], "both have two with the one who comes: the oldest goes");
     }
 
     #[test]
     fn seats_are_counted_and_come_back() {
-        let seats = Seats::new(1);
-        let (first, second) = (seats.stranger(from(1)), seats.stranger(from(1)));
-        assert!(first.take() && first.take() && !second.take());
+        let door = Places::new(PlacesMax { strangers: 4, seats: 1 });
+        let (first, second) = (door.stranger(network(1)), door.stranger(network(1)));
+        assert!(first.take_seat() && first.take_seat() && !second.take_seat() && second.is_strangers());
         drop(first);
-        assert!(second.take() && !second.is_stranger());
+        assert!(second.take_seat() && !second.is_strangers());
     }
 
     #[test]
-    fn one_who_is_seated_is_never_displaced_and_one_who_is_displaced_gets_no_seat() {
-        let seats = Seats::new(1);
-        let (seated, displaced) = (seats.stranger(from(1)), seats.stranger(from(1)));
-        assert!(seated.take());
-        seated.displace();
-        assert!(!seated.is_displaced());
-        drop(seated);
-        displaced.displace();
-        assert!(displaced.is_displaced() && !displaced.take());
-        assert!(seats.stranger(from(1)).take());
+    fn a_token_in_the_first_bytes_counts_however_many_came_behind_them() {
+        let door = Places::new(PlacesMax { strangers: 1, seats: 1 });
+        let (operator, next) = (door.stranger(network(1)), door.stranger(network(1)));
+        assert!(operator.is_displaced() && operator.take_seat() && !operator.is_displaced());
+        drop(operator);
+        assert!(next.take_seat(), "its seat came back");
+    }
+
+    /// 2,000 arrivals, seats and ends in a random order, from five networks.
+    #[test]
+    fn no_seat_is_displaced_and_no_stranger_of_a_small_network_is() {
+        let max = PlacesMax { strangers: 8, seats: 4 };
+        let door = Places::new(max);
+        let mut seed = 42_u64;
+        let mut below = |limit: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (seed >> 33) as usize % limit
+        };
+        let mut places: Vec<(u8, Place)> = Vec::new();
+        for _ in 0..2_000 {
+            let waiting = |places: &[(u8, Place)], from: u8| {
+                places.iter().filter(|(of, place)| *of == from && place.is_strangers()).count()
+            };
+            match below(4) {
+                0 if !places.is_empty() => drop(places.swap_remove(below(places.len()))),
+                1 if !places.is_empty() => {
+                    let seats = places.iter().filter(|(_, place)| !place.is_strangers()).count();
+                    let (_, place) = &places[below(places.len())];
+                    assert_eq!(place.take_seat(), seats < max.seats || !place.is_strangers());
+                }
+                _ => {
+                    let from = below(5) as u8;
+                    let new = door.stranger(network(from));
+                    assert!(!new.is_displaced());
+                    places.push((from, new));
+                    let most = (0..5).map(|from| waiting(&places, from)).max();
+                    for (from, place) in &places {
+                        assert!(!place.is_displaced() || Some(waiting(&places, *from)) == most, "of a small network");
+                        assert!(!place.is_displaced() || place.is_strangers());
+                    }
+                    places.retain(|(_, place)| !place.is_displaced());
+                }
+            }
+            let strangers: usize = (0..5).map(|from| waiting(&places, from)).sum();
+            assert!(strangers <= max.strangers && places.len() - strangers <= max.seats);
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::console::limits::Limits;
@@ -31,12 +32,15 @@ impl Handler for Commands {
 /// The reply to `big`.
 pub(super) const BIG_BYTES: usize = 512 * 1024;
 
+/// A token as long as it must be.
+pub(super) const TOKEN: &str = "open sesame, open";
+
 pub(super) fn config() -> ConsoleConfig {
     ConsoleConfig { banner: "hello".to_owned(), ..ConsoleConfig::default() }
 }
 
 pub(super) fn with_token() -> ConsoleConfig {
-    ConsoleConfig { token: Some("secret".to_owned()), ..config() }
+    ConsoleConfig { token: Some(TOKEN.to_owned()), ..config() }
 }
 
 pub(super) fn limits() -> Limits {
@@ -96,6 +100,19 @@ impl Client {
     pub(super) fn read_to_any_end(&mut self) -> Vec<u8> {
         while self.receive().is_ok_and(|count| count > 0) {}
         std::mem::take(&mut self.received)
+    }
+
+    /// The same, or until this is over.
+    pub(super) fn read_to_any_end_or(&mut self, is_over: &AtomicBool) {
+        self.stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout can be set");
+        let mut buffer = [0; 1024];
+        while !is_over.load(Ordering::Relaxed) {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return,
+                Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return,
+                _ => {}
+            }
+        }
     }
 
     fn receive(&mut self) -> io::Result<usize> {

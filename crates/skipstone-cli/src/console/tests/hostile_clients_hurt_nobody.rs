@@ -1,6 +1,7 @@
 //! Noise, floods, crowds and clients that do not read, over loopback.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::console::limits::Limits;
@@ -52,19 +53,50 @@ fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
 #[test]
 fn silent_strangers_lock_nobody_out() {
     for (config, greeting) in [(config(), "hello\r\n"), (with_token(), "token: \r\n")] {
-        let first_line = if config.token.is_some() { "secret\n" } else { "" };
+        let first_line = first_line(&config);
         let console = console(config);
-        let mut silent: Vec<_> = (0..64).map(|_| Client::connect(console.local_addr())).collect();
+        let mut silent: Vec<_> = (0..80).map(|_| Client::connect(console.local_addr())).collect();
         let mut operator = Client::connect(console.local_addr());
         operator.send(format!("{first_line}who\n"));
-        operator.read_until("session 65\r\n");
+        operator.read_until("session 81\r\n");
         // The strangers who come later displace each other, and not the operator.
-        silent.extend((0..64).map(|_| Client::connect(console.local_addr())));
+        silent.extend((0..80).map(|_| Client::connect(console.local_addr())));
         operator.send("stats\nquit\n");
         assert_eq!(operator.read_to_end(), "peers 1\r\nloss 0\r\nbye\r\n");
         let heard = silent[0].read_to_end();
         assert_eq!(heard, format!("{greeting}others came: the first line has to follow at once\r\n"));
     }
+}
+
+/// Strangers that come again whenever they are thrown out, from the operator's own address.
+#[test]
+fn an_operator_who_begins_with_the_token_gets_in_whatever_crowd_comes_again_and_again() {
+    for config in [config(), with_token()] {
+        let first_line = first_line(&config);
+        let console = console(config);
+        let (address, is_over) = (console.local_addr(), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            for _ in 0..200 {
+                scope.spawn(|| {
+                    while !is_over.load(Ordering::Relaxed) {
+                        Client::connect(address).read_to_any_end_or(&is_over);
+                    }
+                });
+            }
+            for _ in 0..20 {
+                let mut operator = Client::connect(address);
+                operator.send(format!("{first_line}stats\nquit\n"));
+                let heard = String::from_utf8_lossy(&operator.read_to_any_end()).into_owned();
+                is_over.fetch_or(!heard.ends_with("loss 0\r\nbye\r\n"), Ordering::Relaxed);
+                assert!(heard.ends_with("loss 0\r\nbye\r\n"), "{heard}");
+            }
+            is_over.store(true, Ordering::Relaxed);
+        });
+    }
+}
+
+fn first_line(config: &ConsoleConfig) -> String {
+    config.token.iter().map(|token| format!("{token}\n")).collect()
 }
 
 #[test]

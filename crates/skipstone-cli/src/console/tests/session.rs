@@ -1,6 +1,6 @@
 //! Sessions without sockets: their bounds under random input, and what needs a clock.
 
-use std::net::Ipv4Addr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,16 +8,18 @@ use crate::console::SessionId;
 use crate::console::codec::NO_OPERATION;
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use crate::console::log_queue::LogQueue;
-use crate::console::session::{ConsoleSession, Place, Settings};
+use crate::console::session::{ConsoleSession, Settings};
 use crate::console::tests::client::{BIG_BYTES, Commands};
 use crate::console::tests::random::Random;
-use crate::door::Seats;
+use crate::door::{Places, PlacesMax};
+use skipstone_proto::Network;
 
 fn session(now: Instant) -> ConsoleSession {
     let settings =
         Settings { token: None, banner: "hello".to_owned(), limits: Limits::default(), handler: Arc::new(Commands) };
-    let place = Place { log: Arc::new(LogQueue::default()), seat: Seats::new(1).stranger(Ipv4Addr::LOCALHOST.into()) };
-    ConsoleSession::new(SessionId(1), Arc::new(settings), place, now)
+    let places = Places::new(PlacesMax { strangers: 1, seats: 1 });
+    let place = places.stranger(Network::of(&SocketAddr::from(([127, 0, 0, 1], 1))));
+    ConsoleSession::new(SessionId(1), Arc::new(settings), place, Arc::new(LogQueue::default()), now)
 }
 
 fn sent(session: &mut ConsoleSession, now: Instant) -> Vec<u8> {

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::console::limits::Limits;
-use crate::console::tests::client::{Client, Commands, config, console, limits, with_token};
+use crate::console::tests::client::{Client, Commands, TOKEN, config, console, limits, with_token};
 use crate::console::{Console, ConsoleConfig};
 
 #[test]
 fn nothing_is_said_and_no_command_runs_before_the_token() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
-    client.send("secret\nwho\nquit\n");
+    client.send(format!("{TOKEN}\nwho\nquit\n"));
     assert_eq!(client.read_to_end(), "token: \r\nhello\r\nsession 1\r\nbye\r\n");
 }
 
@@ -20,7 +20,7 @@ fn nothing_is_said_and_no_command_runs_before_the_token() {
 fn a_first_line_that_is_no_token_ends_the_session() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
-    client.send("secret2\nsecret\nwho\n");
+    client.send(format!("{TOKEN}2\n{TOKEN}\nwho\n"));
     assert_eq!(client.read_to_end(), "token: \r\nwrong token: connect again\r\n");
 }
 

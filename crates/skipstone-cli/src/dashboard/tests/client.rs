@@ -12,6 +12,9 @@ use std::time::Duration;
 /// Whatever takes longer hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A token as long as it must be.
+pub(super) const TOKEN: &str = "correct horse battery staple";
+
 /// A dashboard, and what is behind it.
 pub(super) struct Stage {
     dashboard: Option<Dashboard>,
@@ -134,4 +137,15 @@ impl Stage {
 /// The text behind the headers.
 pub(super) fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+/// Reads until this has come, and gives all of it.
+pub(super) fn until(stream: &mut TcpStream, wanted: &str) -> String {
+    let (mut text, mut buffer) = (String::new(), [0; 4096]);
+    while !text.contains(wanted) {
+        let count = stream.read(&mut buffer).expect("something comes");
+        assert!(count > 0, "the stream ended without {wanted}: {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
 }

@@ -1,4 +1,4 @@
-use super::client::{PATIENCE, Stage};
+use super::client::{PATIENCE, Stage, TOKEN, until};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
@@ -40,6 +40,20 @@ fn a_crowd_of_silent_connections_locks_nobody_out() {
     // The first of the crowd had to go.
     let mut oldest = &crowd[0];
     assert_eq!(oldest.read(&mut [0; 8]).unwrap_or(0), 0);
+}
+
+#[test]
+fn a_stream_of_an_operator_outlives_a_crowd() {
+    let stage = Stage::with_token(Some(TOKEN));
+    let mut stream = stage.connect();
+    let request = format!("GET /api/stream HTTP/1.1\r\nhost: {}\r\nx-skipstone: 1\r\n", stage.address);
+    stream.write_all(format!("{request}authorization: Bearer {TOKEN}\r\n\r\n").as_bytes()).expect("it is open");
+    until(&mut stream, "text/event-stream");
+    let crowd: Vec<TcpStream> = (0..300).map(|_| stage.connect()).collect();
+    assert_eq!(stage.get("/healthz").0, 200, "all of the crowd have come");
+    stage.feed.log("still here");
+    until(&mut stream, "still here");
+    drop(crowd);
 }
 
 #[test]
