@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::door::{Place, same_in_constant_time};
+use crate::door::{Place, Secret};
 
 use super::codec::{Codec, Event, NO_OPERATION};
 use super::commands::{self, EngineCommand, LogSwitch};
@@ -18,7 +18,7 @@ use super::text::push_lines;
 
 /// The settings that all sessions of a console share.
 pub(super) struct Settings {
-    pub(super) token: Option<String>,
+    pub(super) secret: Option<Secret>,
     pub(super) banner: String,
     pub(super) limits: Limits,
     pub(super) handler: Arc<dyn Handler>,
@@ -44,6 +44,8 @@ pub(super) struct ConsoleSession {
 enum Phase {
     /// Until then the token has to come: one attempt, so that a client with a wrong one must connect again.
     Login(Instant),
+    /// The token was wrong. Until then nothing is said and nothing is read.
+    Refused(Instant),
     Open,
     Over,
 }
@@ -65,7 +67,7 @@ impl ConsoleSession {
             transmit: Vec::new(),
             last_sent: now,
         };
-        if session.settings.token.is_some() {
+        if session.settings.secret.is_some() {
             session.phase = Phase::Login(now + session.settings.limits.login);
             session.say("token: ");
         } else {
@@ -93,9 +95,9 @@ impl ConsoleSession {
     /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the session
     /// was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
     pub(super) fn process(&mut self, now: Instant) {
-        while !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH {
+        while matches!(self.phase, Phase::Login(_) | Phase::Open) && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
-                Some(event) => self.on_event(event),
+                Some(event) => self.on_event(event, now),
                 None if self.has_ended => self.over(),
                 None => break,
             }
@@ -110,7 +112,7 @@ impl ConsoleSession {
 
     /// Whether more bytes may be received.
     pub(super) fn wants_bytes(&self) -> bool {
-        self.events.is_empty() && !self.has_ended && !self.is_over()
+        self.events.is_empty() && !self.has_ended && matches!(self.phase, Phase::Login(_) | Phase::Open)
     }
 
     /// The bytes to be sent.
@@ -136,6 +138,7 @@ impl ConsoleSession {
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
             Phase::Login(deadline) if now >= *deadline => self.end("the token took too long: connect again"),
+            Phase::Refused(until) if now >= *until => self.end("wrong token: connect again"),
             Phase::Open if self.is_stranger() && now >= self.began + self.settings.limits.first_command => {
                 self.end("no command came: connect again");
             }
@@ -150,11 +153,11 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
-    fn on_event(&mut self, event: Event) {
+    fn on_event(&mut self, event: Event, now: Instant) {
         match event {
             Event::Byte(byte) => self.line.handle_byte(byte),
             Event::LineEnd => match self.line.take() {
-                Some(line) => self.on_line(&line),
+                Some(line) => self.on_line(&line, now),
                 None => self.say("error: the line is longer than 4096 bytes, and was ignored"),
             },
             Event::EraseLine => drop(self.line.take()),
@@ -164,20 +167,19 @@ impl ConsoleSession {
         }
     }
 
-    fn on_line(&mut self, line: &str) {
+    fn on_line(&mut self, line: &str, now: Instant) {
         match self.phase {
             // The end of the input is no try.
             Phase::Login(_) if line.is_empty() && self.has_ended => {}
             Phase::Login(_) => {
-                let token = self.settings.token.as_deref().unwrap_or_default();
-                if !same_in_constant_time(token.as_bytes(), line.as_bytes()) {
-                    self.end("wrong token: connect again");
+                if !self.settings.secret.as_ref().is_some_and(|secret| secret.is(line.as_bytes())) {
+                    self.phase = Phase::Refused(now + self.settings.limits.wrong_told_after);
                 } else if self.is_seated() {
                     self.open();
                 }
             }
             Phase::Open => self.run(line.trim()),
-            Phase::Over => {}
+            Phase::Refused(_) | Phase::Over => {}
         }
     }
 

@@ -1,4 +1,5 @@
-//! Every request passes here first: its host, its rate, its token, and that it comes from the dashboard's own page.
+//! Every request passes here first: its host, where it comes from, who asks, and only then what that costs. So no stranger, and
+//! no page elsewhere in an operator's browser, uses up anything of the operator's.
 //!
 //! There are no cookies, so a page elsewhere has nothing to abuse: the token travels in a header. Without a token, on
 //! loopback, a header of our own is asked for, which a page elsewhere cannot send without a preflight that is never
@@ -7,13 +8,13 @@
 use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
-use crate::door::Place;
+use crate::door::{Place, WRONG_TOLD_AFTER};
 use axum::extract::{ConnectInfo, Extension, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -28,9 +29,21 @@ pub(super) async fn guard(
     request: Request,
     next: Next,
 ) -> Response {
-    if let Err(refusal) = admit(&state, from, &place, &request) {
-        state.count_refusal();
-        return refusal.into_response();
+    match admit(&state, &request) {
+        Ok(Standing::Stranger) => tokio::time::sleep(STRANGER_PAUSE).await,
+        Ok(Standing::Operator) => {
+            // Without a free one it is answered all the same, for as long as nobody needs its place.
+            place.take_seat();
+            if !state.may_ask(state.access.source(from.ip(), request.headers()), Instant::now()) {
+                return refuse(&state, Refusal(StatusCode::TOO_MANY_REQUESTS, "too many requests: wait a little"));
+            }
+        }
+        Err(refusal) => {
+            // A page that opens has no token yet, and guesses nothing.
+            let is_guess = refusal.0 == StatusCode::UNAUTHORIZED && given(request.headers()).is_some();
+            tokio::time::sleep(if is_guess { WRONG_TOLD_AFTER } else { STRANGER_PAUSE }).await;
+            return refuse(&state, refusal);
+        }
     }
     let is_change = request.method() == Method::POST;
     let answered = tokio::time::timeout(REQUEST_MAX, next.run(request)).await;
@@ -41,7 +54,15 @@ pub(super) async fn guard(
     }
 }
 
-fn admit(state: &DashboardState, from: SocketAddr, place: &Place, request: &Request) -> Result<(), Refusal> {
+/// Who asks.
+enum Standing {
+    /// Whoever may see figures and give orders.
+    Operator,
+    /// Anybody: for the page's files, and for what machines ask about its health.
+    Stranger,
+}
+
+fn admit(state: &DashboardState, request: &Request) -> Result<Standing, Refusal> {
     let (headers, path) = (request.headers(), request.uri().path());
     // The host of an absolute target counts, whatever the header says (RFC 9112, section 3.2.2).
     let asked = request.uri().authority().map(Authority::as_str);
@@ -49,33 +70,37 @@ fn admit(state: &DashboardState, from: SocketAddr, place: &Place, request: &Requ
     if headers.get_all(header::HOST).iter().count() != 1 || !state.access.is_host(host) {
         return Err(Refusal(StatusCode::MISDIRECTED_REQUEST, "this host name is not known here: see --dashboard-host"));
     }
-    let from = state.access.source(from.ip(), headers);
-    if !state.may_ask(from, Instant::now()) {
-        return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many requests: wait a little"));
-    }
     let is_api = path.starts_with("/api/");
+    if !is_api && path != "/metrics" {
+        return Ok(Standing::Stranger);
+    }
+    is_of_no_other_page(headers, host)?;
     if is_api {
-        is_from_own_page(request.method(), headers, host)?;
+        is_from_own_page(request.method(), headers)?;
     }
-    if is_api || path == "/metrics" {
-        has_token(state, from, headers)?;
-        // Without a free one it is answered all the same, for as long as nobody needs its place.
-        place.take_seat();
+    let is_operator = state.access.secret().is_none_or(|secret| given(headers).is_some_and(|given| secret.is(given)));
+    match is_operator {
+        true => Ok(Standing::Operator),
+        false => Err(Refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong")),
     }
-    Ok(())
 }
 
-fn is_from_own_page(method: &Method, headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
-    if !headers.contains_key(OWN_HEADER) {
-        return Err(Refusal(StatusCode::FORBIDDEN, "the header x-skipstone is missing"));
-    }
-    if text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin") {
+/// Whether the browser, if it is one, says that no page elsewhere asks.
+fn is_of_no_other_page(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
+    if text(headers, "sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another site"));
     }
     if headers.contains_key(header::ORIGIN)
         && !text(headers, header::ORIGIN.as_str()).is_some_and(|origin| Access::is_own_origin(origin, host))
     {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another origin"));
+    }
+    Ok(())
+}
+
+fn is_from_own_page(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    if !headers.contains_key(OWN_HEADER) {
+        return Err(Refusal(StatusCode::FORBIDDEN, "the header x-skipstone is missing"));
     }
     let is_json = text(headers, header::CONTENT_TYPE.as_str()).is_some_and(|kind| kind == "application/json");
     if method == Method::POST && !is_json {
@@ -84,24 +109,14 @@ fn is_from_own_page(method: &Method, headers: &HeaderMap, host: &str) -> Result<
     Ok(())
 }
 
-fn has_token(state: &DashboardState, from: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
-    if !state.access.has_token() {
-        return Ok(());
-    }
-    let now = Instant::now();
-    if state.is_guessing(from, now) {
-        return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens: wait a minute"));
-    }
-    // Bytes, for a token may be in any script.
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    if state.access.is_token(given) {
-        return Ok(());
-    }
-    // A page that opens has no token yet, and is no guess.
-    if given.is_some() {
-        state.count_guess(from, now);
-    }
-    Err(Refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
+/// The token that was given. Bytes, for it may be in any script.
+fn given(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(header::AUTHORIZATION)?.as_bytes().strip_prefix(b"Bearer ")
+}
+
+fn refuse(state: &DashboardState, refusal: Refusal) -> Response {
+    state.count_refusal();
+    refusal.into_response()
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -110,3 +125,6 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then go on for longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
+/// The answers on one connection of a stranger are so far apart, however many requests it pipelines: with the places, a bound of
+/// their work that is nobody else's.
+const STRANGER_PAUSE: Duration = Duration::from_millis(10);

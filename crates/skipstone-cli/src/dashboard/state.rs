@@ -31,7 +31,6 @@ pub(super) struct DashboardState {
     pub(super) log: Mutex<LogRing>,
     pub(super) stress: Mutex<StressDesk>,
     requests: Mutex<Throttle>,
-    guesses: Mutex<Throttle>,
     refusals: AtomicU64,
 }
 
@@ -76,12 +75,11 @@ impl DashboardState {
             log: Mutex::default(),
             stress: Mutex::new(stress),
             requests: Mutex::new(Throttle::new(REQUESTS_MAX, Duration::from_secs(1))),
-            guesses: Mutex::new(Throttle::new(GUESSES_MAX, Duration::from_secs(60))),
             refusals: AtomicU64::new(0),
         }
     }
 
-    /// Counts a request of an address; whether it may ask.
+    /// Counts a request of an operator's address; whether it may ask.
     pub(super) fn may_ask(&self, address: IpAddr, now: Instant) -> bool {
         let mut requests = self.requests.lock();
         if requests.is_over(address, now) {
@@ -89,14 +87,6 @@ impl DashboardState {
         }
         requests.count(address, now);
         true
-    }
-
-    pub(super) fn is_guessing(&self, address: IpAddr, now: Instant) -> bool {
-        self.guesses.lock().is_over(address, now)
-    }
-
-    pub(super) fn count_guess(&self, address: IpAddr, now: Instant) {
-        self.guesses.lock().count(address, now);
     }
 
     pub(super) fn count_refusal(&self) {
@@ -109,7 +99,5 @@ impl DashboardState {
     }
 }
 
-/// Requests of one address in a second: several pages at once, which ask some two a second each, and their start.
+/// Requests of operators at one address in a second: several pages at once, which ask some two a second each, and their start.
 const REQUESTS_MAX: u32 = 100;
-/// Wrong tokens of one address in a minute.
-const GUESSES_MAX: u32 = 10;

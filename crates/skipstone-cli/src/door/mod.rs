@@ -4,4 +4,4 @@ mod places;
 mod secret;
 
 pub(crate) use places::{Place, Places, PlacesMax};
-pub(crate) use secret::{check_token, same_in_constant_time};
+pub(crate) use secret::{Secret, WRONG_TOLD_AFTER, check_reach};

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::console::limits::Limits;
 use crate::console::{Console, ConsoleConfig, Handler, Reply, SessionId};
+use crate::door::Secret;
 
 /// Knows `stats`, `who`, `big`, `slow`, `slowest`, `panic` and `leave`.
 pub(super) struct Commands;
@@ -40,11 +41,16 @@ pub(super) fn config() -> ConsoleConfig {
 }
 
 pub(super) fn with_token() -> ConsoleConfig {
-    ConsoleConfig { token: Some(TOKEN.to_owned()), ..config() }
+    ConsoleConfig { secret: Secret::new(TOKEN).ok(), ..config() }
 }
 
 pub(super) fn limits() -> Limits {
-    Limits { stall: Duration::from_millis(200), handler_grace: Duration::from_millis(100), ..Limits::default() }
+    Limits {
+        stall: Duration::from_millis(200),
+        wrong_told_after: Duration::from_millis(200),
+        handler_grace: Duration::from_millis(100),
+        ..Limits::default()
+    }
 }
 
 pub(super) fn console(config: ConsoleConfig) -> Console {

@@ -2,6 +2,7 @@
 
 use crate::console::{Handler, Reply, SessionId};
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, ServerFacts, feed};
+use crate::door::Secret;
 use skipstone::net::websocket::TrustedProxies;
 use skipstone::{Server, ServerConfig};
 use std::io::{Read, Write};
@@ -70,7 +71,7 @@ impl Stage {
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             handed: None,
-            token: token.map(Into::into),
+            secret: token.map(|token| Secret::new(token).expect("it is long enough")),
             names: vec!["play.example".into()],
             proxies: TrustedProxies::new(&proxies.iter().map(|it| (*it).into()).collect::<Vec<_>>())
                 .expect("addresses"),

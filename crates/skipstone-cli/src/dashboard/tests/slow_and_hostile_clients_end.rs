@@ -76,18 +76,38 @@ fn heads_and_bodies_that_come_slowly_are_not_waited_for() {
 #[test]
 fn one_address_asks_so_often_and_no_oftener() {
     let stage = Stage::new();
-    let mut stream = stage.connect();
-    let request = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", stage.address);
-    stream.write_all(request.repeat(150).as_bytes()).expect("it is open");
+    let own = format!("GET /api/log HTTP/1.1\r\nhost: {}\r\nx-skipstone: 1\r\n\r\n", stage.address);
+    let text = answers(&mut stage.connect(), &own, 150);
+    assert!(text.contains("HTTP/1.1 200") && text.contains("HTTP/1.1 429"));
+    std::thread::sleep(Duration::from_millis(1100));
+    assert_eq!(stage.get("/api/log").0, 200, "a second later it may ask again");
+}
+
+#[test]
+fn pages_elsewhere_and_strangers_spend_nothing_of_an_operators() {
+    let stage = Stage::new();
+    for request in [
+        "GET /metrics HTTP/1.1\r\nsec-fetch-site: cross-site\r\n",
+        "GET /api/log HTTP/1.1\r\nx-skipstone: 1\r\norigin: http://evil.example\r\n",
+        "GET / HTTP/1.1\r\nsec-fetch-site: cross-site\r\n",
+    ] {
+        let request = format!("{request}host: {}\r\n\r\n", stage.address);
+        let text = answers(&mut stage.connect(), &request, 120);
+        assert!(!text.contains("HTTP/1.1 429"), "{text}");
+    }
+    assert_eq!([stage.get("/").0, stage.get("/api/log").0, stage.get("/metrics").0], [200; 3]);
+}
+
+/// The answers to a request that is sent so often at once.
+fn answers(stream: &mut TcpStream, request: &str, count: usize) -> String {
+    stream.write_all(request.repeat(count).as_bytes()).expect("it is open");
     let (mut text, mut buffer) = (String::new(), [0; 4096]);
-    while text.matches("HTTP/1.1 ").count() < 150 {
+    while text.matches("HTTP/1.1 ").count() < count {
         let count = stream.read(&mut buffer).expect("answers come");
         assert!(count > 0, "the connection ended: {text}");
         text.push_str(&String::from_utf8_lossy(&buffer[..count]));
     }
-    assert!(text.contains("HTTP/1.1 200") && text.contains("HTTP/1.1 429"));
-    std::thread::sleep(Duration::from_millis(1100));
-    assert_eq!(stage.get("/healthz").0, 200, "a second later it may ask again");
+    text
 }
 
 #[test]
