@@ -1,8 +1,6 @@
 //! Who may ask: the names under which the server answers, and the token.
 
 use crate::door::Secret;
-use axum::http::HeaderMap;
-use skipstone::net::websocket::TrustedProxies;
 use std::net::{IpAddr, SocketAddr};
 
 /// The rules of one dashboard.
@@ -11,7 +9,6 @@ pub(super) struct Access {
     /// Names beside `localhost` and addresses, in lower case.
     names: Vec<String>,
     secret: Option<Secret>,
-    proxies: TrustedProxies,
 }
 
 impl Access {
@@ -20,19 +17,7 @@ impl Access {
             listens_on_loopback: listen.ip().to_canonical().is_loopback(),
             names: names.iter().map(|name| name.to_lowercase()).collect(),
             secret,
-            proxies: TrustedProxies::default(),
         }
-    }
-
-    /// Believes these proxies about whose requests they pass on.
-    pub(super) fn behind(self, proxies: TrustedProxies) -> Self {
-        Access { proxies, ..self }
-    }
-
-    /// The address that a request comes from: whom a trusted proxy names, so that behind one not all operators are one.
-    pub(super) fn source(&self, from: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let named = self.proxies.has(from).then(|| self.proxies.client(headers)).flatten();
-        named.unwrap_or(from)
     }
 
     /// The token, if one is asked for.

@@ -1,5 +1,5 @@
-//! Every request passes here first: its host, where it comes from, who asks, and only then what that costs. So no stranger, and
-//! no page elsewhere in an operator's browser, uses up anything of the operator's.
+//! Every request passes here first: its host, whose page it comes from, its token, and its pace. The pace is a connection's and is
+//! kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's browser, could use up for the operator.
 //!
 //! There are no cookies, so a page elsewhere has nothing to abuse: the token travels in a header. Without a token, on
 //! loopback, a header of our own is asked for, which a page elsewhere cannot send without a preflight that is never
@@ -9,14 +9,13 @@ use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
 use crate::door::{Place, WRONG_TOLD_AFTER};
-use axum::extract::{ConnectInfo, Extension, Request, State};
+use axum::extract::{Extension, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The header that the page sends with each request.
 pub(super) const OWN_HEADER: &str = "x-skipstone";
@@ -24,26 +23,22 @@ pub(super) const OWN_HEADER: &str = "x-skipstone";
 /// Lets a request through, or refuses it.
 pub(super) async fn guard(
     State(state): State<Arc<DashboardState>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
     Extension(place): Extension<Arc<Place>>,
     request: Request,
     next: Next,
 ) -> Response {
-    match admit(&state, &request) {
-        Ok(Standing::Stranger) => tokio::time::sleep(STRANGER_PAUSE).await,
-        Ok(Standing::Operator) => {
-            // Without a free one it is answered all the same, for as long as nobody needs its place.
-            place.take_seat();
-            if !state.may_ask(state.access.source(from.ip(), request.headers()), Instant::now()) {
-                return refuse(&state, Refusal(StatusCode::TOO_MANY_REQUESTS, "too many requests: wait a little"));
-            }
-        }
-        Err(refusal) => {
-            // A page that opens has no token yet, and guesses nothing.
-            let is_guess = refusal.0 == StatusCode::UNAUTHORIZED && given(request.headers()).is_some();
-            tokio::time::sleep(if is_guess { WRONG_TOLD_AFTER } else { STRANGER_PAUSE }).await;
-            return refuse(&state, refusal);
-        }
+    let admitted = admit(&state, &request);
+    if let Ok(Standing::Operator) = admitted {
+        // Without a free one it is answered all the same, for as long as nobody needs its place.
+        place.take_seat();
+    }
+    // A page that opens has no token yet, and guesses nothing.
+    let is_guess = admitted.as_ref().is_err_and(|refusal| refusal.0 == StatusCode::UNAUTHORIZED)
+        && given(request.headers()).is_some();
+    tokio::time::sleep(if is_guess { WRONG_TOLD_AFTER } else { REQUEST_PAUSE }).await;
+    if let Err(refusal) = admitted {
+        state.count_refusal();
+        return refusal.into_response();
     }
     let is_change = request.method() == Method::POST;
     let answered = tokio::time::timeout(REQUEST_MAX, next.run(request)).await;
@@ -114,17 +109,11 @@ fn given(headers: &HeaderMap) -> Option<&[u8]> {
     headers.get(header::AUTHORIZATION)?.as_bytes().strip_prefix(b"Bearer ")
 }
 
-fn refuse(state: &DashboardState, refusal: Refusal) -> Response {
-    state.count_refusal();
-    refusal.into_response()
-}
-
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
 /// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then go on for longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
-/// The answers on one connection of a stranger are so far apart, however many requests it pipelines: with the places, a bound of
-/// their work that is nobody else's.
-const STRANGER_PAUSE: Duration = Duration::from_millis(10);
+/// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of their work.
+const REQUEST_PAUSE: Duration = Duration::from_millis(10);

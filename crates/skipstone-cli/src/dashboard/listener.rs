@@ -2,12 +2,11 @@
 
 use crate::door::{Place, Places, PlacesMax};
 use axum::Router;
-use axum::extract::ConnectInfo;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use skipstone_proto::Network;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -36,18 +35,18 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
             place.is_some_and(|place| !place.is_displaced())
         });
         let weak = Arc::downgrade(&place);
-        let connection = tokio::spawn(serve(stream, from, place, router.clone()));
+        let connection = tokio::spawn(serve(stream, place, router.clone()));
         open.push((connection.abort_handle(), weak));
         tokio::time::sleep(NEWCOMER_PAUSE).await;
     }
 }
 
-async fn serve(stream: TcpStream, from: SocketAddr, place: Arc<Place>, router: Router) {
+async fn serve(stream: TcpStream, place: Arc<Place>, router: Router) {
     // A connection without it is slower, no more.
     let _ = stream.set_nodelay(true);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(WRITE_MAX));
-    let service = TowerToHyperService::new(router.layer((axum::Extension(ConnectInfo(from)), axum::Extension(place))));
+    let service = TowerToHyperService::new(router.layer(axum::Extension(place)));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX).max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX);
     // An error is the client's: hyper has answered it, or the client is gone.

@@ -8,7 +8,6 @@ use crate::dashboard::state::DashboardState;
 use crate::dashboard::{listener, routes};
 use crate::door::Secret;
 use skipstone::StatisticsReader;
-use skipstone::net::websocket::TrustedProxies;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -27,8 +26,6 @@ pub(crate) struct DashboardConfig {
     pub(crate) secret: Option<Secret>,
     /// Host names under which browsers may find it, beside `localhost` and addresses.
     pub(crate) names: Vec<String>,
-    /// Proxies that may say whose requests they pass on.
-    pub(crate) proxies: TrustedProxies,
     pub(crate) server: ServerFacts,
     pub(crate) statistics: StatisticsReader,
     pub(crate) commands: Arc<dyn Handler>,
@@ -50,8 +47,8 @@ impl Dashboard {
     /// # Errors
     /// The address cannot be bound. The sentence says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
-        let DashboardConfig { listen, handed, secret, names, proxies, server, statistics, commands } = config;
-        let access = Access::new(listen, secret, &names).behind(proxies);
+        let DashboardConfig { listen, handed, secret, names, server, statistics, commands } = config;
+        let access = Access::new(listen, secret, &names);
         let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
         let bind = || {
             TcpListener::bind(listen).map_err(|error| {

@@ -5,7 +5,6 @@ use super::audience::Watcher;
 use super::visit::Visit;
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
 use crate::door::Secret;
-use skipstone::net::websocket::TrustedProxies;
 use skipstone::{PeerId, Server};
 use skipstone_lab::report::output;
 use skipstone_lab::workload::{Guest, StressTurn, Workload};
@@ -22,8 +21,6 @@ pub(crate) struct GameFacts {
     pub(super) websocket: bool,
     pub(super) queue_bytes_max: u32,
     pub(super) secret: Option<Secret>,
-    /// Proxies that are believed, as they were given.
-    pub(super) trusted_proxies: Vec<String>,
 }
 
 /// Flags of `serve` about the dashboard.
@@ -77,8 +74,6 @@ impl DashboardFlags {
             handed,
             secret: game.secret.clone(),
             names: self.dashboard_host.clone(),
-            proxies: TrustedProxies::new(&game.trusted_proxies)
-                .map_err(|text| format!("'{text}' is no address or network: see --trusted-proxy"))?,
             server: facts,
             statistics: server.statistics(),
             commands: Arc::new(admin.clone()),

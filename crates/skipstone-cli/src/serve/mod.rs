@@ -289,7 +289,6 @@ fn dashboard(
         websocket: !arguments.no_websocket,
         queue_bytes_max,
         secret,
-        trusted_proxies: arguments.trusted_proxy.clone(),
     };
     let dashboard = arguments.dashboard.listen(&facts, admin, server, handed)?;
     Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))

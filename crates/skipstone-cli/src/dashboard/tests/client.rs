@@ -3,7 +3,6 @@
 use crate::console::{Handler, Reply, SessionId};
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, ServerFacts, feed};
 use crate::door::Secret;
-use skipstone::net::websocket::TrustedProxies;
 use skipstone::{Server, ServerConfig};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -49,11 +48,6 @@ impl Stage {
     }
 
     pub(super) fn with_token(token: Option<&str>) -> Stage {
-        Stage::behind(&[], token)
-    }
-
-    /// A dashboard that believes these proxies.
-    pub(super) fn behind(proxies: &[&str], token: Option<&str>) -> Stage {
         let server = Server::start(ServerConfig::offline()).expect("it needs nothing");
         let (feed, intake) = feed();
         let orders = Arc::new(Orders::default());
@@ -73,8 +67,6 @@ impl Stage {
             handed: None,
             secret: token.map(|token| Secret::new(token).expect("it is long enough")),
             names: vec!["play.example".into()],
-            proxies: TrustedProxies::new(&proxies.iter().map(|it| (*it).into()).collect::<Vec<_>>())
-                .expect("addresses"),
             server: facts,
             statistics: server.statistics(),
             commands: Arc::clone(&orders) as Arc<dyn Handler>,
