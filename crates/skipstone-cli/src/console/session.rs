@@ -153,13 +153,24 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
+    /// A stranger's first line is text and nothing else, or the session is over. WHY: another protocol may carry a line of
+    /// its own choosing behind bytes that an erase would forget, as a TLS ClientHello does in its session id.
     fn on_event(&mut self, event: Event, now: Instant) {
         match event {
-            Event::Byte(byte) => self.line.handle_byte(byte),
+            Event::Byte(byte) => {
+                self.line.handle_byte(byte);
+                if let Some(fault) = self.line.fault().filter(|_| self.is_stranger()) {
+                    self.end(&format!("error: {fault}"));
+                }
+            }
             Event::LineEnd => match self.line.take() {
-                Some(line) => self.on_line(&line, now),
-                None => self.say("error: the line is longer than 4096 bytes, and was ignored"),
+                Ok(line) => self.on_line(&line, now),
+                Err(fault) if self.is_stranger() => self.end(&format!("error: {fault}")),
+                Err(fault) => self.say(&format!("error: {fault}")),
             },
+            Event::EraseLine | Event::EraseCharacter | Event::AreYouThere if self.is_stranger() => {
+                self.end("error: the first line comes before any telnet command");
+            }
             Event::EraseLine => drop(self.line.take()),
             Event::EraseCharacter => self.line.erase_character(),
             Event::EndOfInput => self.end(FAREWELL),

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::console::limits::Limits;
 use crate::console::{Console, ConsoleConfig, Handler, Reply, SessionId};
 use crate::door::Secret;
+use parking_lot::Mutex;
 
 /// Knows `stats`, `who`, `big`, `slow`, `slowest`, `panic` and `leave`.
 pub(super) struct Commands;
@@ -27,6 +28,26 @@ impl Handler for Commands {
             "leave" => Reply::Quit,
             other => Reply::Unknown(format!("unknown command {other}")),
         }
+    }
+}
+
+/// Knows `who` and `drain`, and notes what ran.
+#[derive(Default)]
+pub(super) struct Notes(Mutex<Vec<String>>);
+
+impl Handler for Notes {
+    fn run(&self, _: SessionId, line: &str) -> Reply {
+        if !line.starts_with("who") && !line.starts_with("drain") {
+            return Reply::Unknown("unknown command".to_owned());
+        }
+        self.0.lock().push(line.to_owned());
+        Reply::Text(String::new())
+    }
+}
+
+impl Notes {
+    pub(super) fn taken(&self) -> Vec<String> {
+        self.0.lock().clone()
     }
 }
 

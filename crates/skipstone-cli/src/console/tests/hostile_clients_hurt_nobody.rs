@@ -116,12 +116,13 @@ fn a_client_without_a_command_is_closed_in_time() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_and_the_next_one_runs() {
+fn a_line_without_end_or_of_a_terminals_keys_is_refused_and_the_next_one_runs() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
-    client.send("x".repeat(1_000_000));
-    client.send("\nwho\nquit\n");
-    let expected = "hello\r\nerror: the line is longer than 4096 bytes, and was ignored\r\nsession 1\r\nbye\r\n";
+    client.send(format!("who\n{}", "x".repeat(1_000_000)));
+    client.send("\n\x1b[Astats\nwho\nquit\n");
+    let expected = "hello\r\nsession 1\r\nerror: the line is longer than 4096 bytes, and was ignored\r\n\
+                    error: the line has characters that nobody types, and was ignored\r\nsession 1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 
