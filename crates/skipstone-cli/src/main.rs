@@ -1,5 +1,6 @@
 //! `skipstone`: the stress test, chat client and server. Each command has a module of its own; this file only reads the
-//! command line. Imports point down: `serve > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
+//! command line. Imports point down: `serve > stress, chat > console > door, sharing, trust`, and below them all
+//! `skipstone-lab`.
 
 mod chat;
 mod client_figures;

@@ -111,5 +111,6 @@ fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
 
 const ACCEPT_POLL: Duration = Duration::from_millis(25);
 const JOIN_POLL: Duration = Duration::from_millis(2);
-/// Displaced sessions at once that still receive the reason. Further clients wait in the backlog.
-const LEAVING_MAX: usize = 24;
+/// Displaced sessions at once that have not ended yet. Further clients wait in the backlog, where a crowd must not stay
+/// for long.
+const LEAVING_MAX: usize = 128;

@@ -26,7 +26,11 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
         }
         let done = session.is_over() && (session.transmit().is_empty() || ending.get().is_some());
         if done {
-            return part(&mut stream);
+            // A displaced one has no say about how long its thread goes on.
+            if !session.is_displaced() {
+                part(&mut stream);
+            }
+            return;
         }
         if session.wants_bytes() {
             if receive(&mut stream, &mut session).is_break() {

@@ -5,9 +5,9 @@
 //! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, commands
 //! ```
 //!
-//! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the server no
-//! more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile. Clients that
-//! have given neither token nor command are few, and make room for whoever comes next (`door::places`).
+//! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the
+//! server no more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile.
+//! Clients that have given neither token nor command are few, and make room for whoever comes next (`door::places`).
 
 mod acceptor;
 mod codec;

@@ -92,8 +92,8 @@ impl ConsoleSession {
         self.end(&format!("server ends: {reason}"));
     }
 
-    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the session
-    /// was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
+    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the
+    /// session was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
     pub(super) fn process(&mut self, now: Instant) {
         while matches!(self.phase, Phase::Login(_) | Phase::Open) && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
@@ -131,8 +131,13 @@ impl ConsoleSession {
         matches!(self.phase, Phase::Over)
     }
 
+    /// Whether it ends because others came.
+    pub(super) fn is_displaced(&self) -> bool {
+        self.place.is_displaced()
+    }
+
     fn on_time(&mut self, now: Instant) {
-        if self.place.is_displaced() {
+        if self.is_displaced() {
             return self.end("others came: the first line has to follow at once");
         }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
@@ -153,8 +158,8 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
-    /// A stranger's first line is text and nothing else, or the session is over. WHY: another protocol may carry a line of
-    /// its own choosing behind bytes that an erase would forget, as a TLS ClientHello does in its session id.
+    /// A stranger's first line is text and nothing else, or the session is over. WHY: another protocol may carry a line
+    /// of its own choosing behind bytes that an erase would forget, as a TLS ClientHello does in its session id.
     fn on_event(&mut self, event: Event, now: Instant) {
         match event {
             Event::Byte(byte) => {

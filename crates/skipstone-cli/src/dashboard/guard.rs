@@ -1,5 +1,6 @@
-//! Every request passes here first: its host, whose page it comes from, its token, and its pace. The pace is a connection's and is
-//! kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's browser, could use up for the operator.
+//! Every request passes here first: its host, whose page it comes from, its token, and its pace. The pace is a
+//! connection's and is kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's
+//! browser, could use up for the operator.
 //!
 //! There are no cookies, so a page elsewhere has nothing to abuse: the token travels in a header. Without a token, on
 //! loopback, a header of our own is asked for, which a page elsewhere cannot send without a preflight that is never
@@ -115,5 +116,6 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then go on for longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
-/// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of their work.
+/// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of
+/// their work.
 const REQUEST_PAUSE: Duration = Duration::from_millis(10);

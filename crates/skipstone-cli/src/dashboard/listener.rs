@@ -13,8 +13,8 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio_io_timeout::TimeoutStream;
 
-/// Accepts until the task is aborted. A connection is a stranger's until the guard knows an operator on it: a crowd displaces
-/// itself, and no page that is open.
+/// Accepts until the task is aborted. A connection is a stranger's until the guard knows an operator on it: a crowd
+/// displaces itself, and no page that is open.
 pub(super) async fn accept(listener: TcpListener, router: Router) {
     let listener = tokio::net::TcpListener::from_std(listener).expect("the listener does not block");
     let places = Places::new(PLACES_MAX);
@@ -37,7 +37,8 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
         let weak = Arc::downgrade(&place);
         let connection = tokio::spawn(serve(stream, place, router.clone()));
         open.push((connection.abort_handle(), weak));
-        tokio::time::sleep(NEWCOMER_PAUSE).await;
+        // WHY: a request that has come is read before others can displace its connection, however fast they come.
+        tokio::task::yield_now().await;
     }
 }
 
@@ -54,9 +55,7 @@ async fn serve(stream: TcpStream, place: Arc<Place>, router: Router) {
 }
 
 /// Browsers open six connections to a host, for each of 16 pages; only streams stay.
-const PLACES_MAX: PlacesMax = PlacesMax { strangers: 32, seats: 64 };
-/// WHY: a request has come and is read before 32 others can displace its connection, however fast they come.
-const NEWCOMER_PAUSE: Duration = Duration::from_millis(1);
+const PLACES_MAX: PlacesMax = PlacesMax { strangers: 128, seats: 64 };
 /// Time for a request's head, and so for silence between requests.
 const HEAD_MAX: Duration = Duration::from_secs(10);
 const HEAD_BYTES_MAX: usize = 16 << 10;

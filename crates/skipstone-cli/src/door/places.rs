@@ -1,6 +1,6 @@
 //! The places before a door. Whoever comes is a stranger, until a token, or without a token an order, gives it a seat.
-//! Strangers are few: where there are too many, the oldest one of the network with the most of them is displaced. So a crowd
-//! displaces itself, and neither an operator who has a seat nor one of another network who still types the token.
+//! Strangers are few: where there are too many, the oldest one of the network with the most of them is displaced. So a
+//! crowd displaces itself, and neither an operator who has a seat nor one of another network who still types the token.
 
 use parking_lot::Mutex;
 use skipstone_proto::Network;
@@ -75,8 +75,8 @@ impl Taken {
 }
 
 impl Place {
-    /// Takes a seat; whether there was one. WHY: a displaced one may take it too, until its connection is closed: what it
-    /// sent first counts, and not how many came behind it.
+    /// Takes a seat; whether there was one. WHY: a displaced one may take it too, until its connection is closed: what
+    /// it sent first counts, and not how many came behind it.
     pub(crate) fn take_seat(&self) -> bool {
         let mut has_seat = self.has_seat.lock();
         let mut taken = self.places.taken.lock();

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A token as long as a key, since it is one: whoever has it is let in at once, however many wrong ones were tried before, so its
-/// length alone stops guessing.
+/// A token as long as a key, since it is one: whoever has it is let in at once, however many wrong ones were tried
+/// before, so its length alone stops guessing.
 #[derive(Clone)]
 pub(crate) struct Secret(Arc<[u8]>);
 
@@ -53,9 +53,9 @@ pub(crate) fn check_reach(what: &str, listen: SocketAddr, secret: Option<&Secret
     ))
 }
 
-/// A wrong token is told so late, and until then its connection holds a stranger's place: guessing costs time and work, and a log
-/// stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's address must not shut out the
-/// operator.
+/// A wrong token is told so late, and until then its connection holds a stranger's place: guessing costs time and work,
+/// and a log stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's address
+/// must not shut out the operator.
 pub(crate) const WRONG_TOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// 16 characters of hexadecimal digits are 64 bits, which no door is asked often enough for.

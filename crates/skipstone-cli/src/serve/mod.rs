@@ -64,8 +64,8 @@ pub(crate) struct ServeArguments {
     /// Address of the telnet console, or `off`; any other than loopback needs --console-token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
     pub(crate) console: String,
-    /// The token that a console session must send first, and that the dashboard asks for: 16 bytes or more, such as the output of
-    /// `openssl rand -hex 16`
+    /// The token that a console session must send first, and that the dashboard asks for: 16 bytes or more, such as the
+    /// output of `openssl rand -hex 16`
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
     #[cfg(feature = "dashboard")]
