@@ -1,11 +1,13 @@
 //! `skipstone`: the stress test, chat client and server. Each command has a module of its own; this file only reads the
-//! command line. Imports point down: `serve > stress, chat > console, sharing, trust`, and below them all `skipstone-lab`.
+//! command line. Imports point down: `serve > stress, chat > console > door, sharing, trust`, and below them all
+//! `skipstone-lab`.
 
 mod chat;
 mod client_figures;
 mod console;
 #[cfg(feature = "dashboard")]
 mod dashboard;
+mod door;
 #[cfg(not(feature = "db"))]
 mod left_out;
 mod qlog_flags;

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 const AFTER_END: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How much a program may say before the line that is waited for.
-const PREFACE_BYTES_MAX: usize = 16 << 10;
+pub(crate) const PREFACE_BYTES_MAX: usize = 16 << 10;
+/// How much a program may say on one output. More is not read, so that it ends by a closed pipe: a program that says the same
+/// forever costs a core for no longer than that takes.
+const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// Why there is no output.
 #[derive(Debug)]
@@ -21,6 +24,17 @@ pub(crate) enum Unfinished {
     Broken(io::Error),
     /// It was killed at the limit.
     TooLong,
+    /// It said more than [`OUTPUT_BYTES_MAX`].
+    TooMuch,
+}
+
+/// Why a line did not come.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum NoLine {
+    /// The output ended, or the time was over.
+    Missing,
+    /// [`PREFACE_BYTES_MAX`] of something else came.
+    TooMuch,
 }
 
 /// A program that ended by itself.
@@ -58,16 +72,21 @@ impl Running {
         Ok(Running { child, stdin, stdout, stderr })
     }
 
-    /// The first line of its output that begins so, without that beginning. `None` if it does not come within the limit, if the
-    /// output ends before it, or if [`PREFACE_BYTES_MAX`] of something else come first.
-    pub(crate) fn line_after(&self, beginning: &str, limit: Duration) -> Option<String> {
+    /// The first line of its output that begins so, without that beginning.
+    ///
+    /// # Errors
+    /// It does not come within the limit, or behind too much else.
+    pub(crate) fn line_after(&self, beginning: &str, limit: Duration) -> Result<String, NoLine> {
         let find = |output: &Captured| {
             let whole = output.head().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
             let text = String::from_utf8_lossy(&output.head()[..whole]).into_owned();
             text.lines().find_map(|line| line.strip_prefix(beginning)).map(str::to_owned)
         };
-        let is_enough = |output: &Captured| output.head().len() >= PREFACE_BYTES_MAX || find(output).is_some();
-        find(&self.stdout.wait(Instant::now() + limit, is_enough).captured)
+        let is_too_much = |output: &Captured| output.head().len() >= PREFACE_BYTES_MAX;
+        let is_enough = |output: &Captured| is_too_much(output) || find(output).is_some();
+        let tapped = self.stdout.wait(Instant::now() + limit, is_enough);
+        let why = if is_too_much(&tapped.captured) { NoLine::TooMuch } else { NoLine::Missing };
+        find(&tapped.captured).ok_or(why)
     }
 
     pub(crate) fn is_running(&mut self) -> bool {
@@ -79,7 +98,8 @@ impl Running {
         drop(self.stdin.take());
         let status = self.wait(Instant::now() + limit).inspect_err(|_| self.kill())?;
         let end = Instant::now() + AFTER_END;
-        Ok(Finished { status, stdout: self.stdout.take(end), stderr: self.stderr.take(end) })
+        let (stdout, stderr) = (self.stdout.take(end)?, self.stderr.take(end)?);
+        Ok(Finished { status, stdout, stderr })
     }
 
     pub(crate) fn kill(&mut self) {
@@ -107,7 +127,21 @@ struct Tap(Arc<(Mutex<Tapped>, Condvar)>);
 #[derive(Debug, Default)]
 struct Tapped {
     captured: Captured,
+    bytes: u64,
     is_ended: bool,
+}
+
+impl Tapped {
+    /// Whether more may be read.
+    fn append(&mut self, bytes: &[u8]) -> bool {
+        self.bytes += bytes.len() as u64;
+        self.captured.append(bytes);
+        !self.is_too_much()
+    }
+
+    fn is_too_much(&self) -> bool {
+        self.bytes > OUTPUT_BYTES_MAX
+    }
 }
 
 impl Tap {
@@ -117,9 +151,9 @@ impl Tap {
         thread::spawn(move || {
             let mut block = [0; 4_096];
             if let Some(mut pipe) = pipe {
-                while let Ok(length @ 1..) = pipe.read(&mut block) {
-                    reading.change(|tapped| tapped.captured.append(&block[..length]));
-                }
+                while let Ok(length @ 1..) = pipe.read(&mut block)
+                    && reading.change(|tapped| tapped.append(&block[..length]))
+                {}
             }
             reading.change(|tapped| tapped.is_ended = true);
         });
@@ -130,9 +164,10 @@ impl Tap {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, change: impl FnOnce(&mut Tapped)) {
-        change(&mut self.lock());
+    fn change<T>(&self, change: impl FnOnce(&mut Tapped) -> T) -> T {
+        let changed = change(&mut self.lock());
         self.0.1.notify_all();
+        changed
     }
 
     /// Waits until the output is enough or over, or for the deadline.
@@ -143,8 +178,9 @@ impl Tap {
     }
 
     /// What came by its end, or by the deadline.
-    fn take(&self, deadline: Instant) -> Captured {
-        std::mem::take(&mut self.wait(deadline, |_| false).captured)
+    fn take(&self, deadline: Instant) -> Result<Captured, Unfinished> {
+        let mut tapped = self.wait(deadline, |_| false);
+        if tapped.is_too_much() { Err(Unfinished::TooMuch) } else { Ok(std::mem::take(&mut tapped.captured)) }
     }
 }
 
@@ -194,12 +230,19 @@ mod tests {
             running.kill();
             line
         };
-        assert_eq!(wait("echo Welcome; echo locked 7; exec cat", 60_000).as_deref(), Some("7"));
-        assert_eq!(wait("exec sleep 60", 50), None);
-        assert_eq!(wait("printf 'locked 7'; exec sleep 60", 50), None, "the line may go on");
+        assert_eq!(wait("echo Welcome; echo locked 7; exec cat", 60_000).as_deref(), Ok("7"));
+        assert_eq!(wait("exec sleep 60", 50), Err(NoLine::Missing));
+        assert_eq!(wait("printf 'locked 7'; exec sleep 60", 50), Err(NoLine::Missing), "the line may go on");
         let began = Instant::now();
-        assert_eq!(wait("exec cat /dev/zero", 60_000), None);
-        assert_eq!(wait("true", 60_000), None);
+        assert_eq!(wait("exec cat /dev/zero", 60_000), Err(NoLine::TooMuch));
+        assert_eq!(wait("true", 60_000), Err(NoLine::Missing));
         assert!(began.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn a_program_that_says_too_much_loses_its_reader_and_ends() {
+        for script in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
+            assert!(matches!(shell(script, b"", MINUTE), Err(Unfinished::TooMuch)), "{script}");
+        }
     }
 }

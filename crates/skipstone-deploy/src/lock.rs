@@ -8,7 +8,7 @@
 //! A deployment writes its token while it holds both. Each step that changes something takes the second, and finds its own token
 //! and the first lock held, or ends: so no step runs beside another deployment, not even one whose connection has ended meanwhile.
 
-use crate::bounded::Running;
+use crate::bounded::{NoLine, PREFACE_BYTES_MAX, Running};
 use crate::captured::Captured;
 use crate::remote::{Practice, Remote, RemoteFailure, STEP_MAX};
 use std::cell::RefCell;
@@ -84,8 +84,15 @@ impl SiteLock {
         }
         let mut holder = remote.start(LOCK, &words)?;
         match holder.line_after("locked ", LOCK_MAX) {
-            Some(token) => Ok(SiteLock { holder: Some(RefCell::new(holder)), token }),
-            None => Err(refusal(remote, &mut holder)),
+            Ok(token) if is_token(&token) => Ok(SiteLock { holder: Some(RefCell::new(holder)), token }),
+            Err(NoLine::Missing) => Err(refusal(remote, &mut holder)),
+            Ok(_) | Err(NoLine::TooMuch) => {
+                holder.kill();
+                let host = &remote.plan.host;
+                Err(format!(
+                    "{host}: no lock in the first {PREFACE_BYTES_MAX} bytes that it says: does `ssh {host}` run commands?"
+                ))
+            }
         }
     }
 
@@ -117,6 +124,11 @@ impl Drop for SiteLock {
             let _ = holder.get_mut().finish(END_MAX);
         }
     }
+}
+
+/// Whether these are the 16 random bytes of [`LOCK`], in hexadecimal digits.
+fn is_token(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Why the lock was not given.

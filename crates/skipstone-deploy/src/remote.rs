@@ -150,6 +150,9 @@ impl Remote<'_> {
                 let sentence = format!("{}: no end within the limit of {limit:?}", self.plan.host);
                 RemoteFailure { code: None, sentence }
             }
+            Unfinished::TooMuch => {
+                RemoteFailure { code: None, sentence: format!("{}: {program} said more than 64 MiB", self.plan.host) }
+            }
         }
     }
 

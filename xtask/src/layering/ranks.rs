@@ -120,6 +120,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["serve"],
             &["chat", "dashboard", "stress"],
             &["client_figures", "console", "left_out", "qlog_flags", "sharing", "trust"],
+            &["door"],
         ],
     ),
     (

@@ -1,18 +1,19 @@
 //! The thread that accepts clients, and owns the sessions' threads: it starts them, joins those that have ended, and at
 //! the end waits for the rest.
 
-use std::net::{IpAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use crate::door::{Places, PlacesMax};
 use parking_lot::Mutex;
+use skipstone_proto::Network;
 
 use super::driver;
 use super::handler::SessionId;
 use super::log_queue::LogQueue;
-use super::seats::{STRANGERS_MAX, Seat, Seats, make_room};
-use super::session::{ConsoleSession, Place, Settings};
+use super::session::{ConsoleSession, Settings};
 
 /// The state that the console and its acceptor share.
 #[derive(Default)]
@@ -34,7 +35,7 @@ pub(super) struct Acceptor {
     pub(super) listener: TcpListener,
     pub(super) settings: Arc<Settings>,
     pub(super) shared: Arc<Shared>,
-    pub(super) seats: Arc<Seats>,
+    pub(super) places: Arc<Places>,
     pub(super) sessions: Vec<Running>,
 }
 
@@ -42,7 +43,6 @@ pub(super) struct Acceptor {
 pub(super) struct Running {
     thread: JoinHandle<()>,
     log: Arc<LogQueue>,
-    seat: Arc<Seat>,
 }
 
 impl Acceptor {
@@ -52,9 +52,8 @@ impl Acceptor {
         while self.shared.ending.get().is_none() {
             self.join_ended();
             match self.accept() {
-                Some((stream, client)) => {
-                    make_room(self.sessions.iter().map(|session| &*session.seat));
-                    self.start(SessionId(next_id), stream, client);
+                Some((stream, from)) => {
+                    self.start(SessionId(next_id), stream, from);
                     next_id += 1;
                 }
                 None => thread::sleep(ACCEPT_POLL),
@@ -66,11 +65,12 @@ impl Acceptor {
     }
 
     /// `None` if nobody is there, the system is out of descriptors, or displaced sessions have not left yet: all pass.
-    fn accept(&self) -> Option<(TcpStream, IpAddr)> {
-        if self.sessions.len() >= self.seats.max() + UNSEATED_MAX {
+    fn accept(&self) -> Option<(TcpStream, Network)> {
+        let PlacesMax { strangers, seats } = self.places.max();
+        if self.sessions.len() >= strangers + seats + LEAVING_MAX {
             return None;
         }
-        self.listener.accept().ok().map(|(stream, from)| (stream, from.ip().to_canonical()))
+        self.listener.accept().ok().map(|(stream, from)| (stream, Network::of(&from)))
     }
 
     fn join_ended(&mut self) {
@@ -81,10 +81,9 @@ impl Acceptor {
         }
     }
 
-    fn start(&mut self, id: SessionId, stream: TcpStream, client: IpAddr) {
-        let (log, seat) = (Arc::new(LogQueue::default()), self.seats.stranger(client));
-        let place = Place { log: Arc::clone(&log), seat: Arc::clone(&seat) };
-        let session = ConsoleSession::new(id, Arc::clone(&self.settings), place, Instant::now());
+    fn start(&mut self, id: SessionId, stream: TcpStream, from: Network) {
+        let (log, place) = (Arc::new(LogQueue::default()), self.places.stranger(from));
+        let session = ConsoleSession::new(id, Arc::clone(&self.settings), place, Arc::clone(&log), Instant::now());
         let shared = Arc::clone(&self.shared);
         let stall = self.settings.limits.stall;
         let thread = thread::Builder::new()
@@ -93,7 +92,7 @@ impl Acceptor {
         // Without a thread the connection closes, which the client sees.
         if let Ok(thread) = thread {
             self.shared.logs.lock().push(Arc::clone(&log));
-            self.sessions.push(Running { thread, log, seat });
+            self.sessions.push(Running { thread, log });
         }
     }
 }
@@ -112,6 +111,6 @@ fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
 
 const ACCEPT_POLL: Duration = Duration::from_millis(25);
 const JOIN_POLL: Duration = Duration::from_millis(2);
-/// Threads at once beyond the seats: unauthenticated clients, and displaced ones that still receive the reason. Further
-/// clients wait in the backlog.
-const UNSEATED_MAX: usize = STRANGERS_MAX + 24;
+/// Displaced sessions at once that have not ended yet. Further clients wait in the backlog, where a crowd must not stay
+/// for long.
+const LEAVING_MAX: usize = 128;

@@ -21,21 +21,25 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
         if let Some(reason) = ending.get() {
             session.handle_server_end(reason);
         }
-        session.process(Instant::now());
         if send(&mut stream, &mut session, &mut patience).is_break() {
             return;
         }
         let done = session.is_over() && (session.transmit().is_empty() || ending.get().is_some());
         if done {
-            return part(&mut stream);
+            // A displaced one has no say about how long its thread goes on.
+            if !session.is_displaced() {
+                part(&mut stream);
+            }
+            return;
         }
         if session.wants_bytes() {
             if receive(&mut stream, &mut session).is_break() {
                 return;
             }
         } else if session.transmit().is_empty() {
-            std::thread::sleep(POLL / 4);
+            std::thread::sleep(POLL);
         }
+        session.process(Instant::now());
     }
 }
 

@@ -1,5 +1,6 @@
 //! Every time and size limit of a session that is not a format's own. Tests shorten the times.
 
+use crate::door::WRONG_TOLD_AFTER;
 use std::time::Duration;
 
 /// The limits of a session.
@@ -7,6 +8,8 @@ use std::time::Duration;
 pub(super) struct Limits {
     /// From the connection to the right token.
     pub(super) login: Duration,
+    /// From a wrong token to the sentence that says so.
+    pub(super) wrong_told_after: Duration,
     /// From the connection to the first command, where no token is asked for.
     pub(super) first_command: Duration,
     /// How long a client may leave waiting bytes unread.
@@ -21,6 +24,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             login: Duration::from_secs(10),
+            wrong_told_after: WRONG_TOLD_AFTER,
             first_command: Duration::from_secs(120),
             stall: Duration::from_secs(5),
             handler_grace: Duration::from_secs(1),

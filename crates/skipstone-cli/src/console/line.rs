@@ -4,16 +4,34 @@
 #[derive(Debug, Default)]
 pub(super) struct LineAssembler {
     bytes: Vec<u8>,
-    too_long: bool,
+    fault: Option<LineFault>,
+}
+
+/// Why a line is not run. It is never mended: only what was typed runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
+pub(super) enum LineFault {
+    #[display("the line is longer than {LINE_BYTES_MAX} bytes, and was ignored")]
+    TooLong,
+    /// It is of another protocol, or of a terminal's keys.
+    #[display("the line has characters that nobody types, and was ignored")]
+    NotText,
 }
 
 impl LineAssembler {
     /// Takes one byte that is no line end.
     pub(super) fn handle_byte(&mut self, byte: u8) {
-        self.too_long |= self.bytes.len() == LINE_BYTES_MAX;
-        if !self.too_long {
+        if byte != b'\t' && byte.is_ascii_control() {
+            self.fault = Some(LineFault::NotText);
+        } else if self.bytes.len() == LINE_BYTES_MAX {
+            self.fault = self.fault.or(Some(LineFault::TooLong));
+        } else {
             self.bytes.push(byte);
         }
+    }
+
+    /// The fault that the line has already, before its end.
+    pub(super) fn fault(&self) -> Option<LineFault> {
+        self.fault
     }
 
     /// Forgets the last character.
@@ -25,12 +43,19 @@ impl LineAssembler {
         }
     }
 
-    /// Gives the line, and begins the next one. In its text tabs are spaces, other control characters and what is not
-    /// UTF-8 are gone or replaced. `None` if it was longer than [`LINE_BYTES_MAX`]: nothing of it is kept.
-    pub(super) fn take(&mut self) -> Option<String> {
-        let Self { bytes, too_long } = std::mem::take(self);
-        let text = String::from_utf8_lossy(&bytes).replace('\t', " ");
-        (!too_long).then(|| text.chars().filter(|character| !character.is_control()).collect())
+    /// Gives the line, and begins the next one. In its text tabs are spaces.
+    ///
+    /// # Errors
+    /// It is longer than [`LINE_BYTES_MAX`], has control characters or is not UTF-8.
+    pub(super) fn take(&mut self) -> Result<String, LineFault> {
+        let Self { bytes, fault } = std::mem::take(self);
+        let text =
+            String::from_utf8(bytes).ok().filter(|text| !text.contains(|it: char| it.is_control() && it != '\t'));
+        match (fault, text) {
+            (Some(fault), _) => Err(fault),
+            (None, Some(text)) => Ok(text.replace('\t', " ")),
+            (None, None) => Err(LineFault::NotText),
+        }
     }
 }
 
@@ -41,22 +66,24 @@ const LINE_BYTES_MAX: usize = 4096;
 mod tests {
     use super::*;
 
-    fn take(bytes: &[u8]) -> Option<String> {
+    fn take(bytes: &[u8]) -> Result<String, LineFault> {
         let mut lines = LineAssembler::default();
         bytes.iter().for_each(|&byte| lines.handle_byte(byte));
         lines.take()
     }
 
     #[test]
-    fn a_line_is_text_without_control_characters() {
-        assert_eq!(take("kick\tzoë\x1b[A\0".as_bytes()), Some("kick zoë[A".to_owned()));
-        assert_eq!(take(b"a\xffb"), Some("a\u{fffd}b".to_owned()));
+    fn a_line_is_text_without_control_characters_or_it_is_none() {
+        assert_eq!(take("kick\tzoë".as_bytes()), Ok("kick zoë".to_owned()));
+        for bad in [b"dr\0ain".as_slice(), b"\x1b[A", b"a\x7f", b"a\xffb", "\u{9b}2J".as_bytes()] {
+            assert_eq!(take(bad), Err(LineFault::NotText), "{bad:?}");
+        }
     }
 
     #[test]
     fn a_line_too_long_is_dropped_whole() {
-        assert_eq!(take(&[b'a'; LINE_BYTES_MAX]), Some("a".repeat(LINE_BYTES_MAX)));
-        assert_eq!(take(&[b'a'; LINE_BYTES_MAX + 1]), None);
+        assert_eq!(take(&[b'a'; LINE_BYTES_MAX]), Ok("a".repeat(LINE_BYTES_MAX)));
+        assert_eq!(take(&[b'a'; LINE_BYTES_MAX + 1]), Err(LineFault::TooLong));
     }
 
     #[test]
@@ -67,6 +94,6 @@ mod tests {
         assert_eq!(lines.bytes, b"a");
         lines.erase_character();
         lines.erase_character();
-        assert_eq!(lines.take(), Some(String::new()));
+        assert_eq!(lines.take(), Ok(String::new()));
     }
 }

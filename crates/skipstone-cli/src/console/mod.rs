@@ -2,15 +2,14 @@
 //! The engine only: which commands there are is the [`Handler`]'s business. RFC 854, 855 and 1143.
 //!
 //! ```text
-//! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, auth, commands
+//! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, commands
 //! ```
 //!
-//! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the server no
-//! more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile. Clients that
-//! have given neither token nor command are few, and make room for whoever comes next (`seats`).
+//! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the
+//! server no more than a thread and bounded memory: one that does not read is dropped, and holds up nobody meanwhile.
+//! Clients that have given neither token nor command are few, and make room for whoever comes next (`door::places`).
 
 mod acceptor;
-pub(crate) mod auth;
 mod codec;
 mod commands;
 mod driver;
@@ -18,7 +17,6 @@ mod handler;
 mod limits;
 mod line;
 mod log_queue;
-mod seats;
 mod server;
 mod session;
 #[cfg(test)]

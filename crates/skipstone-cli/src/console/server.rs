@@ -5,22 +5,21 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
+use crate::door::{Places, PlacesMax, Secret};
+
 use super::acceptor::{Acceptor, Shared};
-use super::auth;
 use super::handler::Handler;
 use super::limits::Limits;
-use super::seats::Seats;
 use super::session::Settings;
 
 /// How a console is set up.
-#[derive(Debug)]
 pub(crate) struct ConsoleConfig {
-    /// Where to listen; port 0 for any free one. Other than loopback needs a token.
+    /// Where to listen; port 0 for any free one. Other than loopback needs a token: `door::check_reach`.
     pub(crate) listen: SocketAddr,
     /// A socket that listens already, in place of one at that address.
     pub(crate) handed: Option<TcpListener>,
     /// The token that a client has to give first, in plain text: anyone on the way can read it.
-    pub(crate) token: Option<String>,
+    pub(crate) secret: Option<Secret>,
     /// Said when a session opens, after the token; may have several lines.
     pub(crate) banner: String,
     /// Sessions at once that gave the token or, without one, a command; one more is told so and closed.
@@ -32,7 +31,7 @@ impl Default for ConsoleConfig {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
             handed: None,
-            token: None,
+            secret: None,
             banner: String::new(),
             sessions_max: 16,
         }
@@ -53,15 +52,13 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// If the address can be reached from other machines and there is no token, if the token cannot be typed, or if the
-    /// address cannot be bound. The sentence says what to do.
+    /// If the address cannot be bound. The sentence says what to do.
     pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
         Self::listen_within(Limits::default(), config, handler)
     }
 
     pub(super) fn listen_within(limits: Limits, config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
-        check(&config)?;
-        let ConsoleConfig { listen, handed, token, banner, sessions_max } = config;
+        let ConsoleConfig { listen, handed, secret, banner, sessions_max } = config;
         let listener = handed.map_or_else(|| bind(listen), Ok)?;
         listener.set_nonblocking(true)?;
         let second = listener.try_clone()?;
@@ -69,9 +66,9 @@ impl Console {
         let shared = Arc::new(Shared::default());
         let acceptor = Acceptor {
             listener,
-            settings: Arc::new(Settings { token, banner, limits, handler }),
+            settings: Arc::new(Settings { secret, banner, limits, handler }),
             shared: Arc::clone(&shared),
-            seats: Seats::new(sessions_max),
+            places: Places::new(PlacesMax { strangers: STRANGERS_MAX, seats: sessions_max }),
             sessions: Vec::new(),
         };
         let thread = thread::Builder::new().name("console".to_owned()).spawn(|| acceptor.run())?;
@@ -115,22 +112,12 @@ impl Drop for Console {
     }
 }
 
-fn check(config: &ConsoleConfig) -> io::Result<()> {
-    let invalid = |sentence: String| Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
-    match &config.token {
-        Some(token) => auth::check_token(token).or_else(|sentence| invalid(sentence.to_owned())),
-        None if config.listen.ip().to_canonical().is_loopback() => Ok(()),
-        None => invalid(format!(
-            "the console would listen on {}, where other machines can reach it, without a token: \
-             set a token, or listen on 127.0.0.1",
-            config.listen
-        )),
-    }
-}
-
 fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(listen).map_err(|error| {
         let sentence = format!("the console cannot listen on {listen}: {error}; choose another address or port");
         io::Error::new(error.kind(), sentence)
     })
 }
+
+/// Clients at once that have given neither token nor command: a thread each.
+const STRANGERS_MAX: usize = 64;

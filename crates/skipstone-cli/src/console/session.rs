@@ -6,28 +6,22 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::auth::same_in_constant_time;
+use crate::door::{Place, Secret};
+
 use super::codec::{Codec, Event, NO_OPERATION};
 use super::commands::{self, EngineCommand, LogSwitch};
 use super::handler::{Handler, Reply, SessionId};
 use super::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use super::line::LineAssembler;
 use super::log_queue::LogQueue;
-use super::seats::Seat;
 use super::text::push_lines;
 
 /// The settings that all sessions of a console share.
 pub(super) struct Settings {
-    pub(super) token: Option<String>,
+    pub(super) secret: Option<Secret>,
     pub(super) banner: String,
     pub(super) limits: Limits,
     pub(super) handler: Arc<dyn Handler>,
-}
-
-/// The state that a session shares with the acceptor.
-pub(super) struct Place {
-    pub(super) log: Arc<LogQueue>,
-    pub(super) seat: Arc<Seat>,
 }
 
 /// The conversation with one client.
@@ -35,6 +29,7 @@ pub(super) struct ConsoleSession {
     id: SessionId,
     settings: Arc<Settings>,
     place: Place,
+    log: Arc<LogQueue>,
     began: Instant,
     phase: Phase,
     codec: Codec,
@@ -49,17 +44,20 @@ pub(super) struct ConsoleSession {
 enum Phase {
     /// Until then the token has to come: one attempt, so that a client with a wrong one must connect again.
     Login(Instant),
+    /// The token was wrong. Until then nothing is said and nothing is read.
+    Refused(Instant),
     Open,
     Over,
 }
 
 impl ConsoleSession {
     /// A session that begins `now`, as a stranger; its log queue is off.
-    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, now: Instant) -> Self {
+    pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, log: Arc<LogQueue>, now: Instant) -> Self {
         let mut session = Self {
             id,
             settings,
             place,
+            log,
             began: now,
             phase: Phase::Open,
             codec: Codec::new(),
@@ -69,7 +67,7 @@ impl ConsoleSession {
             transmit: Vec::new(),
             last_sent: now,
         };
-        if session.settings.token.is_some() {
+        if session.settings.secret.is_some() {
             session.phase = Phase::Login(now + session.settings.limits.login);
             session.say("token: ");
         } else {
@@ -94,18 +92,19 @@ impl ConsoleSession {
         self.end(&format!("server ends: {reason}"));
     }
 
-    /// Goes on with whatever `now` and the input allow.
+    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the
+    /// session was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
     pub(super) fn process(&mut self, now: Instant) {
-        self.on_time(now);
-        while !self.is_over() && self.transmit.len() < TRANSMIT_BYTES_HIGH {
+        while matches!(self.phase, Phase::Login(_) | Phase::Open) && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
-                Some(event) => self.on_event(event),
+                Some(event) => self.on_event(event, now),
                 None if self.has_ended => self.over(),
                 None => break,
             }
         }
+        self.on_time(now);
         while self.transmit.len() < TRANSMIT_BYTES_HIGH && matches!(self.phase, Phase::Open) {
-            let Some(line) = self.place.log.pop() else { break };
+            let Some(line) = self.log.pop() else { break };
             self.say(&line);
         }
         self.codec.poll_transmit(&mut self.transmit);
@@ -113,7 +112,7 @@ impl ConsoleSession {
 
     /// Whether more bytes may be received.
     pub(super) fn wants_bytes(&self) -> bool {
-        self.events.is_empty() && !self.has_ended && !self.is_over()
+        self.events.is_empty() && !self.has_ended && matches!(self.phase, Phase::Login(_) | Phase::Open)
     }
 
     /// The bytes to be sent.
@@ -132,13 +131,19 @@ impl ConsoleSession {
         matches!(self.phase, Phase::Over)
     }
 
+    /// Whether it ends because others came.
+    pub(super) fn is_displaced(&self) -> bool {
+        self.place.is_displaced()
+    }
+
     fn on_time(&mut self, now: Instant) {
-        if self.place.seat.is_displaced() {
+        if self.is_displaced() {
             return self.end("others came: the first line has to follow at once");
         }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
             Phase::Login(deadline) if now >= *deadline => self.end("the token took too long: connect again"),
+            Phase::Refused(until) if now >= *until => self.end("wrong token: connect again"),
             Phase::Open if self.is_stranger() && now >= self.began + self.settings.limits.first_command => {
                 self.end("no command came: connect again");
             }
@@ -153,13 +158,24 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
-    fn on_event(&mut self, event: Event) {
+    /// A stranger's first line is text and nothing else, or the session is over. WHY: another protocol may carry a line
+    /// of its own choosing behind bytes that an erase would forget, as a TLS ClientHello does in its session id.
+    fn on_event(&mut self, event: Event, now: Instant) {
         match event {
-            Event::Byte(byte) => self.line.handle_byte(byte),
+            Event::Byte(byte) => {
+                self.line.handle_byte(byte);
+                if let Some(fault) = self.line.fault().filter(|_| self.is_stranger()) {
+                    self.end(&format!("error: {fault}"));
+                }
+            }
             Event::LineEnd => match self.line.take() {
-                Some(line) => self.on_line(&line),
-                None => self.say("error: the line is longer than 4096 bytes, and was ignored"),
+                Ok(line) => self.on_line(&line, now),
+                Err(fault) if self.is_stranger() => self.end(&format!("error: {fault}")),
+                Err(fault) => self.say(&format!("error: {fault}")),
             },
+            Event::EraseLine | Event::EraseCharacter | Event::AreYouThere if self.is_stranger() => {
+                self.end("error: the first line comes before any telnet command");
+            }
             Event::EraseLine => drop(self.line.take()),
             Event::EraseCharacter => self.line.erase_character(),
             Event::EndOfInput => self.end(FAREWELL),
@@ -167,20 +183,19 @@ impl ConsoleSession {
         }
     }
 
-    fn on_line(&mut self, line: &str) {
+    fn on_line(&mut self, line: &str, now: Instant) {
         match self.phase {
             // The end of the input is no try.
             Phase::Login(_) if line.is_empty() && self.has_ended => {}
             Phase::Login(_) => {
-                let token = self.settings.token.as_deref().unwrap_or_default();
-                if !same_in_constant_time(token.as_bytes(), line.as_bytes()) {
-                    self.end("wrong token: connect again");
+                if !self.settings.secret.as_ref().is_some_and(|secret| secret.is(line.as_bytes())) {
+                    self.phase = Phase::Refused(now + self.settings.limits.wrong_told_after);
                 } else if self.is_seated() {
                     self.open();
                 }
             }
             Phase::Open => self.run(line.trim()),
-            Phase::Over => {}
+            Phase::Refused(_) | Phase::Over => {}
         }
     }
 
@@ -201,8 +216,8 @@ impl ConsoleSession {
     }
 
     fn switch_log(&mut self, switch: Option<LogSwitch>) {
-        let on = switch.map_or(!self.place.log.is_on(), |switch| switch == LogSwitch::On);
-        self.place.log.switch(on);
+        let on = switch.map_or(!self.log.is_on(), |switch| switch == LogSwitch::On);
+        self.log.switch(on);
         self.say(if on { "log is on" } else { "log is off" });
     }
 
@@ -224,15 +239,15 @@ impl ConsoleSession {
     }
 
     fn is_stranger(&self) -> bool {
-        self.place.seat.is_stranger()
+        self.place.is_strangers()
     }
 
     /// Whether the session has a seat, or gets one now. Without a seat the session ends.
     fn is_seated(&mut self) -> bool {
-        if self.place.seat.take() {
+        if self.place.take_seat() {
             return true;
         }
-        let seats = self.place.seat.seats_max();
+        let seats = self.place.max().seats;
         self.end(&format!("the console is full ({seats} sessions): end one of them, then connect again"));
         false
     }
@@ -251,7 +266,7 @@ impl ConsoleSession {
 
     fn over(&mut self) {
         self.phase = Phase::Over;
-        self.place.log.switch(false);
+        self.log.switch(false);
     }
 }
 

@@ -1,66 +1,28 @@
 //! Who may ask: the names under which the server answers, and the token.
 
-use crate::console::auth;
-use axum::http::HeaderMap;
-use skipstone::net::websocket::TrustedProxies;
+use crate::door::Secret;
 use std::net::{IpAddr, SocketAddr};
 
 /// The rules of one dashboard.
-#[derive(Debug)]
 pub(super) struct Access {
     listens_on_loopback: bool,
     /// Names beside `localhost` and addresses, in lower case.
     names: Vec<String>,
-    token: Option<String>,
-    proxies: TrustedProxies,
+    secret: Option<Secret>,
 }
 
 impl Access {
-    /// # Errors
-    /// Other machines could reach the address and there is no token, or the token cannot be typed. One sentence with the
-    /// remedy.
-    pub(super) fn new(listen: SocketAddr, token: Option<String>, names: &[String]) -> Result<Self, String> {
-        let listens_on_loopback = listen.ip().to_canonical().is_loopback();
-        match &token {
-            Some(token) => auth::check_token(token)?,
-            None if listens_on_loopback => {}
-            None => {
-                return Err(format!(
-                    "the dashboard would listen on {listen}, where other machines can reach it, without a token: set \
-                     --console-token, or listen on 127.0.0.1"
-                ));
-            }
-        }
-        Ok(Access {
-            listens_on_loopback,
+    pub(super) fn new(listen: SocketAddr, secret: Option<Secret>, names: &[String]) -> Self {
+        Access {
+            listens_on_loopback: listen.ip().to_canonical().is_loopback(),
             names: names.iter().map(|name| name.to_lowercase()).collect(),
-            token,
-            proxies: TrustedProxies::default(),
-        })
-    }
-
-    /// Believes these proxies about whose requests they pass on.
-    pub(super) fn behind(self, proxies: TrustedProxies) -> Self {
-        Access { proxies, ..self }
-    }
-
-    /// The address that a request comes from: whom a trusted proxy names, so that behind one not all operators are one.
-    pub(super) fn source(&self, from: IpAddr, headers: &HeaderMap) -> IpAddr {
-        let named = self.proxies.has(from).then(|| self.proxies.client(headers)).flatten();
-        named.unwrap_or(from)
-    }
-
-    /// Whether a token is asked for.
-    pub(super) fn has_token(&self) -> bool {
-        self.token.is_some()
-    }
-
-    /// Whether a request gave the token, if one is asked for.
-    pub(super) fn is_token(&self, given: Option<&[u8]>) -> bool {
-        match &self.token {
-            None => true,
-            Some(token) => given.is_some_and(|given| auth::same_in_constant_time(token.as_bytes(), given)),
+            secret,
         }
+    }
+
+    /// The token, if one is asked for.
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        self.secret.as_ref()
     }
 
     /// Whether the server answers to this `Host`. WHY: a page elsewhere may have its own name resolve to this address
@@ -95,13 +57,13 @@ fn name_of(host: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn access(listen: &str, token: Option<&str>) -> Result<Access, String> {
-        Access::new(listen.parse().expect("an address"), token.map(Into::into), &["Play.Example".into()])
+    fn access(listen: &str) -> Access {
+        Access::new(listen.parse().expect("an address"), None, &["Play.Example".into()])
     }
 
     #[test]
     fn names_that_were_not_given_are_strangers() {
-        let local = access("127.0.0.1:7779", None).expect("loopback needs no token");
+        let local = access("127.0.0.1:7779");
         for good in ["127.0.0.1:7779", "localhost", "LOCALHOST:1", "[::1]:7779", "127.0.0.2", "play.example:7779"] {
             assert!(local.is_host(good), "{good}");
         }
@@ -116,18 +78,8 @@ mod tests {
             "a@localhost",
         ];
         bad.iter().for_each(|bad| assert!(!local.is_host(bad), "{bad}"));
-        let open = access("0.0.0.0:7779", Some("secret")).expect("it has a token");
+        let open = access("0.0.0.0:7779");
         assert!(open.is_host("192.0.2.1:7779") && !open.is_host("evil.example"));
-    }
-
-    #[test]
-    fn elsewhere_than_on_loopback_a_token_is_asked_for() {
-        assert!(access("0.0.0.0:7779", None).expect_err("all can reach it").contains("--console-token"));
-        assert!(access("[::ffff:127.0.0.1]:7779", None).is_ok());
-        assert!(access("127.0.0.1:7779", Some("")).is_err());
-        let open = access("[::]:7779", Some("secret")).expect("it has a token");
-        assert!(open.is_token(Some(b"secret")) && !open.is_token(Some(b"Secret")) && !open.is_token(None));
-        assert!(access("127.0.0.1:1", None).expect("loopback").is_token(None));
     }
 
     #[test]

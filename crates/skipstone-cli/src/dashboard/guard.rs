@@ -1,4 +1,6 @@
-//! Every request passes here first: its host, its rate, its token, and that it comes from the dashboard's own page.
+//! Every request passes here first: its host, whose page it comes from, its token, and its pace. The pace is a
+//! connection's and is kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's
+//! browser, could use up for the operator.
 //!
 //! There are no cookies, so a page elsewhere has nothing to abuse: the token travels in a header. Without a token, on
 //! loopback, a header of our own is asked for, which a page elsewhere cannot send without a preflight that is never
@@ -7,14 +9,14 @@
 use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
 use crate::dashboard::state::DashboardState;
-use axum::extract::{ConnectInfo, Request, State};
+use crate::door::{Place, WRONG_TOLD_AFTER};
+use axum::extract::{Extension, Request, State};
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The header that the page sends with each request.
 pub(super) const OWN_HEADER: &str = "x-skipstone";
@@ -22,11 +24,20 @@ pub(super) const OWN_HEADER: &str = "x-skipstone";
 /// Lets a request through, or refuses it.
 pub(super) async fn guard(
     State(state): State<Arc<DashboardState>>,
-    ConnectInfo(from): ConnectInfo<SocketAddr>,
+    Extension(place): Extension<Arc<Place>>,
     request: Request,
     next: Next,
 ) -> Response {
-    if let Err(refusal) = admit(&state, from, &request) {
+    let admitted = admit(&state, &request);
+    if let Ok(Standing::Operator) = admitted {
+        // Without a free one it is answered all the same, for as long as nobody needs its place.
+        place.take_seat();
+    }
+    // A page that opens has no token yet, and guesses nothing.
+    let is_guess = admitted.as_ref().is_err_and(|refusal| refusal.0 == StatusCode::UNAUTHORIZED)
+        && given(request.headers()).is_some();
+    tokio::time::sleep(if is_guess { WRONG_TOLD_AFTER } else { REQUEST_PAUSE }).await;
+    if let Err(refusal) = admitted {
         state.count_refusal();
         return refusal.into_response();
     }
@@ -39,7 +50,15 @@ pub(super) async fn guard(
     }
 }
 
-fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<(), Refusal> {
+/// Who asks.
+enum Standing {
+    /// Whoever may see figures and give orders.
+    Operator,
+    /// Anybody: for the page's files, and for what machines ask about its health.
+    Stranger,
+}
+
+fn admit(state: &DashboardState, request: &Request) -> Result<Standing, Refusal> {
     let (headers, path) = (request.headers(), request.uri().path());
     // The host of an absolute target counts, whatever the header says (RFC 9112, section 3.2.2).
     let asked = request.uri().authority().map(Authority::as_str);
@@ -47,31 +66,37 @@ fn admit(state: &DashboardState, from: SocketAddr, request: &Request) -> Result<
     if headers.get_all(header::HOST).iter().count() != 1 || !state.access.is_host(host) {
         return Err(Refusal(StatusCode::MISDIRECTED_REQUEST, "this host name is not known here: see --dashboard-host"));
     }
-    let from = state.access.source(from.ip(), headers);
-    if !state.may_ask(from, Instant::now()) {
-        return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many requests: wait a little"));
-    }
     let is_api = path.starts_with("/api/");
+    if !is_api && path != "/metrics" {
+        return Ok(Standing::Stranger);
+    }
+    is_of_no_other_page(headers, host)?;
     if is_api {
-        is_from_own_page(request.method(), headers, host)?;
+        is_from_own_page(request.method(), headers)?;
     }
-    if is_api || path == "/metrics" {
-        has_token(state, from, headers)?;
+    let is_operator = state.access.secret().is_none_or(|secret| given(headers).is_some_and(|given| secret.is(given)));
+    match is_operator {
+        true => Ok(Standing::Operator),
+        false => Err(Refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong")),
     }
-    Ok(())
 }
 
-fn is_from_own_page(method: &Method, headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
-    if !headers.contains_key(OWN_HEADER) {
-        return Err(Refusal(StatusCode::FORBIDDEN, "the header x-skipstone is missing"));
-    }
-    if text(headers, "sec-fetch-site").is_some_and(|site| site != "same-origin") {
+/// Whether the browser, if it is one, says that no page elsewhere asks.
+fn is_of_no_other_page(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
+    if text(headers, "sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another site"));
     }
     if headers.contains_key(header::ORIGIN)
         && !text(headers, header::ORIGIN.as_str()).is_some_and(|origin| Access::is_own_origin(origin, host))
     {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another origin"));
+    }
+    Ok(())
+}
+
+fn is_from_own_page(method: &Method, headers: &HeaderMap) -> Result<(), Refusal> {
+    if !headers.contains_key(OWN_HEADER) {
+        return Err(Refusal(StatusCode::FORBIDDEN, "the header x-skipstone is missing"));
     }
     let is_json = text(headers, header::CONTENT_TYPE.as_str()).is_some_and(|kind| kind == "application/json");
     if method == Method::POST && !is_json {
@@ -80,24 +105,9 @@ fn is_from_own_page(method: &Method, headers: &HeaderMap, host: &str) -> Result<
     Ok(())
 }
 
-fn has_token(state: &DashboardState, from: IpAddr, headers: &HeaderMap) -> Result<(), Refusal> {
-    if !state.access.has_token() {
-        return Ok(());
-    }
-    let now = Instant::now();
-    if state.is_guessing(from, now) {
-        return Err(Refusal(StatusCode::TOO_MANY_REQUESTS, "too many wrong tokens: wait a minute"));
-    }
-    // Bytes, for a token may be in any script.
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
-    if state.access.is_token(given) {
-        return Ok(());
-    }
-    // A page that opens has no token yet, and is no guess.
-    if given.is_some() {
-        state.count_guess(from, now);
-    }
-    Err(Refusal(StatusCode::UNAUTHORIZED, "the token is missing or wrong"))
+/// The token that was given. Bytes, for it may be in any script.
+fn given(headers: &HeaderMap) -> Option<&[u8]> {
+    headers.get(header::AUTHORIZATION)?.as_bytes().strip_prefix(b"Bearer ")
 }
 
 fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
@@ -106,3 +116,6 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
 
 /// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then go on for longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
+/// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of
+/// their work.
+const REQUEST_PAUSE: Duration = Duration::from_millis(10);

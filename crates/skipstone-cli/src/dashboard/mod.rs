@@ -30,7 +30,6 @@ mod stream;
 mod stress;
 #[cfg(test)]
 mod tests;
-mod throttle;
 
 pub(crate) use feed::{Feed, feed};
 pub(crate) use roster::GuestKind;

@@ -6,8 +6,8 @@ use crate::dashboard::feed::Intake;
 use crate::dashboard::sampler;
 use crate::dashboard::state::DashboardState;
 use crate::dashboard::{listener, routes};
+use crate::door::Secret;
 use skipstone::StatisticsReader;
-use skipstone::net::websocket::TrustedProxies;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,16 +18,14 @@ pub(crate) use crate::dashboard::state::ServerFacts;
 
 /// How a dashboard is set up.
 pub(crate) struct DashboardConfig {
-    /// Where to listen; port 0 for any free one. Other than loopback needs a token.
+    /// Where to listen; port 0 for any free one. Other than loopback needs a token: `door::check_reach`.
     pub(crate) listen: SocketAddr,
     /// A socket that listens already, in place of one at that address.
     pub(crate) handed: Option<TcpListener>,
     /// The token that a page must give, the console's.
-    pub(crate) token: Option<String>,
+    pub(crate) secret: Option<Secret>,
     /// Host names under which browsers may find it, beside `localhost` and addresses.
     pub(crate) names: Vec<String>,
-    /// Proxies that may say whose requests they pass on.
-    pub(crate) proxies: TrustedProxies,
     pub(crate) server: ServerFacts,
     pub(crate) statistics: StatisticsReader,
     pub(crate) commands: Arc<dyn Handler>,
@@ -47,11 +45,10 @@ impl Dashboard {
     /// Listens, and serves pages in a thread of its own.
     ///
     /// # Errors
-    /// The address can be reached from other machines and there is no token, the token cannot be typed, or the address
-    /// cannot be bound. The sentence says what to do.
+    /// The address cannot be bound. The sentence says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
-        let DashboardConfig { listen, handed, token, names, proxies, server, statistics, commands } = config;
-        let access = Access::new(listen, token, &names)?.behind(proxies);
+        let DashboardConfig { listen, handed, secret, names, server, statistics, commands } = config;
+        let access = Access::new(listen, secret, &names);
         let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
         let bind = || {
             TcpListener::bind(listen).map_err(|error| {

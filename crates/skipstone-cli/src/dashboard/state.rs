@@ -9,13 +9,10 @@ use crate::dashboard::history::History;
 use crate::dashboard::log_ring::LogRing;
 use crate::dashboard::stream::Streams;
 use crate::dashboard::stress::StressDesk;
-use crate::dashboard::throttle::Throttle;
 use parking_lot::Mutex;
 use skipstone::StatisticsReader;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 
 /// The state of one dashboard.
 pub(super) struct DashboardState {
@@ -30,8 +27,6 @@ pub(super) struct DashboardState {
     pub(super) history: Mutex<History>,
     pub(super) log: Mutex<LogRing>,
     pub(super) stress: Mutex<StressDesk>,
-    requests: Mutex<Throttle>,
-    guesses: Mutex<Throttle>,
     refusals: AtomicU64,
 }
 
@@ -75,28 +70,8 @@ impl DashboardState {
             history: Mutex::default(),
             log: Mutex::default(),
             stress: Mutex::new(stress),
-            requests: Mutex::new(Throttle::new(REQUESTS_MAX, Duration::from_secs(1))),
-            guesses: Mutex::new(Throttle::new(GUESSES_MAX, Duration::from_secs(60))),
             refusals: AtomicU64::new(0),
         }
-    }
-
-    /// Counts a request of an address; whether it may ask.
-    pub(super) fn may_ask(&self, address: IpAddr, now: Instant) -> bool {
-        let mut requests = self.requests.lock();
-        if requests.is_over(address, now) {
-            return false;
-        }
-        requests.count(address, now);
-        true
-    }
-
-    pub(super) fn is_guessing(&self, address: IpAddr, now: Instant) -> bool {
-        self.guesses.lock().is_over(address, now)
-    }
-
-    pub(super) fn count_guess(&self, address: IpAddr, now: Instant) {
-        self.guesses.lock().count(address, now);
     }
 
     pub(super) fn count_refusal(&self) {
@@ -108,8 +83,3 @@ impl DashboardState {
         self.refusals.load(Ordering::Relaxed)
     }
 }
-
-/// Requests of one address in a second: several pages at once, which ask some two a second each, and their start.
-const REQUESTS_MAX: u32 = 100;
-/// Wrong tokens of one address in a minute.
-const GUESSES_MAX: u32 = 10;

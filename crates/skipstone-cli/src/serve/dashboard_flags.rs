@@ -4,7 +4,7 @@ use super::admin::Admin;
 use super::audience::Watcher;
 use super::visit::Visit;
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
-use skipstone::net::websocket::TrustedProxies;
+use crate::door::Secret;
 use skipstone::{PeerId, Server};
 use skipstone_lab::report::output;
 use skipstone_lab::workload::{Guest, StressTurn, Workload};
@@ -20,9 +20,7 @@ pub(crate) struct GameFacts {
     pub(super) ticks_per_second: u32,
     pub(super) websocket: bool,
     pub(super) queue_bytes_max: u32,
-    pub(super) token: Option<String>,
-    /// Proxies that are believed, as they were given.
-    pub(super) trusted_proxies: Vec<String>,
+    pub(super) secret: Option<Secret>,
 }
 
 /// Flags of `serve` about the dashboard.
@@ -74,10 +72,8 @@ impl DashboardFlags {
         let config = DashboardConfig {
             listen,
             handed,
-            token: game.token.clone(),
+            secret: game.secret.clone(),
             names: self.dashboard_host.clone(),
-            proxies: TrustedProxies::new(&game.trusted_proxies)
-                .map_err(|text| format!("'{text}' is no address or network: see --trusted-proxy"))?,
             server: facts,
             statistics: server.statistics(),
             commands: Arc::new(admin.clone()),

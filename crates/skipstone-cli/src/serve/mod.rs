@@ -26,6 +26,7 @@ mod visit;
 mod who;
 
 use crate::console::{Console, ConsoleConfig};
+use crate::door::{Secret, check_reach};
 use crate::qlog_flags::{QlogFlags, QlogWatch};
 use crate::sharing;
 use admin::{Admin, Question};
@@ -64,7 +65,8 @@ pub(crate) struct ServeArguments {
     /// Address of the telnet console, or `off`; any other than loopback needs --console-token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
     pub(crate) console: String,
-    /// The token that a console session must send first, and that the dashboard asks for
+    /// The token that a console session must send first, and that the dashboard asks for: 16 bytes or more, such as the
+    /// output of `openssl rand -hex 16`
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
     #[cfg(feature = "dashboard")]
@@ -171,6 +173,8 @@ struct Checked {
     queue_bytes_max: u32,
     security: Security,
     addresses: Addresses,
+    /// Of the console and of the dashboard.
+    secret: Option<Secret>,
 }
 
 /// Checks what can be checked without a socket and a database.
@@ -197,7 +201,11 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
     #[cfg(not(feature = "dashboard"))]
     let dashboard = None;
     let addresses = Addresses { game: arguments.listen, console, dashboard };
-    Ok(Checked { queue_bytes_max, security: arguments.protection.security(handed)?, addresses })
+    let secret = arguments.console_token.as_deref().map(Secret::new).transpose()?;
+    for (what, listen) in [("console", console), ("dashboard", dashboard)] {
+        listen.map_or(Ok(()), |listen| check_reach(what, listen, secret.as_ref()))?;
+    }
+    Ok(Checked { queue_bytes_max, security: arguments.protection.security(handed)?, addresses, secret })
 }
 
 /// Checks what a start would need besides: after a restart nobody would follow without it.
@@ -213,7 +221,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let restart = Restart::new(!arguments.piped && arguments.stress.is_none())?;
     skipstone::net::wait::raise_open_files_limit();
     let handed = succession::handed_identity()?;
-    let Checked { queue_bytes_max, security, addresses } = check(arguments, handed.as_deref())?;
+    let Checked { queue_bytes_max, security, addresses, secret } = check(arguments, handed.as_deref())?;
     let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
@@ -248,7 +256,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         let config = ConsoleConfig {
             listen,
             handed: inherited.console,
-            token: arguments.console_token.clone(),
+            secret: secret.clone(),
             banner: format!("{PROGRAM} on {}; `help` lists the commands", server.local_addr()),
             ..ConsoleConfig::default()
         };
@@ -257,7 +265,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     });
     let watchers: Vec<Option<Box<dyn Watcher>>> = vec![
         #[cfg(feature = "dashboard")]
-        dashboard(arguments, queue_bytes_max, &admin, &server, inherited.dashboard)?,
+        dashboard(arguments, queue_bytes_max, secret, &admin, &server, inherited.dashboard)?,
         #[cfg(feature = "db")]
         database.map(|database| Box::new(database) as Box<dyn Watcher>),
     ];
@@ -271,6 +279,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
 fn dashboard(
     arguments: &ServeArguments,
     queue_bytes_max: u32,
+    secret: Option<Secret>,
     admin: &Admin,
     server: &Server,
     handed: Option<std::net::TcpListener>,
@@ -280,8 +289,7 @@ fn dashboard(
         ticks_per_second: arguments.tick,
         websocket: !arguments.no_websocket,
         queue_bytes_max,
-        token: arguments.console_token.clone(),
-        trusted_proxies: arguments.trusted_proxy.clone(),
+        secret,
     };
     let dashboard = arguments.dashboard.listen(&facts, admin, server, handed)?;
     Ok(dashboard.map(|dashboard| Box::new(dashboard) as Box<dyn Watcher>))

@@ -90,8 +90,10 @@ fn an_address_that_is_not_ours() {
 #[test]
 fn a_console_for_everybody_without_a_token() {
     let everywhere = ["serve", "--listen", "127.0.0.1:0", "--console", "0.0.0.0:0"];
-    refused(&everywhere, &["other machines", "set a token"]);
-    let mut open = Running::tool(&[&everywhere[..], &["--console-token", "open sesame"]].concat());
+    refused(&everywhere, &["other machines", "set --console-token"]);
+    refused(&[&everywhere[..], &["--console-token", "short"]].concat(), &["has 5 bytes and needs 16", "openssl rand"]);
+    refused(&["serve", "--check", "--console-token", "short"], &["has 5 bytes and needs 16"]);
+    let mut open = Running::tool(&[&everywhere[..], &["--console-token", "open sesame, open"]].concat());
     open.until("stop with Ctrl-C");
     refused(&["serve", "--listen", "127.0.0.1:0", "--console", "7778"], &["example: 127.0.0.1:7778, or off"]);
 }

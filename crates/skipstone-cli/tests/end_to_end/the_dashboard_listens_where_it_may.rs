@@ -44,7 +44,7 @@ fn elsewhere_than_on_loopback_it_needs_a_token() {
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--console", "off", "--dashboard", "0.0.0.0:0"]);
     refused.expect(&[104]);
     assert!(refused.err.contains("set --console-token, or listen on 127.0.0.1"), "{}", refused.err);
-    let served = Served::start(&["--dashboard", "0.0.0.0:0", "--console-token", "correct horse"]);
+    let served = Served::start(&["--dashboard", "0.0.0.0:0", "--console-token", "correct horse battery staple"]);
     assert!(ask(&page(&served), "GET /api/clients HTTP/1.1").starts_with("HTTP/1.1 401"));
     served.stop();
 }

@@ -1,6 +1,7 @@
 //! Deployments to a folder of this machine, by an ssh that runs everything here.
 
 use super::*;
+use crate::lock::SiteLock;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -136,6 +137,22 @@ fn a_lock_is_given_to_one_at_a_time_and_ends_with_its_connection() {
     lock().expect("it is free again").note("a third").expect("it is held");
     let log = fs::read_to_string(place.path().join("site/deploy.log")).expect("it is there");
     assert_eq!(log.lines().count(), 2, "{log}");
+}
+
+#[test]
+fn a_target_that_gives_no_token_gets_no_deployment_and_says_so_at_once() {
+    let (place, plan, ssh) = place();
+    for says in ["echo locked ../../x; exec sleep 60", "exec cat /dev/zero", "exec yes locked"] {
+        program(Path::new(&ssh), &format!("#!/bin/sh\n{says}\n"));
+        let began = std::time::Instant::now();
+        let why = SiteLock::take(&site(&plan, &ssh).remote, "game").map(drop).expect_err(says);
+        assert!(why.contains("here: no lock in the first 16384 bytes"), "{why}");
+        assert!(began.elapsed() < std::time::Duration::from_secs(15), "{says}: {:?}", began.elapsed());
+    }
+    program(Path::new(&ssh), "#!/bin/sh\nexec cat /dev/zero\n");
+    let why = LockedSite::lock(site(&plan, &ssh), "game").map(drop).expect_err("a flood");
+    assert!(why.contains("here: ssh said more than 64 MiB"), "{why}");
+    assert_eq!(current(place.path()), "releases/1");
 }
 
 /// Everything in the folder but the lock's token.

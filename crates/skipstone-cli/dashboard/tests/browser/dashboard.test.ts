@@ -318,7 +318,7 @@ describe("in numbers", () => {
 
 describe("with a token", () => {
   test("the page asks for it, refuses a wrong one and goes on with the right one", async () => {
-    const guarded = await serve("--console-token", "correct horse");
+    const guarded = await serve("--console-token", "correct horse battery staple");
     const other = await context.newPage();
     await other.goto(guarded.page);
     await other.getByLabel("Token", { exact: true }).fill("wrong");
@@ -327,7 +327,7 @@ describe("with a token", () => {
       async () => (await other.getByLabel("Token", { exact: true }).inputValue()) === "",
       "a second question",
     );
-    await other.getByLabel("Token", { exact: true }).fill("correct horse");
+    await other.getByLabel("Token", { exact: true }).fill("correct horse battery staple");
     await other.keyboard.press("Enter");
     await other.getByText("live", { exact: true }).waitFor();
     await guarded.process.end();

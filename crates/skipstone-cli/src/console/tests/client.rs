@@ -3,10 +3,13 @@
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::console::limits::Limits;
 use crate::console::{Console, ConsoleConfig, Handler, Reply, SessionId};
+use crate::door::Secret;
+use parking_lot::Mutex;
 
 /// Knows `stats`, `who`, `big`, `slow`, `slowest`, `panic` and `leave`.
 pub(super) struct Commands;
@@ -28,19 +31,47 @@ impl Handler for Commands {
     }
 }
 
+/// Knows `who` and `drain`, and notes what ran.
+#[derive(Default)]
+pub(super) struct Notes(Mutex<Vec<String>>);
+
+impl Handler for Notes {
+    fn run(&self, _: SessionId, line: &str) -> Reply {
+        if !line.starts_with("who") && !line.starts_with("drain") {
+            return Reply::Unknown("unknown command".to_owned());
+        }
+        self.0.lock().push(line.to_owned());
+        Reply::Text(String::new())
+    }
+}
+
+impl Notes {
+    pub(super) fn taken(&self) -> Vec<String> {
+        self.0.lock().clone()
+    }
+}
+
 /// The reply to `big`.
 pub(super) const BIG_BYTES: usize = 512 * 1024;
+
+/// A token as long as it must be.
+pub(super) const TOKEN: &str = "open sesame, open";
 
 pub(super) fn config() -> ConsoleConfig {
     ConsoleConfig { banner: "hello".to_owned(), ..ConsoleConfig::default() }
 }
 
 pub(super) fn with_token() -> ConsoleConfig {
-    ConsoleConfig { token: Some("secret".to_owned()), ..config() }
+    ConsoleConfig { secret: Secret::new(TOKEN).ok(), ..config() }
 }
 
 pub(super) fn limits() -> Limits {
-    Limits { stall: Duration::from_millis(200), handler_grace: Duration::from_millis(100), ..Limits::default() }
+    Limits {
+        stall: Duration::from_millis(200),
+        wrong_told_after: Duration::from_millis(200),
+        handler_grace: Duration::from_millis(100),
+        ..Limits::default()
+    }
 }
 
 pub(super) fn console(config: ConsoleConfig) -> Console {
@@ -96,6 +127,19 @@ impl Client {
     pub(super) fn read_to_any_end(&mut self) -> Vec<u8> {
         while self.receive().is_ok_and(|count| count > 0) {}
         std::mem::take(&mut self.received)
+    }
+
+    /// The same, or until this is over.
+    pub(super) fn read_to_any_end_or(&mut self, is_over: &AtomicBool) {
+        self.stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout can be set");
+        let mut buffer = [0; 1024];
+        while !is_over.load(Ordering::Relaxed) {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => return,
+                Err(error) if !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => return,
+                _ => {}
+            }
+        }
     }
 
     fn receive(&mut self) -> io::Result<usize> {

@@ -1,10 +1,11 @@
 //! Noise, floods, crowds and clients that do not read, over loopback.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::console::limits::Limits;
-use crate::console::tests::client::{BIG_BYTES, Client, Commands, config, console, limits, with_token};
+use crate::console::tests::client::{BIG_BYTES, Client, Commands, TOKEN, config, console, limits, with_token};
 use crate::console::tests::random::Random;
 use crate::console::{Console, ConsoleConfig};
 
@@ -52,19 +53,46 @@ fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
 #[test]
 fn silent_strangers_lock_nobody_out() {
     for (config, greeting) in [(config(), "hello\r\n"), (with_token(), "token: \r\n")] {
-        let first_line = if config.token.is_some() { "secret\n" } else { "" };
+        let first_line = if config.secret.is_some() { format!("{TOKEN}\n") } else { String::new() };
         let console = console(config);
-        let mut silent: Vec<_> = (0..64).map(|_| Client::connect(console.local_addr())).collect();
+        let mut silent: Vec<_> = (0..80).map(|_| Client::connect(console.local_addr())).collect();
         let mut operator = Client::connect(console.local_addr());
         operator.send(format!("{first_line}who\n"));
-        operator.read_until("session 65\r\n");
+        operator.read_until("session 81\r\n");
         // The strangers who come later displace each other, and not the operator.
-        silent.extend((0..64).map(|_| Client::connect(console.local_addr())));
+        silent.extend((0..80).map(|_| Client::connect(console.local_addr())));
         operator.send("stats\nquit\n");
         assert_eq!(operator.read_to_end(), "peers 1\r\nloss 0\r\nbye\r\n");
         let heard = silent[0].read_to_end();
         assert_eq!(heard, format!("{greeting}others came: the first line has to follow at once\r\n"));
     }
+}
+
+/// Strangers that come again whenever they are thrown out, from the operator's own address.
+#[test]
+fn an_operator_who_begins_with_the_token_gets_in_whatever_crowd_comes_again_and_again() {
+    let console = console(with_token());
+    let (address, is_over) = (console.local_addr(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..200 {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    Client::connect(address).read_to_any_end_or(&is_over);
+                }
+            });
+        }
+        let heard: Vec<String> = (0..20)
+            .map(|_| {
+                let mut operator = Client::connect(address);
+                operator.send(format!("{TOKEN}\nstats\nquit\n"));
+                String::from_utf8_lossy(&operator.read_to_any_end()).into_owned()
+            })
+            .collect();
+        is_over.store(true, Ordering::Relaxed);
+        for heard in heard {
+            assert!(heard.ends_with("loss 0\r\nbye\r\n"), "{heard}");
+        }
+    });
 }
 
 #[test]
@@ -88,12 +116,13 @@ fn a_client_without_a_command_is_closed_in_time() {
 }
 
 #[test]
-fn a_line_without_end_is_refused_and_the_next_one_runs() {
+fn a_line_without_end_or_of_a_terminals_keys_is_refused_and_the_next_one_runs() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
-    client.send("x".repeat(1_000_000));
-    client.send("\nwho\nquit\n");
-    let expected = "hello\r\nerror: the line is longer than 4096 bytes, and was ignored\r\nsession 1\r\nbye\r\n";
+    client.send(format!("who\n{}", "x".repeat(1_000_000)));
+    client.send("\n\x1b[Astats\nwho\nquit\n");
+    let expected = "hello\r\nsession 1\r\nerror: the line is longer than 4096 bytes, and was ignored\r\n\
+                    error: the line has characters that nobody types, and was ignored\r\nsession 1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 

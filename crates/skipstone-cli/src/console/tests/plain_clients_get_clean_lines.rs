@@ -35,10 +35,10 @@ fn a_silent_client_gets_the_banner_and_no_byte_of_telnet() {
 fn a_telnet_client_is_refused_its_options_and_answered_in_lines() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
-    client.send(b"\xff\xfb\x1f\xff\xfd\x01whp\xff\xf7o\r\0\xff\xf6quit\r\n");
+    client.send(b"\xff\xfb\x1f\xff\xfd\x01who\r\0whp\xff\xf7o\r\0\xff\xf6quit\r\n");
     let heard = client.read_to_any_end();
     let heard = String::from_utf8_lossy(&heard).into_owned();
-    assert!(heard.starts_with("hello\r\nsession 1\r\n[yes]\r\nbye\r\n"), "{heard:?}");
+    assert!(heard.starts_with("hello\r\nsession 1\r\nsession 1\r\n[yes]\r\nbye\r\n"), "{heard:?}");
 }
 
 #[test]

@@ -1,23 +1,36 @@
 //! Sessions without sockets: their bounds under random input, and what needs a clock.
 
-use std::net::Ipv4Addr;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::console::SessionId;
 use crate::console::codec::NO_OPERATION;
 use crate::console::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use crate::console::log_queue::LogQueue;
-use crate::console::seats::Seats;
-use crate::console::session::{ConsoleSession, Place, Settings};
-use crate::console::tests::client::{BIG_BYTES, Commands};
+use crate::console::session::{ConsoleSession, Settings};
+use crate::console::tests::client::{BIG_BYTES, Commands, TOKEN};
 use crate::console::tests::random::Random;
+use crate::console::{Handler, SessionId};
+use crate::door::{Places, PlacesMax, Secret, WRONG_TOLD_AFTER};
+use skipstone_proto::Network;
 
 fn session(now: Instant) -> ConsoleSession {
-    let settings =
-        Settings { token: None, banner: "hello".to_owned(), limits: Limits::default(), handler: Arc::new(Commands) };
-    let place = Place { log: Arc::new(LogQueue::default()), seat: Seats::new(1).stranger(Ipv4Addr::LOCALHOST.into()) };
-    ConsoleSession::new(SessionId(1), Arc::new(settings), place, now)
+    session_of(Arc::new(Commands), None, now)
+}
+
+fn session_with(places: &Arc<Places>, secret: Option<Secret>, now: Instant) -> ConsoleSession {
+    session_in(places, Arc::new(Commands), secret, now)
+}
+
+/// A session whose commands are these.
+pub(super) fn session_of(handler: Arc<dyn Handler>, secret: Option<Secret>, now: Instant) -> ConsoleSession {
+    session_in(&Places::new(PlacesMax { strangers: 1, seats: 1 }), handler, secret, now)
+}
+
+fn session_in(places: &Arc<Places>, handler: Arc<dyn Handler>, secret: Option<Secret>, now: Instant) -> ConsoleSession {
+    let settings = Settings { secret, banner: "hello".to_owned(), limits: Limits::default(), handler };
+    let place = places.stranger(Network::of(&SocketAddr::from(([127, 0, 0, 1], 1))));
+    ConsoleSession::new(SessionId(1), Arc::new(settings), place, Arc::new(LogQueue::default()), now)
 }
 
 fn sent(session: &mut ConsoleSession, now: Instant) -> Vec<u8> {
@@ -33,6 +46,8 @@ fn random_input_never_panics_and_never_piles_up_output() {
         let mut random = Random::new(seed);
         let mut now = Instant::now();
         let mut session = session(now);
+        // With a seat it goes on, whatever comes.
+        session.handle_bytes(b"who\n");
         let mut chunks = 0;
         while chunks < 60 && !session.is_over() {
             if session.wants_bytes() {
@@ -52,6 +67,32 @@ fn random_input_never_panics_and_never_piles_up_output() {
             now += Duration::from_millis(random.below(50) as u64);
         }
     }
+}
+
+#[test]
+fn bytes_that_came_before_a_session_was_displaced_are_obeyed() {
+    let now = Instant::now();
+    let places = Places::new(PlacesMax { strangers: 1, seats: 1 });
+    let mut session = session_with(&places, Secret::new(TOKEN).ok(), now);
+    session.handle_bytes(format!("{TOKEN}\nwho\n").as_bytes());
+    let next = session_with(&places, Secret::new(TOKEN).ok(), now);
+    assert_eq!(sent(&mut session, now), b"token: \r\nhello\r\nsession 1\r\n");
+    drop(session);
+    assert!(!next.is_over());
+}
+
+#[test]
+fn a_wrong_token_is_told_so_late_and_nothing_behind_it_is_heard() {
+    let now = Instant::now();
+    let places = Places::new(PlacesMax { strangers: 1, seats: 1 });
+    let mut session = session_with(&places, Secret::new(TOKEN).ok(), now);
+    session.handle_bytes(format!("wrong\n{TOKEN}\nwho\n").as_bytes());
+    assert_eq!(sent(&mut session, now), b"token: \r\n");
+    session.handle_end_of_input();
+    assert_eq!(sent(&mut session, now + WRONG_TOLD_AFTER / 2), b"");
+    assert!(!session.wants_bytes() && !session.is_over());
+    assert_eq!(sent(&mut session, now + WRONG_TOLD_AFTER), b"wrong token: connect again\r\n");
+    assert!(session.is_over());
 }
 
 #[test]

@@ -1,18 +1,17 @@
 //! A console with a token, over loopback.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::console::Console;
 use crate::console::limits::Limits;
-use crate::console::tests::client::{Client, Commands, config, console, limits, with_token};
-use crate::console::{Console, ConsoleConfig};
+use crate::console::tests::client::{Client, Commands, TOKEN, console, limits, with_token};
 
 #[test]
 fn nothing_is_said_and_no_command_runs_before_the_token() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
-    client.send("secret\nwho\nquit\n");
+    client.send(format!("{TOKEN}\nwho\nquit\n"));
     assert_eq!(client.read_to_end(), "token: \r\nhello\r\nsession 1\r\nbye\r\n");
 }
 
@@ -20,7 +19,7 @@ fn nothing_is_said_and_no_command_runs_before_the_token() {
 fn a_first_line_that_is_no_token_ends_the_session() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
-    client.send("secret2\nsecret\nwho\n");
+    client.send(format!("{TOKEN}2\n{TOKEN}\nwho\n"));
     assert_eq!(client.read_to_end(), "token: \r\nwrong token: connect again\r\n");
 }
 
@@ -34,11 +33,20 @@ fn a_client_that_gives_no_token_in_time_is_closed() {
 }
 
 #[test]
-fn without_a_token_only_loopback_is_listened_on() {
-    let everywhere = SocketAddr::from((Ipv4Addr::UNSPECIFIED, 0));
-    let config = ConsoleConfig { listen: everywhere, ..config() };
-    let refused = Console::listen(config, Arc::new(Commands)).err().expect("refused").to_string();
-    assert!(refused.contains("without a token") && refused.contains("set a token"), "{refused}");
-    let config = ConsoleConfig { listen: everywhere, ..with_token() };
-    assert!(Console::listen(config, Arc::new(Commands)).is_ok());
+fn a_thousand_wrong_tokens_shut_nobody_out_who_has_the_right_one() {
+    let limits = Limits { wrong_told_after: Duration::from_secs(3600), ..limits() };
+    let console = Console::listen_within(limits, with_token(), Arc::new(Commands)).expect("bound");
+    let guesses: Vec<Client> = (0..1000)
+        .map(|guess| {
+            let mut client = Client::connect(console.local_addr());
+            client.send(format!("guess {guess}\n"));
+            client
+        })
+        .collect();
+    for _ in 0..5 {
+        let mut operator = Client::connect(console.local_addr());
+        operator.send(format!("{TOKEN}\nquit\n"));
+        assert_eq!(operator.read_to_end(), "token: \r\nhello\r\nbye\r\n");
+    }
+    drop(guesses);
 }

@@ -2,7 +2,7 @@
 
 use crate::console::{Handler, Reply, SessionId};
 use crate::dashboard::{Dashboard, DashboardConfig, Feed, ServerFacts, feed};
-use skipstone::net::websocket::TrustedProxies;
+use crate::door::Secret;
 use skipstone::{Server, ServerConfig};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,6 +11,9 @@ use std::time::Duration;
 
 /// Whatever takes longer hangs.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A token as long as it must be.
+pub(super) const TOKEN: &str = "correct horse battery staple";
 
 /// A dashboard, and what is behind it.
 pub(super) struct Stage {
@@ -45,11 +48,6 @@ impl Stage {
     }
 
     pub(super) fn with_token(token: Option<&str>) -> Stage {
-        Stage::behind(&[], token)
-    }
-
-    /// A dashboard that believes these proxies.
-    pub(super) fn behind(proxies: &[&str], token: Option<&str>) -> Stage {
         let server = Server::start(ServerConfig::offline()).expect("it needs nothing");
         let (feed, intake) = feed();
         let orders = Arc::new(Orders::default());
@@ -67,10 +65,8 @@ impl Stage {
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             handed: None,
-            token: token.map(Into::into),
+            secret: token.map(|token| Secret::new(token).expect("it is long enough")),
             names: vec!["play.example".into()],
-            proxies: TrustedProxies::new(&proxies.iter().map(|it| (*it).into()).collect::<Vec<_>>())
-                .expect("addresses"),
             server: facts,
             statistics: server.statistics(),
             commands: Arc::clone(&orders) as Arc<dyn Handler>,
@@ -134,4 +130,15 @@ impl Stage {
 /// The text behind the headers.
 pub(super) fn body(answer: &str) -> &str {
     answer.split_once("\r\n\r\n").map_or("", |(_, body)| body)
+}
+
+/// Reads until this has come, and gives all of it.
+pub(super) fn until(stream: &mut TcpStream, wanted: &str) -> String {
+    let (mut text, mut buffer) = (String::new(), [0; 4096]);
+    while !text.contains(wanted) {
+        let count = stream.read(&mut buffer).expect("something comes");
+        assert!(count > 0, "the stream ended without {wanted}: {text}");
+        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
+    }
+    text
 }

@@ -39,6 +39,10 @@ fn a_page_elsewhere_gives_none() {
         stage.ask("OPTIONS /api/say", &["origin: http://evil.example", "access-control-request-method: POST"], "");
     assert!(status == 403 && !answer.contains("access-control-allow"), "{answer}");
     assert_eq!(stage.orders.taken(), Vec::<String>::new());
+    for foreign in ["sec-fetch-site: cross-site", "origin: http://evil.example"] {
+        assert_eq!(stage.ask("GET /metrics", &[foreign], "").0, 403, "no work is done for it");
+    }
+    assert_eq!(stage.ask("GET /metrics", &["sec-fetch-site: none"], "").0, 200, "an address that was typed");
 }
 
 #[test]

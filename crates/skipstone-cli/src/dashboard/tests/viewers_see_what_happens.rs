@@ -1,8 +1,8 @@
-use super::client::{Stage, body};
+use super::client::{Stage, body, until};
 use crate::dashboard::GuestKind;
 use skipstone::PeerId;
 use skipstone_lab::workload::StressTurn;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
 use std::time::Duration;
 
@@ -11,16 +11,6 @@ fn stream(stage: &Stage) -> TcpStream {
     let request = format!("GET /api/stream HTTP/1.1\r\nhost: {}\r\nx-skipstone: 1\r\n\r\n", stage.address);
     stream.write_all(request.as_bytes()).expect("it is open");
     stream
-}
-
-fn until(stream: &mut TcpStream, wanted: &str) -> String {
-    let (mut text, mut buffer) = (String::new(), [0; 4096]);
-    while !text.contains(wanted) {
-        let count = stream.read(&mut buffer).expect("something comes");
-        assert!(count > 0, "the stream ended without {wanted}: {text}");
-        text.push_str(&String::from_utf8_lossy(&buffer[..count]));
-    }
-    text
 }
 
 #[test]

@@ -1,0 +1,96 @@
+//! The token that a client gives before anything else is said to it: the same one, and the same rule, at each door.
+
+use std::hint::black_box;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A token as long as a key, since it is one: whoever has it is let in at once, however many wrong ones were tried
+/// before, so its length alone stops guessing.
+#[derive(Clone)]
+pub(crate) struct Secret(Arc<[u8]>);
+
+impl Secret {
+    /// # Errors
+    /// A client cannot type it, or could guess it. The sentence says what to do.
+    pub(crate) fn new(token: &str) -> Result<Self, String> {
+        if token.len() < TOKEN_BYTES_MIN {
+            return Err(format!(
+                "--console-token has {} bytes and needs {TOKEN_BYTES_MIN}: one of `openssl rand -hex 16` cannot be guessed",
+                token.len()
+            ));
+        }
+        if token.len() > TOKEN_BYTES_MAX {
+            return Err(format!("--console-token is longer than {TOKEN_BYTES_MAX} bytes: use a shorter one"));
+        }
+        if token.chars().any(char::is_control) {
+            return Err("--console-token has a control character, which cannot be typed: remove it".into());
+        }
+        Ok(Secret(token.as_bytes().into()))
+    }
+
+    /// Whether this is the token. The time of the comparison depends on the given bytes alone.
+    pub(crate) fn is(&self, given: &[u8]) -> bool {
+        let mut difference = self.0.len() ^ given.len();
+        for (byte, wanted) in given.iter().zip(self.0.iter().cycle()) {
+            difference |= usize::from(byte ^ wanted);
+        }
+        black_box(difference) == 0
+    }
+}
+
+/// Checks that strangers of other machines are asked for a token by what listens there.
+///
+/// # Errors
+/// They are not. The sentence names the remedy.
+pub(crate) fn check_reach(what: &str, listen: SocketAddr, secret: Option<&Secret>) -> Result<(), String> {
+    if secret.is_some() || listen.ip().to_canonical().is_loopback() {
+        return Ok(());
+    }
+    Err(format!(
+        "the {what} would listen on {listen}, where other machines can reach it, without a token: set --console-token, or listen \
+         on 127.0.0.1"
+    ))
+}
+
+/// A wrong token is told so late, and until then its connection holds a stranger's place: guessing costs time and work,
+/// and a log stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's address
+/// must not shut out the operator.
+pub(crate) const WRONG_TOLD_AFTER: Duration = Duration::from_secs(2);
+
+/// 16 characters of hexadecimal digits are 64 bits, which no door is asked often enough for.
+const TOKEN_BYTES_MIN: usize = 16;
+const TOKEN_BYTES_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_same_bytes_are_the_same() {
+        let secret = Secret::new("0123456789abcdef").expect("it is long enough");
+        assert!(secret.is(b"0123456789abcdef"));
+        for wrong in
+            ["", "0", "0123456789abcde", "0123456789abcdeF", "0123456789abcdef0", &"0123456789abcdef".repeat(2)]
+        {
+            assert!(!secret.is(wrong.as_bytes()), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn tokens_that_can_be_guessed_or_not_be_typed_are_refused() {
+        let refused = Secret::new("0123456789abcde").err().expect("15 bytes");
+        assert!(refused.contains("has 15 bytes and needs 16: one of `openssl rand -hex 16`"), "{refused}");
+        assert!(Secret::new("").is_err() && Secret::new("0123456789abcdef\n").is_err());
+        assert!(Secret::new(&"a".repeat(257)).is_err() && Secret::new("пароль из слов").is_ok());
+    }
+
+    #[test]
+    fn elsewhere_than_on_loopback_a_token_is_asked_for() {
+        let reach = |listen: &str, secret| check_reach("console", listen.parse().expect("an address"), secret);
+        assert!(reach("0.0.0.0:7778", None).expect_err("all can reach it").contains("set --console-token"));
+        let secret = Secret::new("0123456789abcdef").expect("it is long enough");
+        assert!(reach("[::]:7778", Some(&secret)).is_ok());
+        assert!(reach("[::ffff:127.0.0.1]:7778", None).is_ok() && reach("127.0.0.1:7778", None).is_ok());
+    }
+}
