@@ -115,6 +115,19 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         ],
     ),
     (
+        "crates/skipstone-siege",
+        &[
+            &["play"],
+            &["attacker", "good", "server"],
+            &["decoy", "streams"],
+            &["table"],
+            &["row"],
+            &["sent"],
+            &["attacks"],
+            &["attack", "bucket", "memory", "openings", "process", "trust"],
+        ],
+    ),
+    (
         "crates/skipstone-cli",
         &[
             &["serve"],
@@ -160,6 +173,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "package",
                 "purity",
                 "python",
+                "siege",
                 "snippets",
                 "soak",
                 "swarm",

@@ -1,0 +1,112 @@
+//! An attack as data: who comes from where, what he says, and how much of it. No sockets here.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// One row of the siege.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// Its name, unique: `pings-tls-64`.
+    pub name: String,
+    /// What it belongs to, such as `streams` or `console`.
+    pub kind: &'static str,
+    /// The port that it goes to.
+    pub door: Door,
+    /// The addresses that it comes from.
+    pub origin: Origin,
+    /// Streams, sessions or players at once.
+    pub crowd: usize,
+    /// What each of them does.
+    pub way: Way,
+    /// The most that the whole crowd sends.
+    pub bytes_per_second_max: u64,
+    /// Settings of the server that this attack is aimed at.
+    pub server: ServerSettings,
+}
+
+impl Attack {
+    /// Whether these are the first words of its name, or all.
+    #[must_use]
+    pub fn is_called(&self, words: &str) -> bool {
+        self.name.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
+/// A port of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The port of the game, UDP and TCP.
+    Game,
+}
+
+/// Where attackers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// So many networks (/24), none of which is that of the good clients.
+    Networks(u8),
+}
+
+impl Origin {
+    /// The address of the attacker with this number.
+    #[must_use]
+    pub fn address(self, number: usize) -> IpAddr {
+        match self {
+            Origin::Networks(count) => {
+                let network = u8::try_from(number % usize::from(count)).expect("the remainder of a byte");
+                IpAddr::V4(Ipv4Addr::new(127, 66, network, 1))
+            }
+        }
+    }
+}
+
+/// What attackers do.
+#[derive(Clone, Debug)]
+pub enum Way {
+    /// Each holds a stream (TCP).
+    Streams(Script),
+}
+
+/// What is said on a stream, again on a new one after the server ends it.
+#[derive(Clone, Copy, Debug)]
+pub struct Script {
+    /// Whether TLS is beneath.
+    pub beneath: Beneath,
+    /// What comes first.
+    pub first: First,
+    /// What follows.
+    pub then: Then,
+}
+
+/// What carries a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beneath {
+    /// TCP alone.
+    Clear,
+    /// TLS 1.3; the attacker believes any certificate.
+    Tls,
+}
+
+/// The first bytes on a stream.
+#[derive(Clone, Copy, Debug)]
+pub enum First {
+    /// These.
+    Bytes(&'static [u8]),
+    /// The request for a WebSocket with these frames behind it; the answer is waited for.
+    Upgrade(&'static [u8]),
+}
+
+/// What follows the first bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Then {
+    /// These bytes, as often as there is room.
+    Repeats(&'static [u8]),
+    /// Nothing; the attacker leaves after this time and comes again.
+    Stays(Duration),
+}
+
+/// What an attack asks of the server's settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerSettings {
+    /// Flags of `skipstone serve`, beside those that every row has.
+    pub flags: &'static [&'static str],
+}

@@ -1,0 +1,55 @@
+//! The attackers' process: it plays one attack for some seconds, and then says what it sent.
+
+use crate::attack::{Attack, Way};
+use crate::bucket::Bucket;
+use crate::decoy::Decoy;
+use crate::sent::Sent;
+use crate::streams::Streams;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+/// Whom an attack meets.
+#[derive(Clone, Copy, Debug)]
+pub enum Victim {
+    /// This port.
+    At(SocketAddr),
+    /// A sink in this process, which answers and reads, and does nothing with what it read.
+    Decoy,
+}
+
+/// Plays an attack.
+///
+/// # Errors
+/// The victim is no loopback address, or the decoy does not start.
+pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent, String> {
+    let (to, _decoy) = match victim {
+        Victim::At(address) if !address.ip().is_loopback() => {
+            return Err(format!("{address} is another machine: attacks are played at loopback addresses alone"));
+        }
+        Victim::At(address) => (address, None),
+        Victim::Decoy => {
+            let decoy = Decoy::start(attack).map_err(|error| format!("no decoy: {error}"))?;
+            (decoy.address(), Some(decoy))
+        }
+    };
+    let began = Instant::now();
+    let mut bucket = Bucket::new(attack.bytes_per_second_max, began);
+    let mut sent = Sent::default();
+    let mut crowd = match attack.way {
+        Way::Streams(script) => Streams::new(script, to, attack.origin, attack.crowd, began),
+    };
+    loop {
+        let now = Instant::now();
+        if now - began >= lasting {
+            break;
+        }
+        if !crowd.step(now, &mut bucket, &mut sent) {
+            std::thread::sleep(PAUSE);
+        }
+    }
+    sent.seconds = began.elapsed().as_secs_f64();
+    Ok(sent)
+}
+
+/// While there is nothing to send.
+const PAUSE: Duration = Duration::from_micros(500);

@@ -1,0 +1,60 @@
+//! All attacks, a row each.
+
+use crate::attack::{Attack, Beneath, Door, First, Origin, Script, ServerSettings, Then, Way};
+use crate::openings::{CONTINUATION, FRAGMENT, PING, PONG, RAW_BYTE, TEXT};
+
+/// Every row of the siege, in the order in which they are played.
+#[must_use]
+pub fn attacks() -> Vec<Attack> {
+    streams().collect()
+}
+
+/// Streams of one stranger that are full of pieces which cost more than their bytes.
+fn streams() -> impl Iterator<Item = Attack> {
+    PIECES.iter().flat_map(|(name, first, unit)| {
+        [(Beneath::Clear, "clear"), (Beneath::Tls, "tls")].into_iter().flat_map(move |(beneath, carrier)| {
+            CROWDS.iter().map(move |crowd| Attack {
+                name: format!("{name}-{carrier}-{crowd}"),
+                kind: "streams",
+                door: Door::Game,
+                origin: Origin::Networks(1),
+                crowd: *crowd,
+                way: Way::Streams(Script { beneath, first: *first, then: Then::Repeats(unit) }),
+                bytes_per_second_max: STREAMS_BYTES_PER_SECOND,
+                server: ServerSettings::default(),
+            })
+        })
+    })
+}
+
+/// Name, what comes first, and what is repeated.
+const PIECES: &[(&str, First, &[u8])] = &[
+    ("pings", First::Upgrade(b""), PING),
+    ("continuations", First::Upgrade(FRAGMENT), CONTINUATION),
+    ("texts", First::Upgrade(b""), TEXT),
+    ("pongs", First::Upgrade(b""), PONG),
+    ("raw", First::Bytes(RAW_BYTE), RAW_BYTE),
+];
+const CROWDS: &[usize] = &[1, 64, 128];
+/// A quarter of what one core of the attacker's sends in clear.
+const STREAMS_BYTES_PER_SECOND: u64 = 28_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn names_are_unique() {
+        let all = attacks();
+        let names: BTreeSet<&str> = all.iter().map(|attack| attack.name.as_str()).collect();
+        assert_eq!(names.len(), all.len());
+    }
+
+    #[test]
+    fn attackers_come_from_loopback_alone() {
+        for attack in attacks() {
+            assert!((0..1_000).all(|number| attack.origin.address(number).is_loopback()), "{}", attack.name);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! Bytes that attackers send: requests and frames of WebSocket (RFC 6455), datagrams of `tcp://` (WIRE.md, section 7.3).
+
+/// A ping without payload: a header and its mask.
+pub(crate) const PING: &[u8] = &[0x89, 0x80, 0, 0, 0, 0];
+/// A pong without payload, which nobody asked for.
+pub(crate) const PONG: &[u8] = &[0x8A, 0x80, 0, 0, 0, 0];
+/// A whole text message without text.
+pub(crate) const TEXT: &[u8] = &[0x81, 0x80, 0, 0, 0, 0];
+/// The beginning of a message in several frames, of which this one is empty.
+pub(crate) const FRAGMENT: &[u8] = &[0x02, 0x80, 0, 0, 0, 0];
+/// A further frame of a message, which is empty and not the last.
+pub(crate) const CONTINUATION: &[u8] = &[0x00, 0x80, 0, 0, 0, 0];
+/// A datagram of one byte behind its length.
+pub(crate) const RAW_BYTE: &[u8] = &[0x80, 0x01, 0x00];
+
+/// The request for a WebSocket.
+pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
+    Sec-WebSocket-Protocol: skipstone.1\r\n\r\n";
+
+/// As much of these bytes, repeated, as one write takes.
+pub(crate) fn repeated(unit: &[u8]) -> Vec<u8> {
+    unit.repeat(WRITE_BYTES / unit.len())
+}
+
+/// Four records of TLS.
+const WRITE_BYTES: usize = 64 << 10;

@@ -1,0 +1,100 @@
+//! Plays an attack: a server and good clients, without the attack, under it, and beside the same attack at a decoy.
+
+use crate::attack::Attack;
+use crate::good::{Connects, Good};
+use crate::memory::{self, Peak};
+use crate::process::Running;
+use crate::row::{Lines, Memory, Newcomers, Round, Row, SLACK_BYTES};
+use crate::sent::Sent;
+use crate::server::Server;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How attacks are played.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The tool `skipstone`, of any version.
+    pub tool: PathBuf,
+    /// This program, which is started anew as the attackers.
+    pub attacker: PathBuf,
+    /// How often; the verdict is on the medians.
+    pub rounds: u32,
+    /// How long attackers attack in each.
+    pub lasting: Duration,
+}
+
+/// Plays one attack.
+///
+/// # Errors
+/// A program does not start or does not say what it should.
+pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
+    let server = Server::start(&terms.tool, attack.server)?;
+    let (mut rounds, mut memory) = (Vec::new(), Memory::default());
+    for round in 0..terms.rounds {
+        let calm = terms.good(&server)?.result(terms.patience());
+        if calm.p99_ms.is_none() {
+            return Err("`skipstone stress` has no result, without any attack".into());
+        }
+        let decoy = || {
+            let good = terms.good(&server)?;
+            let attackers = terms.attackers(attack, &["--decoy"])?;
+            let lines = good.result(terms.patience());
+            terms.sent(attackers).map(|_| lines)
+        };
+        let before = memory::resident_bytes(server.pid());
+        if round == 0 {
+            memory.before = before;
+        }
+        let (under, newcomers, sent, peak) = terms.under(attack, &server)?;
+        memory.peak = memory.peak.max(peak);
+        let back = memory::back_to(memory.before + SLACK_BYTES, server.pid(), BACK_MAX);
+        memory.back_s = back.map(|span| span.as_secs_f64());
+        rounds.push(Round { calm, under, decoy: Some(decoy()?), newcomers, sent });
+    }
+    Ok(Row { name: attack.name.clone(), kind: attack.kind.into(), rounds, memory })
+}
+
+impl Terms {
+    /// Good clients, once all of them are connected.
+    fn good(&self, server: &Server) -> Result<Good, String> {
+        let good = Good::start(&self.tool, &server.url, CONNECTING + self.lasting)?;
+        std::thread::sleep(CONNECTING);
+        Ok(good)
+    }
+
+    fn under(&self, attack: &Attack, server: &Server) -> Result<(Lines, Newcomers, Sent, u64), String> {
+        let good = self.good(server)?;
+        let peak = Peak::watch(server.pid());
+        let attackers = self.attackers(attack, &["--at", &server.address(attack.door).to_string()])?;
+        std::thread::sleep(self.lasting / 5);
+        let newcomers = Connects::start(&self.tool, &server.url, self.lasting / 2)?;
+        let lines = good.result(self.patience());
+        let newcomers = newcomers.result(self.patience());
+        let sent = self.sent(attackers)?;
+        Ok((lines, newcomers, sent, peak.bytes()))
+    }
+
+    fn attackers(&self, attack: &Attack, victim: &[&str]) -> Result<Running, String> {
+        // WHY nice: on a machine of their own they would take nothing from good clients.
+        let mut attackers = Command::new("nice");
+        attackers.args(["-n", "19"]).arg(&self.attacker).args(["attack", &attack.name]).args(victim);
+        attackers.args(["--millis", &self.lasting.as_millis().to_string()]);
+        Running::start(attackers)
+    }
+
+    fn sent(&self, mut attackers: Running) -> Result<Sent, String> {
+        let said = attackers.ends_by(self.patience()).ok_or("the attackers do not end")?;
+        serde_json::from_str(&said).map_err(|error| format!("the attackers said `{said}`: {error}"))
+    }
+
+    /// A frozen server has this long to thaw after the attack.
+    fn patience(&self) -> Instant {
+        Instant::now() + self.lasting + THAW
+    }
+}
+
+/// 50 clients are connected after a tenth of it.
+const CONNECTING: Duration = Duration::from_secs(1);
+const THAW: Duration = Duration::from_secs(40);
+const BACK_MAX: Duration = Duration::from_secs(60);
