@@ -25,6 +25,12 @@ pub struct Attack {
 }
 
 impl Attack {
+    /// Whether a decoy can stand in for the server: one that takes streams. Other attacks need answers that only a server has.
+    #[must_use]
+    pub fn has_decoy(&self) -> bool {
+        matches!(self.way, Way::Streams(_))
+    }
+
     /// Whether these are the first words of its name, or all.
     #[must_use]
     pub fn is_called(&self, words: &str) -> bool {
@@ -60,10 +66,23 @@ impl Origin {
 }
 
 /// What attackers do.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// Each holds a stream (TCP).
     Streams(Script),
+    /// Each holds a QUIC connection.
+    Quic(QuicWay),
+}
+
+/// What a QUIC client does.
+#[derive(Clone, Copy, Debug)]
+pub enum QuicWay {
+    /// It sends the first flight of a handshake, and leaves after this time.
+    FirstFlights(Duration),
+    /// It sends streams a byte in each frame, without byte 0, and then stays.
+    PartialStreams,
+    /// It sends the same frames again and again.
+    RepeatedFrames,
 }
 
 /// What is said on a stream, again on a new one after the server ends it.
@@ -91,6 +110,8 @@ pub enum Beneath {
 pub enum First {
     /// These.
     Bytes(&'static [u8]),
+    /// The first message of TLS, a new one each time.
+    ClientHello,
     /// The request for a WebSocket with these frames behind it; the answer is waited for.
     Upgrade(&'static [u8]),
 }
@@ -109,4 +130,6 @@ pub enum Then {
 pub struct ServerSettings {
     /// Flags of `skipstone serve`, beside those that every row has.
     pub flags: &'static [&'static str],
+    /// Its certificate and key as PEM, in place of one of its own making.
+    pub certificate: Option<&'static str>,
 }

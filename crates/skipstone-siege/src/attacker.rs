@@ -3,6 +3,7 @@
 use crate::attack::{Attack, Way};
 use crate::bucket::Bucket;
 use crate::decoy::Decoy;
+use crate::quic::Quic;
 use crate::sent::Sent;
 use crate::streams::Streams;
 use std::net::SocketAddr;
@@ -35,9 +36,7 @@ pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent
     let began = Instant::now();
     let mut bucket = Bucket::new(attack.bytes_per_second_max, began);
     let mut sent = Sent::default();
-    let mut crowd = match attack.way {
-        Way::Streams(script) => Streams::new(script, to, attack.origin, attack.crowd, began),
-    };
+    let mut crowd = Crowd::new(attack, to, began);
     loop {
         let now = Instant::now();
         if now - began >= lasting {
@@ -49,6 +48,29 @@ pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent
     }
     sent.seconds = began.elapsed().as_secs_f64();
     Ok(sent)
+}
+
+/// The attackers of one way.
+enum Crowd {
+    Streams(Streams),
+    Quic(Quic),
+}
+
+impl Crowd {
+    fn new(attack: &Attack, to: SocketAddr, now: Instant) -> Crowd {
+        match attack.way {
+            Way::Streams(script) => Crowd::Streams(Streams::new(script, to, attack.origin, attack.crowd, now)),
+            Way::Quic(way) => Crowd::Quic(Quic::new(way, to, attack.origin, attack.crowd, now)),
+        }
+    }
+
+    /// False if nobody could do anything.
+    fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
+        match self {
+            Crowd::Streams(streams) => streams.step(now, bucket, sent),
+            Crowd::Quic(quic) => quic.step(now, bucket, sent),
+        }
+    }
 }
 
 /// While there is nothing to send.

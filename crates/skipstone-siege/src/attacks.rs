@@ -1,12 +1,13 @@
 //! All attacks, a row each.
 
-use crate::attack::{Attack, Beneath, Door, First, Origin, Script, ServerSettings, Then, Way};
+use crate::attack::{Attack, Beneath, Door, First, Origin, QuicWay, Script, ServerSettings, Then, Way};
 use crate::openings::{CONTINUATION, FRAGMENT, PING, PONG, RAW_BYTE, TEXT};
+use std::time::Duration;
 
 /// Every row of the siege, in the order in which they are played.
 #[must_use]
 pub fn attacks() -> Vec<Attack> {
-    streams().collect()
+    streams().chain(first_flights()).chain(webtransport()).collect()
 }
 
 /// Streams of one stranger that are full of pieces which cost more than their bytes.
@@ -26,6 +27,51 @@ fn streams() -> impl Iterator<Item = Attack> {
         })
     })
 }
+
+/// First flights of handshakes, each of which costs the server a signature, at servers with keys of several kinds.
+fn first_flights() -> impl Iterator<Item = Attack> {
+    let keys = [
+        ("rsa-4096", Some(include_str!("../keys/rsa-4096.pem"))),
+        ("rsa-2048", Some(include_str!("../keys/rsa-2048.pem"))),
+        ("ecdsa", None),
+    ];
+    let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Stays(FLIGHT) };
+    let ways = [("tls", Way::Streams(script)), ("quic", Way::Quic(QuicWay::FirstFlights(FLIGHT)))];
+    keys.into_iter().flat_map(move |(key, certificate)| {
+        ways.into_iter().flat_map(move |(carrier, way)| {
+            [1, 60].into_iter().map(move |networks| Attack {
+                name: format!("flights-{carrier}-{key}-{networks}"),
+                kind: "flights",
+                door: Door::Game,
+                origin: Origin::Networks(networks),
+                crowd: 60,
+                way,
+                bytes_per_second_max: u64::MAX,
+                server: ServerSettings { flags: &[], certificate },
+            })
+        })
+    })
+}
+
+/// QUIC clients that are no players yet.
+fn webtransport() -> impl Iterator<Item = Attack> {
+    let rows = [("partial", 200, QuicWay::PartialStreams), ("repeated", 1, QuicWay::RepeatedFrames)];
+    rows.into_iter().map(|(name, crowd, way)| Attack {
+        name: format!("webtransport-{name}"),
+        kind: "webtransport",
+        door: Door::Game,
+        origin: Origin::Networks(8),
+        crowd,
+        way: Way::Quic(way),
+        bytes_per_second_max: QUIC_BYTES_PER_SECOND,
+        server: ServerSettings::default(),
+    })
+}
+
+/// 60 attackers that stay so long begin 350 times a second.
+const FLIGHT: Duration = Duration::from_millis(170);
+/// 16 Mbit/s.
+const QUIC_BYTES_PER_SECOND: u64 = 2_000_000;
 
 /// Name, what comes first, and what is repeated.
 const PIECES: &[(&str, First, &[u8])] = &[

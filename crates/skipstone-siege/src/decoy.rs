@@ -1,7 +1,7 @@
 //! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it. What an attack does to good clients of
 //! another port while it runs at the decoy is the machine's share, not the server's.
 
-use crate::attack::{Attack, Beneath, Way};
+use crate::attack::{Attack, Beneath, Script, Way};
 use crate::trust;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{self, ErrorKind, Read, Write};
@@ -23,8 +23,8 @@ impl Decoy {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
         let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
-        let Way::Streams(script) = attack.way;
-        let tls = (script.beneath == Beneath::Tls).then(|| Arc::new(trust::server()));
+        let is_secure = matches!(attack.way, Way::Streams(Script { beneath: Beneath::Tls, .. }));
+        let tls = is_secure.then(|| Arc::new(trust::server()));
         let ends = is_over.clone();
         let thread = std::thread::spawn(move || sink(&listener, tls.as_ref(), &ends));
         Ok(Decoy { address, is_over, thread: Some(thread) })

@@ -76,6 +76,6 @@ fn count(result: &Value, path: &str) -> u64 {
     result.pointer(path).and_then(Value::as_u64).unwrap_or(0)
 }
 
-/// 50 clients.
-const MIX: &str = "udp=20,dtls=5,tcp=5,ws=10,wss=10";
+/// 50 clients; not by DTLS, which a server with a key of RSA has not.
+const MIX: &str = "udp=25,tcp=5,ws=10,wss=10";
 const NEWCOMERS: u32 = 20;

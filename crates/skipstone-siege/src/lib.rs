@@ -16,6 +16,7 @@ mod good;
 mod memory;
 mod openings;
 mod process;
+mod quic;
 mod server;
 mod streams;
 mod trust;

@@ -50,7 +50,8 @@ pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
         memory.peak = memory.peak.max(peak);
         let back = memory::back_to(memory.before + SLACK_BYTES, server.pid(), BACK_MAX);
         memory.back_s = back.map(|span| span.as_secs_f64());
-        rounds.push(Round { calm, under, decoy: Some(decoy()?), newcomers, sent });
+        let decoy = attack.has_decoy().then(decoy).transpose()?;
+        rounds.push(Round { calm, under, decoy, newcomers, sent });
     }
     Ok(Row { name: attack.name.clone(), kind: attack.kind.into(), rounds, memory })
 }

@@ -2,13 +2,17 @@
 
 use crate::attack::{Door, ServerSettings};
 use crate::process::Running;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use tempfile::NamedTempFile;
 
 pub(crate) struct Server {
     running: Running,
+    /// Its certificate, if it has not made its own.
+    _certificate: Option<NamedTempFile>,
     /// Of native clients, with the fingerprint.
     pub(crate) url: String,
     game: SocketAddr,
@@ -20,6 +24,11 @@ impl Server {
         serve.args(["serve", "--listen", "127.0.0.1:0", "--identity", "new", "--allow-plain"]);
         serve.args(["--console", "127.0.0.1:0", "--console-token", TOKEN, "--dashboard", "127.0.0.1:0"]);
         serve.args(settings.flags);
+        let certificate = settings.certificate.map(file_with).transpose();
+        let certificate = certificate.map_err(|error| format!("no file for a certificate: {error}"))?;
+        if let Some(file) = &certificate {
+            serve.arg("--cert").arg(file.path());
+        }
         let running = Running::start(serve)?;
         let until = Instant::now() + PATIENCE;
         let mut said = Vec::new();
@@ -34,7 +43,7 @@ impl Server {
         let (url, plain) = (word("native")?, word("in clear")?);
         let game = plain.trim_start_matches("skip+plain://").parse();
         let game = game.map_err(|error| format!("{plain}: {error}"))?;
-        Ok(Server { running, url, game })
+        Ok(Server { running, _certificate: certificate, url, game })
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -46,6 +55,12 @@ impl Server {
             Door::Game => self.game,
         }
     }
+}
+
+fn file_with(text: &str) -> io::Result<NamedTempFile> {
+    let mut file = NamedTempFile::new()?;
+    file.write_all(text.as_bytes())?;
+    Ok(file)
 }
 
 /// Of the console and the dashboard.

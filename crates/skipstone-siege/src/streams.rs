@@ -7,6 +7,7 @@ use crate::{openings, trust};
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
 use socket2::{Domain, Socket, Type};
+use std::borrow::Cow;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -34,6 +35,7 @@ struct Place {
 
 struct Line {
     stream: Box<dyn Stream>,
+    first: Cow<'static, [u8]>,
     stage: Stage,
     /// Bytes of the stage, or of the unit that is repeated, that were written.
     written: usize,
@@ -114,7 +116,20 @@ impl Streams {
                 Box::new(StreamOwned::new(ClientConnection::new(self.tls.clone(), name).ok()?, tcp))
             }
         };
-        Some(Line { stream, stage: Stage::First, written: 0 })
+        let first = match self.script.first {
+            First::Bytes(bytes) => Cow::Borrowed(bytes),
+            First::ClientHello => Cow::Owned(self.client_hello()?),
+            First::Upgrade(frames) => Cow::Owned([openings::UPGRADE, frames].concat()),
+        };
+        Some(Line { stream, first, stage: Stage::First, written: 0 })
+    }
+}
+
+impl Streams {
+    fn client_hello(&self) -> Option<Vec<u8>> {
+        let (name, mut bytes) = (ServerName::try_from("localhost").expect("a good name"), Vec::new());
+        ClientConnection::new(self.tls.clone(), name).ok()?.write_tls(&mut bytes).ok()?;
+        Some(bytes)
     }
 }
 
@@ -130,14 +145,12 @@ impl Line {
     ) -> Result<(), ()> {
         let came = self.read()?;
         if self.stage == Stage::First {
-            let first = match script.first {
-                First::Bytes(bytes) => bytes.to_vec(),
-                First::Upgrade(frames) => [openings::UPGRADE, frames].concat(),
-            };
+            let first = std::mem::take(&mut self.first);
             let count = self.write(&first[self.written..])?;
+            self.first = first;
             self.written += count;
             sent.bytes += count as u64;
-            if self.written == first.len() {
+            if self.written == self.first.len() {
                 let waits = matches!(script.first, First::Upgrade(_));
                 (self.stage, self.written) = (if waits { Stage::Answer } else { Stage::Then }, 0);
             }
