@@ -43,6 +43,10 @@ impl Attack {
 pub enum Door {
     /// The port of the game, UDP and TCP.
     Game,
+    /// The console's.
+    Console,
+    /// The dashboard's.
+    Dashboard,
 }
 
 /// Where attackers come from.
@@ -50,6 +54,8 @@ pub enum Door {
 pub enum Origin {
     /// So many networks (/24), none of which is that of the good clients.
     Networks(u8),
+    /// The address of the good clients and of the operator.
+    Neighbour,
 }
 
 impl Origin {
@@ -61,6 +67,7 @@ impl Origin {
                 let network = u8::try_from(number % usize::from(count)).expect("the remainder of a byte");
                 IpAddr::V4(Ipv4Addr::new(127, 66, network, 1))
             }
+            Origin::Neighbour => IpAddr::V4(Ipv4Addr::LOCALHOST),
         }
     }
 }
@@ -72,6 +79,26 @@ pub enum Way {
     Streams(Script),
     /// Each holds a QUIC connection.
     Quic(QuicWay),
+    /// Each holds a connection of the protocol.
+    Players(Player),
+}
+
+/// A player who is nobody's friend.
+#[derive(Clone, Copy, Debug)]
+pub struct Player {
+    /// Whether it reads.
+    pub ear: Ear,
+    /// What it says to the server, as often as there is room.
+    pub says: Option<&'static str>,
+}
+
+/// Whether a player reads what comes, once it is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ear {
+    /// Everything.
+    Open,
+    /// Nothing.
+    Deaf,
 }
 
 /// What a QUIC client does.
@@ -132,4 +159,16 @@ pub struct ServerSettings {
     pub flags: &'static [&'static str],
     /// Its certificate and key as PEM, in place of one of its own making.
     pub certificate: Option<&'static str>,
+    /// Who may use its console and its dashboard.
+    pub access: Access,
+}
+
+/// Who may use the console and the dashboard, which listen at loopback addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Who has the token.
+    #[default]
+    Token,
+    /// Every program on the machine.
+    Machine,
 }

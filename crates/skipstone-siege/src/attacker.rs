@@ -3,6 +3,7 @@
 use crate::attack::{Attack, Way};
 use crate::bucket::Bucket;
 use crate::decoy::Decoy;
+use crate::players::Players;
 use crate::quic::Quic;
 use crate::sent::Sent;
 use crate::streams::Streams;
@@ -54,12 +55,14 @@ pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent
 enum Crowd {
     Streams(Streams),
     Quic(Quic),
+    Players(Players),
 }
 
 impl Crowd {
     fn new(attack: &Attack, to: SocketAddr, now: Instant) -> Crowd {
         match attack.way {
             Way::Streams(script) => Crowd::Streams(Streams::new(script, to, attack.origin, attack.crowd, now)),
+            Way::Players(player) => Crowd::Players(Players::new(player, to, attack.origin, attack.crowd, now)),
             Way::Quic(way) => Crowd::Quic(Quic::new(way, to, attack.origin, attack.crowd, now)),
         }
     }
@@ -68,6 +71,7 @@ impl Crowd {
     fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         match self {
             Crowd::Streams(streams) => streams.step(now, bucket, sent),
+            Crowd::Players(players) => players.step(now, bucket, sent),
             Crowd::Quic(quic) => quic.step(now, bucket, sent),
         }
     }

@@ -1,13 +1,17 @@
 //! All attacks, a row each.
 
-use crate::attack::{Attack, Beneath, Door, First, Origin, QuicWay, Script, ServerSettings, Then, Way};
-use crate::openings::{CONTINUATION, FRAGMENT, PING, PONG, RAW_BYTE, TEXT};
+use crate::attack::{
+    Access, Attack, Beneath, Door, Ear, First, Origin, Player, QuicWay, Script, ServerSettings, Then, Way,
+};
+use crate::openings::{
+    CONTINUATION, FOREIGN_PAGE, FRAGMENT, HELLO_WITH_ORDER, PAGE, PING, PONG, RAW_BYTE, TEXT, WRONG_BEARER, WRONG_TOKEN,
+};
 use std::time::Duration;
 
 /// Every row of the siege, in the order in which they are played.
 #[must_use]
 pub fn attacks() -> Vec<Attack> {
-    streams().chain(first_flights()).chain(webtransport()).collect()
+    streams().chain(first_flights()).chain(webtransport()).chain(players()).chain(doors()).collect()
 }
 
 /// Streams of one stranger that are full of pieces which cost more than their bytes.
@@ -47,7 +51,7 @@ fn first_flights() -> impl Iterator<Item = Attack> {
                 crowd: 60,
                 way,
                 bytes_per_second_max: u64::MAX,
-                server: ServerSettings { flags: &[], certificate },
+                server: ServerSettings { certificate, ..ServerSettings::default() },
             })
         })
     })
@@ -68,6 +72,58 @@ fn webtransport() -> impl Iterator<Item = Attack> {
     })
 }
 
+/// Players who take places, memory and time.
+fn players() -> impl Iterator<Item = Attack> {
+    let of = |name: &str, origin, crowd, ear, says, flags| Attack {
+        name: format!("players-{name}"),
+        kind: "players",
+        door: Door::Game,
+        origin,
+        crowd,
+        way: Way::Players(Player { ear, says }),
+        bytes_per_second_max: WORDS_BYTES_PER_SECOND,
+        server: ServerSettings { flags, ..ServerSettings::default() },
+    };
+    let one = Origin::Networks(1);
+    [
+        of("idle", one, 200, Ear::Open, None, &["--clients-max", "250"]),
+        of("deaf", Origin::Networks(60), 2_000, Ear::Deaf, None, &[]),
+        of("fat", Origin::Neighbour, 64, Ear::Deaf, Some("who"), &[]),
+        of("who", one, 8, Ear::Open, Some("who"), &[]),
+    ]
+    .into_iter()
+}
+
+/// Strangers at the console and at the dashboard, from the operator's own address.
+fn doors() -> impl Iterator<Item = Attack> {
+    let of = |name: &str, door, crowd, first, then, access| Attack {
+        name: name.into(),
+        kind: if door == Door::Console { "console" } else { "dashboard" },
+        door,
+        origin: Origin::Neighbour,
+        crowd,
+        way: Way::Streams(Script { beneath: Beneath::Clear, first, then }),
+        bytes_per_second_max: DOORS_BYTES_PER_SECOND,
+        server: ServerSettings { access, ..ServerSettings::default() },
+    };
+    let (stays, page) = (Then::Stays(Duration::from_secs(60)), First::Bytes(PAGE));
+    let (console, dashboard, token) = (Door::Console, Door::Dashboard, Access::Token);
+    [
+        of("console-hello", console, 1, First::Bytes(HELLO_WITH_ORDER), stays, Access::Machine),
+        of("console-tokens", console, 8, First::Bytes(WRONG_TOKEN), stays, token),
+        of("console-silent", console, 8, First::Bytes(b""), stays, token),
+        of("console-crowd", console, 200, First::Bytes(b""), stays, token),
+        of("dashboard-crowd", dashboard, 200, page, stays, token),
+        of("dashboard-pages", dashboard, 4, First::Bytes(FOREIGN_PAGE), Then::Repeats(FOREIGN_PAGE), Access::Machine),
+        of("dashboard-tokens", dashboard, 4, First::Bytes(WRONG_BEARER), Then::Repeats(WRONG_BEARER), token),
+    ]
+    .into_iter()
+}
+
+/// What fits into the words of a few clients.
+const WORDS_BYTES_PER_SECOND: u64 = 2_600_000;
+/// Some thousand requests a second.
+const DOORS_BYTES_PER_SECOND: u64 = 300_000;
 /// 60 attackers that stay so long begin 350 times a second.
 const FLIGHT: Duration = Duration::from_millis(170);
 /// 16 Mbit/s.

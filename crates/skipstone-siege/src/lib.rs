@@ -15,6 +15,8 @@ mod decoy;
 mod good;
 mod memory;
 mod openings;
+mod operator;
+mod players;
 mod process;
 mod quic;
 mod server;

@@ -1,4 +1,4 @@
-//! Bytes that attackers send: requests and frames of WebSocket (RFC 6455), datagrams of `tcp://` (WIRE.md, section 7.3).
+//! Bytes that attackers send: requests and frames of WebSocket (RFC 6455), words at the operator's doors, datagrams of `tcp://` (WIRE.md, section 7.3).
 
 /// A ping without payload: a header and its mask.
 pub(crate) const PING: &[u8] = &[0x89, 0x80, 0, 0, 0, 0];
@@ -17,6 +17,22 @@ pub(crate) const RAW_BYTE: &[u8] = &[0x80, 0x01, 0x00];
 pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
     Sec-WebSocket-Protocol: skipstone.1\r\n\r\n";
+
+/// A ClientHello whose session id another server chose: it erases the line of a telnet client's (RFC 854: IAC EL) and then gives an
+/// order of its own. The order would send all players to a port where nobody listens.
+pub(crate) const HELLO_WITH_ORDER: &[u8] = b"\x16\x03\x01\x00\x4f\x01\x00\x00\x4b\x03\x03\
+    abcdefghijklmnopqrstuvwxyz012345\x20\xff\xf8drain 127.0.0.1:9\n            \
+    \x00\x02\x13\x01\x01\x00\x00\x00";
+/// A wrong token at the console.
+pub(crate) const WRONG_TOKEN: &[u8] = b"0123456789abcdef0123456789abcdee\r\n";
+/// The dashboard's page, asked for by any program.
+pub(crate) const PAGE: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+/// What a page elsewhere has a browser ask the dashboard.
+pub(crate) const FOREIGN_PAGE: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\
+    Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n\r\n";
+/// A wrong token at the dashboard.
+pub(crate) const WRONG_BEARER: &[u8] = b"GET /api/log HTTP/1.1\r\nHost: 127.0.0.1\r\nx-skipstone: 1\r\n\
+    Authorization: Bearer 0123456789abcdef0123456789abcdee\r\n\r\n";
 
 /// As much of these bytes, repeated, as one write takes.
 pub(crate) fn repeated(unit: &[u8]) -> Vec<u8> {

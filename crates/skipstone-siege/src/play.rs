@@ -3,8 +3,9 @@
 use crate::attack::Attack;
 use crate::good::{Connects, Good};
 use crate::memory::{self, Peak};
+use crate::operator::Shift;
 use crate::process::Running;
-use crate::row::{Lines, Memory, Newcomers, Round, Row, SLACK_BYTES};
+use crate::row::{Lines, Memory, Round, Row, SLACK_BYTES};
 use crate::sent::Sent;
 use crate::server::Server;
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ pub struct Terms {
 pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
     let server = Server::start(&terms.tool, attack.server)?;
     let (mut rounds, mut memory) = (Vec::new(), Memory::default());
-    for round in 0..terms.rounds {
+    for number in 0..terms.rounds {
         let calm = terms.good(&server)?.result(terms.patience());
         if calm.p99_ms.is_none() {
             return Err("`skipstone stress` has no result, without any attack".into());
@@ -43,15 +44,14 @@ pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
             terms.sent(attackers).map(|_| lines)
         };
         let before = memory::resident_bytes(server.pid());
-        if round == 0 {
+        if number == 0 {
             memory.before = before;
         }
-        let (under, newcomers, sent, peak) = terms.under(attack, &server)?;
-        memory.peak = memory.peak.max(peak);
+        let mut round = terms.under(attack, &server, calm, &mut memory)?;
         let back = memory::back_to(memory.before + SLACK_BYTES, server.pid(), BACK_MAX);
         memory.back_s = back.map(|span| span.as_secs_f64());
-        let decoy = attack.has_decoy().then(decoy).transpose()?;
-        rounds.push(Round { calm, under, decoy, newcomers, sent });
+        round.decoy = attack.has_decoy().then(decoy).transpose()?;
+        rounds.push(round);
     }
     Ok(Row { name: attack.name.clone(), kind: attack.kind.into(), rounds, memory })
 }
@@ -64,16 +64,21 @@ impl Terms {
         Ok(good)
     }
 
-    fn under(&self, attack: &Attack, server: &Server) -> Result<(Lines, Newcomers, Sent, u64), String> {
+    /// A round without its decoy.
+    fn under(&self, attack: &Attack, server: &Server, calm: Lines, memory: &mut Memory) -> Result<Round, String> {
         let good = self.good(server)?;
         let peak = Peak::watch(server.pid());
+        let shift = Shift::begin(server.doors);
         let attackers = self.attackers(attack, &["--at", &server.address(attack.door).to_string()])?;
         std::thread::sleep(self.lasting / 5);
-        let newcomers = Connects::start(&self.tool, &server.url, self.lasting / 2)?;
-        let lines = good.result(self.patience());
-        let newcomers = newcomers.result(self.patience());
+        let connects = Connects::start(&self.tool, &server.url, self.lasting / 2)?;
+        std::thread::sleep(self.lasting * 4 / 5);
+        let operator = shift.end();
+        let under = good.result(self.patience());
+        let newcomers = connects.result(self.patience());
         let sent = self.sent(attackers)?;
-        Ok((lines, newcomers, sent, peak.bytes()))
+        memory.peak = memory.peak.max(peak.bytes());
+        Ok(Round { calm, under, decoy: None, newcomers, operator, sent })
     }
 
     fn attackers(&self, attack: &Attack, victim: &[&str]) -> Result<Running, String> {

@@ -27,6 +27,8 @@ pub struct Round {
     pub decoy: Option<Lines>,
     /// Who came while it ran.
     pub newcomers: Newcomers,
+    /// The operator meanwhile.
+    pub operator: Operator,
     /// What the attack sent to the server.
     pub sent: Sent,
 }
@@ -53,6 +55,21 @@ pub struct Newcomers {
     pub connected: u64,
     /// The longest of them.
     pub slowest_ms: Option<f64>,
+}
+
+/// How an operator with the token fared at the console and at the dashboard.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct Operator {
+    /// How often he came to one of the two.
+    pub visits: u64,
+    /// How often he was let in.
+    pub served: u64,
+    /// The longest visit.
+    pub slowest_ms: f64,
+    /// How often his stream ended.
+    pub stream_cuts: u64,
+    /// The longest time without an event on his stream, of which there is one a second.
+    pub stream_gap_ms: f64,
 }
 
 /// Resident bytes of the server.
@@ -101,6 +118,13 @@ impl Row {
             if round.under.lost + round.under.dropped > 0 {
                 faults.push(format!("{} lines lost, {} clients dropped", round.under.lost, round.under.dropped));
             }
+            let Operator { visits, served, slowest_ms, stream_cuts, stream_gap_ms } = round.operator;
+            if served < visits || slowest_ms > NEWCOMER_MS {
+                faults.push(format!("operator let in {served} times of {visits}"));
+            }
+            if stream_cuts > 0 || stream_gap_ms > STREAM_GAP_MS {
+                faults.push(format!("the operator's stream was cut {stream_cuts} times"));
+            }
         }
         if self.memory.peak > self.memory.before + BUDGET_BYTES {
             faults.push("memory beyond its budget".into());
@@ -139,6 +163,8 @@ const NOISE_MS: f64 = 2.0;
 const MACHINE_RATIO: f64 = 1.1;
 /// Within this a newcomer is in.
 const NEWCOMER_MS: f64 = 2_000.0;
+/// Events are a second apart, and may be late by two.
+const STREAM_GAP_MS: f64 = 3_000.0;
 /// The library's default budget of what peers make it hold.
 const BUDGET_BYTES: u64 = 256 << 20;
 /// What an allocator keeps.
@@ -156,6 +182,7 @@ mod tests {
             under: lines(under),
             decoy: Some(lines(decoy)),
             newcomers,
+            operator: Operator { visits: 8, served: 8, ..Operator::default() },
             sent: Sent::default(),
         };
         let memory = Memory { before: 50 << 20, peak: 60 << 20, back_s: Some(0.0) };
@@ -172,12 +199,16 @@ mod tests {
 
     #[test]
     fn each_fault_is_a_miss_at_any_latency() {
-        let faulty: [fn(&mut Row); 7] = [
+        let faulty: [fn(&mut Row); 11] = [
             |row| row.rounds[0].newcomers.connected = 19,
             |row| row.rounds[0].newcomers = Newcomers::default(),
             |row| row.rounds[0].newcomers.slowest_ms = Some(2_001.0),
             |row| row.rounds[0].under.lost = 1,
             |row| row.rounds[0].under.dropped = 1,
+            |row| row.rounds[0].operator.served = 7,
+            |row| row.rounds[0].operator.slowest_ms = 2_001.0,
+            |row| row.rounds[0].operator.stream_cuts = 1,
+            |row| row.rounds[0].operator.stream_gap_ms = 3_001.0,
             |row| row.memory.peak = 307 << 20,
             |row| row.memory.back_s = None,
         ];

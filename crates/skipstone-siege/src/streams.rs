@@ -59,7 +59,7 @@ impl Streams {
         };
         // They do not all come in the same moment.
         let due = |number: usize| match script.then {
-            Then::Stays(span) => now + span * number as u32 / crowd as u32,
+            Then::Stays(span) => now + span.min(COMING) * number as u32 / crowd as u32,
             Then::Repeats(_) => now,
         };
         let places = (0..crowd).map(|number| Place { line: None, due: due(number) }).collect();
@@ -195,5 +195,7 @@ fn is_for_later(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
 }
 
+/// A crowd comes within this time.
+const COMING: Duration = Duration::from_secs(1);
 /// Between the end of a stream and the next one at the same place.
 const AGAIN: Duration = Duration::from_millis(5);

@@ -4,8 +4,8 @@ use crate::row::{Lines, Round, Row, Verdict};
 use std::fmt::Write;
 
 /// The table's head, with the line below it.
-pub const HEAD: &str = "| attack | MB/s | p99 calm / under / decoy | newcomers, slowest | memory before, peak, back | verdict |\n\
-                        |---|---|---|---|---|---|";
+pub const HEAD: &str = "| attack | MB/s, begun | p99 calm / under / decoy | newcomers, slowest | operator let in, slowest, stream cut | memory before, peak, back | verdict |\n\
+                        |---|---|---|---|---|---|---|";
 
 /// One row of the table.
 #[must_use]
@@ -18,12 +18,17 @@ pub fn line(row: &Row) -> String {
     let (connected, attempted) =
         (sum(|round| round.newcomers.connected as f64), sum(|round| round.newcomers.attempted as f64));
     let slowest = row.rounds.iter().filter_map(|round| round.newcomers.slowest_ms).reduce(f64::max);
+    let (served, visits) = (sum(|round| round.operator.served as f64), sum(|round| round.operator.visits as f64));
+    let operator = row.rounds.iter().map(|round| round.operator.slowest_ms).reduce(f64::max);
+    let cuts = sum(|round| round.operator.stream_cuts as f64);
+    let begun = sum(|round| round.sent.openings as f64);
     let (before, peak) = (row.memory.before >> 20, row.memory.peak >> 20);
     let back = row.memory.back_s.map_or("never".into(), |back| format!("{back:.1} s"));
     let mut text = format!(
-        "| {} | {rate:.1} | {calm} / {under} / {decoy} | {connected} of {attempted}, {} | {before}, {peak} MiB, {back} | ",
+        "| {} | {rate:.1}, {begun} | {calm} / {under} / {decoy} | {connected} of {attempted}, {} | {served} of {visits}, {}, {cuts} | {before}, {peak} MiB, {back} | ",
         row.name,
-        ms(slowest)
+        ms(slowest),
+        ms(operator)
     );
     text += match row.verdict() {
         Verdict::Held => "held",
