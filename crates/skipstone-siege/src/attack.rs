@@ -20,6 +20,8 @@ pub struct Attack {
     pub way: Way,
     /// The most that the whole crowd sends.
     pub bytes_per_second_max: u64,
+    /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is weighed.
+    pub operator_hesitates: Duration,
     /// Settings of the server that this attack is aimed at.
     pub server: ServerSettings,
 }
@@ -148,8 +150,10 @@ pub enum First {
 pub enum Then {
     /// These bytes, as often as there is room.
     Repeats(&'static [u8]),
-    /// Nothing; the attacker leaves after this time and comes again.
-    Stays(Duration),
+    /// Nothing: the attacker stays until it is thrown out.
+    Stays,
+    /// Nothing: the attacker leaves after this time, and the next one comes then.
+    Leaves(Duration),
 }
 
 /// What an attack asks of the server's settings.

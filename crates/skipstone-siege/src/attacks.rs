@@ -26,6 +26,7 @@ fn streams() -> impl Iterator<Item = Attack> {
                 crowd: *crowd,
                 way: Way::Streams(Script { beneath, first: *first, then: Then::Repeats(unit) }),
                 bytes_per_second_max: STREAMS_BYTES_PER_SECOND,
+                operator_hesitates: Duration::ZERO,
                 server: ServerSettings::default(),
             })
         })
@@ -39,7 +40,7 @@ fn first_flights() -> impl Iterator<Item = Attack> {
         ("rsa-2048", Some(include_str!("../keys/rsa-2048.pem"))),
         ("ecdsa", None),
     ];
-    let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Stays(FLIGHT) };
+    let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Leaves(FLIGHT) };
     let ways = [("tls", Way::Streams(script)), ("quic", Way::Quic(QuicWay::FirstFlights(FLIGHT)))];
     keys.into_iter().flat_map(move |(key, certificate)| {
         ways.into_iter().flat_map(move |(carrier, way)| {
@@ -51,6 +52,7 @@ fn first_flights() -> impl Iterator<Item = Attack> {
                 crowd: 60,
                 way,
                 bytes_per_second_max: u64::MAX,
+                operator_hesitates: Duration::ZERO,
                 server: ServerSettings { certificate, ..ServerSettings::default() },
             })
         })
@@ -68,6 +70,7 @@ fn webtransport() -> impl Iterator<Item = Attack> {
         crowd,
         way: Way::Quic(way),
         bytes_per_second_max: QUIC_BYTES_PER_SECOND,
+        operator_hesitates: Duration::ZERO,
         server: ServerSettings::default(),
     })
 }
@@ -82,6 +85,7 @@ fn players() -> impl Iterator<Item = Attack> {
         crowd,
         way: Way::Players(Player { ear, says }),
         bytes_per_second_max: WORDS_BYTES_PER_SECOND,
+        operator_hesitates: Duration::ZERO,
         server: ServerSettings { flags, ..ServerSettings::default() },
     };
     let one = Origin::Networks(1);
@@ -104,14 +108,18 @@ fn doors() -> impl Iterator<Item = Attack> {
         crowd,
         way: Way::Streams(Script { beneath: Beneath::Clear, first, then }),
         bytes_per_second_max: DOORS_BYTES_PER_SECOND,
+        operator_hesitates: Duration::ZERO,
         server: ServerSettings { access, ..ServerSettings::default() },
     };
-    let (stays, page) = (Then::Stays(Duration::from_secs(60)), First::Bytes(PAGE));
+    let (stays, page) = (Then::Stays, First::Bytes(PAGE));
     let (console, dashboard, token) = (Door::Console, Door::Dashboard, Access::Token);
     [
         of("console-hello", console, 1, First::Bytes(HELLO_WITH_ORDER), stays, Access::Machine),
         of("console-tokens", console, 8, First::Bytes(WRONG_TOKEN), stays, token),
-        of("console-silent", console, 8, First::Bytes(b""), stays, token),
+        Attack {
+            operator_hesitates: Duration::from_secs(1),
+            ..of("console-silent", console, 8, First::Bytes(b""), stays, token)
+        },
         of("console-crowd", console, 200, First::Bytes(b""), stays, token),
         of("dashboard-crowd", dashboard, 200, page, stays, token),
         of("dashboard-pages", dashboard, 4, First::Bytes(FOREIGN_PAGE), Then::Repeats(FOREIGN_PAGE), Access::Machine),

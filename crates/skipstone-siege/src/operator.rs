@@ -18,10 +18,11 @@ pub(crate) struct Shift {
 }
 
 impl Shift {
-    pub(crate) fn begin(doors: Doors) -> Shift {
+    /// `hesitates` before the console's token.
+    pub(crate) fn begin(doors: Doors, hesitates: Duration) -> Shift {
         let is_over = Arc::new(AtomicBool::new(false));
         let (ends, ends_too) = (is_over.clone(), is_over.clone());
-        let sessions = std::thread::spawn(move || sessions(doors, &ends));
+        let sessions = std::thread::spawn(move || sessions(doors, hesitates, &ends));
         let stream = std::thread::spawn(move || stream(doors, &ends_too));
         Shift { is_over, sessions, stream }
     }
@@ -35,44 +36,46 @@ impl Shift {
 }
 
 /// Comes to each door again and again.
-fn sessions(doors: Doors, ends: &AtomicBool) -> Operator {
+fn sessions(doors: Doors, hesitates: Duration, ends: &AtomicBool) -> Operator {
     let mut operator = Operator::default();
     while !ends.load(Ordering::Relaxed) {
         let visits = [
-            // Whoever sends the token at once is known before anything else of him is weighed.
-            (doors.console, format!("{}\r\n", doors.token.unwrap_or_default()), "lists the commands"),
-            (doors.dashboard, request(doors, "/api/clients"), "HTTP/1.1 200"),
+            (doors.console, hesitates, format!("{}\r\n", doors.token.unwrap_or_default()), "lists the commands"),
+            (doors.dashboard, Duration::ZERO, request(doors, "/api/clients"), "HTTP/1.1 200"),
         ];
-        for (door, says, hears) in visits {
-            let began = Instant::now();
-            let is_in = visit(door, &says, hears);
+        for (door, hesitates, says, hears) in visits {
+            let visit = visit(door, hesitates, &says, hears);
             operator.visits += 1;
-            operator.served += u64::from(is_in);
-            operator.slowest_ms = operator.slowest_ms.max(began.elapsed().as_secs_f64() * 1e3);
+            operator.served += u64::from(visit.is_ok());
+            let waited = visit.unwrap_or_else(|waited| waited);
+            operator.slowest_ms = operator.slowest_ms.max(waited.as_secs_f64() * 1e3);
         }
         std::thread::sleep(BETWEEN);
     }
     operator
 }
 
-fn visit(door: SocketAddr, says: &str, hears: &str) -> bool {
-    let until = Instant::now() + PATIENCE;
-    let Some(mut stream) = connect(door, says) else { return false };
+/// How long a door took to let him in, or until he was refused or gave up.
+fn visit(door: SocketAddr, hesitates: Duration, says: &str, hears: &str) -> Result<Duration, Duration> {
+    let began = Instant::now();
+    let waited = || began.elapsed().saturating_sub(hesitates);
+    let mut stream = TcpStream::connect_timeout(&door, PATIENCE).map_err(|_| waited())?;
+    std::thread::sleep(hesitates);
+    say(&mut stream, says).ok_or_else(waited)?;
     let mut heard = Vec::new();
-    while Instant::now() < until {
-        match read(&mut stream, &mut heard) {
-            Some(_) if String::from_utf8_lossy(&heard).contains(hears) => return true,
-            Some(_) => {}
-            None => return false,
+    while waited() < PATIENCE {
+        read(&mut stream, &mut heard).ok_or_else(waited)?;
+        if String::from_utf8_lossy(&heard).contains(hears) {
+            return Ok(waited());
         }
     }
-    false
+    Err(waited())
 }
 
 /// Watches the dashboard's stream, which has an event a second.
 fn stream(doors: Doors, ends: &AtomicBool) -> Operator {
     let (mut operator, mut last) = (Operator::default(), Instant::now());
-    let mut open = connect(doors.dashboard, &request(doors, "/api/stream"));
+    let mut open = watch(doors);
     while !ends.load(Ordering::Relaxed) {
         let came = open.as_mut().and_then(|stream| read(stream, &mut Vec::new()));
         let now = Instant::now();
@@ -83,17 +86,20 @@ fn stream(doors: Doors, ends: &AtomicBool) -> Operator {
         if came.is_none() {
             operator.stream_cuts += 1;
             std::thread::sleep(BETWEEN);
-            open = connect(doors.dashboard, &request(doors, "/api/stream"));
+            open = watch(doors);
         }
     }
     operator
 }
 
-fn connect(door: SocketAddr, says: &str) -> Option<TcpStream> {
-    let mut stream = TcpStream::connect_timeout(&door, PATIENCE).ok()?;
+fn watch(doors: Doors) -> Option<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&doors.dashboard, PATIENCE).ok()?;
+    say(&mut stream, &request(doors, "/api/stream")).map(|()| stream)
+}
+
+fn say(stream: &mut TcpStream, text: &str) -> Option<()> {
     stream.set_read_timeout(Some(READ)).ok()?;
-    stream.write_all(says.as_bytes()).ok()?;
-    Some(stream)
+    stream.write_all(text.as_bytes()).ok()
 }
 
 /// Bytes that came, 0 if none did yet; nothing if it is over.

@@ -68,7 +68,7 @@ impl Terms {
     fn under(&self, attack: &Attack, server: &Server, calm: Lines, memory: &mut Memory) -> Result<Round, String> {
         let good = self.good(server)?;
         let peak = Peak::watch(server.pid());
-        let shift = Shift::begin(server.doors);
+        let shift = Shift::begin(server.doors, attack.operator_hesitates);
         let attackers = self.attackers(attack, &["--at", &server.address(attack.door).to_string()])?;
         std::thread::sleep(self.lasting / 5);
         let connects = Connects::start(&self.tool, &server.url, self.lasting / 2)?;

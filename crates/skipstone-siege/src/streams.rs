@@ -55,12 +55,12 @@ impl Streams {
     pub(crate) fn new(script: Script, to: SocketAddr, origin: Origin, crowd: usize, now: Instant) -> Streams {
         let repeats = match script.then {
             Then::Repeats(unit) => openings::repeated(unit),
-            Then::Stays(_) => Vec::new(),
+            Then::Stays | Then::Leaves(_) => Vec::new(),
         };
         // They do not all come in the same moment.
         let due = |number: usize| match script.then {
-            Then::Stays(span) => now + span.min(COMING) * number as u32 / crowd as u32,
-            Then::Repeats(_) => now,
+            Then::Leaves(span) => now + span * number as u32 / crowd as u32,
+            Then::Stays | Then::Repeats(_) => now,
         };
         let places = (0..crowd).map(|number| Place { line: None, due: due(number) }).collect();
         Streams { script, to, origin, tls: Arc::new(trust::client()), repeats, places, turn: 0 }
@@ -74,31 +74,33 @@ impl Streams {
             let number = (self.turn + turn) % self.places.len();
             if self.places[number].line.is_none() && self.places[number].due <= now {
                 self.places[number].line = self.open(number);
-                self.places[number].due = now + self.stay();
+                self.places[number].due = now + self.stay().unwrap_or(AGAIN);
                 sent.openings += 1;
             }
             let Some(line) = &mut self.places[number].line else { continue };
             let before = sent.bytes;
             let is_over = line.step(self.script, &self.repeats, bucket, sent, now).is_err();
-            let leaves = matches!(self.script.then, Then::Stays(_)) && self.places[number].due <= now;
+            let leaves = self.stay().is_some() && self.places[number].due <= now;
             moved |= sent.bytes > before || is_over || leaves;
             if is_over {
                 sent.closes += 1;
             }
             if is_over || leaves {
                 self.places[number].line = None;
-                // Who was thrown out comes again.
-                self.places[number].due = self.places[number].due.max(now + AGAIN).min(now + self.stay().max(AGAIN));
+                // Who was thrown out comes again at once; who leaves anyway keeps the pace.
+                if self.stay().is_none() {
+                    self.places[number].due = now + AGAIN;
+                }
             }
         }
         moved
     }
 
-    /// How long a stream without repetition stays.
-    fn stay(&self) -> Duration {
+    /// How long each stays, if it leaves by itself.
+    fn stay(&self) -> Option<Duration> {
         match self.script.then {
-            Then::Stays(span) => span,
-            Then::Repeats(_) => Duration::ZERO,
+            Then::Leaves(span) => Some(span),
+            Then::Stays | Then::Repeats(_) => None,
         }
     }
 
@@ -195,7 +197,5 @@ fn is_for_later(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
 }
 
-/// A crowd comes within this time.
-const COMING: Duration = Duration::from_secs(1);
 /// Between the end of a stream and the next one at the same place.
 const AGAIN: Duration = Duration::from_millis(5);
