@@ -32,6 +32,8 @@ impl Server {
         let mut serve = Command::new(tool);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--allow-plain"]);
         serve.args(["--console", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]);
+        // It ends even if the judge is killed.
+        serve.args(["-d", "1h"]);
         let token = (settings.access == Access::Token).then_some(TOKEN);
         serve.args(token.iter().flat_map(|token| ["--console-token", token]));
         serve.args(settings.flags);
