@@ -36,20 +36,20 @@ fn streams() -> impl Iterator<Item = Attack> {
 /// First flights of handshakes, each of which costs the server a signature, at servers with keys of several kinds.
 fn first_flights() -> impl Iterator<Item = Attack> {
     let keys = [
-        ("rsa-4096", Some(include_str!("../keys/rsa-4096.pem"))),
-        ("rsa-2048", Some(include_str!("../keys/rsa-2048.pem"))),
-        ("ecdsa", None),
+        ("rsa-4096", Some(include_str!("../keys/rsa-4096.pem")), 60),
+        ("rsa-2048", Some(include_str!("../keys/rsa-2048.pem")), 425),
+        ("ecdsa", None, 425),
     ];
     let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Leaves(FLIGHT) };
     let ways = [("tls", Way::Streams(script)), ("quic", Way::Quic(QuicWay::FirstFlights(FLIGHT)))];
-    keys.into_iter().flat_map(move |(key, certificate)| {
+    keys.into_iter().flat_map(move |(key, certificate, crowd)| {
         ways.into_iter().flat_map(move |(carrier, way)| {
             [1, 60].into_iter().map(move |networks| Attack {
                 name: format!("flights-{carrier}-{key}-{networks}"),
                 kind: "flights",
                 door: Door::Game,
                 origin: Origin::Networks(networks),
-                crowd: 60,
+                crowd,
                 way,
                 bytes_per_second_max: u64::MAX,
                 operator_hesitates: Duration::ZERO,
@@ -132,7 +132,7 @@ fn doors() -> impl Iterator<Item = Attack> {
 const WORDS_BYTES_PER_SECOND: u64 = 2_600_000;
 /// Some thousand requests a second.
 const DOORS_BYTES_PER_SECOND: u64 = 300_000;
-/// 60 attackers that stay so long begin 350 times a second.
+/// 60 attackers that stay so long begin 350 times a second, 425 of them 2,500 times.
 const FLIGHT: Duration = Duration::from_millis(170);
 /// 16 Mbit/s.
 const QUIC_BYTES_PER_SECOND: u64 = 2_000_000;
