@@ -79,7 +79,7 @@ fn main() -> ExitCode {
 /// `Ok(false)` if an attack was not held off.
 fn run(order: Order) -> Result<bool, String> {
     match order {
-        Order::List => attacks().iter().for_each(|attack| println!("{:<12}{}", attack.kind, attack.name)),
+        Order::List => attacks().iter().for_each(|attack| println!("{:<14}{}", attack.kind, attack.name)),
         Order::Table { files } => {
             for file in files {
                 println!("{}:\n\n{}", file.display(), table::HEAD);

@@ -118,8 +118,9 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-siege",
         &[
             &["play"],
-            &["attacker", "good", "server"],
-            &["decoy", "streams"],
+            &["attacker", "good", "operator"],
+            &["server"],
+            &["decoy", "players", "quic", "streams"],
             &["table"],
             &["row"],
             &["sent"],
