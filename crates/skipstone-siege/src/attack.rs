@@ -20,14 +20,18 @@ pub struct Attack {
     pub way: Way,
     /// The most that the whole crowd sends.
     pub bytes_per_second_max: u64,
-    /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is weighed.
+    /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is
+    /// weighed.
     pub operator_hesitates: Duration,
+    /// How often a second the server may answer and end a stream, where each is a guess that must be slowed.
+    pub guesses_per_second_max: Option<u32>,
     /// Settings of the server that this attack is aimed at.
     pub server: ServerSettings,
 }
 
 impl Attack {
-    /// Whether a decoy can stand in for the server: one that takes streams. Other attacks need answers that only a server has.
+    /// Whether a decoy can stand in for the server: one that takes streams. Other attacks need answers that only a
+    /// server has.
     #[must_use]
     pub fn has_decoy(&self) -> bool {
         matches!(self.way, Way::Streams(_))

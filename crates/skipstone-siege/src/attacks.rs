@@ -27,6 +27,7 @@ fn streams() -> impl Iterator<Item = Attack> {
                 way: Way::Streams(Script { beneath, first: *first, then: Then::Repeats(unit) }),
                 bytes_per_second_max: STREAMS_BYTES_PER_SECOND,
                 operator_hesitates: Duration::ZERO,
+                guesses_per_second_max: None,
                 server: ServerSettings::default(),
             })
         })
@@ -53,6 +54,7 @@ fn first_flights() -> impl Iterator<Item = Attack> {
                 way,
                 bytes_per_second_max: u64::MAX,
                 operator_hesitates: Duration::ZERO,
+                guesses_per_second_max: None,
                 server: ServerSettings { certificate, ..ServerSettings::default() },
             })
         })
@@ -71,6 +73,7 @@ fn webtransport() -> impl Iterator<Item = Attack> {
         way: Way::Quic(way),
         bytes_per_second_max: QUIC_BYTES_PER_SECOND,
         operator_hesitates: Duration::ZERO,
+        guesses_per_second_max: None,
         server: ServerSettings::default(),
     })
 }
@@ -86,6 +89,7 @@ fn players() -> impl Iterator<Item = Attack> {
         way: Way::Players(Player { ear, says }),
         bytes_per_second_max: WORDS_BYTES_PER_SECOND,
         operator_hesitates: Duration::ZERO,
+        guesses_per_second_max: None,
         server: ServerSettings { flags, ..ServerSettings::default() },
     };
     let one = Origin::Networks(1);
@@ -109,13 +113,17 @@ fn doors() -> impl Iterator<Item = Attack> {
         way: Way::Streams(Script { beneath: Beneath::Clear, first, then }),
         bytes_per_second_max: DOORS_BYTES_PER_SECOND,
         operator_hesitates: Duration::ZERO,
+        guesses_per_second_max: None,
         server: ServerSettings { access, ..ServerSettings::default() },
     };
     let (stays, page) = (Then::Stays, First::Bytes(PAGE));
     let (console, dashboard, token) = (Door::Console, Door::Dashboard, Access::Token);
     [
         of("console-hello", console, 1, First::Bytes(HELLO_WITH_ORDER), stays, Access::Machine),
-        of("console-tokens", console, 8, First::Bytes(WRONG_TOKEN), stays, token),
+        Attack {
+            guesses_per_second_max: Some(20),
+            ..of("console-tokens", console, 8, First::Bytes(WRONG_TOKEN), stays, token)
+        },
         Attack {
             operator_hesitates: Duration::from_secs(1),
             ..of("console-silent", console, 8, First::Bytes(b""), stays, token)

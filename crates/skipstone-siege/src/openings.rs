@@ -1,4 +1,5 @@
-//! Bytes that attackers send: requests and frames of WebSocket (RFC 6455), words at the operator's doors, datagrams of `tcp://` (WIRE.md, section 7.3).
+//! Bytes that attackers send: requests and frames of WebSocket (RFC 6455), words at the operator's doors, datagrams of
+//! `tcp://` (WIRE.md, section 7.3).
 
 /// A ping without payload: a header and its mask.
 pub(crate) const PING: &[u8] = &[0x89, 0x80, 0, 0, 0, 0];
@@ -18,8 +19,8 @@ pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnect
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\
     Sec-WebSocket-Protocol: skipstone.1\r\n\r\n";
 
-/// A ClientHello whose session id another server chose: it erases the line of a telnet client's (RFC 854: IAC EL) and then gives an
-/// order of its own. The order would send all players to a port where nobody listens.
+/// A ClientHello whose session id another server chose: it erases the line of a telnet client's (RFC 854: IAC EL) and
+/// then gives an order of its own. The order would send all players to a port where nobody listens.
 pub(crate) const HELLO_WITH_ORDER: &[u8] = b"\x16\x03\x01\x00\x4f\x01\x00\x00\x4b\x03\x03\
     abcdefghijklmnopqrstuvwxyz012345\x20\xff\xf8drain 127.0.0.1:9\n            \
     \x00\x02\x13\x01\x01\x00\x00\x00";

@@ -1,5 +1,5 @@
-//! An operator with the token, from the address 127.0.0.1: new console sessions, requests to the dashboard, and one stream of the
-//! dashboard that is to last.
+//! An operator with the token, from the address 127.0.0.1: new console sessions, requests to the dashboard, and one
+//! stream of the dashboard that is to last.
 
 use crate::row::Operator;
 use crate::server::Doors;

@@ -53,7 +53,8 @@ pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
         round.decoy = attack.has_decoy().then(decoy).transpose()?;
         rounds.push(round);
     }
-    Ok(Row { name: attack.name.clone(), kind: attack.kind.into(), rounds, memory })
+    let guesses_per_second_max = attack.guesses_per_second_max;
+    Ok(Row { name: attack.name.clone(), kind: attack.kind.into(), guesses_per_second_max, rounds, memory })
 }
 
 impl Terms {

@@ -1,5 +1,5 @@
-//! A crowd of players: connections of the protocol over `tcp://` (WIRE.md, section 7.3), which take places as anybody may. One
-//! thread drives them.
+//! A crowd of players: connections of the protocol over `tcp://` (WIRE.md, section 7.3), which take places as anybody
+//! may. One thread drives them.
 
 use crate::attack::{Ear, Origin, Player};
 use crate::bucket::Bucket;

@@ -10,6 +10,9 @@ pub struct Row {
     pub name: String,
     /// Its kind.
     pub kind: String,
+    /// The attack's limit of guesses.
+    #[serde(default)]
+    pub guesses_per_second_max: Option<u32>,
     /// Rounds of the three, in the order in which they were played.
     pub rounds: Vec<Round>,
     /// The server's memory.
@@ -122,6 +125,10 @@ impl Row {
             if served < visits || slowest_ms > NEWCOMER_MS {
                 faults.push(format!("operator let in {served} times of {visits}"));
             }
+            let guesses_per_second = round.sent.closes as f64 / round.sent.seconds.max(0.001);
+            if self.guesses_per_second_max.is_some_and(|most| guesses_per_second > f64::from(most)) {
+                faults.push(format!("{guesses_per_second:.0} guesses a second"));
+            }
             if stream_cuts > 0 || stream_gap_ms > STREAM_GAP_MS {
                 faults.push(format!("the operator's stream was cut {stream_cuts} times"));
             }
@@ -186,7 +193,13 @@ mod tests {
             sent: Sent::default(),
         };
         let memory = Memory { before: 50 << 20, peak: 60 << 20, back_s: Some(0.0) };
-        Row { name: "pings".into(), kind: "streams".into(), rounds: vec![round], memory }
+        Row {
+            name: "pings".into(),
+            kind: "streams".into(),
+            guesses_per_second_max: Some(20),
+            rounds: vec![round],
+            memory,
+        }
     }
 
     #[test]
@@ -199,12 +212,13 @@ mod tests {
 
     #[test]
     fn each_fault_is_a_miss_at_any_latency() {
-        let faulty: [fn(&mut Row); 11] = [
+        let faulty: [fn(&mut Row); 12] = [
             |row| row.rounds[0].newcomers.connected = 19,
             |row| row.rounds[0].newcomers = Newcomers::default(),
             |row| row.rounds[0].newcomers.slowest_ms = Some(2_001.0),
             |row| row.rounds[0].under.lost = 1,
             |row| row.rounds[0].under.dropped = 1,
+            |row| row.rounds[0].sent = Sent { closes: 21, seconds: 1.0, ..Sent::default() },
             |row| row.rounds[0].operator.served = 7,
             |row| row.rounds[0].operator.slowest_ms = 2_001.0,
             |row| row.rounds[0].operator.stream_cuts = 1,

@@ -4,8 +4,8 @@ use crate::row::{Lines, Round, Row, Verdict};
 use std::fmt::Write;
 
 /// The table's head, with the line below it.
-pub const HEAD: &str = "| attack | MB/s, begun | p99 calm / under / decoy | newcomers, slowest | operator let in, slowest, stream cut | memory before, peak, back | verdict |\n\
-                        |---|---|---|---|---|---|---|";
+pub const HEAD: &str = "| attack | MB/s, begun | p99 calm / under / decoy | newcomers, slowest \
+    | operator let in, slowest, stream cut | memory before, peak, back | verdict |\n|---|---|---|---|---|---|---|";
 
 /// One row of the table.
 #[must_use]
@@ -25,7 +25,8 @@ pub fn line(row: &Row) -> String {
     let (before, peak) = (row.memory.before >> 20, row.memory.peak >> 20);
     let back = row.memory.back_s.map_or("never".into(), |back| format!("{back:.1} s"));
     let mut text = format!(
-        "| {} | {rate:.1}, {begun} | {calm} / {under} / {decoy} | {connected} of {attempted}, {} | {served} of {visits}, {}, {cuts} | {before}, {peak} MiB, {back} | ",
+        "| {} | {rate:.1}, {begun} | {calm} / {under} / {decoy} | {connected} of {attempted}, {} \
+         | {served} of {visits}, {}, {cuts} | {before}, {peak} MiB, {back} | ",
         row.name,
         ms(slowest),
         ms(operator)

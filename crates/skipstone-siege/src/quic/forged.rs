@@ -1,5 +1,5 @@
-//! Frames that no QUIC library sends: the keys of a client (RFC 9001) put them in place of what it wanted to send. Only packets
-//! of 1-RTT are forged; their number and length stay.
+//! Frames that no QUIC library sends: the keys of a client (RFC 9001) put them in place of what it wanted to send. Only
+//! packets of 1-RTT are forged; their number and length stay.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{ClientConfig, CryptoError, ExportKeyingMaterialError, KeyPair, Keys, PacketKey, Session};

@@ -140,7 +140,8 @@ impl Client {
         let mut buffer = [0; 2_048];
         while let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
             let datagram = &buffer[..length];
-            // Whoever only begins does not go on; but the proof of his address is asked for first (RFC 9000, section 17.2.5).
+            // Whoever only begins does not go on; but the proof of his address is asked for first (RFC 9000, section
+            // 17.2.5).
             if matches!(way, QuicWay::FirstFlights(_)) && !is_retry(datagram) {
                 continue;
             }
