@@ -30,6 +30,7 @@ mod package;
 mod process;
 mod purity;
 mod python;
+mod siege;
 mod snippets;
 mod soak;
 mod source;
@@ -89,6 +90,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "fuzz" => fuzz::fuzz(arguments, tree),
         "install-c" => c::install(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
+        "siege" => siege::siege(arguments, tree),
         "soak" => soak::soak(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
         "sweep" => sweep::sweep(arguments, tree),
@@ -119,6 +121,9 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
+  cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
+                                      attacks at a server, and what good clients notice of each; optimised build (Linux)
+  cargo xtask siege --list            the attacks; `--table FILE` prints a result that --json wrote
   cargo xtask soak [--minutes N] [--restart N] [--sample N]
                                       two hours of every carrier, with restarts, clock jumps, a console and a dashboard (Linux)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build

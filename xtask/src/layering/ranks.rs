@@ -115,6 +115,20 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         ],
     ),
     (
+        "crates/skipstone-siege",
+        &[
+            &["play"],
+            &["attacker", "good", "operator"],
+            &["server"],
+            &["decoy", "players", "quic", "streams"],
+            &["table"],
+            &["row"],
+            &["sent"],
+            &["attacks"],
+            &["attack", "bucket", "memory", "openings", "process", "trust"],
+        ],
+    ),
+    (
         "crates/skipstone-cli",
         &[
             &["serve"],
@@ -161,6 +175,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "package",
                 "purity",
                 "python",
+                "siege",
                 "snippets",
                 "soak",
                 "swarm",

@@ -37,6 +37,8 @@ mod compare_writes_reports;
 mod console_rules_a_running_server;
 #[cfg(unix)]
 mod encryption_is_the_default;
+#[cfg(target_os = "linux")]
+mod every_attack_of_the_siege_costs_nobody_a_line;
 mod help_teaches;
 #[cfg(unix)]
 mod hostile_clients_hurt_nobody;

@@ -1,0 +1,182 @@
+//! An attack as data: who comes from where, what he says, and how much of it. No sockets here.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+/// One row of the siege.
+#[derive(Clone, Debug)]
+pub struct Attack {
+    /// Its name, unique: `pings-tls-64`.
+    pub name: String,
+    /// What it belongs to, such as `streams` or `console`.
+    pub kind: &'static str,
+    /// The port that it goes to.
+    pub door: Door,
+    /// The addresses that it comes from.
+    pub origin: Origin,
+    /// Streams, sessions or players at once.
+    pub crowd: usize,
+    /// What each of them does.
+    pub way: Way,
+    /// The most that the whole crowd sends.
+    pub bytes_per_second_max: u64,
+    /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is
+    /// weighed.
+    pub operator_hesitates: Duration,
+    /// How often a second the server may answer and end a stream, where each is a guess that must be slowed.
+    pub guesses_per_second_max: Option<u32>,
+    /// Settings of the server that this attack is aimed at.
+    pub server: ServerSettings,
+}
+
+impl Attack {
+    /// Whether a decoy can stand in for the server: one that takes streams. Other attacks need answers that only a
+    /// server has.
+    #[must_use]
+    pub fn has_decoy(&self) -> bool {
+        matches!(self.way, Way::Streams(_))
+    }
+
+    /// Whether these are the first words of its name, or all.
+    #[must_use]
+    pub fn is_called(&self, words: &str) -> bool {
+        self.name.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    }
+}
+
+/// A port of the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Door {
+    /// The port of the game, UDP and TCP.
+    Game,
+    /// The console's.
+    Console,
+    /// The dashboard's.
+    Dashboard,
+}
+
+/// Where attackers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// So many networks (/24), none of which is that of the good clients.
+    Networks(u8),
+    /// The address of the good clients and of the operator.
+    Neighbour,
+}
+
+impl Origin {
+    /// The address of the attacker with this number.
+    #[must_use]
+    pub fn address(self, number: usize) -> IpAddr {
+        match self {
+            Origin::Networks(count) => {
+                let network = u8::try_from(number % usize::from(count)).expect("the remainder of a byte");
+                IpAddr::V4(Ipv4Addr::new(127, 66, network, 1))
+            }
+            Origin::Neighbour => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        }
+    }
+}
+
+/// What attackers do.
+#[derive(Clone, Copy, Debug)]
+pub enum Way {
+    /// Each holds a stream (TCP).
+    Streams(Script),
+    /// Each holds a QUIC connection.
+    Quic(QuicWay),
+    /// Each holds a connection of the protocol.
+    Players(Player),
+}
+
+/// A player who is nobody's friend.
+#[derive(Clone, Copy, Debug)]
+pub struct Player {
+    /// Whether it reads.
+    pub ear: Ear,
+    /// What it says to the server, as often as there is room.
+    pub says: Option<&'static str>,
+}
+
+/// Whether a player reads what comes, once it is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ear {
+    /// Everything.
+    Open,
+    /// Nothing.
+    Deaf,
+}
+
+/// What a QUIC client does.
+#[derive(Clone, Copy, Debug)]
+pub enum QuicWay {
+    /// It sends the first flight of a handshake, and leaves after this time.
+    FirstFlights(Duration),
+    /// It sends streams a byte in each frame, without byte 0, and then stays.
+    PartialStreams,
+    /// It sends the same frames again and again.
+    RepeatedFrames,
+}
+
+/// What is said on a stream, again on a new one after the server ends it.
+#[derive(Clone, Copy, Debug)]
+pub struct Script {
+    /// Whether TLS is beneath.
+    pub beneath: Beneath,
+    /// What comes first.
+    pub first: First,
+    /// What follows.
+    pub then: Then,
+}
+
+/// What carries a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beneath {
+    /// TCP alone.
+    Clear,
+    /// TLS 1.3; the attacker believes any certificate.
+    Tls,
+}
+
+/// The first bytes on a stream.
+#[derive(Clone, Copy, Debug)]
+pub enum First {
+    /// These.
+    Bytes(&'static [u8]),
+    /// The first message of TLS, a new one each time.
+    ClientHello,
+    /// The request for a WebSocket with these frames behind it; the answer is waited for.
+    Upgrade(&'static [u8]),
+}
+
+/// What follows the first bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Then {
+    /// These bytes, as often as there is room.
+    Repeats(&'static [u8]),
+    /// Nothing: the attacker stays until it is thrown out.
+    Stays,
+    /// Nothing: the attacker leaves after this time, and the next one comes then.
+    Leaves(Duration),
+}
+
+/// What an attack asks of the server's settings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ServerSettings {
+    /// Flags of `skipstone serve`, beside those that every row has.
+    pub flags: &'static [&'static str],
+    /// Its certificate and key as PEM, in place of one of its own making.
+    pub certificate: Option<&'static str>,
+    /// Who may use its console and its dashboard.
+    pub access: Access,
+}
+
+/// Who may use the console and the dashboard, which listen at loopback addresses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Who has the token.
+    #[default]
+    Token,
+    /// Every program on the machine.
+    Machine,
+}

@@ -1,0 +1,103 @@
+//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it. What an attack does to good
+//! clients of another port while it runs at the decoy is the machine's share, not the server's.
+
+use crate::attack::{Attack, Beneath, Script, Way};
+use crate::trust;
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// A sink with a thread of its own, which ends with its value.
+pub(crate) struct Decoy {
+    address: SocketAddr,
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Decoy {
+    pub(crate) fn start(attack: &Attack) -> io::Result<Decoy> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+        listener.set_nonblocking(true)?;
+        let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
+        let is_secure = matches!(attack.way, Way::Streams(Script { beneath: Beneath::Tls, .. }));
+        let tls = is_secure.then(|| Arc::new(trust::server()));
+        let ends = is_over.clone();
+        let thread = std::thread::spawn(move || sink(&listener, tls.as_ref(), &ends));
+        Ok(Decoy { address, is_over, thread: Some(thread) })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for Decoy {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+/// A stream that was taken.
+enum Taken {
+    Clear(TcpStream),
+    Tls(Box<StreamOwned<ServerConnection, TcpStream>>),
+}
+
+impl Taken {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Taken::Clear(stream) => stream.read(buffer),
+            Taken::Tls(stream) => stream.read(buffer),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Taken::Clear(stream) => stream.write(bytes),
+            Taken::Tls(stream) => stream.write(bytes),
+        }
+    }
+}
+
+fn sink(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, ends: &AtomicBool) {
+    let (mut streams, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
+    while !ends.load(Ordering::Relaxed) {
+        let before = streams.len();
+        streams.extend(std::iter::from_fn(|| listener.accept().ok()).filter_map(|(stream, _)| take(stream, tls)));
+        let mut moved = streams.len() > before;
+        streams.retain_mut(|(stream, answered): &mut (Taken, bool)| match stream.read(&mut buffer) {
+            Ok(0) => false,
+            Ok(_) => {
+                moved = true;
+                // Raw streams read it as well, and forget it.
+                *answered
+                    || stream.write(ANSWER).is_ok_and(|_| {
+                        *answered = true;
+                        true
+                    })
+            }
+            Err(error) => error.kind() == ErrorKind::WouldBlock,
+        });
+        if !moved {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+fn take(stream: TcpStream, tls: Option<&Arc<ServerConfig>>) -> Option<(Taken, bool)> {
+    stream.set_nonblocking(true).ok()?;
+    let taken = match tls {
+        None => Taken::Clear(stream),
+        Some(config) => Taken::Tls(Box::new(StreamOwned::new(ServerConnection::new(config.clone()).ok()?, stream))),
+    };
+    Some((taken, false))
+}
+
+const ANSWER: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
+/// While nothing comes.
+const PAUSE: Duration = Duration::from_micros(500);

@@ -1,0 +1,24 @@
+//! A siege: attackers around a server whose clients go on playing. Attackers are data ([`attacks`]), they run in a
+//! process of their own ([`attacker`]), and a judge ([`play`]) compares good clients without the attack, under it, and
+//! beside the same attack at a decoy. Everything stays at loopback addresses and ends in bounded time.
+
+pub mod attack;
+pub mod attacker;
+pub mod attacks;
+pub mod play;
+pub mod row;
+pub mod sent;
+pub mod table;
+
+mod bucket;
+mod decoy;
+mod good;
+mod memory;
+mod openings;
+mod operator;
+mod players;
+mod process;
+mod quic;
+mod server;
+mod streams;
+mod trust;

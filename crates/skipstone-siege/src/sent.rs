@@ -1,0 +1,16 @@
+//! What attackers say of themselves.
+
+use serde::{Deserialize, Serialize};
+
+/// What an attack sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// Bytes above TCP and TLS, or in datagrams.
+    pub bytes: u64,
+    /// Streams, sessions or players that began.
+    pub openings: u64,
+    /// Those that the other side ended.
+    pub closes: u64,
+    /// How long it took.
+    pub seconds: f64,
+}
