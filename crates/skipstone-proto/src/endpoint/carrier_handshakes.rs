@@ -23,6 +23,16 @@ impl Endpoint {
         self.handshake_budget.on_begun(remote, self.handshake_cost());
     }
 
+    /// Whether this round has room for another signature. It begins with [`Endpoint::handle_timeout`].
+    pub fn may_sign(&self) -> bool {
+        self.costly.has_room()
+    }
+
+    /// Charges a signature to this round.
+    pub fn on_signature(&mut self) {
+        self.costly.charge(self.handshake_cost());
+    }
+
     /// The handshake of a carrier with this host came to nothing.
     pub fn on_handshake_failed(&mut self, remote: &SocketAddr) {
         self.handshake_budget.on_failed(remote);

@@ -103,7 +103,11 @@ impl Endpoint {
             self.refuse(now, peer, code::FULL, SERVER_IS_FULL);
             return false;
         }
-        self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
+        let is_accepted = self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false);
+        if let Some(connection) = self.slots.connection(peer).filter(|_| is_accepted) {
+            self.handshake_budget.on_accepted(&connection.path().remote);
+        }
+        is_accepted
     }
 
     /// Refuses a client that requested a connection, with a code and a reason that the client receives.

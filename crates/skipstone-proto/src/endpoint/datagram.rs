@@ -65,7 +65,7 @@ impl Endpoint {
             }
             Datagram::Crypto { to, from, bytes } => {
                 if self.is_pending(to) {
-                    self.costly.charge(self.handshake_cost());
+                    self.on_signature();
                 }
                 return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
             }
@@ -235,7 +235,7 @@ impl Endpoint {
         if !is_costly {
             return self.let_in(now, path, open, bytes);
         }
-        self.costly.charge(self.handshake_cost());
+        self.on_signature();
         self.on_handshake_begun(&path.remote);
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
     }

@@ -61,6 +61,11 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
+    /// A client was let in: its handshake is no longer held against its host.
+    pub(super) fn on_accepted(&mut self, remote: &SocketAddr) {
+        self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
+    }
+
     /// Counts a handshake that failed.
     pub(super) fn on_failed(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.failed = account.failed.saturating_add(1));
@@ -162,6 +167,22 @@ mod tests {
             }
         }
         assert_eq!(let_in, 80, "each at its first try");
+    }
+
+    #[test]
+    fn who_is_let_in_is_not_held_against_its_host() {
+        let mut budget = HandshakeBudget::default();
+        let mut let_in = 0;
+        for millis in 0..10_000 {
+            let now = START + Duration::from_millis(millis);
+            begin_each(DEAR, &mut budget, now, &address((millis % 60) as u32, (millis % 251) as u8), 1, |_| ());
+            // Five in a second, all of one address.
+            if millis >= 2_000 && millis % 200 == 0 {
+                let remote = address(7_000, 1);
+                let_in += begin_each(DEAR, &mut budget, now, &remote, 1, |budget| budget.on_accepted(&remote));
+            }
+        }
+        assert_eq!(let_in, 40, "each at its first try");
     }
 
     #[test]

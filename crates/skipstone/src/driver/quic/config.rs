@@ -18,8 +18,8 @@ pub(super) fn endpoint(server: &QuicServer, shard: Shard, idle_timeout: Duration
     endpoint.grease_quic_bit(false);
     let mut config = server.server_config();
     config.transport_config(Arc::new(transport(idle_timeout)));
-    // Each attempt is decided on at once, so none waits.
-    config.max_incoming(1).incoming_buffer_size(0).incoming_buffer_size_total(0);
+    // Each attempt is decided on at once, but for those that wait for a round with room for a signature.
+    config.max_incoming(1 + WAITING_MAX).incoming_buffer_size(0).incoming_buffer_size_total(0);
     Endpoint::new(Arc::new(endpoint), Some(Arc::new(config)), true, None)
 }
 
@@ -64,6 +64,8 @@ const SEND_BYTES_MAX: u64 = 16 << 10;
 const DATAGRAM_BYTES_MAX: usize = 64 << 10;
 /// Bytes of datagrams that wait for QUIC. They leave at once as a rule; what does wait is soon stale.
 pub(super) const DATAGRAM_QUEUE_BYTES: usize = 8 << 10;
+/// Attempts that wait for a round with room for a signature.
+pub(super) const WAITING_MAX: usize = 64;
 /// The protocol's idle timeout comes first, and says why the connection ends.
 const IDLE_BESIDE: Duration = Duration::from_secs(5);
 /// Browsers end a connection after 30 s of silence, whatever the settings say. Behind the protocol's own keepalive, so

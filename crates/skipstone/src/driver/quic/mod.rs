@@ -39,7 +39,7 @@ use session::{EXCESSIVE_LOAD, End, NO_ERROR, Session};
 use skipstone_proto::{Allowance, Cost};
 use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Endpoint, Network, Shard};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Instant;
 
 /// The QUIC connections of a server's shared sockets.
@@ -53,6 +53,8 @@ pub(super) struct QuicGuests {
     /// When to look at each guest next.
     due: BTreeSet<(Time, u32)>,
     places: Places,
+    /// Who has proven its address and waits for a round with room for a signature, and on which socket it came.
+    waiting: VecDeque<(u32, Incoming)>,
     is_inviting: bool,
     next_number: u32,
     /// Guests with whom something happened since the last [`QuicGuests::transmit`], each once.
@@ -92,6 +94,7 @@ impl QuicGuests {
             by_handle: BTreeMap::new(),
             due: BTreeSet::new(),
             places: Places::new(LIMITS),
+            waiting: VecDeque::new(),
             is_inviting: true,
             next_number: NUMBER_FIRST,
             unsettled: Vec::new(),
@@ -175,16 +178,33 @@ impl QuicGuests {
 
     /// Somebody would like a connection: it begins, or the address is to be proven first, or nothing happens.
     fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
-        let (remote, local) = (incoming.remote_address(), incoming.local_ip());
-        let is_proven = incoming.remote_address_validated();
+        let (remote, is_proven) = (incoming.remote_address(), incoming.remote_address_validated());
         if !self.is_inviting || is_proven && !endpoint.admits_handshake(now, &remote) {
             self.stats.dropped += 1;
             return self.quic.ignore(incoming);
+        }
+        if is_proven && !endpoint.may_sign() {
+            match self.waiting.len() < config::WAITING_MAX {
+                true => self.waiting.push_back((socket, incoming)),
+                false => {
+                    self.stats.dropped += 1;
+                    self.quic.ignore(incoming);
+                }
+            }
+            return;
         }
         let interval = Duration::from_nanos((endpoint.handshake_cost().as_nanos() * STRANGERS_PART) as u64);
         if !is_proven && (self.places.is_full() || !self.places.may_begin(now, interval)) {
             return self.retry(socket, incoming);
         }
+        self.begin(now, socket, incoming, endpoint);
+    }
+
+    /// Begins a handshake, which takes a signature.
+    fn begin(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
+        let (remote, local) = (incoming.remote_address(), incoming.local_ip());
+        let is_proven = incoming.remote_address_validated();
+        endpoint.on_signature();
         self.buffer.clear();
         let (handle, quic) = match self.quic.accept(incoming, self.instant(now), &mut self.buffer, None) {
             Ok(begun) => begun,
@@ -224,6 +244,16 @@ impl QuicGuests {
             self.places.enter(number);
         }
         self.settle(now, number, endpoint);
+    }
+
+    /// Begins what waits, as far as this round has room for signatures; whatever else it did, it has room for one.
+    fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
+        while let Some((socket, incoming)) = self.waiting.pop_front() {
+            self.begin(now, socket, incoming, endpoint);
+            if !endpoint.may_sign() {
+                return;
+            }
+        }
     }
 
     /// Asks a stranger for a proof of its address. Nothing is kept.
@@ -285,6 +315,7 @@ impl QuicGuests {
 
     /// Moves the clients on with whom something happened. Called before [`QuicGuests::transmit`].
     pub(super) fn advance_all(&mut self, now: Time, endpoint: &mut Endpoint) {
+        self.meet_waiting(now, endpoint);
         for at in 0..self.unsettled.len() {
             self.advance(now, self.unsettled[at], endpoint);
         }
@@ -513,6 +544,9 @@ impl QuicGuests {
 
     /// Time at which [`QuicGuests::handle_timeout`] must be called next.
     pub(super) fn poll_timeout(&self) -> Time {
+        if !self.waiting.is_empty() {
+            return Time::ZERO;
+        }
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 

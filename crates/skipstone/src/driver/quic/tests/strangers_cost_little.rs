@@ -288,3 +288,28 @@ fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
     }
     assert!(host.delivered >= before + 100, "{}", host.delivered - before);
 }
+
+/// Pages that have proven their addresses and come at one moment are let in over many rounds.
+#[test]
+fn a_round_begins_few_handshakes_and_the_others_wait_for_the_next() {
+    let mut host = host();
+    let mut clients: Vec<Page> = (0..60).map(|_| page(START)).collect();
+    let from = |at: usize| address(0x0A00_0000 + (at as u32) * 256);
+    // The first flights: 32 begin at once, for nothing is known of them; the others are asked for a proof.
+    let mut begun = Vec::new();
+    for _ in 0..20 {
+        let before = host.guests.stats().begun;
+        for (at, client) in clients.iter_mut().enumerate() {
+            client.handle_timeout(instant(START));
+            client.datagrams(instant(START)).iter_mut().for_each(|datagram| host.take(START, from(at), datagram));
+        }
+        host.endpoint.handle_timeout(START);
+        for (to, datagram) in host.step(START) {
+            let at = (0..clients.len()).find(|at| from(*at) == to).expect("it is one of them");
+            clients[at].handle(instant(START), SERVER, &datagram);
+        }
+        begun.push(host.guests.stats().begun - before);
+    }
+    assert!(begun[1..].iter().all(|count| *count <= 16), "{begun:?}");
+    assert!(clients.iter().all(|client| client.granted == Some(true)), "{begun:?}");
+}
