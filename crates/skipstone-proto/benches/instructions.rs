@@ -353,8 +353,10 @@ fn opens(others: usize, count: usize) -> u64 {
     for path in elsewhere.chain((0..=OF_ADDRESS_MAX).map(|at| path([203, 0, 113, 1], at))) {
         now += Duration::from_millis(2);
         let mut bytes = open(&mut server, now, path);
+        server.handle_timeout(now);
         server.handle_datagram(now, path, &mut bytes);
     }
+    server.handle_timeout(now);
     assert_eq!(server.connection_count(), others + OF_ADDRESS_MAX);
     let path = path([203, 0, 113, 1], 9_000);
     let bytes = open(&mut server, now, path);

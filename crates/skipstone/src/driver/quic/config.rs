@@ -1,7 +1,6 @@
 //! How QUIC is set up beneath the protocol: it protects and measures, and the protocol does all the rest.
 
 use super::identifiers::Identifiers;
-use super::session::DATAGRAM_STREAMS_MAX;
 use crate::security::QuicServer;
 use quinn_proto::congestion::{Controller, ControllerFactory};
 use quinn_proto::{Endpoint, IdleTimeout, TransportConfig, VarInt};
@@ -49,6 +48,8 @@ const INITIAL_RTT: Duration = skipstone_proto::Rtt::INITIAL;
 /// stream, QPACK's two, and grease (RFC 9114, section 7.2.8).
 const BIDI_STREAMS_MAX: u32 = 2;
 const UNI_STREAMS_MAX: u32 = 4;
+/// Streams that may carry a session's datagrams at once.
+pub(super) const DATAGRAM_STREAMS_MAX: usize = 8;
 /// The same once its session was granted: datagrams may come on others, and there are some to spare, for QUIC tells of those that
 /// are over in steps.
 pub(super) const GRANTED_UNI_STREAMS_MAX: u32 = 2 * UNI_STREAMS_MAX + DATAGRAM_STREAMS_MAX as u32;

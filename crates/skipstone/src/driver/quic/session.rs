@@ -3,7 +3,7 @@
 //! read and ignored, because this side announces an empty dynamic table.
 
 use super::capsules::Capsules;
-use super::config::GRANTED_UNI_STREAMS_MAX;
+use super::config::{DATAGRAM_STREAMS_MAX, GRANTED_UNI_STREAMS_MAX};
 use super::pieces::{Pieces, TooMany};
 use super::records::Records;
 use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
@@ -77,8 +77,6 @@ pub(super) enum End {
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
 /// Bytes of all streams of a connection that are not whole yet.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
-/// Streams that may carry a session's datagrams at once.
-pub(super) const DATAGRAM_STREAMS_MAX: usize = 8;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 /// What a stream takes here and in QUIC, beside what came on it.
