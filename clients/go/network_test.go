@@ -113,7 +113,7 @@ func TestAClientComesBackByItselfWithItsNewestToken(t *testing.T) {
 			if event.Kind == Connected {
 				connected++
 			} else if event.Kind == Closed {
-				if pause, err := client.ReturnsIn(); err != nil || pause > 60*time.Millisecond {
+				if pause, err := client.ReturnsIn(); err != nil || pause > 100*time.Millisecond {
 					t.Fatal(pause, err)
 				}
 			}

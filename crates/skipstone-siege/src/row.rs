@@ -82,7 +82,7 @@ pub struct Memory {
     pub before: u64,
     /// The most under it.
     pub peak: u64,
-    /// Seconds from its end until at most [`SLACK_BYTES`] more than before are resident; nothing if that took too long.
+    /// Seconds from its end until at most `SLACK_BYTES` more than before are resident; nothing if that took too long.
     pub back_s: Option<f64>,
 }
 

@@ -18,7 +18,6 @@ pub(super) enum Framing {
     /// Frames of WebSocket (RFC 6455, section 5.2).
     WebSocket,
     /// Records of TLS (RFC 8446, section 5.1).
-    #[cfg_attr(not(any(feature = "__tls", test)), expect(dead_code, reason = "there is no TLS to count"))]
     Tls,
 }
 
