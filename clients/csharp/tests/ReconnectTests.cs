@@ -39,7 +39,7 @@ namespace Skipstone.Tests
                         if (happened.Kind == EventKind.Connected) connected++;
                         if (happened.Kind != EventKind.Closed) continue;
                         closed++;
-                        Assert.LessOrEqual(client.ReturnsIn.Value, TimeSpan.FromMilliseconds(60));
+                        Assert.LessOrEqual(client.ReturnsIn.Value, TimeSpan.FromMilliseconds(100));
                         Assert.AreEqual(Status.StillOpen, Assert.Throws<SkipstoneException>(client.Reconnect).Status);
                     }
                 }
