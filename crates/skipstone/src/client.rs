@@ -417,7 +417,7 @@ impl Client {
         self.handle.shared().map(|shared| Waiter::new([shared]))
     }
 
-    /// One round of a stepped client, waiting for its socket for `wait_max` at most.
+    /// Rounds of a stepped client until all that has come is handled, 8 at most, the first waiting for its socket for `wait_max` at most.
     ///
     /// # Errors
     /// The system refuses to wait for the socket; the driver cannot continue.

@@ -403,7 +403,7 @@ impl Handle {
         }
     }
 
-    /// One round of a stepped driver, waiting for `wait_max` at most; no effect with a background thread, while it runs.
+    /// Rounds of a stepped driver until all that has come is handled, 8 at most, the first waiting for `wait_max` at most; no effect with a background thread, while it runs.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         if let Some(failure) = self.failure() {
             return Err(io::Error::other(failure));

@@ -310,7 +310,7 @@ impl Server {
         self.shards.waiter()
     }
 
-    /// One round of a stepped server, waiting for its sockets for `wait_max` at most.
+    /// Rounds of a stepped server until all that has come is handled, 8 at most, the first waiting for its sockets for `wait_max` at most.
     ///
     /// # Errors
     /// The system refuses to wait for the sockets; the driver cannot continue.

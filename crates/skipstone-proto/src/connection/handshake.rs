@@ -232,6 +232,11 @@ impl Connection {
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });
     }
 
+    /// Whether the connection has, or will have, keys of its own.
+    pub(crate) fn is_encrypted(&self) -> bool {
+        matches!(self.security, Security::Session(_))
+    }
+
     /// Whether the application has not decided on this client.
     pub(crate) fn waits_to_be_accepted(&self) -> bool {
         self.state == ConnectionState::Requested && self.is_requested()

@@ -28,6 +28,11 @@ impl Endpoint {
         self.costly.has_room()
     }
 
+    /// Whether something waits for a round with room for a signature.
+    pub fn has_waiting(&self) -> bool {
+        !self.costly.is_empty()
+    }
+
     /// Charges a signature to this round.
     pub fn on_signature(&mut self) {
         self.costly.charge(self.handshake_cost());

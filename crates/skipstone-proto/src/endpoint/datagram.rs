@@ -60,11 +60,11 @@ impl Endpoint {
             Datagram::Challenge(challenge) => {
                 return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
             }
-            Datagram::Crypto { to, .. } if self.is_pending(to) && !self.costly.has_room() => {
+            Datagram::Crypto { to, .. } if self.is_pending(&path, to) && !self.costly.has_room() => {
                 return self.put_off(now, path, bytes);
             }
             Datagram::Crypto { to, from, bytes } => {
-                if self.is_pending(to) {
+                if self.is_pending(&path, to) {
                     self.on_signature();
                 }
                 return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
@@ -241,8 +241,8 @@ impl Endpoint {
     }
 
     /// Whether the client of this connection may still make the server sign.
-    fn is_pending(&mut self, id: u32) -> bool {
-        let index = self.directory.ids.find(id);
+    fn is_pending(&mut self, path: &Path, id: u32) -> bool {
+        let index = self.find_on_path(path, id).ok();
         index.and_then(|index| self.slots.at(index)).is_some_and(|slot| slot.is_pending)
     }
 

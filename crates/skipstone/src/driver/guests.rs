@@ -95,6 +95,11 @@ impl Guests {
         is_due
     }
 
+    /// Whether somebody waits for a round with room for a signature.
+    pub(super) fn has_waiting(&self) -> bool {
+        self.quic.as_ref().is_some_and(|quic| quic.has_waiting())
+    }
+
     /// Time at which [`Guests::handle_timeout`] must be called next.
     pub(super) fn poll_timeout(&self) -> Time {
         let dtls = self.dtls.as_ref().map_or(Time::NEVER, |dtls| dtls.poll_timeout());

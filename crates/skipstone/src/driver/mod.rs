@@ -296,12 +296,12 @@ impl Driver {
         Ok(())
     }
 
-    /// Runs rounds until all that has come is read, [`ROUNDS_MAX`] at most: for an application that calls between other
+    /// Runs rounds until all that has come is handled, [`ROUNDS_MAX`] at most: for an application that calls between other
     /// work.
     pub(crate) fn drive_through(&mut self, wait_max: Duration) -> io::Result<()> {
         self.drive(wait_max)?;
         for _ in 1..ROUNDS_MAX {
-            if self.sockets.ready.is_empty() {
+            if self.sockets.ready.is_empty() && !self.endpoint.has_waiting() && !self.guests.has_waiting() {
                 break;
             }
             self.drive(Duration::ZERO)?;

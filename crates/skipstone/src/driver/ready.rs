@@ -37,11 +37,16 @@ impl Ready {
 
     /// The socket whose turn it is, if the round has room for it: players first, and strangers at the end of the round, for
     /// whom players leave a part.
-    pub(super) fn next(&mut self, round: &Round) -> Option<(u32, MayBeOver)> {
+    pub(super) fn next(&mut self, round: &mut Round) -> Option<(u32, MayBeOver)> {
         let strangers_wait = !self.strangers.is_empty();
-        let player = if round.has_room(Class::Player, strangers_wait) { self.players.pop_front() } else { None };
-        let stranger = || if round.has_room(Class::Stranger, true) { self.strangers.pop_front() } else { None };
-        let socket = player.or_else(stranger)?;
+        let of_players = !self.players.is_empty() && round.has_room(Class::Player, strangers_wait);
+        let (class, queue) = match of_players {
+            true => (Class::Player, &mut self.players),
+            false if round.has_room(Class::Stranger, true) => (Class::Stranger, &mut self.strangers),
+            false => return None,
+        };
+        let socket = queue.pop_front()?;
+        round.begin_turn(class);
         let end = self.marks[socket as usize].take().expect("it waited");
         Some((socket, end))
     }
@@ -66,7 +71,7 @@ mod tests {
     /// Turns of one round, each of which costs so much, where everybody has more to read.
     fn turns(ready: &mut Ready, cost: Cost, class_of: impl Fn(u32) -> Class) -> (Vec<u32>, Cost) {
         let (mut round, mut turns) = (Round::begin(), Vec::new());
-        while let Some((socket, _)) = ready.next(&round) {
+        while let Some((socket, _)) = ready.next(&mut round) {
             turns.push(socket);
             round.charge(cost);
             ready.add(socket, class_of(socket), NO);
@@ -116,9 +121,9 @@ mod tests {
         for end in [false, true, false] {
             ready.add(3, Class::Player, MayBeOver(end));
         }
-        assert_eq!(ready.next(&Round::begin()), Some((3, MayBeOver(true))));
-        assert!(ready.is_empty() && ready.next(&Round::begin()).is_none());
+        assert_eq!(ready.next(&mut Round::begin()), Some((3, MayBeOver(true))));
+        assert!(ready.is_empty() && ready.next(&mut Round::begin()).is_none());
         ready.add(3, Class::Player, NO);
-        assert_eq!(ready.next(&Round::begin()), Some((3, NO)), "of a later socket with this number");
+        assert_eq!(ready.next(&mut Round::begin()), Some((3, NO)), "of a later socket with this number");
     }
 }

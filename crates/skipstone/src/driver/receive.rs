@@ -160,10 +160,8 @@ impl Driver {
                         &mut self.peer_shards,
                         &mut self.message,
                     );
-                let is_too_dear = stream.newcomer.is_some() && stream.ws.cost() > STRANGER_MAX && !stream.ws.is_echo();
                 self.stats.denied += u64::from(is_denied);
-                self.stats.streams.too_dear += u64::from(is_too_dear && !is_denied);
-                is_unwelcome = is_denied || is_too_dear;
+                is_unwelcome = is_denied;
                 round.charge(stream.ws.cost() - before);
                 more
             }
@@ -175,6 +173,9 @@ impl Driver {
                 })
             }
         };
+        // WHY: before it is judged, for a stream that carries a connection must not be removed as if it carried none.
+        self.welcome(number);
+        is_unwelcome |= self.is_too_dear(number);
         if is_unwelcome {
             return self.remove_stream(number);
         }
@@ -191,9 +192,16 @@ impl Driver {
         if is_refused {
             self.on_closed_port(number);
         }
-        self.welcome(number);
         self.after_secured(number);
         self.after_stream(number);
+    }
+
+    /// Whether a stream has cost more than it may without a connection; if so, it is counted.
+    fn is_too_dear(&mut self, number: u32) -> bool {
+        let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize) else { return false };
+        let is_too_dear = stream.newcomer.is_some() && stream.ws.cost() > STRANGER_MAX && !stream.ws.is_echo();
+        self.stats.streams.too_dear += u64::from(is_too_dear);
+        is_too_dear
     }
 
     /// Handles an ICMP error: nothing listens at the address that this client's socket sends to.
@@ -336,7 +344,7 @@ impl Driver {
         // Waiting clients cause no further event: they are accepted when a stream closes, or when this time is over.
         self.sockets.accept_again_at = (outcome == WsAccept::OutOfFiles).then(|| now + ACCEPT_AGAIN);
         for socket in fresh {
-            round.charge(ACCEPT);
+            round.charge_to(Class::Stranger, ACCEPT);
             self.make_room_for(socket);
             self.sockets.note_ready(socket, MayBeOver(true));
         }

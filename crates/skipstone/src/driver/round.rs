@@ -13,40 +13,52 @@ pub(super) enum Class {
     Stranger,
 }
 
-/// What is left of a round.
+/// What is left of a round: at 60 ticks a second a tick has eight of them. Whoever overdraws his part takes nothing of the other's.
 #[derive(Debug)]
 pub(super) struct Round {
-    left: Cost,
-    spent: Cost,
+    players: Cost,
+    strangers: Cost,
+    /// Whose turn it is.
+    class: Class,
 }
 
-/// Of all that is read in one round. At 60 ticks a second a tick has eight of them.
-const ROUND: Cost = Cost::micros(2_000);
-/// The part of it that players leave to strangers who wait: newcomers are let in while a server is busy.
+const FOR_PLAYERS: Cost = Cost::micros(1_500);
+/// Newcomers are let in while a server is busy. Who is alone has both parts.
 const FOR_STRANGERS: Cost = Cost::micros(500);
 
 impl Round {
     pub(super) fn begin() -> Round {
-        Round { left: ROUND, spent: Cost::ZERO }
+        Round { players: FOR_PLAYERS, strangers: FOR_STRANGERS, class: Class::Player }
     }
 
     /// Whether there is time for a turn of this class, while strangers wait or do not.
     pub(super) fn has_room(&self, class: Class, strangers_wait: bool) -> bool {
-        match class {
-            Class::Player if strangers_wait => (self.left - FOR_STRANGERS).is_left(),
-            Class::Player | Class::Stranger => self.left.is_left(),
-        }
+        let own = match class {
+            Class::Player => self.players,
+            Class::Stranger => self.strangers,
+        };
+        own.is_left() || (class == Class::Stranger || !strangers_wait) && (self.players + self.strangers).is_left()
+    }
+
+    /// A turn of this class begins, which is charged with what follows.
+    pub(super) fn begin_turn(&mut self, class: Class) {
+        self.class = class;
     }
 
     pub(super) fn charge(&mut self, cost: Cost) {
-        self.left -= cost;
-        self.spent += cost;
+        self.charge_to(self.class, cost);
+    }
+
+    pub(super) fn charge_to(&mut self, class: Class, cost: Cost) {
+        match class {
+            Class::Player => self.players -= cost,
+            Class::Stranger => self.strangers -= cost,
+        }
     }
 
     /// What the round has cost so far.
-    #[cfg(test)]
     pub(super) fn spent(&self) -> Cost {
-        self.spent
+        FOR_PLAYERS + FOR_STRANGERS - self.players - self.strangers
     }
 }
 
@@ -54,7 +66,7 @@ impl DriverStats {
     /// Counts a round that is over, whether it left something to read.
     pub(super) fn note_round(&mut self, round: &Round, is_cut: bool) {
         self.rounds_cut += u64::from(is_cut);
-        let cost = Duration::from_nanos(round.spent.as_nanos().max(0) as u64);
+        let cost = Duration::from_nanos(round.spent().as_nanos().max(0) as u64);
         self.round_cost_max = self.round_cost_max.max(cost);
     }
 }

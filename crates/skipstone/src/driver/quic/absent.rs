@@ -48,6 +48,10 @@ impl QuicGuests {
         match *self {}
     }
 
+    pub(super) fn has_waiting(&self) -> bool {
+        match *self {}
+    }
+
     pub(super) fn poll_timeout(&self) -> Time {
         match *self {}
     }

@@ -94,10 +94,11 @@ fn frames_of(stats: &FrameStats) -> u64 {
     let FrameStats { acks, crypto, data_blocked, datagram, max_data, max_stream_data, ping, .. } = *stats;
     let FrameStats { new_connection_id, new_token, path_challenge, path_response, reset_stream, .. } = *stats;
     let FrameStats { retire_connection_id, stop_sending, stream, stream_data_blocked, .. } = *stats;
+    let FrameStats { immediate_ack, ack_frequency, .. } = *stats;
     let FrameStats { max_streams_bidi, max_streams_uni, streams_blocked_bidi, streams_blocked_uni, .. } = *stats;
     let of_data = acks + crypto + data_blocked + datagram + max_data + max_stream_data + ping;
     let of_paths = new_connection_id + new_token + path_challenge + path_response + reset_stream;
-    let of_streams = retire_connection_id + stop_sending + stream + stream_data_blocked;
+    let of_streams = retire_connection_id + stop_sending + stream + stream_data_blocked + immediate_ack + ack_frequency;
     of_data + of_paths + of_streams + max_streams_bidi + max_streams_uni + streams_blocked_bidi + streams_blocked_uni
 }
 

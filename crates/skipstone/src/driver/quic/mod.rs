@@ -76,6 +76,10 @@ const NUMBER_END: u32 = 1 << 31;
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 32, proven: 256, network: 64 };
 /// Strangers get this part of a core for their handshakes, others what their network may have.
 const STRANGERS_PART: i64 = 50;
+/// A stranger's first datagram, whose keys are derived from it, and its answer.
+const STRANGER_DATAGRAM: Cost = Cost::micros(10);
+/// Of one network, of those that wait for a round with room for a signature.
+const WAITING_OF_NETWORK_MAX: usize = config::WAITING_MAX / 4;
 /// For a session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
 /// For the acknowledgement of a session's end.
@@ -114,6 +118,7 @@ impl QuicGuests {
     /// Begins no further handshake.
     pub(super) fn stop_inviting(&mut self) {
         self.is_inviting = false;
+        self.waiting.drain(..).for_each(|(_, incoming)| self.quic.ignore(incoming));
     }
 
     /// Sessions without a connection.
@@ -162,8 +167,14 @@ impl QuicGuests {
                 self.finish(now, number, ending, endpoint);
                 self.settle_later(number);
             }
-            Some(DatagramEvent::NewConnection(incoming)) => self.meet(now, socket, incoming, endpoint),
-            Some(DatagramEvent::Response(transmit)) => self.answer(socket, &transmit),
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                self.spent += STRANGER_DATAGRAM;
+                self.meet(now, socket, incoming, endpoint);
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                self.spent += STRANGER_DATAGRAM;
+                self.answer(socket, &transmit);
+            }
             None => self.stats.dropped += 1,
         }
     }
@@ -184,7 +195,9 @@ impl QuicGuests {
             return self.quic.ignore(incoming);
         }
         if is_proven && !endpoint.may_sign() {
-            match self.waiting.len() < config::WAITING_MAX {
+            let network = Network::of(&remote);
+            let of_network = self.waiting.iter().filter(|(_, it)| Network::of(&it.remote_address()) == network).count();
+            match self.waiting.len() < config::WAITING_MAX && of_network < WAITING_OF_NETWORK_MAX {
                 true => self.waiting.push_back((socket, incoming)),
                 false => {
                     self.stats.dropped += 1;
@@ -197,6 +210,7 @@ impl QuicGuests {
         if !is_proven && (self.places.is_full() || !self.places.may_begin(now, interval)) {
             return self.retry(socket, incoming);
         }
+        self.spent += endpoint.handshake_cost();
         self.begin(now, socket, incoming, endpoint);
     }
 
@@ -236,7 +250,6 @@ impl QuicGuests {
         };
         self.guests.insert(number, Box::new(guest));
         self.by_handle.insert(handle, number);
-        self.spent += endpoint.handshake_cost();
         self.stats.begun += 1;
         if is_proven {
             self.on_proven(now, number, endpoint);
@@ -246,9 +259,14 @@ impl QuicGuests {
         self.settle(now, number, endpoint);
     }
 
-    /// Begins what waits, as far as this round has room for signatures; whatever else it did, it has room for one.
+    /// Begins what waits and still may, as far as this round has room for signatures; whatever else it did, it has room for one.
     fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
         while let Some((socket, incoming)) = self.waiting.pop_front() {
+            if !endpoint.admits_handshake(now, &incoming.remote_address()) {
+                self.stats.dropped += 1;
+                self.quic.ignore(incoming);
+                continue;
+            }
             self.begin(now, socket, incoming, endpoint);
             if !endpoint.may_sign() {
                 return;
@@ -315,7 +333,6 @@ impl QuicGuests {
 
     /// Moves the clients on with whom something happened. Called before [`QuicGuests::transmit`].
     pub(super) fn advance_all(&mut self, now: Time, endpoint: &mut Endpoint) {
-        self.meet_waiting(now, endpoint);
         for at in 0..self.unsettled.len() {
             self.advance(now, self.unsettled[at], endpoint);
         }
@@ -421,6 +438,7 @@ impl QuicGuests {
         }
         if matches!(guest.stage, Stage::Open | Stage::Answered) && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
+            guest.session.is_connected = true;
             guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
         }
@@ -524,6 +542,7 @@ impl QuicGuests {
 
     /// Handles timeouts: QUIC's timers, and clients that took too long.
     pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
+        self.meet_waiting(now, endpoint);
         let instant = self.instant(now);
         while let Some((due, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
             self.due.remove(&(due, number));
@@ -540,6 +559,11 @@ impl QuicGuests {
                 _ => self.end(now, number, NO_ERROR, "the handshake took too long", endpoint),
             }
         }
+    }
+
+    /// Whether somebody waits for a round with room for a signature.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Time at which [`QuicGuests::handle_timeout`] must be called next.

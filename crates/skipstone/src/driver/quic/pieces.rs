@@ -14,25 +14,22 @@ pub(super) struct Pieces {
     early_bytes: usize,
 }
 
-/// Pieces that may wait for one before them. A lost packet leaves no more than a window's packets behind it.
-const EARLY_MAX: usize = 32;
-/// Bytes of them: a stream's window.
-const EARLY_BYTES_MAX: usize = super::config::STREAM_BYTES_MAX as usize;
 /// What a piece takes beside its bytes.
 const PIECE_BYTES: usize = 96;
 
-/// More pieces than a stream may have wait.
+/// More than a stream may have wait.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
 impl Pieces {
-    /// Takes a piece, and gives it back if it is the next one. Then [`Pieces::pop`] has those behind it.
-    pub(super) fn push(&mut self, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
+    /// Takes a piece, and gives it back if it is the next one. Then [`Pieces::pop`] has those behind it. One that comes too early
+    /// may take so much memory.
+    pub(super) fn push(&mut self, offset: u64, bytes: Bytes, room: usize) -> Result<Option<Bytes>, TooMany> {
         if offset == self.next {
             self.next += bytes.len() as u64;
             return Ok(Some(bytes));
         }
-        if self.early.len() >= EARLY_MAX || self.early_bytes + bytes.len() > EARLY_BYTES_MAX {
+        if PIECE_BYTES + bytes.len() > room {
             return Err(TooMany);
         }
         self.early_bytes += bytes.len();
@@ -76,7 +73,7 @@ mod tests {
             }
             let (mut pieces, mut came) = (Pieces::default(), Vec::new());
             for (offset, bytes) in sent {
-                let mut next = pieces.push(offset, bytes).expect("they are few");
+                let mut next = pieces.push(offset, bytes, usize::MAX).expect("there is room");
                 while let Some(bytes) = next {
                     came.extend_from_slice(&bytes);
                     next = pieces.pop();
@@ -87,14 +84,13 @@ mod tests {
     }
 
     #[test]
-    fn few_wait_and_they_are_counted() {
-        let mut pieces = Pieces::default();
-        for at in 0..EARLY_MAX as u64 {
-            assert_eq!(pieces.push(1 + 2 * at, Bytes::from_static(b"x")), Ok(None));
+    fn those_that_wait_are_counted_by_what_they_take() {
+        let (mut pieces, byte) = (Pieces::default(), Bytes::from_static(b"x"));
+        for at in 0..30 {
+            assert_eq!(pieces.push(1 + 2 * at, byte.clone(), 3_000 - pieces.held_bytes()), Ok(None));
         }
-        assert_eq!(pieces.held_bytes(), EARLY_MAX * (PIECE_BYTES + 1));
-        assert_eq!(pieces.push(9_999, Bytes::from_static(b"x")), Err(TooMany));
-        let long = Bytes::from(vec![0; EARLY_BYTES_MAX + 1]);
-        assert_eq!(Pieces::default().push(1, long), Err(TooMany));
+        assert_eq!(pieces.held_bytes(), 30 * (PIECE_BYTES + 1));
+        assert_eq!(pieces.push(9_999, byte.clone(), 3_000 - pieces.held_bytes()), Err(TooMany));
+        assert_eq!(pieces.push(0, byte, 0), Ok(Some(Bytes::from_static(b"x"))), "the next one takes nothing");
     }
 }

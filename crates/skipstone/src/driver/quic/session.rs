@@ -23,6 +23,8 @@ pub(super) struct Session {
     has_settings: bool,
     /// The CONNECT stream of the session.
     connect: Option<StreamId>,
+    /// The protocol's connection stands.
+    pub(super) is_connected: bool,
     /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
     /// Datagrams that came on streams and were not taken yet.
@@ -77,6 +79,8 @@ pub(super) enum End {
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
 /// Bytes of all streams of a connection that are not whole yet.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
+/// Memory of what came too early on a stream of a connected client.
+const CONNECTED_EARLY_BYTES: usize = 256 << 10;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 /// What a stream takes here and in QUIC, beside what came on it.
@@ -145,9 +149,9 @@ impl Session {
         id: StreamId,
         rules: &PageRules,
     ) -> Result<(), End> {
-        while let Some(stream) = self.streams.get_mut(&id) {
+        while self.streams.contains_key(&id) {
             let mut next = match read(connection, id) {
-                Some(Read::Piece(offset, bytes)) => match stream.pieces.push(offset, bytes) {
+                Some(Read::Piece(offset, bytes)) => match self.push(id, offset, bytes) {
                     Ok(next) => next,
                     Err(TooMany) => {
                         self.refuse_counted(connection, id, EXCESSIVE_LOAD);
@@ -163,6 +167,18 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Takes a piece of a stream. Until the protocol's connection stands, all streams have little room together; then each has more than
+    /// a path has on its way while a loss is repaired, and the connection is charged for it.
+    fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
+        let kept = self.kept_bytes();
+        let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };
+        let room = match self.is_connected && !stream.inbound.is_kept() {
+            true => CONNECTED_EARLY_BYTES.saturating_sub(stream.pieces.held_bytes()),
+            false => KEPT_BYTES_MAX.saturating_sub(kept),
+        };
+        stream.pieces.push(offset, bytes, room)
     }
 
     /// When [`Session::refuse_stale`] has something to do; [`Time::NEVER`] if each stream is known.
