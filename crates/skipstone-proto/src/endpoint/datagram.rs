@@ -60,13 +60,7 @@ impl Endpoint {
             Datagram::Challenge(challenge) => {
                 return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
             }
-            Datagram::Crypto { to, .. } if self.is_pending(&path, to) && !self.costly.has_room() => {
-                return self.put_off(now, path, bytes);
-            }
             Datagram::Crypto { to, from, bytes } => {
-                if self.is_pending(&path, to) {
-                    self.on_signature();
-                }
                 return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
             }
             Datagram::Refuse { to, nonce, code, reason } => {
@@ -238,12 +232,6 @@ impl Endpoint {
         self.on_signature();
         self.on_handshake_begun(&path.remote);
         self.let_in(now, path, open, bytes).inspect_err(|_| self.handshake_budget.on_failed(&path.remote))
-    }
-
-    /// Whether the client of this connection may still make the server sign.
-    fn is_pending(&mut self, path: &Path, id: u32) -> bool {
-        let index = self.find_on_path(path, id).ok();
-        index.and_then(|index| self.slots.at(index)).is_some_and(|slot| slot.is_pending)
     }
 
     fn put_off(&mut self, now: Time, path: Path, bytes: &[u8]) -> Result<(), DropReason> {
