@@ -13,7 +13,7 @@ pub(super) enum LineFault {
     #[display("the line is longer than {LINE_BYTES_MAX} bytes, and was ignored")]
     TooLong,
     /// It is of another protocol, or of a terminal's keys.
-    #[display("the line has characters that nobody types, and was ignored")]
+    #[display("the line contains control characters or invalid UTF-8 and was ignored")]
     NotText,
 }
 

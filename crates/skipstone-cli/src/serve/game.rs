@@ -259,7 +259,9 @@ mod tests {
         let audience = Audience { console: None, watchers: Vec::new() };
         let token = Guest::Chat("zoe".into()).token();
         let mut client = game.server.connect_local(&token, ClientConfig::default()).expect("it is there");
+        let end = Instant::now() + Duration::from_secs(40);
         while game.guests.is_empty() {
+            assert!(Instant::now() < end, "nobody connects");
             game.server.wait(Duration::from_millis(10));
             game.tick(&audience);
         }
@@ -271,6 +273,7 @@ mod tests {
         game.server.flush().expect("it runs");
         let mut words = Vec::new();
         while words.last() != Some(&Word::Say("that was all".into())) {
+            assert!(Instant::now() < end, "{words:?}");
             client.wait(Duration::from_millis(10));
             while let Some(event) = client.poll_event() {
                 if let Event::Message { payload, .. } = event {

@@ -56,7 +56,7 @@ pub(crate) struct StressArguments {
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
-    /// Write the result here (with --wait, that of the last run); its schema is schema/stress.schema.json
+    /// Write the result here (with --wait, that of the last run; with - to standard output, in place of the table); its schema is schema/stress.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
     /// Write the report here (with --wait, that of the last run): one HTML file with curves, which needs no network

@@ -71,11 +71,13 @@ impl Plan {
         if arguments.sharing.shards.is_some() && arguments.url.is_some() {
             return Err("--shards is a flag of the server: give it to `serve`, or leave out the URL".into());
         }
-        let sink = Sink::file(arguments.json.as_deref())?;
+        let sink = Sink::open(arguments.json.as_deref())?;
+        // Nothing else goes where the JSON goes.
+        let quiet = arguments.quiet || matches!(sink, Sink::StandardOutput);
         let report = arguments.report.as_deref().map(ReportFile::open).transpose()?;
         let words = words(arguments, &mix);
         Ok(Plan {
-            flags: arguments.clone(),
+            flags: StressArguments { quiet, ..arguments.clone() },
             target,
             native,
             trust,

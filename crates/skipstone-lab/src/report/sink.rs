@@ -20,12 +20,11 @@ pub enum Sink {
 impl Sink {
     /// Checked before the run, so that a wrong path is found at once. `-` is the standard output.
     pub fn open(path: Option<&str>) -> Result<Sink, String> {
-        if path == Some("-") { Ok(Sink::StandardOutput) } else { Sink::file(path) }
-    }
-
-    /// The same where the standard output has other uses.
-    pub fn file(path: Option<&str>) -> Result<Sink, String> {
-        let Some(path) = path else { return Ok(Sink::Nowhere) };
+        let path = match path {
+            None => return Ok(Sink::Nowhere),
+            Some("-") => return Ok(Sink::StandardOutput),
+            Some(path) => path,
+        };
         let file = PathBuf::from(path);
         replace::check(&file).map_err(|error| format!("cannot write --json {path}: {error}"))?;
         Ok(Sink::File(file))

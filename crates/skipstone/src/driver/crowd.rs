@@ -75,6 +75,7 @@ impl<K: Ord + Copy> Crowd<K> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skipstone_proto::rng::Rng;
     use std::cell::Cell;
     use std::cmp::Ordering;
 
@@ -82,30 +83,22 @@ mod tests {
         Network::of(&([10, 0, number as u8, 1], 1).into())
     }
 
-    /// xorshift64: the protocol's own is not public.
-    fn below(seed: &mut u64, bound: u32) -> u32 {
-        *seed ^= *seed << 13;
-        *seed ^= *seed >> 7;
-        *seed ^= *seed << 17;
-        (*seed >> 33) as u32 % bound
-    }
-
     #[test]
     fn it_answers_as_a_list_that_is_searched() {
         for seed in 1..50 {
-            let (mut seed, mut crowd, mut list) = (seed, Crowd::default(), Vec::new());
+            let (mut rng, mut crowd, mut list) = (Rng::new(seed), Crowd::default(), Vec::new());
             for step in 0..400 {
-                if below(&mut seed, 3) > 0 {
-                    let of = network(below(&mut seed, 5));
+                if rng.below(3) > 0 {
+                    let of = network(rng.below(5));
                     crowd.enter(step, of);
                     list.push((step, of));
                 } else {
                     // Perhaps one that is gone.
-                    let member = below(&mut seed, step + 1);
+                    let member = rng.below(step + 1);
                     crowd.leave(member);
                     list.retain(|(of, _)| *of != member);
                 }
-                let of = network(below(&mut seed, 5));
+                let of = network(rng.below(5));
                 let count = |of: Network| list.iter().filter(|(_, network)| *network == of).count();
                 let first = |of: Network| list.iter().find(|(_, network)| *network == of).map(|(member, _)| *member);
                 assert_eq!((crowd.len(), crowd.len_of(of)), (list.len(), count(of)));

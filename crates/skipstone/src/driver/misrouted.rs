@@ -14,6 +14,13 @@ impl Driver {
         }
     }
 
+    /// Counts the players of all shards, before what waited for its turn is handled: it may open connections.
+    pub(super) fn count_players(&mut self) {
+        if let Some(peer_shards) = self.peer_shards.as_ref().filter(|_| self.endpoint.has_waiting()) {
+            self.endpoint.set_connections_max(peer_shards.room());
+        }
+    }
+
     /// Handles this shard's datagrams that arrived at other shards.
     pub(super) fn take_misrouted(&mut self) {
         let Some(peer_shards) = &self.peer_shards else { return };

@@ -284,6 +284,7 @@ impl Driver {
         let now = self.now();
         // Called before the endpoint handles the same timeout, because the endpoint knows less about the reason.
         self.go_on_dialing(now);
+        self.count_players();
         self.endpoint.handle_timeout(now);
         self.publisher.is_stale |= self.guests.handle_timeout(now, &mut self.endpoint);
         self.wake_dtls_clients(now);

@@ -127,7 +127,7 @@ impl PeerShards {
 
     /// Limit on this shard's players that keeps all shards together within their limit. Two shards that claim the last
     /// place at once may both refuse it; neither exceeds the limit.
-    fn room(&self) -> u32 {
+    pub(super) fn room(&self) -> u32 {
         let populations = self.mailboxes.iter().map(|mailbox| mailbox.population.0.load(Ordering::SeqCst));
         let others = populations.fold(0, u32::saturating_add).saturating_sub(self.published);
         self.connections_max.saturating_sub(others)

@@ -42,7 +42,7 @@ impl Driver {
     pub(super) fn receive(&mut self) {
         self.take_misrouted();
         let mut round = Round::begin();
-        self.take_local_news(&mut round);
+        self.take_local_news();
         self.sockets.note_due_retries(self.clock.now());
         let events = core::mem::replace(&mut self.events, mio::Events::with_capacity(0));
         for event in &events {
@@ -232,8 +232,8 @@ impl Driver {
         }
     }
 
-    /// Takes the in-memory streams that other drivers offer, and reads the streams that have news.
-    fn take_local_news(&mut self, round: &mut Round) {
+    /// Takes the in-memory streams that other drivers offer. Those that have news wait for their turns.
+    fn take_local_news(&mut self) {
         let mut ready = core::mem::take(&mut self.local_ready);
         let arrivals = self.local.take_news(&mut ready);
         if !arrivals.is_empty() {
@@ -243,7 +243,7 @@ impl Driver {
         for socket in ready.drain(..) {
             // A stream that ended meanwhile may have left its number to a socket of another kind.
             if let Some(Socket::Local(_)) = self.sockets.all.get(socket as usize) {
-                self.receive_from(socket, MayBeOver(false), round);
+                self.sockets.note_ready(socket, MayBeOver(false));
             }
         }
         self.local_ready = ready;

@@ -18,7 +18,9 @@ const QUEUE_BYTES_HARD_MAX: usize = 2 * QUEUE_BYTES_MAX;
 /// Streams that may wait for a driver to take them.
 const ARRIVALS_MAX: usize = 4_096;
 /// Bytes that one stream may hand over before the others have their turn.
-const TURN_BYTES: usize = 64 << 10;
+const TURN_BYTES: usize = 200 << 10;
+/// As how many bytes a packet counts beside its own: it costs as much to handle.
+const PACKET_BYTES: usize = 3_200;
 /// Memory that an idle queue may keep for its next burst.
 const KEPT_BYTES: usize = 16 << 10;
 
@@ -214,7 +216,7 @@ impl LocalStream {
             }
             let packet = self.taken.packet(self.handed_over);
             self.handed_over += 1;
-            turn_bytes += packet.len().max(1);
+            turn_bytes += PACKET_BYTES + packet.len();
             take(packet);
         }
         true

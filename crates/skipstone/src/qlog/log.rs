@@ -5,6 +5,7 @@ use super::orders::{Order, lock};
 use super::schema::{self, Data, Header, Record};
 use skipstone_proto::{LoggedConnection, PacketEvent, PacketLog, PeerId, Time};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -23,6 +24,8 @@ pub(super) struct EndpointLog {
 struct State {
     /// By shard and name. The drivers take turns here.
     traces: BTreeMap<(u32, PeerId), Trace>,
+    /// Bytes of strangers' records, which wait for the strangers to be accepted.
+    waiting_bytes: usize,
     handed: Instant,
 }
 
@@ -54,12 +57,14 @@ pub(super) fn since_1970() -> Duration {
 
 /// Bytes that are written at once, and those of a stranger that wait.
 const CHUNK_BYTES: usize = 16 << 10;
+/// Bytes of all strangers' records that wait; beyond them, a trace has its first lines alone until its client is accepted.
+const WAITING_BYTES_MAX: usize = 4 << 20;
 /// Fewer bytes than a chunk are written after so long.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 
 impl EndpointLog {
     pub(super) fn new(disk: Arc<Mutex<Disk>>, name: &str, zero: Option<Duration>) -> Self {
-        let state = State { traces: BTreeMap::new(), handed: Instant::now() };
+        let state = State { traces: BTreeMap::new(), waiting_bytes: 0, handed: Instant::now() };
         EndpointLog { disk, name: name.into(), zero, state: Mutex::new(state) }
     }
 
@@ -76,7 +81,7 @@ impl EndpointLog {
     }
 
     /// Whether another event of this connection is written, or may be.
-    fn takes_more(&self, trace: &mut Trace, connection: &LoggedConnection<'_>) -> bool {
+    fn takes_more(&self, trace: &mut Trace, connection: &LoggedConnection<'_>, waiting_bytes: usize) -> bool {
         if trace.file == TraceFile::Waits && connection.is_player {
             match lock(&self.disk).begin() {
                 Some(number) => trace.file = TraceFile::Number(number),
@@ -84,7 +89,7 @@ impl EndpointLog {
             }
         }
         match trace.file {
-            TraceFile::Waits => trace.records.len() < CHUNK_BYTES,
+            TraceFile::Waits => trace.records.len() < CHUNK_BYTES && waiting_bytes < WAITING_BYTES_MAX,
             TraceFile::Number(_) => true,
             TraceFile::None => false,
         }
@@ -104,24 +109,31 @@ impl EndpointLog {
 
 impl PacketLog for EndpointLog {
     fn on_event(&self, now: Time, connection: &LoggedConnection<'_>, event: &PacketEvent<'_>) {
-        let mut state = lock(&self.state);
         let key = (connection.shard, connection.peer);
         // A client that connects again has another endpoint, whose clock begins anew.
-        if state.traces.get(&key).is_some_and(|trace| now < trace.last)
-            && let Some(mut earlier) = state.traces.remove(&key)
-        {
-            self.hand_over(&mut earlier);
+        if lock(&self.state).traces.get(&key).is_some_and(|trace| now < trace.last) {
+            self.on_removed(connection.shard, connection.peer);
         }
-        let trace = state.traces.entry(key).or_insert_with(|| self.begin(now, connection));
-        if !self.takes_more(trace, connection) {
-            return;
+        let mut state = lock(&self.state);
+        let State { traces, waiting_bytes, .. } = &mut *state;
+        let trace = match traces.entry(key) {
+            Entry::Occupied(trace) => trace.into_mut(),
+            Entry::Vacant(place) => {
+                let trace = place.insert(self.begin(now, connection));
+                *waiting_bytes += trace.waiting_bytes();
+                trace
+            }
+        };
+        let before = trace.waiting_bytes();
+        if self.takes_more(trace, connection, *waiting_bytes) {
+            trace.last = now;
+            if trace.remote != connection.path.remote {
+                trace.remote = connection.path.remote;
+                trace.tell_path(now, connection);
+            }
+            trace.add_event(now, &Data::of(event));
         }
-        trace.last = now;
-        if trace.remote != connection.path.remote {
-            trace.remote = connection.path.remote;
-            trace.tell_path(now, connection);
-        }
-        trace.add_event(now, &Data::of(event));
+        *waiting_bytes = *waiting_bytes + trace.waiting_bytes() - before;
         if trace.records.len() >= CHUNK_BYTES {
             self.hand_over(trace);
         }
@@ -132,8 +144,10 @@ impl PacketLog for EndpointLog {
     }
 
     fn on_removed(&self, shard: u32, peer: PeerId) {
-        let removed = lock(&self.state).traces.remove(&(shard, peer));
-        if let Some(mut trace) = removed {
+        let mut state = lock(&self.state);
+        if let Some(mut trace) = state.traces.remove(&(shard, peer)) {
+            state.waiting_bytes -= trace.waiting_bytes();
+            drop(state);
             self.hand_over(&mut trace);
         }
     }
@@ -161,6 +175,11 @@ impl Trace {
         self.records.push(0x1E);
         serde_json::to_writer(&mut self.records, record).expect("a record has only text keys");
         self.records.push(b'\n');
+    }
+
+    /// Bytes that wait for the client to be accepted.
+    fn waiting_bytes(&self) -> usize {
+        if self.file == TraceFile::Waits { self.records.len() } else { 0 }
     }
 
     /// Nothing is written of it any more.

@@ -2,7 +2,8 @@
 //! meanwhile gets in, and each such stream is closed when it has cost what a stranger may cost.
 
 use super::enter::{PATIENCE, enter};
-use skipstone::{Security, Server, ServerConfig};
+use skipstone::{Event, Security, Server, ServerConfig};
+use skipstone_proto::{Carrier, Config, Endpoint, Path, Time};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -80,4 +81,77 @@ fn whatever_their_frames_are() {
 #[test]
 fn nor_messages_without_websocket() {
     stands("messages of a byte", b"", &[0x80, 0x01, 9]);
+}
+
+/// A stream on which a client of the protocol and a stranger who says nothing speak in turns.
+struct Mixed {
+    stream: TcpStream,
+    client: Endpoint,
+    path: Path,
+}
+
+impl Mixed {
+    /// Its server has challenged it, and its OPEN is next.
+    fn challenged(server: SocketAddr) -> Mixed {
+        let stream = TcpStream::connect(server).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
+        let path = Path { socket: 0, local: None, remote: server, carrier: Carrier::TCP };
+        let mut client = Endpoint::new(Config::client(), [7; 32]).expect("a good configuration");
+        client.connect(Time::from_micros(1_000_000), path, b"").expect("there is room");
+        let mut mixed = Mixed { stream, client, path };
+        let hello = mixed.next();
+        mixed.stream.write_all(&hello).expect("it is open");
+        let mut length = [0; 2];
+        mixed.stream.read_exact(&mut length).expect("an answer");
+        let mut challenge = vec![0; usize::from(u16::from_be_bytes(length) & 0x7FFF)];
+        mixed.stream.read_exact(&mut challenge).expect("all of it");
+        mixed.client.handle_datagram(Time::from_micros(1_001_000), path, &mut challenge);
+        mixed
+    }
+
+    /// What the client says next, behind its length.
+    fn next(&mut self) -> Vec<u8> {
+        let mut buffer = vec![0; 2_000];
+        let transmit = self.client.poll_transmit(Time::from_micros(1_002_000), &mut buffer).expect("it has something");
+        assert_eq!(transmit.path, self.path);
+        [&(0x8000 | transmit.bytes as u16).to_be_bytes()[..], &buffer[..transmit.bytes]].concat()
+    }
+
+    fn is_open(&self) -> bool {
+        self.stream.set_nonblocking(true).expect("it is a socket");
+        let open = |error: std::io::Error| error.kind() == ErrorKind::WouldBlock;
+        self.stream.peek(&mut [0]).map_or_else(open, |count| count > 0)
+    }
+}
+
+/// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be dropped as
+/// if it carried none: its number would go to another client's stream.
+#[test]
+fn a_stream_that_has_become_a_connection_is_no_stranger() {
+    let security = Some(Security::plain());
+    let mut server = Server::start(ServerConfig { security, ..ServerConfig::new(([127, 0, 0, 1], 0).into()) });
+    let server = server.as_mut().expect("it starts");
+    const NOTHING: [u8; 3] = [0x80, 1, 9];
+    let mut streams = Vec::new();
+    for noise in (900..1_300).step_by(4) {
+        let mut mixed = Mixed::challenged(server.local_addr());
+        let open = mixed.next();
+        // It may be over before all of it is written.
+        let _ = mixed.stream.write_all(&[NOTHING.repeat(noise), open, NOTHING.repeat(600)].concat());
+        streams.push(mixed);
+    }
+    let (mut requested, end) = (0_i32, Instant::now() + PATIENCE);
+    loop {
+        server.wait(Duration::from_millis(50));
+        while let Some(event) = server.poll_event() {
+            requested += i32::from(matches!(event, Event::Requested { .. }));
+            requested -= i32::from(matches!(event, Event::Closed { .. }));
+        }
+        let stats = server.driver_stats().streams;
+        let open = streams.iter().filter(|stream| stream.is_open()).count() as i32;
+        if requested > 0 && stats.too_dear > 0 && open == requested && stats.too_dear as i32 + open == 100 {
+            return;
+        }
+        assert!(Instant::now() < end, "{requested} connections on {open} streams, {} too dear", stats.too_dear);
+    }
 }

@@ -122,7 +122,7 @@ fn a_line_without_end_or_of_a_terminals_keys_is_refused_and_the_next_one_runs() 
     client.send(format!("who\n{}", "x".repeat(1_000_000)));
     client.send("\n\x1b[Astats\nwho\nquit\n");
     let expected = "hello\r\nsession 1\r\nerror: the line is longer than 4096 bytes, and was ignored\r\n\
-                    error: the line has characters that nobody types, and was ignored\r\nsession 1\r\nbye\r\n";
+                    error: the line contains control characters or invalid UTF-8 and was ignored\r\nsession 1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 
