@@ -4,6 +4,7 @@
 use super::enter::{PATIENCE, enter};
 use skipstone::{Event, Security, Server, ServerConfig};
 use skipstone_proto::{Carrier, Config, Endpoint, Path, Time};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -140,18 +141,23 @@ fn a_stream_that_has_become_a_connection_is_no_stranger() {
         let _ = mixed.stream.write_all(&[NOTHING.repeat(noise), open, NOTHING.repeat(600)].concat());
         streams.push(mixed);
     }
-    let (mut requested, end) = (0_i32, Instant::now() + PATIENCE);
+    let (mut connected, end) = (BTreeMap::new(), Instant::now() + PATIENCE);
     loop {
         server.wait(Duration::from_millis(50));
         while let Some(event) = server.poll_event() {
-            requested += i32::from(matches!(event, Event::Requested { .. }));
-            requested -= i32::from(matches!(event, Event::Closed { .. }));
+            match event {
+                Event::Requested { peer, remote, .. } => drop(connected.insert(peer, remote)),
+                Event::Closed { peer, .. } => drop(connected.remove(&peer)),
+                _ => {}
+            }
         }
-        let stats = server.driver_stats().streams;
-        let open = streams.iter().filter(|stream| stream.is_open()).count() as i32;
-        if requested > 0 && stats.too_dear > 0 && open == requested && stats.too_dear as i32 + open == 100 {
+        let open = streams.iter().filter(|stream| stream.is_open());
+        let open: BTreeSet<SocketAddr> = open.map(|it| it.stream.local_addr().expect("it has one")).collect();
+        let connected: BTreeSet<SocketAddr> = connected.values().copied().collect();
+        let too_dear = server.driver_stats().streams.too_dear as usize;
+        if !open.is_empty() && too_dear > 0 && open == connected && too_dear + open.len() == streams.len() {
             return;
         }
-        assert!(Instant::now() < end, "{requested} connections on {open} streams, {} too dear", stats.too_dear);
+        assert!(Instant::now() < end, "{too_dear} too dear; open {open:?}; connected {connected:?}");
     }
 }
