@@ -190,7 +190,7 @@ mod tests {
         let (mut budget, mut begun) = (HandshakeBudget::default(), 0);
         for millis in 0..10_000_u64 {
             let now = START + Duration::from_millis(millis);
-            let of_site = SocketAddr::new([0x2001, 0xDB8, 7, millis as u16, 0, 0, 0, 1].into(), 5_000);
+            let of_site = SocketAddr::new([0x2001, 0xDB8, 7, (257 * millis) as u16, 0, 0, 0, 1].into(), 5_000);
             begun += begin_each(DEAR, &mut budget, now, &of_site, 1, |_| ());
             if millis >= 2_000 && millis % 100 == 0 {
                 let other = SocketAddr::new([0x2001, 0xDB8, 8, millis as u16, 0, 0, 0, 1].into(), 5_000);
