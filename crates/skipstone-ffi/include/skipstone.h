@@ -985,10 +985,9 @@ typedef struct SkipstoneServerConfig {
 extern "C" {
 #endif // __cplusplus
 
-// One round of a stepped server or client: receives, handles timers and sends, waiting for the sockets for `wait_max_us` at
+// Drives a stepped server or client: receives, handles timers and sends, waiting for the sockets for `wait_max_us` at
 // most. No effect with background threads.
-SkipstoneStatus skipstone_drive(SkipstoneHandle handle,
-                                uint64_t wait_max_us);
+SkipstoneStatus skipstone_drive(SkipstoneHandle handle, uint64_t wait_max_us);
 
 // Sends all messages that were queued since the last flush. A server needs it at the end of each tick, unless its
 // configuration says otherwise.

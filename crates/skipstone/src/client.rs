@@ -350,7 +350,7 @@ impl Client {
     }
 
     /// Waits until `deadline`, however many events come before: they wait for [`Client::poll_event`], within the bound of
-    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client is driven meanwhile, for one round
+    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client is driven meanwhile, until what has come is handled
     /// at least, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         loop {
@@ -417,7 +417,7 @@ impl Client {
         self.handle.shared().map(|shared| Waiter::new([shared]))
     }
 
-    /// Rounds of a stepped client until all that has come is handled, 8 at most, the first waiting for its socket for `wait_max` at most.
+    /// Drives a stepped client: receives, handles timers and sends, waiting for its socket for `wait_max` at most.
     ///
     /// # Errors
     /// The system refuses to wait for the socket; the driver cannot continue.

@@ -403,7 +403,7 @@ impl Handle {
         }
     }
 
-    /// Rounds of a stepped driver until all that has come is handled, 8 at most, the first waiting for `wait_max` at most; no effect with a background thread, while it runs.
+    /// Drives a stepped driver until what has come is handled, waiting for `wait_max` at most; no effect with a background thread, while it runs.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         if let Some(failure) = self.failure() {
             return Err(io::Error::other(failure));

@@ -141,7 +141,7 @@ impl Pool {
         self.driver.connect(target, address, token, impairment, protection).map_err(StartError::io(wanted))
     }
 
-    /// One round: waits for sockets or a deadline for `wait_max` at most, and takes what has come for
+    /// Waits for sockets or a deadline for `wait_max` at most, and takes what has come for
     /// [`PoolConfig::sockets_at_once`] clients at most.
     ///
     /// # Errors

@@ -290,7 +290,7 @@ impl Server {
     }
 
     /// Waits until `deadline`, however many events come before: they wait for [`Server::poll_event`], within the bound of
-    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server is driven meanwhile, for one round
+    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server is driven meanwhile, until what has come is handled
     /// at least, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         self.shards.wait_until(deadline);
@@ -310,7 +310,7 @@ impl Server {
         self.shards.waiter()
     }
 
-    /// Rounds of a stepped server until all that has come is handled, 8 at most, the first waiting for its sockets for `wait_max` at most.
+    /// Drives a stepped server: receives, handles timers and sends, waiting for its sockets for `wait_max` at most.
     ///
     /// # Errors
     /// The system refuses to wait for the sockets; the driver cannot continue.

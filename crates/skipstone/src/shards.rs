@@ -319,7 +319,7 @@ impl Shards {
         self.handles.iter().map(Handle::shared).collect::<Option<Vec<_>>>().map(Waiter::new)
     }
 
-    /// Rounds of a stepped driver; no effect with background threads.
+    /// Drives a stepped driver; no effect with background threads.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.handles[0].drive(wait_max)
     }

@@ -10,7 +10,7 @@ use library::PeerId;
 use std::ffi::c_char;
 use std::time::Duration;
 
-/// One round of a stepped server or client: receives, handles timers and sends, waiting for the sockets for `wait_max_us` at
+/// Drives a stepped server or client: receives, handles timers and sends, waiting for the sockets for `wait_max_us` at
 /// most. No effect with background threads.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_drive(handle: SkipstoneHandle, wait_max_us: u64) -> SkipstoneStatus {

@@ -86,7 +86,7 @@ namespace Skipstone
         /// <returns>The number of ticks that were skipped.</returns>
         public ulong WaitTick(TimeSpan interval) => handle.WaitTick(interval);
 
-        /// <summary>One round of a stepped client, waiting for its socket for <paramref name="waitMax"/> at most.</summary>
+        /// <summary>Drives a stepped client: receives, handles timers and sends, waiting for its socket for <paramref name="waitMax"/> at most.</summary>
         public void Drive(TimeSpan waitMax = default) => handle.Drive(waitMax);
 
         /// <summary>Sends all messages that were queued since the last flush; needed only with <see cref="Merging.UntilFlush"/>.</summary>

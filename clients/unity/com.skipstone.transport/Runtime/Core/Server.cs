@@ -68,7 +68,7 @@ namespace Skipstone
         /// <returns>The number of ticks that were skipped.</returns>
         public ulong WaitTick(TimeSpan interval) => handle.WaitTick(interval);
 
-        /// <summary>One round of a stepped server, waiting for its sockets for <paramref name="waitMax"/> at most.</summary>
+        /// <summary>Drives a stepped server: receives, handles timers and sends, waiting for its sockets for <paramref name="waitMax"/> at most.</summary>
         public void Drive(TimeSpan waitMax = default) => handle.Drive(waitMax);
 
         /// <summary>Sends all messages that were queued since the last flush. Needed at the end of each tick, unless
