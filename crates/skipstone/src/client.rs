@@ -350,8 +350,8 @@ impl Client {
     }
 
     /// Waits until `deadline`, however many events come before: they wait for [`Client::poll_event`], within the bound of
-    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client is driven meanwhile, until what has come is handled
-    /// at least, even if the deadline is in the past.
+    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client
+    /// is driven meanwhile, once at least, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         loop {
             self.return_if_due();

@@ -290,8 +290,8 @@ impl Server {
     }
 
     /// Waits until `deadline`, however many events come before: they wait for [`Server::poll_event`], within the bound of
-    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server is driven meanwhile, until what has come is handled
-    /// at least, even if the deadline is in the past.
+    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server
+    /// is driven meanwhile, once at least, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         self.shards.wait_until(deadline);
     }
