@@ -51,23 +51,22 @@ pub(crate) fn run(arguments: &StressArguments) -> Exit {
     if let (true, Ok(signals)) = (arguments.piped, &signals) {
         end_with_parent(signals.clone());
     }
-    let audience = match (arguments.piped, arguments.quiet) {
-        (true, _) => Audience::Parent,
-        (false, true) => Audience::Nobody,
-        (false, false) => Audience::People,
-    };
     let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    Exit::of("stress", prepared.and_then(|(plan, signals)| begin(&plan, signals, audience)))
+    Exit::of("stress", prepared.and_then(|(plan, signals)| begin(&plan, signals)))
 }
 
 /// Plays a plan. The error is about what could not begin; what then goes wrong is no mistake in the flags.
-fn begin(plan: &Plan, signals: Signals, audience: Audience) -> Result<Exit, String> {
+fn begin(plan: &Plan, signals: Signals) -> Result<Exit, String> {
     let qlog = plan.flags.qlog.begin()?;
     let (server, address) = match server_of(plan) {
         Ok(found) => found,
         Err(exit) => return Ok(exit),
     };
-    let mut view = LiveView::new(audience);
+    let mut view = LiveView::new(match (plan.flags.piped, plan.flags.quiet) {
+        (true, _) => Audience::Parent,
+        (false, true) => Audience::Nobody,
+        (false, false) => Audience::People,
+    });
     let words = &plan.words;
     view.say(&format!(
         "{} clients ({}), each {} for {}, lines of size {}, seed {}",
