@@ -85,6 +85,8 @@ pub enum Way {
     Streams(Script),
     /// Each holds a QUIC connection.
     Quic(QuicWay),
+    /// Each holds a UDP socket.
+    Natives(NativeWay),
     /// Each holds a connection of the protocol.
     Players(Player),
 }
@@ -116,6 +118,17 @@ pub enum QuicWay {
     PartialStreams,
     /// It sends the same frames again and again.
     RepeatedFrames,
+}
+
+/// What a native client does over UDP.
+#[derive(Clone, Copy, Debug)]
+pub enum NativeWay {
+    /// It begins an encrypted handshake up to the server's flight, and leaves after this time.
+    FirstFlights(Duration),
+    /// It sends the first datagram of a plain handshake, a new one each time, and hears no answer.
+    Opens,
+    /// It sends datagrams without sense.
+    Noise,
 }
 
 /// What is said on a stream, again on a new one after the server ends it.
@@ -154,6 +167,8 @@ pub enum First {
 pub enum Then {
     /// These bytes, as often as there is room.
     Repeats(&'static [u8]),
+    /// These bytes again and again, each of them in a write of its own: above TLS a record for each byte.
+    Drips(&'static [u8]),
     /// Nothing: the attacker stays until it is thrown out.
     Stays,
     /// Nothing: the attacker leaves after this time, and the next one comes then.

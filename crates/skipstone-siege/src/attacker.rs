@@ -3,6 +3,7 @@
 use crate::attack::{Attack, Way};
 use crate::bucket::Bucket;
 use crate::decoy::Decoy;
+use crate::natives::Natives;
 use crate::players::Players;
 use crate::quic::Quic;
 use crate::sent::Sent;
@@ -55,6 +56,7 @@ pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent
 enum Crowd {
     Streams(Streams),
     Quic(Quic),
+    Natives(Natives),
     Players(Players),
 }
 
@@ -63,6 +65,7 @@ impl Crowd {
         match attack.way {
             Way::Streams(script) => Crowd::Streams(Streams::new(script, to, attack.origin, attack.crowd, now)),
             Way::Players(player) => Crowd::Players(Players::new(player, to, attack.origin, attack.crowd, now)),
+            Way::Natives(way) => Crowd::Natives(Natives::new(way, to, attack.origin, attack.crowd, now)),
             Way::Quic(way) => Crowd::Quic(Quic::new(way, to, attack.origin, attack.crowd, now)),
         }
     }
@@ -72,6 +75,7 @@ impl Crowd {
         match self {
             Crowd::Streams(streams) => streams.step(now, bucket, sent),
             Crowd::Players(players) => players.step(now, bucket, sent),
+            Crowd::Natives(natives) => natives.step(now, bucket, sent),
             Crowd::Quic(quic) => quic.step(now, bucket, sent),
         }
     }

@@ -1,22 +1,23 @@
 //! All attacks, a row each.
 
 use crate::attack::{
-    Access, Attack, Beneath, Door, Ear, First, Origin, Player, QuicWay, Script, ServerSettings, Then, Way,
+    Access, Attack, Beneath, Door, Ear, First, NativeWay, Origin, Player, QuicWay, Script, ServerSettings, Then, Way,
 };
 use crate::openings::{
-    CONTINUATION, FOREIGN_PAGE, FRAGMENT, HELLO_WITH_ORDER, PAGE, PING, PONG, RAW_BYTE, TEXT, WRONG_BEARER, WRONG_TOKEN,
+    CONTINUATION, FOREIGN_PAGE, FRAGMENT, HEAD, HEADER, HELLO_WITH_ORDER, PAGE, PING, PONG, RAW_BYTE, REQUEST, TEXT,
+    WRONG_BEARER, WRONG_TOKEN,
 };
 use std::time::Duration;
 
 /// Every row of the siege, in the order in which they are played.
 #[must_use]
 pub fn attacks() -> Vec<Attack> {
-    streams().chain(first_flights()).chain(webtransport()).chain(players()).chain(doors()).collect()
+    streams().chain(datagrams()).chain(first_flights()).chain(webtransport()).chain(players()).chain(doors()).collect()
 }
 
 /// Streams of one stranger that are full of pieces which cost more than their bytes.
 fn streams() -> impl Iterator<Item = Attack> {
-    PIECES.iter().flat_map(|(name, first, unit)| {
+    PIECES.iter().flat_map(|(name, first, then)| {
         [(Beneath::Clear, "clear"), (Beneath::Tls, "tls")].into_iter().flat_map(move |(beneath, carrier)| {
             CROWDS.iter().map(move |crowd| Attack {
                 name: format!("{name}-{carrier}-{crowd}"),
@@ -24,12 +25,30 @@ fn streams() -> impl Iterator<Item = Attack> {
                 door: Door::Game,
                 origin: Origin::Networks(1),
                 crowd: *crowd,
-                way: Way::Streams(Script { beneath, first: *first, then: Then::Repeats(unit) }),
+                way: Way::Streams(Script { beneath, first: *first, then: *then }),
                 bytes_per_second_max: STREAMS_BYTES_PER_SECOND,
                 operator_hesitates: Duration::ZERO,
                 guesses_per_second_max: None,
                 server: ServerSettings::default(),
             })
+        })
+    })
+}
+
+/// Datagrams of native clients that are no players yet.
+fn datagrams() -> impl Iterator<Item = Attack> {
+    [("opens", NativeWay::Opens), ("noise", NativeWay::Noise)].into_iter().flat_map(|(name, way)| {
+        [1, 60].into_iter().map(move |networks| Attack {
+            name: format!("{name}-{networks}"),
+            kind: "datagrams",
+            door: Door::Game,
+            origin: Origin::Networks(networks),
+            crowd: 60,
+            way: Way::Natives(way),
+            bytes_per_second_max: DATAGRAMS_BYTES_PER_SECOND,
+            operator_hesitates: Duration::ZERO,
+            guesses_per_second_max: None,
+            server: ServerSettings::default(),
         })
     })
 }
@@ -42,7 +61,11 @@ fn first_flights() -> impl Iterator<Item = Attack> {
         ("ecdsa", None, 425),
     ];
     let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Leaves(FLIGHT) };
-    let ways = [("tls", Way::Streams(script)), ("quic", Way::Quic(QuicWay::FirstFlights(FLIGHT)))];
+    let ways = [
+        ("tls", Way::Streams(script)),
+        ("quic", Way::Quic(QuicWay::FirstFlights(FLIGHT))),
+        ("skip", Way::Natives(NativeWay::FirstFlights(FLIGHT))),
+    ];
     keys.into_iter().flat_map(move |(key, certificate, crowd)| {
         ways.into_iter().flat_map(move |(carrier, way)| {
             [1, 60].into_iter().map(move |networks| Attack {
@@ -145,15 +168,20 @@ const FLIGHT: Duration = Duration::from_millis(170);
 /// 16 Mbit/s.
 const QUIC_BYTES_PER_SECOND: u64 = 2_000_000;
 
-/// Name, what comes first, and what is repeated.
-const PIECES: &[(&str, First, &[u8])] = &[
-    ("pings", First::Upgrade(b""), PING),
-    ("continuations", First::Upgrade(FRAGMENT), CONTINUATION),
-    ("texts", First::Upgrade(b""), TEXT),
-    ("pongs", First::Upgrade(b""), PONG),
-    ("raw", First::Bytes(RAW_BYTE), RAW_BYTE),
+/// Name, what comes first, and what follows.
+const PIECES: &[(&str, First, Then)] = &[
+    ("pings", First::Upgrade(b""), Then::Repeats(PING)),
+    ("continuations", First::Upgrade(FRAGMENT), Then::Repeats(CONTINUATION)),
+    ("texts", First::Upgrade(b""), Then::Repeats(TEXT)),
+    ("pongs", First::Upgrade(b""), Then::Repeats(PONG)),
+    ("raw", First::Bytes(RAW_BYTE), Then::Repeats(RAW_BYTE)),
+    ("requests", First::Bytes(REQUEST), Then::Repeats(REQUEST)),
+    ("drips", First::Upgrade(b""), Then::Drips(PING)),
+    ("heads", First::Bytes(HEAD), Then::Drips(HEADER)),
 ];
 const CROWDS: &[usize] = &[1, 64, 128];
+/// 20,000 to 100,000 datagrams a second, as large as they come.
+const DATAGRAMS_BYTES_PER_SECOND: u64 = 90_000_000;
 /// Three times what one core takes of the smallest frames; a gigabit a second has little more.
 const STREAMS_BYTES_PER_SECOND: u64 = 90_000_000;
 

@@ -14,6 +14,7 @@ mod bucket;
 mod decoy;
 mod good;
 mod memory;
+mod natives;
 mod openings;
 mod operator;
 mod players;

@@ -14,6 +14,12 @@ pub(crate) const CONTINUATION: &[u8] = &[0x00, 0x80, 0, 0, 0, 0];
 /// A datagram of one byte behind its length.
 pub(crate) const RAW_BYTE: &[u8] = &[0x80, 0x01, 0x00];
 
+/// A request that a program answers, or does not; others follow it on the same stream.
+pub(crate) const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+/// The beginning of a request.
+pub(crate) const HEAD: &[u8] = b"GET / HTTP/1.1\r\n";
+/// A line of a head that does not end.
+pub(crate) const HEADER: &[u8] = b"a: b\r\n";
 /// The request for a WebSocket.
 pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
     Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\

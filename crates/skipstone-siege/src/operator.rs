@@ -35,6 +35,20 @@ impl Shift {
     }
 }
 
+/// A figure of the server's `/metrics`, as the operator reads it; nothing if there is none of this name.
+pub(crate) fn metric(doors: Doors, name: &str) -> Option<f64> {
+    let mut stream = TcpStream::connect_timeout(&doors.dashboard, PATIENCE).ok()?;
+    say(&mut stream, &request(doors, "/metrics"))?;
+    let (mut heard, began) = (Vec::new(), Instant::now());
+    loop {
+        let is_over = read(&mut stream, &mut heard).is_none() || began.elapsed() > PATIENCE;
+        let text = String::from_utf8_lossy(&heard);
+        if is_over || text.contains(METRICS_END) {
+            return text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        }
+    }
+}
+
 /// Comes to each door again and again.
 fn sessions(doors: Doors, hesitates: Duration, ends: &AtomicBool) -> Operator {
     let mut operator = Operator::default();
@@ -121,6 +135,8 @@ fn request(doors: Doors, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {}\r\nx-skipstone: 1\r\n{token}\r\n", doors.dashboard)
 }
 
+/// The last line of OpenMetrics' text.
+const METRICS_END: &str = "# EOF";
 const BETWEEN: Duration = Duration::from_millis(250);
 const READ: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -3,7 +3,7 @@
 use crate::attack::Attack;
 use crate::good::{Connects, Good};
 use crate::memory::{self, Peak};
-use crate::operator::Shift;
+use crate::operator::{self, Shift};
 use crate::process::Running;
 use crate::row::{Lines, Memory, Round, Row, SLACK_BYTES};
 use crate::sent::Sent;
@@ -79,7 +79,8 @@ impl Terms {
         let newcomers = connects.result(self.patience());
         let sent = self.sent(attackers)?;
         memory.peak = memory.peak.max(peak.bytes());
-        Ok(Round { calm, under, decoy: None, newcomers, operator, sent })
+        let round_cost_max_ms = operator::metric(server.doors, ROUND_COST).map(|seconds| seconds * 1e3);
+        Ok(Round { calm, under, decoy: None, newcomers, operator, sent, round_cost_max_ms })
     }
 
     fn attackers(&self, attack: &Attack, victim: &[&str]) -> Result<Running, String> {
@@ -101,6 +102,8 @@ impl Terms {
     }
 }
 
+/// The figure of a server's `/metrics`, in seconds.
+const ROUND_COST: &str = "skipstone_driver_round_cost_max_seconds";
 /// 50 clients are connected after a tenth of it.
 const CONNECTING: Duration = Duration::from_secs(1);
 const THAW: Duration = Duration::from_secs(40);

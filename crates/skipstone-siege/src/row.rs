@@ -34,6 +34,10 @@ pub struct Round {
     pub operator: Operator,
     /// What the attack sent to the server.
     pub sent: Sent,
+    /// The greatest work of one round of the server's driver since its start, counted by what it read; nothing of
+    /// servers that do not say.
+    #[serde(default)]
+    pub round_cost_max_ms: Option<f64>,
 }
 
 /// Good clients' lines.
@@ -121,6 +125,9 @@ impl Row {
             if round.under.lost + round.under.dropped > 0 {
                 faults.push(format!("{} lines lost, {} clients dropped", round.under.lost, round.under.dropped));
             }
+            if let Some(cost) = round.round_cost_max_ms.filter(|cost| *cost > ROUND_MS) {
+                faults.push(format!("a round of {cost:.1} ms"));
+            }
             let Operator { visits, served, slowest_ms, stream_cuts, stream_gap_ms } = round.operator;
             if served < visits || slowest_ms > NEWCOMER_MS {
                 faults.push(format!("operator let in {served} times of {visits}"));
@@ -170,6 +177,8 @@ const NOISE_MS: f64 = 2.0;
 const MACHINE_RATIO: f64 = 1.1;
 /// Within this a newcomer is in.
 const NEWCOMER_MS: f64 = 2_000.0;
+/// What one round of a driver may take.
+const ROUND_MS: f64 = 5.0;
 /// Events are a second apart, and may be late by two.
 const STREAM_GAP_MS: f64 = 3_000.0;
 /// The library's default budget of what peers make it hold.
@@ -191,6 +200,7 @@ mod tests {
             newcomers,
             operator: Operator { visits: 8, served: 8, ..Operator::default() },
             sent: Sent::default(),
+            round_cost_max_ms: Some(2.1),
         };
         let memory = Memory { before: 50 << 20, peak: 60 << 20, back_s: Some(0.0) };
         Row {
@@ -212,7 +222,7 @@ mod tests {
 
     #[test]
     fn each_fault_is_a_miss_at_any_latency() {
-        let faulty: [fn(&mut Row); 12] = [
+        let faulty: [fn(&mut Row); 13] = [
             |row| row.rounds[0].newcomers.connected = 19,
             |row| row.rounds[0].newcomers = Newcomers::default(),
             |row| row.rounds[0].newcomers.slowest_ms = Some(2_001.0),
@@ -223,6 +233,7 @@ mod tests {
             |row| row.rounds[0].operator.slowest_ms = 2_001.0,
             |row| row.rounds[0].operator.stream_cuts = 1,
             |row| row.rounds[0].operator.stream_gap_ms = 3_001.0,
+            |row| row.rounds[0].round_cost_max_ms = Some(5.1),
             |row| row.memory.peak = 307 << 20,
             |row| row.memory.back_s = None,
         ];

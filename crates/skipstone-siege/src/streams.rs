@@ -54,13 +54,13 @@ impl<T: Read + Write> Stream for T {}
 impl Streams {
     pub(crate) fn new(script: Script, to: SocketAddr, origin: Origin, crowd: usize, now: Instant) -> Streams {
         let repeats = match script.then {
-            Then::Repeats(unit) => openings::repeated(unit),
+            Then::Repeats(unit) | Then::Drips(unit) => openings::repeated(unit),
             Then::Stays | Then::Leaves(_) => Vec::new(),
         };
         // They do not all come in the same moment.
         let due = |number: usize| match script.then {
             Then::Leaves(span) => now + span * number as u32 / crowd as u32,
-            Then::Stays | Then::Repeats(_) => now,
+            Then::Stays | Then::Repeats(_) | Then::Drips(_) => now,
         };
         let places = (0..crowd).map(|number| Place { line: None, due: due(number) }).collect();
         Streams { script, to, origin, tls: Arc::new(trust::client()), repeats, places, turn: 0 }
@@ -100,7 +100,7 @@ impl Streams {
     fn stay(&self) -> Option<Duration> {
         match self.script.then {
             Then::Leaves(span) => Some(span),
-            Then::Stays | Then::Repeats(_) => None,
+            Then::Stays | Then::Repeats(_) | Then::Drips(_) => None,
         }
     }
 
@@ -108,6 +108,8 @@ impl Streams {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).ok()?;
         socket.bind(&SocketAddr::new(self.origin.address(number), 0).into()).ok()?;
         socket.set_nonblocking(true).ok()?;
+        // Or the system would gather single bytes.
+        socket.set_tcp_nodelay(true).ok()?;
         // It is on its way: what is written before it is there "would block".
         let _ = socket.connect(&self.to.into());
         let tcp: TcpStream = socket.into();
@@ -161,11 +163,17 @@ impl Line {
             self.stage = Stage::Then;
         }
         if self.stage == Stage::Then && !repeats.is_empty() {
-            let room = bucket.room(now).min(repeats.len() - self.written);
-            let count = self.write(&repeats[self.written..self.written + room])?;
-            self.written = (self.written + count) % repeats.len();
-            bucket.take(count);
-            sent.bytes += count as u64;
+            let (turns, most) = if matches!(script.then, Then::Drips(_)) { (DRIPS, 1) } else { (1, repeats.len()) };
+            for _ in 0..turns {
+                let room = bucket.room(now).min(repeats.len() - self.written).min(most);
+                let count = self.write(&repeats[self.written..self.written + room])?;
+                self.written = (self.written + count) % repeats.len();
+                bucket.take(count);
+                sent.bytes += count as u64;
+                if count == 0 {
+                    break;
+                }
+            }
         }
         Ok(())
     }
@@ -197,5 +205,7 @@ fn is_for_later(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
 }
 
+/// Writes of a byte in one turn.
+const DRIPS: usize = 256;
 /// Between the end of a stream and the next one at the same place.
 const AGAIN: Duration = Duration::from_millis(5);

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// The table's head, with the line below it.
 pub const HEAD: &str = "| attack | MB/s, begun | p99 calm / under / decoy | newcomers, slowest \
-    | operator let in, slowest, stream cut | memory before, peak, back | verdict |\n|---|---|---|---|---|---|---|";
+    | operator let in, slowest, stream cut | memory before, peak, back | longest round | verdict |\n|---|---|---|---|---|---|---|---|";
 
 /// One row of the table.
 #[must_use]
@@ -24,12 +24,14 @@ pub fn line(row: &Row) -> String {
     let begun = sum(|round| round.sent.openings as f64);
     let (before, peak) = (row.memory.before >> 20, row.memory.peak >> 20);
     let back = row.memory.back_s.map_or("never".into(), |back| format!("{back:.1} s"));
+    let round = row.rounds.iter().filter_map(|round| round.round_cost_max_ms).reduce(f64::max);
     let mut text = format!(
         "| {} | {rate:.1}, {begun} | {calm} / {under} / {decoy} | {connected} of {attempted}, {} \
-         | {served} of {visits}, {}, {cuts} | {before}, {peak} MiB, {back} | ",
+         | {served} of {visits}, {}, {cuts} | {before}, {peak} MiB, {back} | {} | ",
         row.name,
         ms(slowest),
-        ms(operator)
+        ms(operator),
+        ms(round)
     );
     text += match row.verdict() {
         Verdict::Held => "held",

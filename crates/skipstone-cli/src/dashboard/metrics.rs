@@ -127,6 +127,14 @@ fn families(state: &DashboardState) -> Vec<Family> {
             "Datagrams that the kernel dropped for a full receive buffer",
             driver.sockets.receive_drops,
         ),
+        counter("driver_rounds", "Rounds of the drivers' loops", driver.rounds),
+        counter("driver_rounds_cut", "Rounds that ended with something left to read", driver.rounds_cut),
+        gauge(
+            "driver_round_cost_max",
+            "The greatest work of one round's reading, counted by what was read",
+            driver.round_cost_max.as_secs_f64(),
+        )
+        .in_unit(Unit::Seconds),
         counter("ticks", "Ticks of the game loop", state.meters.ticks()),
         gauge("tick_slowest", "The slowest tick of the last second, from when it was due", frame.slowest_tick_ms / 1e3)
             .in_unit(Unit::Seconds),

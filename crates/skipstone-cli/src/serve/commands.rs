@@ -301,9 +301,12 @@ fn driver(driver: &DriverStats) -> [String; 4] {
         ("bad PROXY headers", streams.bad_proxy_headers),
         ("not taken", streams.not_taken),
         ("foreign", streams.foreign),
+        ("cost too much", streams.too_dear),
     ]);
     let calls = named(&[
         ("rounds", driver.rounds),
+        ("rounds cut", driver.rounds_cut),
+        ("greatest cost of a round in microseconds", driver.round_cost_max.as_micros() as u64),
         ("send calls", driver.send_calls),
         ("send errors", driver.send_errors),
         ("kernel receive drops", driver.sockets.receive_drops),

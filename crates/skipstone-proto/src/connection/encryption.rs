@@ -30,6 +30,11 @@ impl Connection {
         is_taken.then_some(()).ok_or(DropReason::BadHandshake)
     }
 
+    /// Whether a part of the handshake that is still to come takes a signature.
+    pub(crate) fn will_sign(&mut self) -> bool {
+        self.security.session().is_some_and(|session| session.will_sign())
+    }
+
     /// Handles the session's timeout: the session retransmits, or fails.
     pub(super) fn handle_session_timeout(&mut self, cx: &mut Context<'_>) {
         let Some(session) = self.security.session() else { return };

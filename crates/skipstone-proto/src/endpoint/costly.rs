@@ -23,7 +23,7 @@ pub(super) struct Waiting {
 }
 
 /// Of one round, which ends with [`Endpoint::handle_timeout`](super::state::Endpoint::handle_timeout). One more may begin while
-/// something is left.
+/// something is left. What a round overdraws, the next ones have less.
 const ROUND: Cost = Cost::micros(2_000);
 /// Of 1,500 bytes at most.
 const WAITING_MAX: usize = 256;
@@ -37,7 +37,7 @@ impl Costly {
     }
 
     pub(super) fn begin_round(&mut self) {
-        self.left = ROUND;
+        self.left = ROUND.min(self.left + ROUND);
     }
 
     /// Whether this round has room for another.

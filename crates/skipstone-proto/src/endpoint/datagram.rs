@@ -60,6 +60,9 @@ impl Endpoint {
             Datagram::Challenge(challenge) => {
                 return self.on_path(now, path, challenge.to, |c, cx| c.handle_challenge(cx.now, &challenge))?;
             }
+            Datagram::Crypto { to, .. } if !self.costly.has_room() && self.will_sign(&path, to) => {
+                return self.put_off(now, path, bytes);
+            }
             Datagram::Crypto { to, from, bytes } => {
                 return self.on_session(now, path, to, length, |c, cx| c.handle_crypto(cx, from, bytes));
             }
@@ -119,16 +122,26 @@ impl Endpoint {
         }
         let index = found?;
         let connection = self.slots.connection_at(index).ok_or(DropReason::UnknownConnection)?;
-        let opened_by = connection.opened_by();
+        let (opened_by, would_sign) = (connection.opened_by(), connection.will_sign());
         let cx = &mut Context { now, events: &mut self.events, scratch: &mut self.scratch };
         let result = act(connection, cx);
+        let has_signed = would_sign && !connection.will_sign();
         if let Some(why) = connection.refusal().map(shorten)
             && let Some(opened) = self.directory.opened.get(&opened_by).copied()
         {
             self.refuse_stranger(path, length, opened_by.1, opened.nonce, code::SECURITY, &why);
         }
+        if has_signed {
+            self.on_signature();
+        }
         self.after(index);
         result
+    }
+
+    /// Whether this is a handshake whose ClientHello is not whole: nothing of the client's can overtake what is missing.
+    fn will_sign(&mut self, path: &Path, id: u32) -> bool {
+        let found = self.find_on_path(path, id).ok();
+        found.and_then(|index| self.slots.connection_at(index)).is_some_and(|connection| connection.will_sign())
     }
 
     fn handle_hello(&mut self, now: Time, path: Path, hello: &Hello<'_>, length: usize) -> Result<(), DropReason> {
@@ -266,6 +279,9 @@ impl Endpoint {
         let slot = self.slots.at(opened.index);
         let local = slot.and_then(|slot| slot.connection.as_ref()).map(|c| c.ids().local);
         let id = local.ok_or(DropReason::UnknownConnection)?;
+        if !self.costly.has_room() && self.will_sign(&path, id) {
+            return self.put_off(now, path, bytes);
+        }
         let length = bytes.len();
         self.on_session(now, path, id, length, |c, cx| c.handle_open(cx, open, bytes))
     }

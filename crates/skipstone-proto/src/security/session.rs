@@ -44,6 +44,11 @@ pub trait Session: Send {
         u64::from(self.is_established())
     }
 
+    /// Whether a part of the handshake that is still to come takes this side's signature.
+    fn will_sign(&self) -> bool {
+        false
+    }
+
     /// Bytes that the session holds while its handshake is under way, approximately.
     fn handshake_bytes(&self) -> usize {
         16_384

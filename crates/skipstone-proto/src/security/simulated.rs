@@ -239,6 +239,10 @@ impl Session for SimulatedSession {
         8_192
     }
 
+    fn will_sign(&self) -> bool {
+        self.role == Role::Server && self.stage == Stage::Waiting
+    }
+
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool {
         let Some((header, _)) = bytes.split_first_chunk::<FLIGHT_HEADER_BYTES>() else { return false };
         let [kind, number, share @ ..] = *header;

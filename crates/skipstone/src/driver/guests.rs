@@ -44,7 +44,8 @@ impl Guests {
 
     /// What it has cost to handle datagrams of sessions since the last call, beside what any datagram costs.
     pub(super) fn take_cost(&mut self) -> Cost {
-        self.quic.as_mut().map_or(Cost::ZERO, |quic| quic.take_cost())
+        let dtls = self.dtls.as_mut().map_or(Cost::ZERO, |dtls| dtls.take_cost());
+        dtls + self.quic.as_mut().map_or(Cost::ZERO, |quic| quic.take_cost())
     }
 
     /// Begins no further session: who asks for one asks again, and the process that follows answers.
@@ -97,7 +98,8 @@ impl Guests {
 
     /// Whether somebody waits for a round with room for a signature.
     pub(super) fn has_waiting(&self) -> bool {
-        self.quic.as_ref().is_some_and(|quic| quic.has_waiting())
+        self.dtls.as_ref().is_some_and(|dtls| dtls.has_waiting())
+            || self.quic.as_ref().is_some_and(|quic| quic.has_waiting())
     }
 
     /// Time at which [`Guests::handle_timeout`] must be called next.

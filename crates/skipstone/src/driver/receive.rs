@@ -141,6 +141,7 @@ impl Driver {
                         let is_admitted = endpoint.admits_handshake(now, client);
                         if is_admitted {
                             endpoint.on_handshake_begun(client);
+                            endpoint.on_signature();
                             round.charge(endpoint.handshake_cost());
                         }
                         is_admitted

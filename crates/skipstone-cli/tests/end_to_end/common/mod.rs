@@ -171,6 +171,8 @@ pub(crate) struct Served {
     pub(crate) ws: String,
     pub(crate) address: SocketAddr,
     pub(crate) console: SocketAddr,
+    /// If it was asked for one.
+    pub(crate) dashboard: Option<SocketAddr>,
 }
 
 impl Served {
@@ -194,6 +196,10 @@ impl Served {
         Served {
             ws: after("browsers").unwrap_or_default().to_owned(),
             console: console.trim().replace(' ', ":").parse().expect("an address"),
+            dashboard: text
+                .split("http://")
+                .nth(1)
+                .and_then(|rest| rest.split_whitespace().next()?.trim_end_matches('/').parse().ok()),
             url,
             address,
             running,

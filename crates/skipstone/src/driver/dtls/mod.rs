@@ -17,9 +17,9 @@ use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
 use crate::driver_stats::DtlsStats;
 use crate::net::udp::AddressPair;
 use crate::security::{DtlsServer, DtlsSession, Hello, client_hello, is_sealed};
+use skipstone_proto::{Cost, Endpoint, Network, Path};
 use skipstone_proto::{Duration, Time};
-use skipstone_proto::{Endpoint, Network, Path};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 
 /// The sessions of a server's shared sockets.
@@ -33,7 +33,11 @@ pub(super) struct DtlsGuests {
     places: Places,
     is_inviting: bool,
     next_number: u32,
+    /// ClientHellos with their cookies, which wait for a round with room for a signature, and whose they are.
+    waiting: VecDeque<(u32, Box<[u8]>)>,
     outgoing: Outgoing,
+    /// The work of handshakes since [`DtlsGuests::take_cost`].
+    spent: Cost,
     stats: DtlsStats,
 }
 
@@ -117,7 +121,9 @@ impl DtlsGuests {
             places: Places::new(LIMITS),
             is_inviting: true,
             next_number: NUMBER_FIRST,
+            waiting: VecDeque::new(),
             outgoing: Outgoing::default(),
+            spent: Cost::ZERO,
             stats: DtlsStats::default(),
         }
     }
@@ -125,6 +131,16 @@ impl DtlsGuests {
     /// Begins no further session.
     pub(super) fn stop_inviting(&mut self) {
         self.is_inviting = false;
+    }
+
+    /// What handshakes have cost since the last call.
+    pub(super) fn take_cost(&mut self) -> Cost {
+        core::mem::take(&mut self.spent)
+    }
+
+    /// Whether somebody waits for a round with room for a signature.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Sessions without a connection.
@@ -203,12 +219,38 @@ impl DtlsGuests {
         if is_costly && !endpoint.admits_handshake(now, &guest.addresses.remote) {
             return false;
         }
+        if is_costly && !endpoint.may_sign() {
+            return self.put_off(number, bytes);
+        }
+        if is_costly {
+            endpoint.on_signature();
+            self.spent += endpoint.handshake_cost();
+        }
         guest.hellos += u32::from(is_stranger);
         guest.credit += bytes_on_the_wire(&guest.addresses.remote, bytes.len());
         let path = guest.path(number);
         let is_taken = guest.session.handle_datagram(now, bytes, &mut |content| deliver(endpoint, path, content));
         self.settle(now, number, endpoint);
         is_taken
+    }
+
+    /// Has a ClientHello wait. False if too many do.
+    fn put_off(&mut self, number: u32, bytes: &[u8]) -> bool {
+        let has_room = self.waiting.len() < LIMITS.strangers;
+        if has_room {
+            self.waiting.push_back((number, bytes.into()));
+        }
+        has_room
+    }
+
+    /// Handles what waits, as far as this round has room for signatures.
+    fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
+        while endpoint.may_sign()
+            && let Some((number, bytes)) = self.waiting.pop_front()
+        {
+            let is_taken = self.feed(now, number, &bytes, true, endpoint, &mut |_, _, _| {});
+            self.stats.dropped += u64::from(!is_taken);
+        }
     }
 
     /// Starts a session for an address that sent a ClientHello, if the limits allow.
@@ -316,6 +358,7 @@ impl DtlsGuests {
 
     /// Handles timeouts: retransmits flights, and ends expired sessions.
     pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
+        self.meet_waiting(now, endpoint);
         while let Some((_, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
             let Some(guest) = self.guests.get_mut(&number) else {
                 self.due.pop_first();
@@ -332,6 +375,9 @@ impl DtlsGuests {
 
     /// Time at which [`DtlsGuests::handle_timeout`] must be called next.
     pub(super) fn poll_timeout(&self) -> Time {
+        if self.has_waiting() {
+            return Time::ZERO;
+        }
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 

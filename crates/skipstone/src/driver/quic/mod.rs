@@ -207,7 +207,7 @@ impl QuicGuests {
             return;
         }
         let interval = Duration::from_nanos((endpoint.handshake_cost().as_nanos() * STRANGERS_PART) as u64);
-        if !is_proven && (self.places.is_full() || !self.places.may_begin(now, interval)) {
+        if !is_proven && (self.places.is_full() || !endpoint.may_sign() || !self.places.may_begin(now, interval)) {
             return self.retry(socket, incoming);
         }
         self.spent += endpoint.handshake_cost();
@@ -259,18 +259,17 @@ impl QuicGuests {
         self.settle(now, number, endpoint);
     }
 
-    /// Begins what waits and still may, as far as this round has room for signatures; whatever else it did, it has room for one.
+    /// Begins what waits and still may, as far as this round has room for signatures.
     fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
-        while let Some((socket, incoming)) = self.waiting.pop_front() {
+        while endpoint.may_sign()
+            && let Some((socket, incoming)) = self.waiting.pop_front()
+        {
             if !endpoint.admits_handshake(now, &incoming.remote_address()) {
                 self.stats.dropped += 1;
                 self.quic.ignore(incoming);
                 continue;
             }
             self.begin(now, socket, incoming, endpoint);
-            if !endpoint.may_sign() {
-                return;
-            }
         }
     }
 

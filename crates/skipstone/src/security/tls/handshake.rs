@@ -107,6 +107,11 @@ impl Handshake {
         size_of::<Self>() + tls + self.clear.held_bytes() + self.sealed.held_bytes()
     }
 
+    /// Whether a server waits for the rest of a ClientHello, which it answers with a signature.
+    pub(super) fn will_sign(&self) -> bool {
+        self.side == Side::Server && self.keys.is_none() && self.tls.is_some()
+    }
+
     /// Bytes of the peer's that came under the handshake's keys.
     pub(super) fn heard_sealed(&self) -> usize {
         self.sealed.heard()

@@ -116,6 +116,10 @@ impl Session for TlsSession {
         if self.is_established() { u64::MAX } else { heard as u64 }
     }
 
+    fn will_sign(&self) -> bool {
+        self.handshake.as_ref().is_some_and(|handshake| handshake.will_sign())
+    }
+
     fn handshake_bytes(&self) -> usize {
         size_of::<Self>() + self.handshake.as_ref().map_or(0, |handshake| handshake.held_bytes())
     }

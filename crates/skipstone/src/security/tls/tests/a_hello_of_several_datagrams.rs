@@ -80,6 +80,20 @@ fn sessions(is_known: bool) -> Arc<Sessions> {
 }
 
 #[test]
+fn a_server_signs_with_its_last_datagram() {
+    let sessions = sessions(true);
+    let mut client = TlsSession::client(START, sessions.client.clone(), TRANSCRIPT).expect("it is made");
+    let mut server = TlsSession::server(START, sessions.server.clone(), TRANSCRIPT).expect("it is made");
+    let hello = said(&mut client);
+    assert!(hello.len() > 1 && !client.will_sign());
+    for datagram in hello {
+        assert!(server.will_sign() && said(&mut server).len() <= 1, "nothing but acknowledgements");
+        assert!(server.handle_handshake(START, &datagram));
+    }
+    assert!(!server.will_sign() && said(&mut server).len() > 1, "the certificate and what is signed");
+}
+
+#[test]
 fn two_datagrams_begin_a_handshake_whichever_comes_first() {
     let sessions = sessions(true);
     for order in [[0, 1], [1, 0]] {
