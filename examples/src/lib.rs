@@ -44,7 +44,7 @@ mod documents {
     #[doc = include_str!("../../docs/guide/measuring.md")]
     mod measuring {}
 
-    /// The defaults in the README's table of limits.
+    /// The defaults in the table of docs/limits.md.
     ///
     /// ```
     /// use skipstone::{ChannelRule, ClientConfig, DeliveryMode, ServerConfig, Settings};

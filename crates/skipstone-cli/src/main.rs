@@ -36,7 +36,7 @@ struct CommandLine {
 enum ToolCommand {
     /// Run a server: every line that a client sends goes to all of them
     Serve(Box<serve::ServeArguments>),
-    /// Let hundreds of clients talk at a fixed rate, and prove that every line arrives once, in order, unchanged
+    /// Run hundreds of clients at a fixed rate, and verify that every line arrives once, in order, unchanged
     Stress(Box<stress::StressArguments>),
     /// Run one plan with every transport, and compare the results
     Compare(Box<compare::CompareArguments>),
@@ -49,7 +49,7 @@ enum ToolCommand {
     Record(recording::command::RecordArguments),
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
-    /// Measure what a server costs, beside other transports, over sockets
+    /// Measure the CPU cost of a server over real sockets, compared with other transports
     Bench(bench::BenchArguments),
     /// The server's process of a bench
     #[command(hide = true)]
@@ -57,7 +57,7 @@ enum ToolCommand {
     /// The load's process of a bench
     #[command(hide = true)]
     BenchLoad { task: String },
-    /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure what that costs
+    /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure the cost
     #[cfg(feature = "db")]
     Db(skipstone_db::DbArguments),
     /// Left out of this build: databases
@@ -67,9 +67,9 @@ enum ToolCommand {
     /// Build a game server, deploy it to its machines, and roll back if it is unhealthy there
     #[cfg(feature = "deploy")]
     Deploy(skipstone_deploy::DeployArguments),
-    /// Put a bad network between real programs: a relay anywhere, a link between two namespaces on Linux
+    /// Put a bad network between real programs: a relay on any system, a link between two namespaces on Linux
     Netem(netem::NetemArguments),
-    /// Chat with everybody on a server
+    /// Chat with all clients of a server
     Chat(chat::ChatArguments),
 }
 

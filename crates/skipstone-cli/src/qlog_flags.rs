@@ -11,7 +11,7 @@ pub(crate) struct QlogFlags {
     /// contents. Files that are there stay
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<String>,
-    /// Bytes of all these files, at which the log stops
+    /// Total size of these files at which the log stops
     #[arg(long, value_name = "BYTES", default_value = "256MiB", requires = "qlog")]
     pub(crate) qlog_max: Size,
 }

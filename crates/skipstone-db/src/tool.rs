@@ -22,7 +22,7 @@ pub struct DbArguments {
     url: Option<String>,
     #[command(flatten)]
     credentials: Credentials,
-    /// Write the answer as JSON to a file; `-` prints it in place of the text
+    /// Write the answer as JSON to a file; `-` prints it instead of the text
     #[arg(long, value_name = "FILE", global = true)]
     json: Option<String>,
     #[command(subcommand)]
@@ -34,7 +34,7 @@ pub struct DbArguments {
 enum Command {
     #[command(flatten)]
     Records(DbCommand),
-    /// Measure all of them, for each durability that the engine offers, in a table of their own
+    /// Measure all of them, for each durability that the engine offers, in a separate table
     Bench(Box<BenchFlags>),
 }
 

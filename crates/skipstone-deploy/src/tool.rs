@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("help.txt"), args_conflicts_with_subcommands = false)]
 pub struct DeployArguments {
-    /// What is built, and where it goes
+    /// The plan: builds and targets
     #[arg(long, value_name = "FILE", default_value = "deploy.toml", global = true)]
     config: PathBuf,
     /// Only this target; may be given several times
     #[arg(long, value_name = "NAME", global = true)]
     target: Vec<String>,
-    /// Show each command and run none
+    /// Print each command without running it
     #[arg(long, global = true)]
     dry_run: bool,
-    /// Print a deploy.toml to begin with
+    /// Print a deploy.toml to start from
     #[arg(long)]
     example: bool,
     #[command(subcommand)]
@@ -31,11 +31,11 @@ pub struct DeployArguments {
 /// What else can be done.
 #[derive(Debug, Clone, clap::Subcommand)]
 enum DeployCommand {
-    /// What is current where, and whether it is well
+    /// Show each target's current release and whether it is healthy
     Status,
-    /// Back to the release before the current one, or to this one
+    /// Roll back to the release before the current one, or to this one
     Rollback { release: Option<String> },
-    /// What was deployed when
+    /// Show what was deployed and when
     Log {
         /// Lines of each target
         #[arg(short = 'n', long, default_value_t = 20)]

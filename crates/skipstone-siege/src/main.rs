@@ -23,7 +23,7 @@ struct Line {
 enum Order {
     /// Names the attacks
     List,
-    /// Plays attacks, a line each; exit code 1 if one was missed
+    /// Plays attacks, one line each; exit code 1 if one was not held off
     Play(Play),
     /// Prints the rows of results that --json wrote, those of each file below each other
     Table {

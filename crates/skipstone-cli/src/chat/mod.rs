@@ -30,7 +30,7 @@ pub(crate) struct ChatArguments {
     url: String,
     #[command(flatten)]
     trust: crate::trust::TrustFlags,
-    /// Your name, as the others see it [default: your user name]
+    /// Your name, as other users see it [default: your user name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }

@@ -16,7 +16,7 @@ pub(crate) struct DatabaseFlags {
     /// postgres://…; without a URL, that of SKIPSTONE_DB_URL, else sqlite:skipstone.db
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     db: Option<String>,
-    /// With --db: how much may wait for the database before records are dropped and counted
+    /// With --db: bytes that may wait for the database before records are dropped and counted
     #[arg(long, value_name = "BYTES", default_value = "16MiB", requires = "db")]
     db_queue: Option<Size>,
     #[command(flatten)]

@@ -79,14 +79,14 @@ pub(crate) struct ServeArguments {
     #[cfg(not(feature = "db"))]
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
     pub(crate) db: Option<String>,
-    /// How much may wait for one client before it is disconnected as too slow
+    /// Bytes that may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
     #[command(flatten)]
     pub(crate) recording: recording::RecordingFlags,
     #[command(flatten)]
     pub(crate) qlog: QlogFlags,
-    /// Clients at once; further ones are told that the server is full
+    /// Maximum number of clients; further ones are refused because the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
     #[command(flatten)]

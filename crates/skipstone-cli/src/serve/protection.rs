@@ -19,7 +19,7 @@ pub(crate) struct ProtectionFlags {
     /// [default: skipstone/identity.pem where this user's programs keep their state]
     #[arg(long, value_name = "FILE", conflicts_with = "cert")]
     pub(crate) identity: Option<PathBuf>,
-    /// Let in native clients without encryption too (skip+plain://)
+    /// Also accept native clients without encryption (skip+plain://)
     #[arg(long)]
     pub(crate) allow_plain: bool,
 }

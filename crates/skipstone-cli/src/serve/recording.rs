@@ -13,7 +13,7 @@ pub(crate) struct RecordingFlags {
     /// An existing recording is kept: the new one, also that after a restart, has the next number in its name, as game.2.rec
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
-    /// Bytes of the recording, at which it stops
+    /// Size at which the recording stops
     #[arg(long, value_name = "BYTES", default_value = "64MiB", requires = "record")]
     record_max: Size,
 }

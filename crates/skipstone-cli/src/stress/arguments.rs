@@ -64,7 +64,7 @@ pub(crate) struct StressArguments {
     pub(crate) report: Option<String>,
     #[command(flatten)]
     pub(crate) qlog: QlogFlags,
-    /// Replays the random choices of lines and of the simulated network
+    /// Seed of random lines and of the simulated network; repeats a run's choices
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
@@ -91,10 +91,10 @@ pub(crate) struct StressArguments {
 pub(crate) struct Protection {
     #[command(flatten)]
     pub(crate) trust: trust::TrustFlags,
-    /// Native clients without encryption, for comparison; the run's own server lets them in
+    /// Native clients without encryption, for comparison; the run's own server accepts them
     #[arg(long)]
     pub(crate) plain: bool,
-    /// Native clients inside of DTLS sessions of this version (skip+dtls://), for comparison
+    /// Native clients in DTLS sessions of this version (skip+dtls://), for comparison
     #[arg(long, value_name = "VERSION", conflicts_with = "plain")]
     pub(crate) dtls: Option<trust::Dtls>,
 }

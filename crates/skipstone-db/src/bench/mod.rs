@@ -40,13 +40,13 @@ pub(crate) struct BenchFlags {
     /// Accounts in the table
     #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
     pub(crate) records: u32,
-    /// Accounts, their changes and what is asked follow from it
+    /// Seed of accounts, changes and queries
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// How long each measurement takes
     #[arg(long, value_name = "TIME", default_value = "500ms")]
     pub(crate) each: Span,
-    /// Every combination of durability, work, way of asking and number of connections
+    /// Every combination of durability, work, statement form and number of connections
     #[arg(long)]
     pub(crate) full: bool,
     /// Change innodb_flush_log_at_trx_commit of a whole server of MariaDB or MySQL for the time of the bench, which needs the right

@@ -16,19 +16,19 @@ pub(crate) use answer::Answer;
 /// What is to be done with a database.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub(crate) enum DbCommand {
-    /// Make the tables, or bring them up to date
+    /// Create the tables, or update them
     Create,
-    /// Drop the tables with all that is in them
+    /// Drop the tables with their contents
     Delete {
-        /// Do it; without this, only what would be dropped is said
+        /// Drop them; without this flag, only list what would be dropped
         #[arg(long)]
         yes: bool,
     },
-    /// Add N accounts, which follow from the seed
+    /// Add N accounts, determined by the seed
     Add {
         /// How many
         count: u32,
-        /// The accounts follow from it
+        /// Seed of the accounts
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
@@ -37,25 +37,25 @@ pub(crate) enum DbCommand {
         /// Its number
         id: i64,
     },
-    /// Count what there is, and its size
+    /// Number of rows, and their size
     Stats,
-    /// Read N accounts by their numbers, which follow from the seed
+    /// Read N accounts by number, chosen by the seed
     Seek {
         /// How many
         count: u32,
-        /// The accounts follow from it
+        /// Seed of the accounts
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// Change N accounts, each by a statement and a commit of its own
+    /// Change N accounts, each with its own statement and commit
     Update {
         /// How many
         count: u32,
-        /// The accounts and their changes follow from it
+        /// Seed of the accounts and their changes
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// The first N accounts by the number without an index, and by the one with an index
+    /// The first N accounts by the column without an index, and by the one with an index
     Rank {
         /// How many
         count: u32,

@@ -22,11 +22,11 @@ pub(crate) enum Preset {
     Fanout(Fanout),
     /// Each client sends lines, and each comes back to its sender (BenchmarkNet: 1,000 clients, 48 bytes, 15/s)
     Echo(Echo),
-    /// Clients that are connected and say nothing
+    /// Clients that are connected and send nothing
     Idle(Idle),
-    /// As fanout, by clients that used many channels once, which fell idle
+    /// Like fanout, with clients that used many channels once, which are now idle
     Channels(Channels),
-    /// Lines that go there and back as fast as they can (NetworkBenchmarkDotNet: 500 clients, 32 bytes)
+    /// Lines that go back and forth as fast as possible (NetworkBenchmarkDotNet: 500 clients, 32 bytes)
     Pingpong(Pingpong),
 }
 
@@ -41,7 +41,7 @@ pub(crate) struct Fanout {
     /// Length of a line, 24 to 1,000 bytes
     #[arg(short, long, value_name = "BYTES", default_value = "100")]
     size: Size,
-    /// Search for the most clients that pass, within the bounds; --clients is not used then
+    /// Search for the greatest number of clients that pass, within the bounds; ignores --clients
     #[arg(long)]
     find_limit: bool,
     /// Where the search begins and ends
@@ -99,7 +99,7 @@ pub(crate) struct Pingpong {
     /// Clients, each with a socket of its own; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "500")]
     clients: Vec<u32>,
-    /// Lines of each client that are on their way
+    /// Lines of each client in flight
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1,10",
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     in_flight: Vec<u32>,
@@ -116,7 +116,7 @@ pub(crate) struct Pingpong {
 /// Flags of all presets.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Common {
-    /// How long is measured
+    /// Duration of the measurement
     #[arg(short, long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Span,
     /// How long everything runs before that: until paths have proved that they lose nothing, and connections are as they
@@ -137,7 +137,7 @@ pub(crate) struct Common {
     /// How often everything is run, in turns; the round in the middle counts, and all must pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
-    /// Where it is played: `veth` is two namespaces and a cable, and needs root [default: veth if that is possible]
+    /// Where it runs: `veth` is two namespaces and a virtual cable, and needs root [default: veth if possible]
     #[arg(long, value_enum, value_name = "NETWORK", hide_possible_values = true)]
     pub(crate) network: Option<Network>,
     /// The core of the server's process, or `any`
@@ -146,7 +146,7 @@ pub(crate) struct Common {
     /// The core of the load's process, or `any`; of several processes the first has the first of a list, and so on round
     #[arg(long, value_name = "CPU,CPU,…", default_value = "1")]
     pub(crate) load_cpu: Cores,
-    /// Processes that share the load: each has as many clients as the others, and they look at the same clock
+    /// Processes that share the load, with equal numbers of clients and a common clock
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) load_processes: u32,
     /// The server's ticks a second [default: 60; pingpong: 1000]

@@ -59,10 +59,10 @@ use validity::Validity;
 pub struct CompareArguments {
     /// The plan: a TOML file, such as plans/spatialos-25.toml
     plan: String,
-    /// In virtual time, over a model link: exact, and the same to the digit on every machine
+    /// In virtual time, over a model link: exact, with identical figures on every machine
     #[arg(long)]
     simulated: bool,
-    /// Runs of each transport, each with other chances [default: 3, for real 1]
+    /// Runs of each transport, each with another seed [default: 3, for real 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
     /// How long updates are sent in a real run [default: 25]
@@ -98,7 +98,7 @@ pub struct CompareArguments {
     /// Write the report here: one HTML file with curves, which needs no network
     #[arg(long, value_name = "FILE")]
     report: Option<String>,
-    /// Write the tables here as a page in Markdown, with what was measured and how to repeat it
+    /// Write the tables here as a Markdown page, with the setup and the command that repeats it
     #[arg(long, value_name = "FILE")]
     results_page: Option<String>,
     /// Capture both ends of each real run into PREFIX-TRANSPORT-MODE-SEED-a.pcap and …-b.pcap

@@ -93,10 +93,10 @@ pub(crate) struct LinkValues {
     /// The way back's part of it; half, if it does not say.
     #[arg(skip)]
     pub(crate) delay_back: Option<Span>,
-    /// Datagrams lost at random, in each direction; in place of bursts and fades too
+    /// Datagrams lost at random, in each direction; also replaces bursts and fades
     #[arg(long, value_name = "PERCENT")]
     pub(crate) loss: Option<Percent>,
-    /// Datagrams lost in bursts, and their mean length: 2%:3; in place of random loss
+    /// Datagrams lost in bursts, and their mean length: 2%:3; replaces random loss
     #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
     pub(crate) burst: Option<Burst>,
     /// The share of the time in which everything is lost, and how long that lasts on average: 2%:300ms
@@ -126,7 +126,7 @@ pub(crate) struct LinkValues {
     /// The rate back to the client, if it differs.
     #[arg(skip)]
     pub(crate) rate_back: Option<BitRate>,
-    /// How long anything waits for that rate before it is dropped
+    /// How long a datagram may wait for that rate before it is dropped
     #[arg(long, value_name = "TIME")]
     pub(crate) queue: Option<Span>,
     #[arg(skip)]

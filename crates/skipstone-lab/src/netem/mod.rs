@@ -53,11 +53,11 @@ pub struct NetemArguments {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum NetemCommand {
-    /// Relay UDP and TCP to a server: any system, no rights
+    /// Relay UDP and TCP to a server: on any system, without privileges
     Relay(Box<RelayArguments>),
-    /// Make two network namespaces and a link between them: Linux, root
+    /// Create two network namespaces and a link between them: on Linux, as root
     Link(Box<LinkArguments>),
-    /// Measure how punctual a link is on this machine, and how many packets it takes
+    /// Measure how punctual a link is on this machine, and how many packets it carries
     Check(precision::CheckArguments),
     /// List the profiles with their values
     Profiles,
@@ -66,7 +66,7 @@ enum NetemCommand {
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("help.txt"))]
 struct RelayArguments {
-    /// Where clients connect to, in place of the server
+    /// Where clients connect, instead of to the server
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: String,
     /// The server
@@ -92,13 +92,13 @@ struct LinkArguments {
 
 #[derive(Debug, Clone, clap::Args)]
 struct ShownFlags {
-    /// Capture both ends into PREFIX-a.pcap and PREFIX-b.pcap; of a relay, UDP alone
+    /// Capture both ends into PREFIX-a.pcap and PREFIX-b.pcap; a relay captures UDP only
     #[arg(long, value_name = "PREFIX")]
     pcap: Option<String>,
-    /// Write the counters here at the end, `-` for standard output in place of the table
+    /// Write the counters here at the end, `-` for standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// No counters meanwhile
+    /// No counters during the run
     #[arg(short, long)]
     quiet: bool,
 }

@@ -10,21 +10,21 @@ use crate::units::Span;
 /// The flags of a path.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct PathFlags {
-    /// A link that people know; the other flags change it
+    /// A predefined link; other flags change it
     #[arg(long, value_name = "NAME")]
     profile: Option<Profile>,
     #[command(flatten)]
     both: LinkSettings,
-    /// Other values on the way there: loss=5%,delay=30ms; `none` takes a value away
+    /// Other values towards the server: loss=5%,delay=30ms; `none` removes a value
     #[arg(long, value_name = "NAME=VALUE,…", help_heading = "The link, in each direction")]
     up: Option<String>,
-    /// Other values on the way back
+    /// Other values towards the client
     #[arg(long, value_name = "NAME=VALUE,…", help_heading = "The link, in each direction")]
     down: Option<String>,
-    /// Nothing gets through from that time on, for so long: 5s:300ms; may be given several times
+    /// An outage, by its beginning and length: 5s:300ms; may be given several times
     #[arg(long, value_name = "TIME:LENGTH", help_heading = "The link, in each direction")]
     outage: Vec<String>,
-    /// Decides all that is left to chance
+    /// Determines everything random
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }

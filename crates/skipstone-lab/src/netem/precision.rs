@@ -26,13 +26,13 @@ pub(crate) struct CheckArguments {
     /// How long
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=600))]
     seconds: u32,
-    /// Bytes of each
+    /// Bytes of each packet
     #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(16..=1_400))]
     bytes: u32,
-    /// Through a relay, which needs no rights, in place of a link between two namespaces
+    /// Through a relay, which needs no privileges, instead of a link between two namespaces
     #[arg(long)]
     relay: bool,
-    /// Write the figures here, `-` for standard output in place of the table
+    /// Write the figures here, `-` for standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
 }

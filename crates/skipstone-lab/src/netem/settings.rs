@@ -41,13 +41,13 @@ pub(crate) struct LinkSettings {
     /// Rate of the link
     #[arg(long, value_name = "BITRATE")]
     rate: Option<BitRate>,
-    /// A recorded link in mahimahi's format, in place of a rate: a line for each 1,504 bytes, with its millisecond
+    /// A recorded link in mahimahi's format instead of a rate: a line for each 1,504 bytes, with its millisecond
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     trace: Option<PathBuf>,
-    /// How long a packet may wait for the rate before it is dropped; 100ms, if it does not say
+    /// How long a packet may wait for the rate before it is dropped; 100ms by default
     #[arg(long, value_name = "TIME")]
     queue: Option<Span>,
-    /// The largest IP packet that gets through; 1500, if it does not say
+    /// The largest IP packet that passes; 1500 by default
     #[arg(long, value_name = "BYTES")]
     mtu: Option<u16>,
 }

@@ -13,9 +13,9 @@ pub struct RecordArguments {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum RecordOrder {
-    /// Say what is in a recording: its length, its players, and each channel's messages
+    /// List what a recording contains: its length, its players, and each channel's messages
     Show {
-        /// The file, as `serve --record` or a game makes it
+        /// The file, written by `serve --record` or by a game
         file: String,
         /// As JSON
         #[arg(long)]

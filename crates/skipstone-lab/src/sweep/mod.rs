@@ -44,13 +44,13 @@ pub struct SweepArguments {
     /// Simulated minutes of each run, at most; less where 1,500,000 updates (peers: 300,000) are sent before
     #[arg(long, value_name = "M", default_value_t = 5.0, value_parser = minutes)]
     minutes: f64,
-    /// Runs of each contender in each setting, whose updates are judged together
+    /// Runs of each contender in each setting; their updates are judged together
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
     loss_seeds: u64,
-    /// Settings that are run at once; as many as there are cores, if it does not say
+    /// Settings that run in parallel; by default one per core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     jobs: Option<u64>,
-    /// The peers beside off, lean and adaptive: any of those of `compare`, or `none`
+    /// The peers to run with off, lean and adaptive: any transport of `compare`, or `none`
     #[arg(long, value_name = "A,B,…", value_parser = peers, default_value = PEERS)]
     transports: Peers,
     /// For short runs, whose percentiles are of few losses: promises hold everywhere, other rules in half of the settings
@@ -59,7 +59,7 @@ pub struct SweepArguments {
     /// Write the result here, `-` for standard output in place of the table; its schema is schema/sweep.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Run nothing: print the settings as plans that `compare` runs
+    /// Run nothing: print the settings as plans for `compare`
     #[arg(long)]
     print: bool,
     /// No progress

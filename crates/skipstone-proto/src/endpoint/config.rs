@@ -57,7 +57,7 @@ pub struct Config {
 /// Limits on the memory that peers make an endpoint hold, in bytes: messages that wait for others or for the
 /// application, channels with state, packets kept for repairs. Connections that exceed a budget are closed with
 /// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that the application has
-/// not polled are dropped and counted. docs/decisions/0077.
+/// not polled are dropped and counted. docs/decisions/budgets.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
     /// Limit for one connection; never less than four receive windows.

@@ -91,15 +91,15 @@ const BARS: [(&str, &str); 13] = [
     ("skipstone adaptive", "skipstone, adaptive (default)"),
     ("skipstone lean", "skipstone, lean"),
     ("skipstone off", "skipstone, off"),
-    ("kcp", "kcp, as it comes"),
+    ("kcp", "kcp, defaults"),
     ("kcp-tuned", "kcp, tuned"),
     ("kcp-fec", "kcp-fec"),
     ("kcp-msg-fec", "kcp-msg-fec"),
     ("kcp-fec-1-1", "kcp, everything twice"),
-    ("quinn", "quinn (QUIC), as it comes"),
+    ("quinn", "quinn (QUIC), defaults"),
     ("quinn-tuned", "quinn, tuned"),
     ("quinn-bbr", "quinn, tuned, with BBR"),
-    ("renet", "renet, as it comes"),
+    ("renet", "renet, defaults"),
     ("renet-tuned", "renet, tuned"),
 ];
 const TITLE: &str = "99.8th percentile of an update's round trip";

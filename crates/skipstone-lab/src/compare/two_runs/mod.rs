@@ -18,7 +18,7 @@ use crate::report::{Exit, Page, PageKind, ReportFile, Sink, Style, Tone};
 pub struct ReportArguments {
     /// A result of `compare --json`
     before: String,
-    /// Another one, which is compared with it
+    /// Another result, which is compared with it
     after: Option<String>,
     /// Write the first result's report here, as `compare --report` does
     #[arg(long, value_name = "FILE")]
