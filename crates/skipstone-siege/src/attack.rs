@@ -30,11 +30,11 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// Whether a decoy can stand in for the server: one that takes streams. Other attacks need answers that only a
-    /// server has.
+    /// Whether a decoy can stand in for the server: one that takes streams, or answers datagrams. Other attacks need answers
+    /// that only a server has.
     #[must_use]
     pub fn has_decoy(&self) -> bool {
-        matches!(self.way, Way::Streams(_))
+        matches!(self.way, Way::Streams(_) | Way::Natives(NativeWay::Opens | NativeWay::Noise))
     }
 
     /// Whether these are the first words of its name, or all.

@@ -1,11 +1,12 @@
-//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it. What an attack does to good
+//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it; or it answers short datagrams, as a
+//! server answers strangers. What an attack does to good
 //! clients of another port while it runs at the decoy is the machine's share, not the server's.
 
 use crate::attack::{Attack, Beneath, Script, Way};
 use crate::trust;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use std::io::{self, ErrorKind, Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -20,12 +21,20 @@ pub(crate) struct Decoy {
 
 impl Decoy {
     pub(crate) fn start(attack: &Attack) -> io::Result<Decoy> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let ends = is_over.clone();
+        if matches!(attack.way, Way::Natives(_)) {
+            let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+            socket.set_read_timeout(Some(PAUSE))?;
+            let address = socket.local_addr()?;
+            let thread = std::thread::spawn(move || echo(&socket, &ends));
+            return Ok(Decoy { address, is_over, thread: Some(thread) });
+        }
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         listener.set_nonblocking(true)?;
-        let (address, is_over) = (listener.local_addr()?, Arc::new(AtomicBool::new(false)));
+        let address = listener.local_addr()?;
         let is_secure = matches!(attack.way, Way::Streams(Script { beneath: Beneath::Tls, .. }));
         let tls = is_secure.then(|| Arc::new(trust::server()));
-        let ends = is_over.clone();
         let thread = std::thread::spawn(move || sink(&listener, tls.as_ref(), &ends));
         Ok(Decoy { address, is_over, thread: Some(thread) })
     }
@@ -64,6 +73,16 @@ impl Taken {
     }
 }
 
+/// Sends back as much of a datagram as a CHALLENGE has.
+fn echo(socket: &UdpSocket, ends: &AtomicBool) {
+    let mut buffer = [0; 2_048];
+    while !ends.load(Ordering::Relaxed) {
+        if let Ok((count, from)) = socket.recv_from(&mut buffer) {
+            let _ = socket.send_to(&buffer[..count.min(CHALLENGE_BYTES)], from);
+        }
+    }
+}
+
 fn sink(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, ends: &AtomicBool) {
     let (mut streams, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
     while !ends.load(Ordering::Relaxed) {
@@ -98,6 +117,8 @@ fn take(stream: TcpStream, tls: Option<&Arc<ServerConfig>>) -> Option<(Taken, bo
     Some((taken, false))
 }
 
+/// WIRE.md, section 2.3.
+const CHALLENGE_BYTES: usize = 48;
 const ANSWER: &[u8] = b"HTTP/1.1 101 Switching Protocols\r\n\r\n";
 /// While nothing comes.
 const PAUSE: Duration = Duration::from_micros(500);
