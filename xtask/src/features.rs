@@ -13,16 +13,30 @@ struct Combination {
     features: &'static str,
     /// Crates, this one with them, build dependencies without.
     crates_max: usize,
+    checks: Checks,
+}
+
+/// What of the library is compiled.
+#[derive(Clone, Copy)]
+enum Checks {
+    Library,
+    /// Its tests, examples and benchmarks, too. What they need of a feature is one of the same switches, so that four
+    /// combinations have all of it.
+    AllTargets,
 }
 
 const fn of(features: &'static str, crates_max: usize) -> Combination {
-    Combination { features, crates_max }
+    Combination { features, crates_max, checks: Checks::Library }
+}
+
+const fn with_tests(features: &'static str, crates_max: usize) -> Combination {
+    Combination { features, crates_max, checks: Checks::AllTargets }
 }
 
 /// None; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch of its
 /// own, so that further pairs would compile nothing that these do not.
 const COMBINATIONS: &[Combination] = &[
-    of("", 25),
+    with_tests("", 25),
     of("websocket", MANY),
     of("self-signed", MANY),
     of("native-roots", MANY),
@@ -47,11 +61,11 @@ const COMBINATIONS: &[Combination] = &[
     of("aws-lc,webtransport", 90),
     of("aws-lc,websocket,self-signed,native-roots", 60),
     of("ring,aws-lc", MANY),
-    of("default", 60),
+    with_tests("default", 60),
     of("default,simulate", MANY),
     of("default,webtransport", 110),
-    of("default,dtls,qlog,simulate,webtransport", MANY),
-    of("default,aws-lc,dtls,simulate,webtransport", MANY),
+    with_tests("default,dtls,qlog,simulate,webtransport", MANY),
+    with_tests("default,aws-lc,dtls,simulate,webtransport", MANY),
 ];
 
 /// No limit of its own.
@@ -81,7 +95,11 @@ impl Combination {
         let text = process::output(listing).ok_or_else(|| format!("`{}`: cargo lists no crates", self.features))?;
         self.judge(&crates(&text))?;
         let mut check = process::cargo(tree);
-        check.args(["clippy", "--quiet", "--all-targets"]).args(arguments).args(["--", "--deny", "warnings"]);
+        let targets = match self.checks {
+            Checks::Library => "--lib",
+            Checks::AllTargets => "--all-targets",
+        };
+        check.args(["clippy", "--quiet", targets]).args(arguments).args(["--", "--deny", "warnings"]);
         process::run(check).map_err(|why| format!("`{}`: {why}", self.features))
     }
 

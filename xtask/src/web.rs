@@ -111,7 +111,8 @@ fn build(tree: &Tree) -> Result<(), String> {
 fn digests_differ(tree: &Tree) -> Result<(), String> {
     let (from, end) = SEEDS;
     let mut cargo = process::cargo(tree);
-    cargo.args(["test", "--package", "skipstone-proto", "--test", "swarm", "--", "--nocapture"]);
+    // WHY --workspace: with these features the protocol is built already.
+    cargo.args(["test", "--workspace", "--test", "swarm", "--", "--nocapture"]);
     cargo.env("SKIPSTONE_SWARM_SEEDS", format!("{from}..{end}")).env("SKIPSTONE_SWARM_DIGESTS", "1");
     let native = digests(cargo)?;
     let mut node = process::command("node", tree);
