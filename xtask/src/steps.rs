@@ -2,10 +2,12 @@
 //! The steps themselves are in `list`.
 
 mod list;
+mod times;
 
 use std::time::{Duration, Instant};
 
 use self::list::{Extent, NAME_WIDTH, STEPS, Step};
+use self::times::Times;
 use crate::arguments::Arguments;
 use crate::failures;
 use crate::tally::Tally;
@@ -46,15 +48,18 @@ fn run_all(steps: &[&Step], extent: Extent, tree: &Tree) -> Tally {
     let started = Instant::now();
     let mut total = Tally::default();
     let mut account = Vec::new();
+    let mut times = Times::read(tree);
     for (index, step) in steps.iter().enumerate() {
         println!("\n=== {}/{} {}: {}", index + 1, steps.len(), step.name, step.about);
         let step_started = Instant::now();
         let (tally, word, note) = settle((step.run)(tree, extent));
-        let elapsed = seconds(step_started.elapsed());
+        let took = step_started.elapsed();
+        let elapsed = seconds(took);
+        let before = times.note(step.name, took).map(|before| format!("(was {})", seconds(before))).unwrap_or_default();
         let separator = if note.is_empty() { "" } else { ": " };
         println!("=== {} {word} after {elapsed}{separator}{note}", step.name);
         total += tally;
-        account.push(format!("{:width$}  {word:7}  {elapsed:>8}  {note}", step.name, width = NAME_WIDTH));
+        account.push(format!("{:width$}  {word:7}  {elapsed:>8} {before:14}  {note}", step.name, width = NAME_WIDTH));
     }
     failures::tell_again();
     println!("\n=== summary, {} in all", seconds(started.elapsed()));
