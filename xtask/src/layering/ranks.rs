@@ -120,7 +120,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["play"],
             &["attacker", "good", "operator"],
             &["server"],
-            &["decoy", "players", "quic", "streams"],
+            &["decoy", "natives", "players", "quic", "streams"],
             &["table"],
             &["row"],
             &["sent"],
