@@ -31,6 +31,19 @@ impl Network {
     }
 }
 
+/// Whether an address has no meaning on the internet: loopback, link-local, private (RFC 1918, RFC 4193), or shared by a provider's
+/// customers (RFC 6598). Behind it is a machine of the operator's own, such as a proxy that passes on many players.
+pub(crate) fn is_local(address: &SocketAddr) -> bool {
+    match address.ip().to_canonical() {
+        IpAddr::V4(ip) => {
+            let [first, second, ..] = ip.octets();
+            let is_shared = first == 100 && second & 0xC0 == 64;
+            ip.is_loopback() || ip.is_private() || ip.is_link_local() || is_shared
+        }
+        IpAddr::V6(ip) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+    }
+}
+
 /// As a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
 impl fmt::Debug for Network {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,6 +57,15 @@ impl fmt::Debug for Network {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_that_means_nothing_on_the_internet_is_local() {
+        let is = |ip: &str| is_local(&SocketAddr::new(ip.parse().expect("an address"), 1));
+        let local = ["127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.7.7", "169.254.1.1", "100.64.0.1", "100.127.9.9"];
+        assert!(local.into_iter().chain(["::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"]).all(is));
+        let global = ["192.0.2.1", "100.63.9.9", "100.128.0.1", "172.32.0.1", "2001:db8::1", "::ffff:192.0.2.1"];
+        assert!(!global.into_iter().any(is));
+    }
 
     #[test]
     fn an_address_in_either_form_is_of_the_same_network() {

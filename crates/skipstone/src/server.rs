@@ -95,6 +95,7 @@ impl Server {
             merging: Some(config.merging),
             handshake_timeout: config.handshake_timeout,
             connections_max: config.connections_max,
+            players_of_network_max: config.players_of_network_max,
             congestion: config.congestion,
             bandwidth_max_per_peer: config.bandwidth_max_per_peer,
             bandwidth_max: config.bandwidth_max,

@@ -52,6 +52,11 @@ pub struct ServerConfig {
     /// Players at once; further clients are told that the server is full. What is closing, was refused, or waits to be
     /// accepted takes no place.
     pub connections_max: u32,
+    /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more places. Behind a trusted
+    /// proxy the players' own addresses count. `None` for three times as many as there are free places, and 8 in any case, so that
+    /// one network leaves a quarter of the places to others; then loopback and private addresses have no limit. With shards, each has an
+    /// equal part of it.
+    pub players_of_network_max: Option<u32>,
     /// Whether background threads or the application run the drivers.
     pub threading: Threading,
     /// Number of drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores
@@ -108,6 +113,7 @@ impl ServerConfig {
             merging: Merging::Flush,
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
+            players_of_network_max: None,
             threading: Threading::default(),
             shards: 1,
             queue_bytes_max: QUEUE_BYTES_MAX,

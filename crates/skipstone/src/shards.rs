@@ -95,8 +95,9 @@ pub(crate) fn listen(
         // Suites of its own: sessions share what they have in common, and count who does.
         let bandwidth_max = config.bandwidth_max.map(|all| all / u64::from(count));
         let memory = share_of(config.memory, count);
-        let own =
-            Config { shard: Shard { index, bits }, suites: security.suites(), bandwidth_max, memory, ..config.clone() };
+        let players_of_network_max = config.players_of_network_max.map(|all| all.div_ceil(count));
+        let (shard, suites) = (Shard { index, bits }, security.suites());
+        let own = Config { shard, suites, bandwidth_max, memory, players_of_network_max, ..config.clone() };
         #[cfg(all(feature = "webtransport", feature = "__tls"))]
         let quic = browsers.webtransport.zip(security.quic()).map(|(rules, server)| (rules, server, own.clone()));
         let mut driver = Driver::born_of(&origin, own)?;

@@ -89,6 +89,10 @@ pub(crate) struct ServeArguments {
     /// Maximum number of clients; further ones are refused because the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
+    /// Clients of one network (IPv4 /24, IPv6 /56) at once; without it three times as many as there are free places, and 8 in any
+    /// case, while loopback and private addresses have no limit
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clients_of_network_max: Option<u32>,
     #[command(flatten)]
     pub(crate) sharing: sharing::SharingFlags,
     #[command(flatten)]
@@ -240,6 +244,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         websocket_rules,
         trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
+        players_of_network_max: arguments.clients_of_network_max,
         shards: arguments.sharing.shards(),
         settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
         congestion: arguments.resilience.congestion(),

@@ -175,11 +175,13 @@ pub enum DropReason {
     InboundRule,
     /// A message that the application had not polled when its connection was closed for exceeding a memory budget.
     OverBudget,
+    /// A client that came, or was accepted, when its network had as many players as it may.
+    NetworkFull,
 }
 
 impl DropReason {
     /// Every reason.
-    pub const ALL: [DropReason; 23] = [
+    pub const ALL: [DropReason; 24] = [
         DropReason::Malformed,
         DropReason::UnknownConnection,
         DropReason::WrongPath,
@@ -203,6 +205,7 @@ impl DropReason {
         DropReason::UnansweredQuery,
         DropReason::InboundRule,
         DropReason::OverBudget,
+        DropReason::NetworkFull,
     ];
 
     /// Its name in statistics.
@@ -231,6 +234,7 @@ impl DropReason {
             DropReason::UnansweredQuery => "unanswered_query",
             DropReason::InboundRule => "inbound_rule",
             DropReason::OverBudget => "over_budget",
+            DropReason::NetworkFull => "network_full",
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use super::config::Everyone;
 use super::groups::Group;
-use super::room::SERVER_IS_FULL;
+use super::room::NoRoom;
 use super::state::Endpoint;
 use crate::channel::{MessageId, Submission};
 use crate::connection::client_handshake::Request;
 use crate::connection::event::{PeerId, code};
-use crate::connection::stats::DropReason;
 use crate::connection::{Connection, Context, Leaves, SendError};
 use crate::path::Path;
 use crate::security::Protection;
@@ -95,12 +94,14 @@ impl Endpoint {
     }
 
     /// Accepts a client that requested a connection. False if the client is no longer waiting, or if every place is taken
-    /// meanwhile: then the client is refused with [`code::FULL`], and [`Event::Closed`](crate::connection::event::Event::Closed)
-    /// follows.
+    /// meanwhile, or every place of its network: then the client is refused with [`code::FULL`], and
+    /// [`Event::Closed`](crate::connection::event::Event::Closed) follows.
     pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
-        if self.is_full() && self.slots.connection(peer).is_some_and(|connection| connection.waits_to_be_accepted()) {
-            self.totals.past.drops.count(DropReason::Full);
-            self.refuse(now, peer, code::FULL, SERVER_IS_FULL);
+        let waiting = self.slots.connection(peer).filter(|connection| connection.waits_to_be_accepted());
+        let remote = waiting.map(|connection| connection.path().remote);
+        if let Some(NoRoom { why, counted }) = remote.and_then(|remote| self.no_place(&remote)) {
+            self.totals.past.drops.count(counted);
+            self.refuse(now, peer, code::FULL, why);
             return false;
         }
         let is_accepted = self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false);

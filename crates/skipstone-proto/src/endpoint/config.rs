@@ -25,6 +25,11 @@ pub struct Config {
     /// when every place is taken is refused with [`code::FULL`](crate::code::FULL). What is closing, was refused, or waits to be
     /// accepted takes no place. With shards, a connection id has room for fewer: half of 2^24 shared among all.
     pub connections_max: u32,
+    /// Players of one [`Network`](crate::Network) at most, those behind a proxy by their own addresses. Further clients of it are
+    /// refused with [`code::FULL`](crate::code::FULL), and counted as [`DropReason::NetworkFull`](crate::DropReason::NetworkFull).
+    /// `None` for three times as many as there are free places, and 8 in any case; then loopback and private addresses have no
+    /// limit. With shards, each endpoint has an equal part of it.
+    pub players_of_network_max: Option<u32>,
     /// The congestion controller, on carriers that lose datagrams.
     pub congestion: Congestion,
     /// This endpoint's shard among several endpoints behind one port.
@@ -103,6 +108,7 @@ impl Config {
             merging: None,
             handshake_timeout: Duration::from_secs(10),
             connections_max: 65_536,
+            players_of_network_max: None,
             congestion: Congestion::default(),
             shard: Shard::default(),
             suites: None,

@@ -39,6 +39,9 @@ impl Config {
         if !(1..=CONNECTIONS_MAX).contains(&self.connections_max) {
             return Err(ConfigError::out_of_range("connections_max", self.connections_max, "1 to 8,388,608"));
         }
+        if self.players_of_network_max == Some(0) {
+            return Err(ConfigError::out_of_range("players_of_network_max", 0, "1 or more, or leave it out"));
+        }
         for (field, cap) in
             [("bandwidth_max_per_peer", self.bandwidth_max_per_peer), ("bandwidth_max", self.bandwidth_max)]
         {
@@ -364,6 +367,12 @@ mod tests {
                 value: "8388609",
                 inside: vec![with(|config| config.connections_max = 8_388_608)],
                 outside: vec![with(|config| config.connections_max = 8_388_609)],
+            },
+            Case {
+                field: "players_of_network_max",
+                value: "0",
+                inside: vec![with(|config| config.players_of_network_max = Some(1))],
+                outside: vec![with(|config| config.players_of_network_max = Some(0))],
             },
             Case {
                 field: "bandwidth_max_per_peer",

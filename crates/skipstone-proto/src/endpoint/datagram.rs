@@ -3,13 +3,12 @@
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
 use super::replies::REPLY_BYTES_MAX;
-use super::room::Room;
+use super::room::{NoRoom, Room};
 use super::state::Endpoint;
 use crate::connection::client_handshake::VERSIONS;
 use crate::connection::event::{PeerId, code};
 use crate::connection::stats::DropReason;
 use crate::connection::{Connection, ConnectionIds, Context};
-use crate::network::Network;
 use crate::path::Path;
 use crate::security::cookie::{Claim, CookieKey};
 use crate::security::{Plain, Security};
@@ -312,12 +311,12 @@ impl Endpoint {
 
     /// Whether the server has room for another client, which is told if there is none.
     fn check_room(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
-        match self.room(&Network::of(&path.remote)) {
+        match self.room(&path.remote) {
             Room::Free => Ok(()),
             Room::Soon => Err(DropReason::TooManyHandshakes),
-            Room::None(why) => {
+            Room::None(NoRoom { why, counted }) => {
                 self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, why);
-                Err(DropReason::Full)
+                Err(counted)
             }
         }
     }

@@ -17,8 +17,15 @@ pub(super) struct Population {
     players: usize,
     newcomers: usize,
     leavers: usize,
-    /// Newcomers of each network that has any.
-    networks: BTreeMap<Network, u32>,
+    /// Networks that have newcomers or players.
+    networks: BTreeMap<Network, OfNetwork>,
+}
+
+/// The connections of one network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct OfNetwork {
+    newcomers: u32,
+    players: u32,
 }
 
 /// As what a connection is counted.
@@ -28,17 +35,19 @@ pub(crate) enum Counted {
     Nothing,
     /// A client of this network that was not accepted, or not yet.
     Newcomer(Network),
-    Player,
+    /// A player of this network, or one that came from it and has moved since.
+    Player(Network),
     Leaver,
 }
 
 impl Counted {
     /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is gone.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
+        let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {
-            (Counted::Newcomer(_), Standing::Newcomer | Standing::Leaver) => self,
-            (_, Standing::Newcomer) => Counted::Newcomer(Network::of(&connection.path().remote)),
-            (_, Standing::Player) => Counted::Player,
+            (Counted::Newcomer(_), Standing::Newcomer | Standing::Leaver) | (Counted::Player(_), Standing::Player) => self,
+            (_, Standing::Newcomer) => Counted::Newcomer(network()),
+            (_, Standing::Player) => Counted::Player(network()),
             (_, Standing::Leaver) => Counted::Leaver,
         }
     }
@@ -58,10 +67,15 @@ impl Population {
         self.players
     }
 
+    /// Those of one network.
+    pub(super) fn players_of(&self, network: &Network) -> usize {
+        self.networks.get(network).map_or(0, |of| of.players as usize)
+    }
+
     /// Whether another client of this network may begin, where `places` is how many players there may be.
     pub(super) fn admits(&self, network: &Network, places: usize) -> bool {
         let left = NEWCOMERS_MAX.saturating_sub(self.newcomers);
-        let of_network = self.networks.get(network).map_or(0, |count| *count as usize);
+        let of_network = self.networks.get(network).map_or(0, |of| of.newcomers as usize);
         of_network < left.min(NEWCOMERS_OF_NETWORK_MAX) && self.leavers < places.saturating_add(NEWCOMERS_MAX)
     }
 
@@ -69,34 +83,41 @@ impl Population {
     pub(super) fn recount(&mut self, before: Counted, now: Counted) {
         // WHY: pages download what is built, and a client without a server's part has players alone.
         if !cfg!(feature = "server") {
-            let count = |counted| usize::from(counted == Counted::Player);
+            let count = |counted| usize::from(matches!(counted, Counted::Player(_)));
             self.players = self.players + count(now) - count(before);
             return;
         }
         match before {
             Counted::Nothing => {}
-            Counted::Newcomer(network) => self.remove_newcomer(network),
-            Counted::Player => self.players -= 1,
+            Counted::Newcomer(network) => {
+                self.newcomers -= 1;
+                self.change(network, |of| of.newcomers -= 1);
+            }
+            Counted::Player(network) => {
+                self.players -= 1;
+                self.change(network, |of| of.players -= 1);
+            }
             Counted::Leaver => self.leavers -= 1,
         }
         match now {
             Counted::Nothing => {}
             Counted::Newcomer(network) => {
                 self.newcomers += 1;
-                *self.networks.entry(network).or_default() += 1;
+                self.change(network, |of| of.newcomers += 1);
             }
-            Counted::Player => self.players += 1,
+            Counted::Player(network) => {
+                self.players += 1;
+                self.change(network, |of| of.players += 1);
+            }
             Counted::Leaver => self.leavers += 1,
         }
     }
 
-    fn remove_newcomer(&mut self, network: Network) {
-        self.newcomers -= 1;
-        if let Some(count) = self.networks.get_mut(&network) {
-            *count -= 1;
-            if *count == 0 {
-                self.networks.remove(&network);
-            }
+    fn change(&mut self, network: Network, change: impl FnOnce(&mut OfNetwork)) {
+        let of = self.networks.entry(network).or_default();
+        change(of);
+        if *of == OfNetwork::default() {
+            self.networks.remove(&network);
         }
     }
 }
@@ -121,8 +142,9 @@ mod tests {
     fn one_network_has_a_quarter_of_the_newcomers() {
         let mut population = filled(1, NEWCOMERS_OF_NETWORK_MAX as u32);
         assert!(!population.admits(&network(0), 1) && population.admits(&network(1), 1));
-        population.recount(Counted::Newcomer(network(0)), Counted::Player);
+        population.recount(Counted::Newcomer(network(0)), Counted::Player(network(0)));
         assert!(population.admits(&network(0), 1));
+        assert_eq!((population.players_of(&network(0)), population.players_of(&network(1))), (1, 0));
         let full = filled(8, NEWCOMERS_MAX as u32 / 8);
         assert!(!full.admits(&network(9), 1));
     }
@@ -150,8 +172,8 @@ mod tests {
         let mut population = filled(3, 5);
         for number in 0..3 {
             for _ in 0..5 {
-                population.recount(Counted::Newcomer(network(number)), Counted::Player);
-                population.recount(Counted::Player, Counted::Leaver);
+                population.recount(Counted::Newcomer(network(number)), Counted::Player(network(number)));
+                population.recount(Counted::Player(network(number)), Counted::Leaver);
                 population.recount(Counted::Leaver, Counted::Nothing);
             }
         }

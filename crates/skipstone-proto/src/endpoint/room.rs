@@ -1,7 +1,9 @@
 //! Whether there is room for another connection: a place for a player, a part of the newcomers' budget, an id.
 
 use super::state::Endpoint;
-use crate::network::Network;
+use crate::connection::stats::DropReason;
+use crate::network::{Network, is_local};
+use core::net::SocketAddr;
 
 /// Room for another client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,29 +11,61 @@ pub(super) enum Room {
     Free,
     /// None for now. What is in the way is soon gone, and a client that waits repeats its OPEN.
     Soon,
-    /// None, for this reason.
-    None(&'static str),
+    None(NoRoom),
 }
 
-/// The reason of a server without a place.
-pub(super) const SERVER_IS_FULL: &str = "the server is full";
+/// Why a client is told that there is no room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct NoRoom {
+    pub(super) why: &'static str,
+    pub(super) counted: DropReason,
+}
+
+const BEHIND: NoRoom = NoRoom { why: "the server is behind", counted: DropReason::Full };
+const FULL: NoRoom = NoRoom { why: "the server is full", counted: DropReason::Full };
+const NETWORK_FULL: NoRoom =
+    NoRoom { why: "the server has no more places for players of your network", counted: DropReason::NetworkFull };
+/// By default, the players of a network and the free places are as three to one at most: one network that takes all it gets leaves a
+/// quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic thresholds).
+const OF_FREE_PLACES: usize = 3;
+/// So many players of a network are let in while there is a place: a household on a server of few places.
+const ALWAYS: usize = 8;
 
 impl Endpoint {
+    /// Room for another client from this address.
+    pub(super) fn room(&self, remote: &SocketAddr) -> Room {
+        if self.is_behind() {
+            return Room::None(BEHIND);
+        }
+        if let Some(none) = self.no_place(remote) {
+            return Room::None(none);
+        }
+        let admits = self.population.admits(&Network::of(remote), self.places());
+        if admits && self.directory.ids.has_room() { Room::Free } else { Room::Soon }
+    }
+
+    /// Why there is no place for another player from this address, if there is none.
+    pub(super) fn no_place(&self, remote: &SocketAddr) -> Option<NoRoom> {
+        if self.is_full() {
+            return Some(FULL);
+        }
+        let players = self.population.players_of(&Network::of(remote));
+        (players >= self.players_of_network_max(remote)).then_some(NETWORK_FULL)
+    }
+
     /// Whether every place for a player is taken.
-    pub(super) fn is_full(&self) -> bool {
+    fn is_full(&self) -> bool {
         self.population.players() >= self.places()
     }
 
-    /// Room for another client of this network.
-    pub(super) fn room(&self, network: &Network) -> Room {
-        if self.is_behind() {
-            return Room::None("the server is behind");
+    /// How many players there may be of this address's network, by the places that are free now.
+    fn players_of_network_max(&self, remote: &SocketAddr) -> usize {
+        let free = self.places().saturating_sub(self.population.players());
+        match self.config.players_of_network_max {
+            Some(most) => most as usize,
+            None if is_local(remote) => usize::MAX,
+            None => (OF_FREE_PLACES * free >> self.config.shard.bits).max(ALWAYS),
         }
-        if self.is_full() {
-            return Room::None(SERVER_IS_FULL);
-        }
-        let is_free = self.population.admits(network, self.places()) && self.directory.ids.has_room();
-        if is_free { Room::Free } else { Room::Soon }
     }
 
     /// Room for another connection of this endpoint's own.
@@ -58,12 +92,11 @@ mod tests {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };
         let mut endpoint = Endpoint::new(config, [7; 32]).expect("it is good");
         let path = Path { socket: 0, local: None, remote: ([192, 0, 2, 1], 7_777).into(), carrier: Carrier::UDP };
-        let network = Network::of(&path.remote);
-        assert_eq!((endpoint.room(&network), endpoint.may_connect()), (Room::Free, true));
+        assert_eq!((endpoint.room(&path.remote), endpoint.may_connect()), (Room::Free, true));
         while endpoint.directory.ids.has_room() {
             endpoint.directory.ids.assign(&mut endpoint.secrets.rng, 0);
         }
-        assert_eq!((endpoint.room(&network), endpoint.is_full()), (Room::Soon, false));
+        assert_eq!((endpoint.room(&path.remote), endpoint.is_full()), (Room::Soon, false));
         assert!(endpoint.connect(Time::ZERO, path, b"").is_err());
     }
 }
