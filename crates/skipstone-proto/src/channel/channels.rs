@@ -6,7 +6,6 @@
 mod queueing;
 
 use super::classes::{ClassId, Classes};
-use super::footprint::PER_WINDOW_BYTE;
 use super::inbox::{Inbox, Messages};
 use super::incoming::Arrival;
 use super::outgoing::{Outgoing, Receipt, Stopped};
@@ -35,7 +34,7 @@ pub(crate) struct Channels {
     window: SendWindow,
     /// Window cost of messages that arrived and cannot be delivered yet.
     held_bytes: u64,
-    /// Memory of it beyond that.
+    /// Memory of these.
     held_footprint: u64,
     /// Whether a channel may hold incomplete unreliable messages.
     has_perishables: bool,
@@ -377,7 +376,7 @@ impl Channels {
 
     /// Memory that the peer's messages take: messages that wait for earlier ones, and channels with state.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        PER_WINDOW_BYTE * self.held_bytes + self.held_footprint + self.table.memory_bytes()
+        self.held_footprint + self.table.memory_bytes()
     }
 
     /// Whether incomplete unreliable messages are held, whose fragments may never all arrive.

@@ -1,18 +1,32 @@
 //! The memory that received messages really occupy while they cannot be delivered: the window counts only the bytes
 //! that a sender can know, without maps, nodes and channels that hold one byte each.
 
-use super::reassembly::Reassembly;
-use bytes::Bytes;
-
-/// A channel that holds something back: the part that is allocated for it, and a leaf of the map of early messages.
-pub(super) const HELD_BYTES: u64 = 256 + leaf::<u64, Bytes>();
-/// An incomplete message: its place in the map of its channel, and a leaf of the map of its fragments.
-pub(super) const PARTIAL_BYTES: u64 = leaf::<u64, Reassembly>() / 4 + leaf::<u32, Bytes>();
-/// A held byte of the window stands for so many of memory: a map's entries fill its nodes to 5 of 11 at least, and the
-/// allocator rounds up.
-pub(super) const PER_WINDOW_BYTE: u64 = 2;
-
-/// A leaf of a B-tree: 11 entries and some.
-const fn leaf<K, V>() -> u64 {
-    11 * (size_of::<K>() as u64 + size_of::<V>() as u64) + 32
+/// Memory of an allocation of so many bytes: a header of 8 and steps of 16, at least 32 (glibc, malloc(3)). Nothing is allocated for
+/// none.
+pub(crate) const fn allocated(bytes: usize) -> u64 {
+    if bytes == 0 {
+        return 0;
+    }
+    let chunk = (bytes + ALLOCATION_HEADER).next_multiple_of(ALLOCATION_STEP);
+    if chunk < ALLOCATION_MIN { ALLOCATION_MIN as u64 } else { chunk as u64 }
 }
+
+/// Memory of a B-tree map with so many entries. A leaf has room for 11. Keys that rise leave 7 to each leaf, and keys in any order
+/// between 7 and 8; an inner node is a leaf with 12 edges.
+pub(crate) const fn map_bytes<K, V>(entries: usize) -> u64 {
+    let leaf = LEAF_ENTRIES * (size_of::<K>() + size_of::<V>()) + LEAF_HEADER;
+    if entries <= LEAF_ENTRIES {
+        return if entries == 0 { 0 } else { allocated(leaf) };
+    }
+    let leaves = entries.div_ceil(ENTRIES_OF_LEAF);
+    let inner = leaves.div_ceil(ENTRIES_OF_LEAF);
+    leaves as u64 * allocated(leaf) + inner as u64 * allocated(leaf + (LEAF_ENTRIES + 1) * size_of::<usize>())
+}
+
+const ALLOCATION_HEADER: usize = 8;
+const ALLOCATION_STEP: usize = 16;
+const ALLOCATION_MIN: usize = 32;
+const LEAF_ENTRIES: usize = 11;
+const ENTRIES_OF_LEAF: usize = 7;
+/// A pointer to the parent, the place in it, and a count.
+const LEAF_HEADER: usize = 16;

@@ -1,6 +1,7 @@
 //! Limits of the messages that clients send, per channel: direction, length and rate. These limits are local to the
 //! server and are not on the wire.
 
+use super::footprint::map_bytes;
 use crate::time::Time;
 use core::fmt;
 use core::ops::RangeInclusive;
@@ -128,8 +129,6 @@ pub(crate) struct InboundLimits {
 
 /// The number of channels whose rate is stored before entries with a full allowance are removed.
 const CHANNELS_KEPT: usize = 64;
-/// An entry of a map whose nodes may be half empty.
-const ACCOUNT_BYTES: u64 = 32;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl InboundLimits {
@@ -145,7 +144,7 @@ impl InboundLimits {
 
     /// Memory of the accounts.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        ACCOUNT_BYTES * self.paid_at.len() as u64
+        map_bytes::<u16, u64>(self.paid_at.len())
     }
 
     /// Whether a rule holds this channel.

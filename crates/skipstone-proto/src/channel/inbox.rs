@@ -40,6 +40,13 @@ pub(crate) struct Messages {
     pub window_cost: u64,
 }
 
+impl Messages {
+    /// Bytes of memory that the messages share.
+    pub(crate) fn frame_bytes(&self) -> usize {
+        self.frames.len()
+    }
+}
+
 impl Iterator for Messages {
     type Item = Bytes;
 

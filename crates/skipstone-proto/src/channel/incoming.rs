@@ -2,7 +2,7 @@
 //!
 //! Sequences are extended to 64 bits here, so that the maps of early messages keep their order through a wrap.
 
-use super::footprint::{HELD_BYTES, PARTIAL_BYTES};
+use super::footprint::{allocated, map_bytes};
 use super::inbox::Inbox;
 use super::reassembly::Reassembly;
 use super::recent::Recent;
@@ -33,6 +33,18 @@ struct Held {
     /// Unreliable: which messages with a sequence were delivered, while one below the greatest is missing.
     recent: Option<Recent>,
     partial: BTreeMap<u64, Reassembly>,
+    /// Memory of the bytes of early messages, and of the pieces of incomplete ones.
+    content_bytes: u64,
+}
+
+impl Held {
+    /// Memory of all that is held.
+    fn footprint(&self) -> u64 {
+        let maps = map_bytes::<u64, Bytes>(self.early.len()) + map_bytes::<u64, Reassembly>(self.partial.len());
+        let records =
+            map_bytes::<u64, u64>(self.delivered.range_count()) + self.recent.as_ref().map_or(0, Recent::footprint);
+        allocated(size_of::<Held>()) + maps + records + self.content_bytes
+    }
 }
 
 /// The result of receiving a message frame.
@@ -86,9 +98,9 @@ impl Incoming {
         self.held.is_none()
     }
 
-    /// Memory of the held messages, without the part that their window cost covers.
+    /// Memory of the held messages.
     pub(crate) fn footprint(&self) -> u64 {
-        self.held.as_ref().map_or(0, |held| HELD_BYTES + PARTIAL_BYTES * held.partial.len() as u64)
+        self.held.as_ref().map_or(0, |held| held.footprint())
     }
 
     /// Whether an unreliable message, or fragments of it, may never come.
@@ -108,6 +120,7 @@ impl Incoming {
                 if is_over {
                     count += 1;
                     cost += partial.cost();
+                    held.content_bytes -= partial.footprint();
                 }
                 !is_over
             });
@@ -217,7 +230,9 @@ impl Incoming {
             if *oldest.key() > number {
                 return Err(Arrival::Stale);
             }
-            *held_bytes -= oldest.remove().cost();
+            let oldest = oldest.remove();
+            *held_bytes -= oldest.cost();
+            held.content_bytes -= oldest.footprint();
         }
         let partial = held.partial.entry(number).or_insert_with(|| {
             let fresh = Reassembly::new(header.total);
@@ -227,22 +242,26 @@ impl Incoming {
         if partial.total() != header.total {
             return Err(Arrival::Malformed);
         }
-        let before = partial.cost();
+        let (cost_before, before) = (partial.cost(), partial.footprint());
         let fresh = partial.insert(header.offset, payload);
-        let cost = partial.cost();
-        *held_bytes += cost - before;
+        let (cost, footprint) = (partial.cost(), partial.footprint());
+        *held_bytes += cost - cost_before;
+        held.content_bytes += footprint - before;
         let Some(whole) = partial.take_if_complete() else {
             return if fresh > 0 { Ok(None) } else { Err(Arrival::Duplicate) };
         };
         *held_bytes -= cost;
+        held.content_bytes -= footprint;
         held.partial.remove(&number);
         Ok(Some(whole))
     }
 
     /// A message that was late came whole, and fragments of it had been sent meanwhile.
     fn drop_partial(&mut self, number: u64, held_bytes: &mut u64) {
-        if let Some(partial) = self.held.as_mut().and_then(|held| held.partial.remove(&number)) {
+        let Some(held) = &mut self.held else { return };
+        if let Some(partial) = held.partial.remove(&number) {
             *held_bytes -= partial.cost();
+            held.content_bytes -= partial.footprint();
         }
     }
 
@@ -260,11 +279,14 @@ impl Incoming {
                     let newer = held.partial.split_off(&self.next);
                     let stale = core::mem::replace(&mut held.partial, newer);
                     *held_bytes -= stale.values().map(Reassembly::cost).sum::<u64>();
+                    held.content_bytes -= stale.values().map(Reassembly::footprint).sum::<u64>();
                 }
             }
             DeliveryMode::ReliableOrdered if self.is_early(number) => {
                 *held_bytes += window_cost(whole.len());
-                self.held.get_or_insert_default().early.insert(number, whole);
+                let held = self.held.get_or_insert_default();
+                held.content_bytes += allocated(whole.len());
+                held.early.insert(number, whole);
             }
             DeliveryMode::ReliableOrdered => {
                 self.next += 1;
@@ -273,6 +295,7 @@ impl Incoming {
                 while let Some(entry) = held.early.first_entry().filter(|entry| *entry.key() == self.next) {
                     let message = entry.remove();
                     *held_bytes -= window_cost(message.len());
+                    held.content_bytes -= allocated(message.len());
                     self.next += 1;
                     deliver.push(message);
                 }

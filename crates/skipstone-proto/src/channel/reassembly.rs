@@ -1,5 +1,6 @@
 //! Joins the fragments of one message. Fragments may arrive in any order, overlap, and be cut differently each time.
 
+use super::footprint::{allocated, map_bytes};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
@@ -9,6 +10,8 @@ pub(crate) struct Reassembly {
     total: u32,
     received: u32,
     pieces: BTreeMap<u32, Bytes>,
+    /// Memory of the pieces' bytes.
+    piece_bytes: u64,
     /// Whether the message was incomplete at an earlier call of [`Reassembly::grow_old`].
     is_old: bool,
 }
@@ -19,7 +22,7 @@ const PIECE_COST: u64 = 64;
 impl Reassembly {
     /// An empty message of so many bytes.
     pub(crate) fn new(total: u32) -> Self {
-        Reassembly { total, received: 0, pieces: BTreeMap::new(), is_old: false }
+        Reassembly { total, received: 0, pieces: BTreeMap::new(), piece_bytes: 0, is_old: false }
     }
 
     /// Length of the whole message.
@@ -31,6 +34,11 @@ impl Reassembly {
     /// besides.
     pub(crate) fn cost(&self) -> u64 {
         u64::from(self.received) + PIECE_COST * (1 + self.pieces.len() as u64)
+    }
+
+    /// Memory of the pieces.
+    pub(crate) fn footprint(&self) -> u64 {
+        map_bytes::<u32, Bytes>(self.pieces.len()) + self.piece_bytes
     }
 
     /// Marks the message as old. Returns whether it was old already.
@@ -61,6 +69,7 @@ impl Reassembly {
             if at < gap_end {
                 let piece = &payload[(at - offset) as usize..(gap_end - offset) as usize];
                 self.pieces.insert(at, Bytes::copy_from_slice(piece));
+                self.piece_bytes += allocated(piece.len());
                 self.received += gap_end - at;
             }
             at = resume;
@@ -74,6 +83,7 @@ impl Reassembly {
             return None;
         }
         let mut whole = Vec::with_capacity(self.total as usize);
+        self.piece_bytes = 0;
         core::mem::take(&mut self.pieces).values().for_each(|piece| whole.extend_from_slice(piece));
         Some(whole.into())
     }

@@ -1,6 +1,7 @@
 //! Which numbered messages of an unreliable channel were delivered lately, so that one that is repeated is delivered
 //! once. WIRE.md section 4.2.
 
+use super::footprint::allocated;
 use super::window_cost;
 use crate::ranges::RangeSet;
 
@@ -52,6 +53,11 @@ impl Recent {
     /// Bytes of the receive window that the record takes.
     pub(super) fn cost(&self) -> u64 {
         window_cost(0) * self.delivered.range_count() as u64
+    }
+
+    /// Memory of the record.
+    pub(super) fn footprint(&self) -> u64 {
+        allocated(self.delivered.range_count() * size_of::<(u64, u64)>())
     }
 
     fn close_gap(&mut self) {

@@ -2,6 +2,7 @@
 //! but for the last that fell idle.
 
 use super::Channel;
+use super::footprint::allocated;
 use super::incoming::Incoming;
 use super::outgoing::Outgoing;
 use crate::seq::Seq;
@@ -38,8 +39,6 @@ struct Page {
 struct IdleCounters(u32, u32);
 
 const PAGE: usize = 64;
-/// Memory of a channel with state: its slot, in a list that may be half empty.
-const CHANNEL_BYTES: u64 = 2 * size_of::<Option<Channel>>() as u64;
 
 impl ChannelTable {
     /// The slot of a channel that is active.
@@ -186,7 +185,10 @@ impl ChannelTable {
 
     /// Memory of all channels, without their messages.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        CHANNEL_BYTES * self.slots.len() as u64 + size_of::<Page>() as u64 * u64::from(self.page_count)
+        let slots = allocated(self.slots.capacity() * size_of::<Option<Channel>>());
+        let lists =
+            allocated(self.free.capacity() * size_of::<u32>()) + allocated(self.pages.capacity() * size_of::<usize>());
+        slots + lists + allocated(size_of::<Page>()) * u64::from(self.page_count)
     }
 
     /// How many channels are active and do not rest.

@@ -17,8 +17,38 @@ pub(crate) struct Events {
     bytes: u64,
 }
 
-/// An entry of the queue, which may be half empty.
-pub(super) const ENTRY_BYTES: u64 = 2 * size_of::<QueuedEvent>() as u64;
+/// What an entry of the queue takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct EntryCost {
+    /// Of the peer's receive window.
+    pub(crate) window: u64,
+    /// Bytes of memory, the place in the queue included.
+    pub(crate) memory: u64,
+}
+
+impl EntryCost {
+    /// The cost of a message with so many bytes.
+    pub(super) fn of_message(bytes: usize) -> EntryCost {
+        EntryCost { window: window_cost(bytes), memory: ENTRY_BYTES + bytes as u64 }
+    }
+
+    pub(super) fn of_run(messages: &Messages) -> EntryCost {
+        EntryCost { window: messages.window_cost, memory: ENTRY_BYTES + messages.frame_bytes() as u64 }
+    }
+
+    pub(super) fn add(&mut self, other: EntryCost) {
+        self.window += other.window;
+        self.memory += other.memory;
+    }
+
+    pub(super) fn subtract(&mut self, other: EntryCost) {
+        self.window -= other.window;
+        self.memory -= other.memory;
+    }
+}
+
+/// A place in the queue. Of the places beyond its end most were never written, and take no memory.
+const ENTRY_BYTES: u64 = size_of::<QueuedEvent>() as u64;
 
 #[derive(Debug)]
 enum QueuedEvent {
@@ -35,23 +65,22 @@ pub(crate) struct QueuedRun {
 }
 
 impl QueuedEvent {
-    /// Memory of the entry. The window cost of a message counts as its bytes.
-    fn bytes(&self) -> u64 {
-        ENTRY_BYTES
-            + match self {
-                QueuedEvent::One(Event::Message { payload, .. }) => window_cost(payload.len()),
-                QueuedEvent::One(Event::Requested { token, .. }) => token.len() as u64,
-                QueuedEvent::One(_) => 0,
-                QueuedEvent::Run(run) => run.messages.window_cost,
-            }
+    fn cost(&self) -> EntryCost {
+        let without = |bytes| EntryCost { window: 0, memory: ENTRY_BYTES + bytes as u64 };
+        match self {
+            QueuedEvent::One(Event::Message { payload, .. }) => EntryCost::of_message(payload.len()),
+            QueuedEvent::One(Event::Requested { token, .. }) => without(token.len()),
+            QueuedEvent::One(_) => without(0),
+            QueuedEvent::Run(run) => EntryCost::of_run(&run.messages),
+        }
     }
 
-    /// Number of messages of this peer in the entry.
-    fn messages_of(&self, peer: PeerId) -> usize {
+    /// Whose messages the entry holds, and how many.
+    fn messages(&self) -> Option<(PeerId, usize)> {
         match self {
-            QueuedEvent::One(Event::Message { peer: of, .. }) => usize::from(*of == peer),
-            QueuedEvent::Run(run) if run.peer == peer => run.messages.left as usize,
-            _ => 0,
+            QueuedEvent::One(Event::Message { peer, .. }) => Some((*peer, 1)),
+            QueuedEvent::Run(run) => Some((run.peer, run.messages.left as usize)),
+            QueuedEvent::One(_) => None,
         }
     }
 }
@@ -77,7 +106,7 @@ impl Events {
     }
 
     fn push_entry(&mut self, entry: QueuedEvent) {
-        self.bytes += entry.bytes();
+        self.bytes += entry.cost().memory;
         self.entries.push_back(entry);
     }
 
@@ -86,14 +115,14 @@ impl Events {
         self.bytes
     }
 
-    /// Drops a peer's messages that the application has not polled; returns their number.
-    pub(crate) fn forget_messages(&mut self, peer: PeerId) -> usize {
+    /// Drops the messages of some peers that the application has not polled; returns their number. It looks at every entry.
+    pub(crate) fn forget_messages(&mut self, is_forgotten: impl Fn(PeerId) -> bool) -> usize {
         let before = self.count;
         self.entries.retain(|entry| {
-            let messages = entry.messages_of(peer);
+            let Some((_, messages)) = entry.messages().filter(|(peer, _)| is_forgotten(*peer)) else { return true };
             self.count -= messages;
-            self.bytes -= if messages > 0 { entry.bytes() } else { 0 };
-            messages == 0
+            self.bytes -= entry.cost().memory;
+            false
         });
         before - self.count
     }
@@ -111,23 +140,18 @@ impl Events {
         }
     }
 
-    /// The next event, if no run continues. `freed` becomes the window cost that the event frees; a run frees its whole
-    /// cost with its last message.
-    pub(crate) fn pop(&mut self, freed: &mut u64) -> Option<Event> {
+    /// The next event, if no run continues. `freed` becomes what the event's entry took; a run frees its whole cost with
+    /// its last message.
+    pub(crate) fn pop(&mut self, freed: &mut EntryCost) -> Option<Event> {
         let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);
         debug_assert!(!goes_on, "the rest of a run would be lost");
         let entry = self.entries.pop_front()?;
         self.count -= 1;
-        self.bytes -= entry.bytes();
+        *freed = entry.cost();
+        self.bytes -= freed.memory;
         match entry {
-            QueuedEvent::One(event) => {
-                *freed = if let Event::Message { payload, .. } = &event { window_cost(payload.len()) } else { 0 };
-                Some(event)
-            }
-            QueuedEvent::Run(mut run) => {
-                *freed = run.messages.window_cost;
-                run.next()
-            }
+            QueuedEvent::One(event) => Some(event),
+            QueuedEvent::Run(mut run) => run.next(),
         }
     }
 
@@ -178,21 +202,21 @@ mod tests {
             events.push_run(PEER, 3, Duration::ZERO, run_of(lengths));
             events.push(Event::Message { peer: PEER, channel: 4, payload: vec![7; 30].into(), age: Duration::ZERO });
             assert_eq!(events.len(), lengths.len() + 2);
-            let mut freed = 0;
-            assert_eq!((events.pop(&mut freed), freed), (Some(connected), 0));
+            let mut freed = EntryCost::default();
+            assert_eq!((events.pop(&mut freed), freed.window), (Some(connected), 0));
             let mut freed_by_run = 0;
             for (number, length) in (1..).zip(lengths) {
                 assert!(events.front().is_none(), "a message of a run is next");
                 let payload = vec![number; *length].into();
                 let expected = Event::Message { peer: PEER, channel: 3, payload, age: Duration::ZERO };
-                freed = 0;
+                freed = EntryCost::default();
                 let within = events.unfinished_run().map(|run| run.next());
                 assert_eq!(within.unwrap_or_else(|| events.pop(&mut freed)), Some(expected));
-                freed_by_run += freed;
+                freed_by_run += freed.window;
             }
             assert_eq!(freed_by_run, lengths.iter().map(|length| window_cost(*length)).sum::<u64>());
             assert!(events.pop(&mut freed).is_some());
-            assert_eq!(freed, window_cost(30));
+            assert_eq!(freed.window, window_cost(30));
             assert_eq!((events.len(), events.pop(&mut freed)), (0, None));
         }
     }

@@ -1,17 +1,18 @@
 //! Memory that a peer makes this side hold, in bytes. The connection's own fixed size is not included.
 
-use super::Connection;
-use super::events::ENTRY_BYTES;
+use super::events::EntryCost;
+use super::{Connection, Standing};
 use crate::security::Security;
 
 impl Connection {
     /// Memory that holds data from the peer: messages that wait for others or for the application, channels with state,
     /// packets kept for repairs, accounts of rates.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let window = &self.receiving.window;
         let limits = self.receiving.inbound.as_ref().map_or(0, |limits| limits.memory_bytes());
-        let waiting = window.undelivered + ENTRY_BYTES * u64::from(window.entries);
-        waiting + self.channels.memory_bytes() + self.redundancy.memory_bytes() + limits
+        self.receiving.window.undelivered.memory
+            + self.channels.memory_bytes()
+            + self.redundancy.memory_bytes()
+            + limits
     }
 
     /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the client was asked for.
@@ -26,6 +27,12 @@ impl Connection {
         configured.max(4 * u64::from(self.terms.receives.window_bytes))
     }
 
+    /// Whether to close the connection for its memory would free anything. One that is closing holds nothing but messages that
+    /// nobody has taken, and what its carrier holds.
+    pub(crate) fn has_evictable(&self) -> bool {
+        self.standing() != Standing::Leaver || self.receiving.window.undelivered.memory > 0
+    }
+
     /// Drops the packets and equations kept for the peer's repairs. True if there were any.
     pub(crate) fn forget_kept(&mut self) -> bool {
         let has_kept = self.redundancy.memory_bytes() > 0;
@@ -36,8 +43,7 @@ impl Connection {
     /// The connection was closed for exceeding a memory budget, and its messages that waited for the application were
     /// dropped.
     pub(crate) fn on_evicted(&mut self) {
-        self.receiving.window.undelivered = 0;
-        self.receiving.window.entries = 0;
+        self.receiving.window.undelivered = EntryCost::default();
         self.redundancy.forget_kept();
         self.receiving.inbound = None;
     }

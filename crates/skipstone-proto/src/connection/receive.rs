@@ -1,6 +1,7 @@
 //! Packets that come in: opened, checked as a whole, then applied frame by frame. WIRE.md sections 3 and 4.
 
 use super::event::{Event, code};
+use super::events::EntryCost;
 use super::inbound::Inbound;
 use super::packet_log::{LossTrigger, PacketEvent};
 use super::redundancy::CopyCount;
@@ -10,7 +11,6 @@ use super::{Connection, ConnectionState, Context};
 use crate::channel::channels::{Channels, MessageCursor};
 use crate::channel::incoming::Arrival;
 use crate::channel::outgoing::Receipt;
-use crate::channel::window_cost;
 use crate::congestion::{AckSample, LossSample};
 use crate::recovery::ledger::{AckedPackets, LostPackets};
 use crate::recovery::{Control, Record, Resolved};
@@ -224,7 +224,7 @@ impl Connection {
     /// retransmits, or, on a reliable carrier, where nothing is retransmitted, unreliable messages. A peer that obeys
     /// its window can have filled twice the window; unreliable messages have no window.
     fn receive_room(&self) -> u64 {
-        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         (3 * u64::from(self.terms.receives.window_bytes) + 1).saturating_sub(taken)
     }
 
@@ -358,15 +358,13 @@ impl Connection {
         for payload in inbox.messages.drain(..) {
             self.stats.received.messages += 1;
             self.stats.received.payload_bytes += payload.len() as u64;
-            self.receiving.window.undelivered += window_cost(payload.len());
-            self.receiving.window.entries += 1;
+            self.receiving.window.undelivered.add(EntryCost::of_message(payload.len()));
             cx.events.push(Event::Message { peer, channel, payload, age });
         }
         if let Some(messages) = self.channels.on_run(cursor, behind, inbox) {
             self.stats.received.messages += u64::from(messages.left);
             self.stats.received.payload_bytes += messages.payload_bytes as u64;
-            self.receiving.window.undelivered += messages.window_cost;
-            self.receiving.window.entries += 1;
+            self.receiving.window.undelivered.add(EntryCost::of_run(&messages));
             cx.events.push_run(peer, channel, age, messages);
         }
         self.expect_perishables(cx.now);
@@ -389,8 +387,7 @@ impl Connection {
     fn deliver(&mut self, cx: &mut Context<'_>, channel: u16, payload: Bytes, age: Duration) {
         self.stats.received.messages += 1;
         self.stats.received.payload_bytes += payload.len() as u64;
-        self.receiving.window.undelivered += window_cost(payload.len());
-        self.receiving.window.entries += 1;
+        self.receiving.window.undelivered.add(EntryCost::of_message(payload.len()));
         cx.events.push(Event::Message { peer: self.identity.peer, channel, payload, age });
     }
 

@@ -1,15 +1,15 @@
 //! The free receive window of this side, and when the peer is told of it. WIRE.md section 4.1.
 
+use super::events::EntryCost;
 use super::state::Connection;
 use crate::time::Time;
 
 impl Connection {
-    /// The application polled messages that held `cost` of the window. True if the peer must be told that there is room
+    /// The application polled messages of an entry that cost so much. True if the peer must be told that there is room
     /// again.
-    pub(crate) fn on_polled(&mut self, now: Time, cost: u64) -> bool {
+    pub(crate) fn on_polled(&mut self, now: Time, cost: EntryCost) -> bool {
         let free_before = self.receive_window_free();
-        self.receiving.window.undelivered -= cost;
-        self.receiving.window.entries -= 1;
+        self.receiving.window.undelivered.subtract(cost);
         self.tell_window_if_freed(now, free_before)
     }
 
@@ -37,7 +37,7 @@ impl Connection {
     /// Window cost that this side can still accept: twice the window, so that a whole window is always free for a peer
     /// of which little is held.
     pub(super) fn receive_window_free(&self) -> u64 {
-        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         (2 * u64::from(self.terms.receives.window_bytes)).saturating_sub(taken)
     }
 }

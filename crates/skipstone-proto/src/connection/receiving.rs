@@ -1,5 +1,6 @@
 //! State of the receiving direction: which packets came, and how much of the receive window is taken.
 
+use super::events::EntryCost;
 use crate::channel::inbound::InboundLimits;
 use crate::recovery::Received;
 
@@ -40,10 +41,8 @@ impl Receiving {
 /// State of the receive window, and what the peer knows about it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiveWindow {
-    /// Cost of the messages that wait for the application.
-    pub(super) undelivered: u64,
-    /// Entries of the event queue that hold these messages.
-    pub(super) entries: u32,
+    /// The messages that wait for the application.
+    pub(super) undelivered: EntryCost,
     /// Receive window that the last acknowledgement reported; `None` if the whole window was free.
     pub(super) told: Option<u64>,
     /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.

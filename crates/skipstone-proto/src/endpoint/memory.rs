@@ -2,14 +2,19 @@
 //! exceeded. The account is updated after each datagram and each polled event, and costs nothing while a connection
 //! holds less than [`GRAIN`].
 
+use super::memory_account::Scope;
 use super::state::Endpoint;
-use crate::connection::event::code;
+use super::victims::victims;
+use crate::connection::event::{PeerId, code};
 use crate::connection::stats::DropReason;
 use crate::network::Network;
 use crate::time::{Duration, Time};
+use std::collections::BTreeSet;
 
 /// Accounts are in steps of this many bytes, rounded down: the fixed parts of a connection take as much.
 const GRAIN: u64 = 8_192;
+/// When connections are closed for a budget, this part of it becomes free.
+const FREED_PART: u64 = 16;
 
 impl Endpoint {
     /// Memory that peers make this endpoint hold, approximately: the amount that [`crate::Config::memory`] bounds.
@@ -63,53 +68,58 @@ impl Endpoint {
     /// Drops packets kept for repairs, and closes connections, until all budgets are kept.
     pub(super) fn keep_budgets(&mut self, now: Time) {
         if let Some(index) = self.memory.greedy.take() {
-            self.evict(now, index, "this connection makes the other side hold more than it may");
+            self.evict(now, &[index], "this connection makes the other side hold more than it may");
         }
-        while let Some(network) = self.memory.full.take().filter(|it| self.memory.of(it) > self.config.memory.network) {
+        if let Some(network) = self.memory.full.take() {
             let why = "connections of your network make the other side hold too much, this one the most";
-            if !self.relieve(now, network, why) {
-                break;
-            }
-            self.memory.full = Some(network);
+            self.keep_budget(now, Scope::Network(network), why);
         }
-        while self.memory.total > self.config.memory.endpoint
-            && let Some(network) = self.memory.largest_network()
+        self.keep_budget(now, Scope::Endpoint, "the other side is short of memory, and this connection holds the most");
+    }
+
+    /// Looks at all connections if a budget is exceeded. First go the packets kept for repairs; then connections are closed until a
+    /// part of the budget is free, so that a peer which holds little more each time does not cause such a search with each datagram.
+    fn keep_budget(&mut self, now: Time, scope: Scope, why: &str) {
+        let (budget, network) = match scope {
+            Scope::Network(network) => (self.config.memory.network, Some(network)),
+            Scope::Endpoint => (self.config.memory.endpoint, None),
+        };
+        if self.memory.of_scope(&scope) <= budget {
+            return;
+        }
+        let largest = network.or_else(|| self.memory.largest_network());
+        let of_largest = self.slots.charges().filter(|(of, ..)| Some(*of) == largest);
+        let slots: Vec<u32> = of_largest.map(|(_, _, slot)| slot).collect();
+        slots.into_iter().for_each(|slot| self.forget_kept(slot));
+        let held = self.memory.of_scope(&scope);
+        if held > budget {
+            let charges = self.slots.evictable().filter(|(of, ..)| network.is_none_or(|network| network == *of));
+            let victims = victims(charges, held - (budget - budget / FREED_PART));
+            self.evict(now, &victims, why);
+        }
+    }
+
+    /// Drops the packets kept for a connection's repairs; its losses then wait for retransmissions.
+    fn forget_kept(&mut self, index: u32) {
+        if let Some(connection) = self.slots.connection_at(index)
+            && connection.forget_kept()
         {
-            if !self.relieve(now, network, "the other side is short of memory, and this connection holds the most") {
-                break;
-            }
+            self.account(index);
         }
     }
 
-    /// Frees memory of a network's connections: the packets kept for repairs, or else all memory of the connection that
-    /// holds the most. False if that changed nothing, and would not the next time.
-    fn relieve(&mut self, now: Time, network: Network, why: &str) -> bool {
-        let before = self.memory.total;
-        let of_network = self.slots.charges().filter(|(_, of, _)| *of == network);
-        let charges: Vec<(u64, u32)> = of_network.map(|(index, _, bytes)| (bytes, index)).collect();
-        let is_enough = charges.iter().filter(|(_, index)| self.forget_kept(*index)).count() > 0;
-        if let Some((_, index)) = charges.into_iter().max().filter(|_| !is_enough) {
-            self.evict(now, index, why);
+    fn evict(&mut self, now: Time, slots: &[u32], why: &str) {
+        let peers: BTreeSet<PeerId> = slots.iter().filter_map(|slot| self.slots.peer_at(*slot)).collect();
+        if peers.is_empty() {
+            return;
         }
-        is_enough || self.memory.total < before
-    }
-
-    /// Drops the packets kept for a connection's repairs; its losses then wait for retransmissions. True if there were
-    /// any.
-    fn forget_kept(&mut self, index: u32) -> bool {
-        let connection = self.slots.at(index).and_then(|slot| slot.connection.as_mut());
-        let has_kept = connection.is_some_and(|connection| connection.forget_kept());
-        self.account(index);
-        has_kept
-    }
-
-    fn evict(&mut self, now: Time, index: u32, why: &str) {
-        let Some(peer) = self.slots.peer_at(index) else { return };
-        let forgotten = self.events.forget_messages(peer);
+        let forgotten = self.events.forget_messages(|peer| peers.contains(&peer));
         self.totals.past.drops.count_many(DropReason::OverBudget, forgotten as u32);
-        self.close(now, peer, code::MEMORY, why, Duration::ZERO);
-        self.with(now, peer, |connection, _| connection.on_evicted());
-        self.account(index);
+        for peer in peers {
+            self.close(now, peer, code::MEMORY, why, Duration::ZERO);
+            self.with(now, peer, |connection, _| connection.on_evicted());
+            self.account(peer.index);
+        }
     }
 
     /// Whether messages that the application does not poll fill the budget, so that no new client may be accepted.

@@ -15,6 +15,13 @@ pub(super) struct MemoryAccount {
     pub(super) full: Option<Network>,
 }
 
+/// Whose memory a budget limits.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scope {
+    Network(Network),
+    Endpoint,
+}
+
 impl MemoryAccount {
     /// Replaces the charge of a connection.
     pub(super) fn replace(&mut self, old: Option<(Network, u64)>, new: Option<(Network, u64)>) {
@@ -31,6 +38,14 @@ impl MemoryAccount {
         if let Some((network, bytes)) = new {
             self.total += bytes;
             *self.networks.entry(network).or_default() += bytes;
+        }
+    }
+
+    /// Sum of the charges that a budget limits.
+    pub(super) fn of_scope(&self, scope: &Scope) -> u64 {
+        match scope {
+            Scope::Network(network) => self.of(network),
+            Scope::Endpoint => self.total,
         }
     }
 

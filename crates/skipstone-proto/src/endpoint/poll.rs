@@ -6,6 +6,7 @@ use super::state::Endpoint;
 use super::transmit::{Rest, Transmit};
 use crate::connection::Context;
 use crate::connection::event::{Event, PeerId};
+use crate::connection::events::EntryCost;
 use crate::time::{Duration, Time};
 use skipstone_prefetch::Step;
 
@@ -136,10 +137,10 @@ impl Endpoint {
         if let Some(run) = self.events.unfinished_run() {
             return run.next();
         }
-        let mut freed = 0;
+        let mut freed = EntryCost::default();
         let event = self.events.pop(&mut freed);
         match &event {
-            Some(Event::Message { peer, .. }) if freed > 0 => {
+            Some(Event::Message { peer, .. }) if freed.window > 0 => {
                 let has_news = self.slots.connection(*peer).is_some_and(|it| it.on_polled(now, freed));
                 if has_news {
                     self.activate(peer.index);

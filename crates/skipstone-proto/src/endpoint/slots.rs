@@ -2,6 +2,7 @@
 
 use super::groups::Group;
 use super::population::Counted;
+use super::victims::Charge;
 use crate::connection::Connection;
 use crate::connection::event::PeerId;
 use crate::network::Network;
@@ -164,10 +165,15 @@ impl Slots {
         self.slots.iter_mut().filter_map(|slot| slot.connection.as_deref_mut())
     }
 
-    /// Slots with a charge, and their charges.
-    pub(crate) fn charges(&self) -> impl Iterator<Item = (u32, Network, u64)> + '_ {
-        let charge = |(index, slot): (u32, &Slot)| slot.charge.map(|(network, bytes)| (index, network, bytes));
-        (0..).zip(&self.slots).filter_map(charge)
+    /// The charges of all connections.
+    pub(super) fn charges(&self) -> impl Iterator<Item = Charge> + '_ {
+        (0..).zip(&self.slots).filter_map(|(index, slot)| slot.charge.map(|(network, bytes)| (network, bytes, index)))
+    }
+
+    /// The charges of those whose end would free something.
+    pub(super) fn evictable(&self) -> impl Iterator<Item = Charge> + '_ {
+        let is_evictable = |slot: &Slot| slot.connection.as_ref().is_some_and(|connection| connection.has_evictable());
+        self.charges().filter(move |(_, _, index)| is_evictable(&self.slots[*index as usize]))
     }
 
     /// Number of slots, used or not: all indices are below it.

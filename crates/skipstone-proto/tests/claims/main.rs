@@ -59,6 +59,7 @@ mod inputs_repeat_recent_bursts;
 mod late_messages_go_out_in_copies;
 mod linger_lets_reliable_messages_arrive;
 mod lost_messages_are_resent_soon;
+mod memory_is_charged_as_it_is_held;
 mod messages_of_a_tick_share_packets;
 mod one_acknowledgement_of_a_packet_counts;
 mod path_challenges_cannot_be_predicted;

@@ -66,7 +66,7 @@ impl Connection {
         let mut packet = Packet::new(writer, &mut self.sending.ledger, capacity + decision.beyond());
         let pending = &mut self.sending.pending;
 
-        let taken = self.channels.held_bytes() + self.receiving.window.undelivered;
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         let (received, window) = (&mut self.receiving.received, free_window(self.terms.receives, taken));
         let acked_up_to = if decision.ack { write_ack(now, &mut packet, received, window) } else { None };
         packet.messages_from = packet.writer.len();
