@@ -237,6 +237,11 @@ impl Connection {
         matches!(self.security, Security::Session(_))
     }
 
+    /// Whether the server paid for a handshake of this client's with a signature, in the protocol or beneath it.
+    pub(crate) fn has_cost_handshake(&self) -> bool {
+        self.is_server() && (self.is_encrypted() || self.path.current.carrier.is_protected)
+    }
+
     /// Whether the application has not decided on this client.
     pub(crate) fn waits_to_be_accepted(&self) -> bool {
         self.state == ConnectionState::Requested && self.is_requested()

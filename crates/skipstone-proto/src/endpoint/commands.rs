@@ -104,11 +104,7 @@ impl Endpoint {
             self.refuse(now, peer, code::FULL, why);
             return false;
         }
-        let is_accepted = self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false);
-        if let Some(connection) = self.slots.connection(peer).filter(|it| is_accepted && it.is_encrypted()) {
-            self.handshake_budget.on_accepted(&connection.path().remote);
-        }
-        is_accepted
+        self.with(now, peer, |connection, cx| connection.accept(cx)).unwrap_or(false)
     }
 
     /// Refuses a client that requested a connection, with a code and a reason that the client receives.

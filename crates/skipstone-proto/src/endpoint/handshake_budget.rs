@@ -61,9 +61,14 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
-    /// A client was let in: its handshake is no longer held against its host.
-    pub(super) fn on_accepted(&mut self, remote: &SocketAddr) {
+    /// A client was let in: as long as it stays, its handshake is not held against its host.
+    pub(super) fn on_joined(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
+    }
+
+    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that is never let in.
+    pub(super) fn on_left(&mut self, remote: &SocketAddr) {
+        self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
     /// Counts a handshake that failed.
@@ -179,10 +184,28 @@ mod tests {
             // Five in a second, all of one address.
             if millis >= 2_000 && millis % 200 == 0 {
                 let remote = address(7_000, 1);
-                let_in += begin_each(DEAR, &mut budget, now, &remote, 1, |budget| budget.on_accepted(&remote));
+                let_in += begin_each(DEAR, &mut budget, now, &remote, 1, |budget| budget.on_joined(&remote));
             }
         }
         assert_eq!(let_in, 40, "each at its first try");
+    }
+
+    #[test]
+    fn clients_that_join_and_leave_all_the_time_keep_no_newcomer_out() {
+        let mut budget = HandshakeBudget::default();
+        let mut let_in = 0;
+        for millis in 0..10_000 {
+            let now = START + Duration::from_millis(millis);
+            let flood = address((millis % 60) as u32, (millis % 251) as u8);
+            begin_each(DEAR, &mut budget, now, &flood, 1, |budget| {
+                budget.on_joined(&flood);
+                budget.on_left(&flood);
+            });
+            if millis >= 2_000 && millis % 100 == 0 {
+                let_in += begin_each(DEAR, &mut budget, now, &address(1_000 + millis as u32, 1), 1, |_| ());
+            }
+        }
+        assert_eq!(let_in, 80, "each at its first try");
     }
 
     #[test]

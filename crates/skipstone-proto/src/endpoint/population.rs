@@ -41,11 +41,17 @@ pub(crate) enum Counted {
 }
 
 impl Counted {
+    pub(super) fn is_player(self) -> bool {
+        matches!(self, Counted::Player(_))
+    }
+
     /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is gone.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
         let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {
-            (Counted::Newcomer(_), Standing::Newcomer | Standing::Leaver) | (Counted::Player(_), Standing::Player) => self,
+            (Counted::Newcomer(_), Standing::Newcomer | Standing::Leaver) | (Counted::Player(_), Standing::Player) => {
+                self
+            }
             (_, Standing::Newcomer) => Counted::Newcomer(network()),
             (_, Standing::Player) => Counted::Player(network()),
             (_, Standing::Leaver) => Counted::Leaver,
@@ -83,7 +89,7 @@ impl Population {
     pub(super) fn recount(&mut self, before: Counted, now: Counted) {
         // WHY: pages download what is built, and a client without a server's part has players alone.
         if !cfg!(feature = "server") {
-            let count = |counted| usize::from(matches!(counted, Counted::Player(_)));
+            let count = |counted: Counted| usize::from(counted.is_player());
             self.players = self.players + count(now) - count(before);
             return;
         }

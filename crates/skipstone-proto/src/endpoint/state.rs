@@ -152,7 +152,9 @@ impl Endpoint {
         }
         let counted = slot.counted.follow(connection);
         if counted != slot.counted {
-            self.population.recount(core::mem::replace(&mut slot.counted, counted), counted);
+            let before = core::mem::replace(&mut slot.counted, counted);
+            self.population.recount(before, counted);
+            note_player(&mut self.handshake_budget, connection, before, counted);
         }
         self.activate(index);
         self.account(index);
@@ -187,6 +189,7 @@ impl Endpoint {
         let Some((mut connection, counted)) = self.slots.empty(index) else { return };
         self.wheel.disarm(index);
         self.population.recount(counted, Counted::Nothing);
+        note_player(&mut self.handshake_budget, &connection, counted, Counted::Nothing);
         let was_pending = self.slots.at(index).is_some_and(|slot| core::mem::replace(&mut slot.is_pending, false));
         if cfg!(feature = "server") && was_pending {
             self.pending_handshakes.update(connection.peer(), None);
@@ -222,5 +225,17 @@ impl Endpoint {
         }
         self.groups.leave(Group::EVERYONE, index);
         self.account(index);
+    }
+}
+
+/// Notes in the budget of handshakes that a connection whose handshake was charged to it became a player, or is one no more.
+fn note_player(budget: &mut HandshakeBudget, connection: &Connection, before: Counted, now: Counted) {
+    if !cfg!(feature = "server") || !connection.has_cost_handshake() {
+        return;
+    }
+    match (before.is_player(), now.is_player()) {
+        (false, true) => budget.on_joined(&connection.path().remote),
+        (true, false) => budget.on_left(&connection.path().remote),
+        _ => {}
     }
 }

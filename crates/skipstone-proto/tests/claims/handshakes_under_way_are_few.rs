@@ -1,5 +1,6 @@
 //! A host that begins encrypted handshakes and never ends one holds few places, and keeps nobody out.
 
+use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, seed_bytes, server_of};
 use skipstone_proto::DeliveryMode;
 use skipstone_proto::{Carrier, Path};
@@ -96,4 +97,26 @@ fn whoever_is_let_in_is_not_displaced() {
     world.run_for(Duration::from_millis(1_500));
     let refused = world.clients.iter().filter(|client| !client.closes().is_empty()).count();
     assert_eq!((refused, world.server.endpoint.player_count()), (1, 2));
+}
+
+/// What the server lets in and what leaves at once costs it a signature each time.
+#[test]
+fn and_a_host_that_joins_and_leaves_all_the_time_leaves_some_to_others() {
+    let (mut server, now) =
+        (Endpoint::new(Config::server(Default::default()), seed_bytes(1)).expect("good"), BEGINNING);
+    let host = |number: u16| SocketAddr::from(([203, 0, 113, 1], 5_000 + number));
+    let joins = (0..5_000).take_while(|number| {
+        let remote = host(*number);
+        let is_admitted = server.admits_handshake(now, &remote);
+        if is_admitted {
+            server.on_handshake_begun(&remote);
+            let path = Path { socket: (*number).into(), local: None, remote, carrier: Carrier::DTLS };
+            let peer = Stranger::join(&mut server, now, path).peer;
+            server.close(now, peer, 0, "", ms(0));
+        }
+        is_admitted
+    });
+    let joins = joins.count();
+    assert!((1_500..2_400).contains(&joins), "{joins}");
+    assert!(server.admits_handshake(now, &([198, 51, 100, 1], 5_000).into()), "a newcomer beside it");
 }
