@@ -36,6 +36,9 @@ type ServerConfig struct {
 	MessageBytesMax, WindowBytes uint32
 	// ConnectionsMax limits the players at once.
 	ConnectionsMax uint32
+	// PlayersOfNetworkMax limits those of one network (IPv4 /24, IPv6 /56); 0 for three times as many as there are free places, and 8
+	// in any case, while loopback and private addresses have no limit.
+	PlayersOfNetworkMax uint32
 	// BandwidthMaxPerPeer and BandwidthMax limit what the server sends, in bytes per second; 0 for no limit.
 	BandwidthMaxPerPeer, BandwidthMax uint64
 	// Shards is the number of drivers, each with a thread; 1 by default.
@@ -122,6 +125,7 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 		{&raw.message_bytes_max, config.MessageBytesMax},
 		{&raw.window_bytes, config.WindowBytes},
 		{&raw.connections_max, config.ConnectionsMax},
+		{&raw.players_of_network_max, config.PlayersOfNetworkMax},
 		{&raw.shards, config.Shards},
 	} {
 		if limit.from != 0 {

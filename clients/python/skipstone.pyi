@@ -564,6 +564,7 @@ class Server:
         shards: int = 1,
         denied: Sequence[str] | None = None,
         impairment: Impairment | None = None,
+        players_of_network_max: int | None = None,
     ) -> Self: ...
     @property
     def url(self) -> str: ...

@@ -78,7 +78,7 @@ impl Server {
     #[pyo3(signature = (listen = Some("127.0.0.1:7777"), *, settings = None, security = None, websocket = true,
         webtransport = true, threading = Threading::Background, merging = None, congestion = Congestion::DelayAware,
         connections_max = 65_536, handshake_timeout = Seconds::HANDSHAKE, bandwidth_max = None,
-        bandwidth_max_per_peer = None, shards = 1, denied = None, impairment = None))]
+        bandwidth_max_per_peer = None, shards = 1, denied = None, impairment = None, players_of_network_max = None))]
     fn start(
         py: Python<'_>,
         listen: Option<&str>,
@@ -96,6 +96,7 @@ impl Server {
         shards: u32,
         denied: Option<Vec<String>>,
         impairment: Option<Impairment>,
+        players_of_network_max: Option<u32>,
     ) -> PyResult<Self> {
         let mut config = match listen {
             Some(listen) => {
@@ -112,6 +113,7 @@ impl Server {
         config.merging = merging.map_or(config.merging, |merging| merging.0);
         config.congestion = congestion.library();
         config.connections_max = connections_max;
+        config.players_of_network_max = players_of_network_max;
         config.handshake_timeout = handshake_timeout.0;
         config.bandwidth_max = bandwidth_max;
         config.bandwidth_max_per_peer = bandwidth_max_per_peer;

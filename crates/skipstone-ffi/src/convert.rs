@@ -232,7 +232,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         down: PERFECT,
         denied: std::ptr::null(),
         denied_count: 0,
-        reserved: 0,
+        players_of_network_max: config.players_of_network_max.unwrap_or(0),
     }
 }
 

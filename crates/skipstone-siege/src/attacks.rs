@@ -117,7 +117,7 @@ fn players() -> impl Iterator<Item = Attack> {
     };
     let one = Origin::Networks(1);
     [
-        of("idle", one, 200, Ear::Open, None, &["--clients-max", "250"]),
+        of("idle", one, 200, Ear::Open, None, &["--clients-max", "250", "--clients-of-network-max", "150"]),
         of("deaf", Origin::Networks(60), 2_000, Ear::Deaf, None, &[]),
         of("fat", Origin::Neighbour, 64, Ear::Deaf, Some("who"), &[]),
         of("who", one, 8, Ear::Open, Some("who"), &[]),

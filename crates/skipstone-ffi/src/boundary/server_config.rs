@@ -47,6 +47,7 @@ pub(super) unsafe fn read(config: *const SkipstoneServerConfig) -> Result<Server
     config.merging = merging(given.merging_us);
     config.handshake_timeout = Duration::from_micros(given.handshake_timeout_us);
     config.connections_max = given.connections_max;
+    config.players_of_network_max = (given.players_of_network_max > 0).then_some(given.players_of_network_max);
     config.shards = given.shards;
     config.queue_bytes_max = given.queue_bytes_max;
     config.congestion = congestion(given.congestion)?;

@@ -191,8 +191,9 @@ pub struct SkipstoneServerConfig {
     pub denied: *const *const c_char,
     /// Number of `denied`.
     pub denied_count: u32,
-    /// Always 0.
-    pub reserved: u32,
+    /// Players of one network (IPv4 /24, IPv6 /56) at most; 0 for three times as many as there are free places, and 8 in any case,
+    /// while loopback and private addresses have no limit. Since version 1.4.
+    pub players_of_network_max: u32,
 }
 
 /// Configuration of a client. skipstone_client_config_init sets the defaults. The strings are read by

@@ -1,6 +1,7 @@
 //! An endpoint has a limit of connections, and says so to whoever comes after.
 
 use crate::simulation::{World, link, ms, seed_bytes};
+use core::net::{IpAddr, SocketAddr};
 use skipstone_proto::Time;
 use skipstone_proto::{ClosedBy, Config, ConnectError, DropReason, Endpoint, Event, code};
 
@@ -99,4 +100,105 @@ fn a_client_that_is_accepted_after_the_last_place_is_taken_hears_that_the_server
         assert_eq!((closes[0].code, closes[0].reason_text().as_ref()), (code::FULL, "the server is full"));
     }
     assert!(world.server.closes().iter().all(|close| close.by == ClosedBy::Local && close.code == code::FULL));
+}
+
+/// A server with so many places, clients of `crowd` who have tried to get in, and one of each of `others`, who comes after them.
+fn crowded(config: Config, crowd: &[IpAddr], others: &[&str]) -> World {
+    let mut world = World::new(1, config, &vec![link(1); crowd.len() + others.len()]);
+    let others = others.iter().map(|ip| ip.parse().expect("an address"));
+    for (at, ip) in crowd.iter().copied().chain(others).enumerate() {
+        world.begin_at(at, SocketAddr::new(ip, 5_000 + at as u16));
+    }
+    world.killed = (crowd.len()..world.clients.len()).collect();
+    world.run_for(ms(1_000));
+    world.killed.clear();
+    world.run_for(ms(1_000));
+    world
+}
+
+/// Hosts of one network, this one and those behind it.
+fn hosts(first: [u8; 4], count: u8) -> Vec<IpAddr> {
+    let [a, b, c, d] = first;
+    (0..count).map(|host| IpAddr::from([a, b, c, d + host])).collect()
+}
+
+fn places(connections_max: u32, players_of_network_max: Option<u32>) -> Config {
+    Config { connections_max, players_of_network_max, ..Config::server(Default::default()) }
+}
+
+fn count_in(world: &World, among: core::ops::Range<usize>) -> usize {
+    among.filter(|at| is_in(world, *at)).count()
+}
+
+#[test]
+fn one_network_leaves_a_quarter_of_the_places_to_others() {
+    let mut world =
+        crowded(places(40, None), &hosts([203, 0, 113, 1], 60), &["198.51.100.1", "192.0.2.9", "2001:db8::1"]);
+    assert_eq!((count_in(&world, 0..60), count_in(&world, 60..63)), (30, 3));
+    let refused = (0..60).find(|at| !is_in(&world, *at)).expect("30 are not in");
+    let close = world.clients[refused].closes()[0].clone();
+    let reason = "the server has no more places for players of your network";
+    assert_eq!((close.code, close.reason_text().as_ref()), (code::FULL, reason));
+    assert_eq!((world.server.drops(DropReason::NetworkFull), world.server.drops(DropReason::Full)), (30, 0));
+    assert!(world.server.endpoint.is_population_balanced());
+}
+
+#[test]
+fn several_networks_that_take_all_they_get_leave_places_too() {
+    for networks in [2, 3, 8] {
+        let crowd: Vec<IpAddr> =
+            (0..60).flat_map(|host| (0..networks).map(move |net| [203, 0, net, 1 + host].into())).collect();
+        let world = crowded(places(100, None), &crowd, &["198.51.100.1", "192.0.2.9"]);
+        let taken = count_in(&world, 0..crowd.len());
+        assert!((70..98).contains(&taken), "{networks} networks take {taken}");
+        assert_eq!(count_in(&world, crowd.len()..crowd.len() + 2), 2, "beside {networks} networks");
+    }
+}
+
+#[test]
+fn eight_players_of_one_network_fill_a_server_of_eight_places() {
+    let world = crowded(places(8, None), &hosts([203, 0, 113, 7], 8), &[]);
+    assert_eq!(count_in(&world, 0..8), 8);
+}
+
+#[test]
+fn players_behind_a_local_address_have_all_places() {
+    for first in ["127.0.0.1", "10.0.0.7", "192.168.1.9", "fd00::7", "::1"] {
+        let crowd = vec![first.parse().expect("an address"); 40];
+        assert_eq!(count_in(&crowded(places(40, None), &crowd, &[]), 0..40), 40, "{first}");
+    }
+}
+
+#[test]
+fn a_number_of_players_of_a_network_holds_for_each_and_for_local_ones() {
+    for first in ["203.0.113.1", "127.0.0.1"] {
+        let crowd = vec![first.parse().expect("an address"); 10];
+        let mut world = crowded(places(40, Some(3)), &crowd, &["198.51.100.1"]);
+        assert_eq!((count_in(&world, 0..10), count_in(&world, 10..11)), (3, 1), "{first}");
+        let (leaver, refused) = ((0..10).find(|at| is_in(&world, *at)), (0..10).find(|at| !is_in(&world, *at)));
+        let (leaver, refused) = (leaver.expect("3 are in"), refused.expect("7 are not"));
+        let peer = world.clients[leaver].peer();
+        world.clients[leaver].endpoint.close(world.now, peer, 0, "", ms(0));
+        world.run_for(ms(100));
+        let path = world.path_to_server(refused);
+        world.clients[refused].endpoint.connect(world.now, path, b"").expect("it may try again");
+        world.run_for(ms(1_000));
+        assert!(is_in(&world, refused), "there is room again");
+    }
+}
+
+#[test]
+fn clients_that_are_accepted_after_their_networks_last_place_is_taken_hear_so() {
+    let mut world = World::new(1, places(40, Some(2)), &vec![link(10); 5]);
+    world.accepts = false;
+    world.run_for(ms(500));
+    world.accepts = true;
+    let now = world.now;
+    let asked: Vec<_> =
+        world.server.events.iter().filter(|(_, event)| matches!(event, Event::Requested { .. })).collect();
+    let asked: Vec<_> = asked.into_iter().map(|(_, event)| event.peer()).collect();
+    let accepted: Vec<bool> = asked.iter().map(|peer| world.server.endpoint.accept(now, *peer)).collect();
+    assert_eq!(accepted, [true, true, false, false, false]);
+    world.run_for(ms(500));
+    assert_eq!((count_in(&world, 0..5), world.server.drops(DropReason::NetworkFull)), (2, 3));
 }

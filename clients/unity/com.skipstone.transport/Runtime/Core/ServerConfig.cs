@@ -121,6 +121,9 @@ namespace Skipstone
         public TimeSpan? HandshakeTimeout { get; set; }
         /// <summary>Players at once.</summary>
         public uint? ConnectionsMax { get; set; }
+        /// <summary>Players of one network (IPv4 /24, IPv6 /56). Default: three times as many as there are free places, and 8 in any
+        /// case, while loopback and private addresses have no limit.</summary>
+        public uint? PlayersOfNetworkMax { get; set; }
         /// <summary>The congestion controller.</summary>
         public Congestion? Congestion { get; set; }
         /// <summary>Bytes that may wait in each of the two queues between the application and a driver.</summary>

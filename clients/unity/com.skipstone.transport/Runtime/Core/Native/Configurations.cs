@@ -27,6 +27,7 @@ namespace Skipstone.Native
             native->DatagramBytesMax = config.DatagramBytesMax ?? native->DatagramBytesMax;
             native->Shards = config.Shards ?? native->Shards;
             native->ConnectionsMax = config.ConnectionsMax ?? native->ConnectionsMax;
+            native->PlayersOfNetworkMax = config.PlayersOfNetworkMax ?? native->PlayersOfNetworkMax;
             native->QueueBytesMax = config.QueueBytesMax ?? native->QueueBytesMax;
             native->BandwidthMaxPerPeer = config.BandwidthMaxPerPeer ?? native->BandwidthMaxPerPeer;
             native->BandwidthMax = config.BandwidthMax ?? native->BandwidthMax;

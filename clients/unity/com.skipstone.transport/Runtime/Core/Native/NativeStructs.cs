@@ -121,7 +121,7 @@ namespace Skipstone.Native
         public NativeLink Down;
         public IntPtr Denied;
         public uint DeniedCount;
-        public uint Reserved;
+        public uint PlayersOfNetworkMax;
     }
 
     [StructLayout(LayoutKind.Sequential)]
