@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-#define SKIPSTONE_ABI_VERSION ((1 << 16) + 3)
+#define SKIPSTONE_ABI_VERSION ((1 << 16) + 4)
 
 // A value of `merging_us`: messages are sent when they are queued, none waits for another.
 #define SKIPSTONE_MERGE_NOT 0
@@ -974,8 +974,9 @@ typedef struct SkipstoneServerConfig {
   const char *const *denied;
   // Number of `denied`.
   uint32_t denied_count;
-  // Always 0.
-  uint32_t reserved;
+  // Players of one network (IPv4 /24, IPv6 /56) at most; 0 for three times as many as there are free places, and 8 in any case,
+  // while loopback and private addresses have no limit. Since version 1.4.
+  uint32_t players_of_network_max;
 } SkipstoneServerConfig;
 
 // The group of all connected peers, which the library keeps.

@@ -22,6 +22,7 @@ mod recording;
 mod restart;
 mod succession;
 mod ticks;
+mod unused_memory;
 mod visit;
 mod who;
 
@@ -48,6 +49,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 use succession::Succession;
 use ticks::Ticks;
+use unused_memory::UnusedMemory;
 
 /// Flags of `serve`.
 #[derive(Debug, Clone, clap::Args)]
@@ -322,10 +324,12 @@ impl Serving {
         skipstone::net::wait::sharpen_timers();
         let began = Instant::now();
         let mut ticks = Ticks::new(arguments.tick);
+        let mut unused_memory = UnusedMemory::new(began);
         let reason = loop {
             ticks.wait();
             self.answer(&mut ticks);
             self.game.tick(&self.audience);
+            unused_memory.tick(Instant::now(), self.game.guests.len());
             self.tell_of_certificates();
             self.recording.iter_mut().for_each(|recording| recording.tell(&self.game.server));
             self.qlog.iter_mut().for_each(QlogWatch::tell);

@@ -15,6 +15,7 @@ pub(crate) mod lengths;
 #[cfg(target_os = "linux")]
 mod linux;
 pub(crate) mod local;
+pub mod memory;
 pub mod network_list;
 mod portable;
 mod receive_batch;
