@@ -64,7 +64,7 @@ impl Endpoint {
         match self.config.players_of_network_max {
             Some(most) => most as usize,
             None if is_local(remote) => usize::MAX,
-            None => (OF_FREE_PLACES * free >> self.config.shard.bits).max(ALWAYS),
+            None => ((OF_FREE_PLACES * free) >> self.config.shard.bits).max(ALWAYS),
         }
     }
 
