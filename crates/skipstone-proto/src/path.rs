@@ -38,6 +38,8 @@ pub struct Carrier {
     /// The carrier protects, or what lies beneath it does: its connections use the plain suite and no other, also where
     /// the server encrypts.
     pub is_protected: bool,
+    /// A session of the carrier has cost its server a signature.
+    pub is_signed: bool,
     /// The largest datagram that the carrier takes; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
     /// The largest packet that is sent on the carrier: smaller than the carrier's limit where urgent data would wait
@@ -65,6 +67,7 @@ impl Carrier {
         is_reliable: false,
         is_bound: false,
         is_protected: false,
+        is_signed: false,
         datagram_bytes_max: 65_507,
         packet_bytes_max: 65_507,
         overhead_bytes: 28,
@@ -80,6 +83,7 @@ impl Carrier {
         name: "dtls",
         is_bound: true,
         is_protected: true,
+        is_signed: true,
         datagram_bytes_max: Carrier::DTLS_BYTES_MAX,
         packet_bytes_max: Carrier::DTLS_BYTES_MAX,
         overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::DTLS_RECORD_BYTES,
@@ -99,6 +103,7 @@ impl Carrier {
         name: "wt",
         is_bound: true,
         is_protected: true,
+        is_signed: true,
         packet_bytes_max: 1_024,
         overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
         record_bytes: Carrier::WEBTRANSPORT_RECORD_BYTES,
@@ -131,6 +136,7 @@ impl Carrier {
         is_reliable: true,
         is_bound: true,
         is_protected: true,
+        is_signed: false,
         datagram_bytes_max: 16_384,
         packet_bytes_max: 4_080,
         overhead_bytes: 56,
@@ -140,17 +146,19 @@ impl Carrier {
         spread_us: 0,
     };
     /// WebSocket over TLS: a record adds up to 29 bytes (TLS 1.2 with AES-GCM).
-    pub const WEBSOCKET_TLS: Carrier = Carrier { name: "wss", overhead_bytes: 85, ..Carrier::WEBSOCKET };
+    pub const WEBSOCKET_TLS: Carrier =
+        Carrier { name: "wss", is_signed: true, overhead_bytes: 85, ..Carrier::WEBSOCKET };
     /// TCP without WebSocket: two bytes of length before each datagram.
     pub const TCP: Carrier = Carrier { name: "tcp", overhead_bytes: 54, ..Carrier::WEBSOCKET };
     /// The same over TLS.
-    pub const TCP_TLS: Carrier = Carrier { name: "tls", overhead_bytes: 83, ..Carrier::WEBSOCKET };
+    pub const TCP_TLS: Carrier = Carrier { name: "tls", is_signed: true, overhead_bytes: 83, ..Carrier::WEBSOCKET };
     /// Memory of one process: packets are as large as a stream's may be, and nothing is added to them.
     pub const LOCAL: Carrier = Carrier {
         name: "local",
         is_reliable: true,
         is_bound: true,
         is_protected: true,
+        is_signed: false,
         datagram_bytes_max: 16_384,
         packet_bytes_max: 16_384,
         overhead_bytes: 0,

@@ -239,7 +239,7 @@ impl Connection {
 
     /// Whether the server paid for a handshake of this client's with a signature, in the protocol or beneath it.
     pub(crate) fn has_cost_handshake(&self) -> bool {
-        self.is_server() && (self.is_encrypted() || self.path.current.carrier.is_protected)
+        self.is_server() && (self.is_encrypted() || self.path.current.carrier.is_signed)
     }
 
     /// Whether the application has not decided on this client.
