@@ -87,7 +87,7 @@ fn half_an_upload() {
         ("echo 'No space left on device (28)' >&2; exit 11".into(), "No space left on device"),
     ] {
         fake(&script);
-        let done = yard.tool().arg("deploy").env("PATH", &path).output().expect("it starts");
+        let done = yard.deployer().env("PATH", &path).output().expect("it starts");
         assert!(!done.status.success() && text(&done).contains(expected), "{}", text(&done));
         assert_eq!(yard.current(), before);
         next_second();
@@ -103,8 +103,8 @@ fn two_at_once() {
     let (entered, go) = (yard.path("entered"), yard.path("go"));
     let slow = format!("touch {}; while [ ! -e {} ]; do sleep 0.05; done", entered.display(), go.display());
     yard.edit("echo restarted >> restarts", &slow);
-    let mut first = yard.tool();
-    let first = first.arg("deploy").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = yard.deployer();
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until_there(&entered);
     next_second();
     let second = yard.deploy(&[]);
@@ -174,8 +174,8 @@ fn a_deployment_that_lost_its_lock_leaves_the_release_of_the_one_after_it() {
     let looks = format!("touch {}; false", entered.display());
     yard.edit("grep -q well current/game", &looks);
     yard.edit("timeout = \"1s\"", "timeout = \"8s\"");
-    let mut first = yard.tool();
-    let first = first.arg("deploy").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = yard.deployer();
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until_there(&entered);
     // A file of another inode has no lock, as after the end of the connection that held it.
     let (mark, copy) = (yard.site().join(".skipstone-deploy"), yard.path("copy"));
