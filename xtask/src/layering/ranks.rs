@@ -172,6 +172,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "instructions",
                 "joins",
                 "layering",
+                "mutants",
                 "package",
                 "purity",
                 "python",
