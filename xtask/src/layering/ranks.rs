@@ -150,7 +150,13 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
-    ("fuzz", &[&["operations", "pair"], &["input", "parsing", "streams"]]),
+    (
+        "fuzz",
+        &[
+            &["first_datagrams", "operations", "pair", "quic_streams", "stream_heads"],
+            &["input", "page", "parsing", "streams"],
+        ],
+    ),
     (
         "xtask",
         &[
