@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use crate::arguments::Arguments;
 use crate::tree::Tree;
 use account::{Account, Outcome, Tried};
+use order::Mutant;
 use subject::Subject;
 use trial::Trials;
 
@@ -25,7 +26,7 @@ struct Draw {
 /// The mutants of one part, the next of the draw last.
 struct Deck {
     subject: &'static Subject,
-    names: Vec<String>,
+    mutants: Vec<Mutant>,
     timeout: Duration,
     /// How many are to be judged.
     share: usize,
@@ -46,7 +47,9 @@ pub(crate) fn mutants(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     let draw = Draw { sample: sample as usize, seed };
     let mut decks = draw.decks(&subjects, &trials)?;
     if is_list {
-        decks.iter().for_each(|deck| deck.names.iter().rev().take(deck.share).for_each(|name| println!("{name}")));
+        decks
+            .iter()
+            .for_each(|deck| deck.mutants.iter().rev().take(deck.share).for_each(|mutant| println!("{}", mutant.name)));
         return Ok(true);
     }
     for deck in &mut decks {
@@ -67,10 +70,10 @@ impl Draw {
     fn decks(&self, subjects: &[&'static Subject], trials: &Trials) -> Result<Vec<Deck>, String> {
         let (each, more) = (self.sample / subjects.len(), self.sample % subjects.len());
         let decks = subjects.iter().enumerate().map(|(at, subject)| {
-            let mut names = order::drawn(trials.list(subject)?, self.seed);
-            println!("{}: {} mutants", subject.name, names.len());
-            names.reverse();
-            Ok(Deck { subject, names, timeout: Duration::ZERO, share: each + usize::from(at < more) })
+            let mut mutants = order::drawn(&trials.list(subject)?, self.seed);
+            println!("{}: {} mutants", subject.name, mutants.len());
+            mutants.reverse();
+            Ok(Deck { subject, mutants, timeout: Duration::ZERO, share: each + usize::from(at < more) })
         });
         decks.collect()
     }
@@ -83,10 +86,10 @@ fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>)
         let before = account.judged();
         for deck in &mut decks {
             while account.judged_of(deck.subject.name) < end.min(deck.share) {
-                let Some(name) = deck.names.pop() else { break };
+                let Some(mutant) = deck.mutants.pop() else { break };
                 let began = Instant::now();
-                let outcome = trials.run(deck.subject, &name, deck.timeout)?;
-                account.add(Tried { subject: deck.subject.name, name, outcome, took: began.elapsed() });
+                let outcome = trials.run(deck.subject, &mutant, deck.timeout)?;
+                account.add(Tried { subject: deck.subject.name, name: mutant.name, outcome, took: began.elapsed() });
                 if let Some(file) = json {
                     write(file, &account.json(draw.seed))?;
                 }

@@ -1,22 +1,35 @@
 //! In which order mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. More of the
 //! same seed are the same ones and others behind them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// Sorts what cargo-mutants lists (`file:line:column: what is replaced`) as the seed says.
-pub(super) fn drawn(listed: Vec<String>, seed: u64) -> Vec<String> {
-    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
-    let mut keyed: Vec<(u64, String)> = listed
-        .into_iter()
-        .map(|name| {
-            let place = seen.entry(without_place(&name)).or_default();
-            let key = hash(seed, &format!("{place} {}", without_place(&name)));
-            *place += 1;
-            (key, name)
-        })
-        .collect();
-    keyed.sort();
-    keyed.into_iter().map(|(_, name)| name).collect()
+/// One mutant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mutant {
+    /// `file:line:column: what is replaced`.
+    pub(super) name: String,
+    /// Its place among those of its file, and how many these are.
+    pub(super) place: (usize, usize),
+}
+
+/// The mutants of a list of cargo-mutants', in the order that the seed says. The list may have one several times, where a module has
+/// two declarations.
+pub(super) fn drawn(listed: &[String], seed: u64) -> Vec<Mutant> {
+    let mut of_file: BTreeMap<&str, usize> = BTreeMap::new();
+    let places: Vec<usize> = listed.iter().map(|name| next(of_file.entry(file(name)).or_default())).collect();
+    let (mut known, mut alike) = (BTreeSet::new(), BTreeMap::new());
+    let mut keyed = Vec::new();
+    for (name, place) in listed.iter().zip(places).filter(|(name, _)| known.insert(*name)) {
+        let words = without_place(name);
+        let key = hash(seed, &format!("{} {words}", next(alike.entry(words.clone()).or_default())));
+        keyed.push((key, Mutant { name: name.clone(), place: (place, of_file[file(name)]) }));
+    }
+    keyed.sort_by(|one, other| (one.0, &one.1.name).cmp(&(other.0, &other.1.name)));
+    keyed.into_iter().map(|(_, mutant)| mutant).collect()
+}
+
+fn next(counter: &mut usize) -> usize {
+    core::mem::replace(counter, *counter + 1)
 }
 
 /// The file of a mutant.
@@ -48,24 +61,31 @@ mod tests {
         (0..40).map(|at| format!("src/a.rs:{}:9: replace f{} with ()", first_line + at, at / 2)).collect()
     }
 
-    fn words(drawn: &[String]) -> Vec<String> {
-        drawn.iter().map(|name| without_place(name)).collect()
+    fn words(drawn: &[Mutant]) -> Vec<String> {
+        drawn.iter().map(|mutant| without_place(&mutant.name)).collect()
     }
 
     #[test]
     fn a_seed_draws_the_same_mutants_when_code_moves_and_another_seed_draws_others() {
-        let (one, moved, other) = (drawn(listed(1), 1), drawn(listed(300), 1), drawn(listed(1), 2));
+        let (one, moved, other) = (drawn(&listed(1), 1), drawn(&listed(300), 1), drawn(&listed(1), 2));
         assert_eq!(words(&one), words(&moved));
         assert_ne!(words(&one), words(&other));
-        let mut all = one.clone();
-        all.sort();
-        all.dedup();
-        assert_eq!(all.len(), 40, "none is lost, and none comes twice");
+        let all: BTreeSet<&str> = one.iter().map(|mutant| mutant.name.as_str()).collect();
+        assert_eq!((all.len(), one.len()), (40, 40), "none is lost");
+    }
+
+    #[test]
+    fn a_mutant_that_is_listed_twice_is_drawn_once_and_found_at_its_first_place() {
+        let name = |line: u32| format!("src/b.rs:{line}:1: replace f with ()");
+        let mut drawn = drawn(&[name(3), listed(1)[0].clone(), name(9), name(3), name(9)], 1);
+        drawn.retain(|mutant| file(&mutant.name) == "src/b.rs");
+        drawn.sort_by_key(|mutant| mutant.place);
+        assert_eq!(drawn, [Mutant { name: name(3), place: (0, 4) }, Mutant { name: name(9), place: (1, 4) }]);
     }
 
     #[test]
     fn the_order_is_written_down_so_that_every_machine_has_it() {
-        assert_eq!(drawn(listed(1), 1)[0], FIRST_OF_SEED_1);
+        assert_eq!(drawn(&listed(1), 1)[0].name, FIRST_OF_SEED_1);
         assert_eq!(file(FIRST_OF_SEED_1), "src/a.rs");
     }
 
