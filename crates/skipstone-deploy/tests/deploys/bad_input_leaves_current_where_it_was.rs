@@ -28,6 +28,11 @@ fn begun() -> Option<Yard> {
 #[test]
 fn hosts_keys_builds_and_names() {
     let Some(yard) = begun() else { return };
+    let status = yard.deploy_well(&["status"]);
+    assert!(status.contains(": well\n") || status.contains(", well\n"), "{status}");
+    assert!(status.contains(&format!("-> {} of ", file_name(yard.current().as_deref()))), "{status}");
+    let alone = yard.deploy(&["rollback"]);
+    assert!(!alone.status.success() && text(&alone).contains("no older release that was well"), "{}", text(&alone));
     let restarts = fs::read_to_string(yard.site().join("restarts")).expect("one");
     let cases = [
         ("host = \"game\"", "host = \"away\"", 99, "away cannot be reached"),
@@ -121,7 +126,8 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
     let first = yard.current();
     yard.commit(&[("input", "sick")]);
     yard.deploy_badly(99, "is current again, and well");
-    assert!(text(&yard.deploy(&["status"])).contains("did not get well"));
+    let status = yard.deploy(&["status"]);
+    assert!(status.status.success() && text(&status).contains("did not get well"), "{}", text(&status));
     // What is not ours stays, however old its name is.
     let releases = yard.site().join("releases");
     fs::create_dir_all(releases.join("1-mine")).expect("a folder");
