@@ -125,7 +125,7 @@ cargo xtask: what continuous integration and contributors run
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
   cargo xtask mutants --sample N --seed S [--of proto,driver,deploy] [--json FILE]
                                       N (200) small changes of the code, and which of them no test notices; an hour or two
-  cargo xtask mutants --list          the changes that would be tried
+  cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
   cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
                                       attacks at a server, and what good clients notice of each; optimised build (Linux)
   cargo xtask siege --list            the attacks; `--table FILE` prints a result that --json wrote

@@ -117,6 +117,15 @@ impl Account {
     }
 }
 
+/// The names of the survivors in a file that [`Account::json`] wrote.
+pub(super) fn survivors_in(json: &str) -> Vec<String> {
+    let mark = format!("\"outcome\": \"{}\"", Outcome::Missed.word());
+    let name =
+        |line: &str| line.split_once("\"name\": \"")?.1.trim_end_matches(',').strip_suffix("\"}").map(str::to_owned);
+    let lines = json.lines().filter(|line| line.contains(&mark)).filter_map(name);
+    lines.map(|name| name.replace("\\\"", "\"").replace("\\\\", "\\")).collect()
+}
+
 /// Below this share the command fails. The rest is what no test can see: code for speed alone, or that nothing reaches.
 const SHARE_PERCENT_MIN: f64 = 90.0;
 
@@ -150,6 +159,14 @@ mod tests {
         let mut outcomes = vec![Outcome::Caught; 17];
         outcomes.extend([Outcome::Missed; 2]);
         assert!(!account(&outcomes).is_enough());
+    }
+
+    #[test]
+    fn the_survivors_are_read_from_the_file_that_was_written() {
+        let account = account(&[Outcome::Missed, Outcome::Caught, Outcome::Missed, Outcome::Unviable]);
+        let survivors: Vec<&str> = account.survivors().map(|tried| tried.name.as_str()).collect();
+        assert_eq!(survivors_in(&account.json(7)), survivors);
+        assert_eq!(survivors.len(), 2);
     }
 
     #[test]

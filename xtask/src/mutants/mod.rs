@@ -21,6 +21,8 @@ struct Draw {
     /// Mutants to judge, of all parts together.
     sample: usize,
     seed: u64,
+    /// These alone, which survived before.
+    again: Option<Vec<String>>,
 }
 
 /// The mutants of one part, the next of the draw last.
@@ -39,12 +41,15 @@ pub(crate) fn mutants(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     let subjects = subject::named(arguments.take_value("--of")?.as_deref())?;
     let json = arguments.take_value("--json")?;
     let is_list = arguments.take_flag("--list");
+    let again = arguments.take_value("--again")?.map(|file| read(Path::new(&file))).transpose()?;
     arguments.expect_end()?;
     if sample == 0 || sample > SAMPLE_MAX {
         return Err(format!("`--sample {sample}`: 1 to {SAMPLE_MAX} mutants"));
     }
     let trials = Trials::prepare(tree)?;
-    let draw = Draw { sample: sample as usize, seed };
+    let again = again.map(|json| account::survivors_in(&json));
+    let sample = again.as_ref().map_or(sample as usize, Vec::len);
+    let draw = Draw { sample, seed, again };
     let mut decks = draw.decks(&subjects, &trials)?;
     if is_list {
         decks
@@ -53,7 +58,9 @@ pub(crate) fn mutants(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         return Ok(true);
     }
     for deck in &mut decks {
-        deck.timeout = trials.baseline(deck.subject)?;
+        if !deck.mutants.is_empty() {
+            deck.timeout = trials.baseline(deck.subject)?;
+        }
     }
     let account = play(&draw, decks, &trials, json.as_deref().map(Path::new))?;
     println!("{}", account.summary());
@@ -70,10 +77,15 @@ impl Draw {
     fn decks(&self, subjects: &[&'static Subject], trials: &Trials) -> Result<Vec<Deck>, String> {
         let (each, more) = (self.sample / subjects.len(), self.sample % subjects.len());
         let decks = subjects.iter().enumerate().map(|(at, subject)| {
-            let mut mutants = order::drawn(&trials.list(subject)?, self.seed);
+            let listed = trials.list(subject)?;
+            let mut mutants = match &self.again {
+                Some(names) => order::found(&listed, names),
+                None => order::drawn(&listed, self.seed),
+            };
             println!("{}: {} mutants", subject.name, mutants.len());
             mutants.reverse();
-            Ok(Deck { subject, mutants, timeout: Duration::ZERO, share: each + usize::from(at < more) })
+            let share = if self.again.is_some() { mutants.len() } else { each + usize::from(at < more) };
+            Ok(Deck { subject, mutants, timeout: Duration::ZERO, share })
         });
         decks.collect()
     }
@@ -112,6 +124,10 @@ fn tell(account: &Account, sample: usize, elapsed: Duration) {
         let left = elapsed.mul_f64(sample.saturating_sub(judged) as f64 / judged as f64);
         println!("     {}; about {} min left", account.summary(), left.as_secs().div_ceil(60));
     }
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{} cannot be read: {error}", file.display()))
 }
 
 fn write(file: &Path, text: &str) -> Result<(), String> {

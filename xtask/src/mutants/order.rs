@@ -32,6 +32,20 @@ fn next(counter: &mut usize) -> usize {
     core::mem::replace(counter, *counter + 1)
 }
 
+/// Those of a list that are these, in code that has moved maybe: of those that are alike, the nearest.
+pub(super) fn found(listed: &[String], names: &[String]) -> Vec<Mutant> {
+    let all = drawn(listed, 0);
+    let nearest = |name: &String| {
+        let alike = all.iter().filter(|mutant| without_place(&mutant.name) == without_place(name));
+        alike.min_by_key(|mutant| line(&mutant.name).abs_diff(line(name))).cloned()
+    };
+    names.iter().filter_map(nearest).collect()
+}
+
+fn line(name: &str) -> u32 {
+    name.split(':').nth(1).and_then(|line| line.parse().ok()).unwrap_or(0)
+}
+
 /// The file of a mutant.
 pub(super) fn file(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
@@ -81,6 +95,14 @@ mod tests {
         drawn.retain(|mutant| file(&mutant.name) == "src/b.rs");
         drawn.sort_by_key(|mutant| mutant.place);
         assert_eq!(drawn, [Mutant { name: name(3), place: (0, 4) }, Mutant { name: name(9), place: (1, 4) }]);
+    }
+
+    #[test]
+    fn a_mutant_is_found_again_where_its_code_has_gone() {
+        let names = [listed(1)[5].clone(), "src/a.rs:9:9: replace gone with ()".to_owned()];
+        let found = found(&listed(2), &names);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].name, listed(2)[4], "the nearest of two that are alike");
     }
 
     #[test]
