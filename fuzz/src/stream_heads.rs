@@ -78,4 +78,4 @@ const STRANGER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4
 /// Of a stream that carries no player.
 const TURN: Cost = Cost::micros(15);
 /// Each byte costs some system calls.
-const FEW_BYTES: usize = 300;
+const FEW_BYTES: usize = 80;
