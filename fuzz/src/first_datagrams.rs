@@ -1,9 +1,10 @@
 //! A stranger's datagrams at a server's UDP port, of any carrier, before anybody is accepted: nothing is kept for long, and nobody
 //! gets more than he brought.
 
+use crate::certificate::security;
 use crate::input::Input;
 use crate::page::first_packet;
-use crate::{parsing, security};
+use crate::parsing;
 use skipstone::port_fuzzed::Port;
 use skipstone_proto::{Config, Duration, Settings};
 use std::collections::BTreeMap;

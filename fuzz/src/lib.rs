@@ -1,6 +1,7 @@
 //! The bodies of the fuzz targets: what must hold for any bytes. `fuzz_targets/` gives them libFuzzer's, and
 //! `tests/corpora_replay.rs` those that are worth keeping.
 
+mod certificate;
 mod first_datagrams;
 mod input;
 mod operations;
@@ -18,10 +19,3 @@ pub use parsing::{decode, round_trip};
 pub use quic_streams::{quic_streams, used};
 pub use stream_heads::{opened_by, stream_heads};
 pub use streams::{http3, proxy_header, stream_messages};
-
-/// The certificate that servers show, which is made once.
-fn security() -> &'static skipstone::Security {
-    static SECURITY: std::sync::LazyLock<skipstone::Security> =
-        std::sync::LazyLock::new(|| skipstone::Security::self_signed().expect("the system has entropy"));
-    &SECURITY
-}

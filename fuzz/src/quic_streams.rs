@@ -1,8 +1,8 @@
 //! A page's streams before it is a player, and behind that: bytes of HTTP/3, of sessions and of datagrams in any pieces and any order.
 
+use crate::certificate::security;
 use crate::input::Input;
 use crate::page::Page;
-use crate::security;
 use quinn_proto::{Dir, StreamId, VarInt};
 use skipstone::port_fuzzed::Port;
 use skipstone_proto::{Config, Duration, Settings};

@@ -1,8 +1,8 @@
 //! A stranger's bytes on a stream at the TCP port: a proxy's header, TLS, requests, WebSocket's frames, messages behind their lengths.
 //! However the bytes are cut, they come to the same.
 
+use crate::certificate::security;
 use crate::input::Input;
-use crate::security;
 use skipstone::net::websocket::fuzzed::{Opened, StrangersStream};
 use skipstone::net::websocket::{AllowedHosts, AllowedOrigins, StreamRules, TrustedProxies};
 use skipstone_proto::Cost;

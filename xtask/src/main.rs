@@ -124,7 +124,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
   cargo xtask mutants --sample N --seed S [--of proto,driver,deploy] [--json FILE]
-                                      N (200) small changes of the code, and which of them no test notices; an hour or two
+                                      N (200) small changes of the code, and which of them no test notices; an hour or two;
+                                      a run that was broken off goes on from its FILE
   cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
   cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
                                       attacks at a server, and what good clients notice of each; optimised build (Linux)

@@ -154,7 +154,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "fuzz",
         &[
             &["first_datagrams", "operations", "pair", "quic_streams", "stream_heads"],
-            &["input", "page", "parsing", "streams"],
+            &["certificate", "input", "page", "parsing", "streams"],
         ],
     ),
     (

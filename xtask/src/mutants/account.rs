@@ -1,5 +1,6 @@
 //! The account of the mutants that were tried: the share that is caught, who survived, and the file of `--json`.
 
+use super::subject::SUBJECTS;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -33,6 +34,8 @@ pub(super) struct Account {
 }
 
 impl Outcome {
+    const ALL: [Outcome; 4] = [Outcome::Caught, Outcome::Timeout, Outcome::Missed, Outcome::Unviable];
+
     pub(super) fn word(self) -> &'static str {
         match self {
             Outcome::Caught => "caught",
@@ -40,6 +43,21 @@ impl Outcome {
             Outcome::Missed => "missed",
             Outcome::Unviable => "unviable",
         }
+    }
+}
+
+impl Tried {
+    /// A line of [`Account::json`].
+    fn read(line: &str) -> Option<Tried> {
+        let value = |name: &str, end: &str| line.split_once(&format!("\"{name}\": "))?.1.split_once(end).map(|it| it.0);
+        let (of, word) = (value("of", ",")?.trim_matches('"'), value("outcome", ",")?.trim_matches('"'));
+        let name = line.split_once("\"name\": \"")?.1.trim_end_matches(',').strip_suffix("\"}")?;
+        Some(Tried {
+            subject: SUBJECTS.iter().find(|subject| subject.name == of)?.name,
+            name: name.replace("\\\"", "\"").replace("\\\\", "\\"),
+            outcome: Outcome::ALL.into_iter().find(|outcome| outcome.word() == word)?,
+            took: Duration::from_secs_f64(value("seconds", ",")?.parse().ok()?),
+        })
     }
 }
 
@@ -90,6 +108,18 @@ impl Account {
         self.tried.iter().filter(|tried| tried.outcome == outcome).count()
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.tried.iter().any(|tried| tried.name == name)
+    }
+
+    /// What [`Account::json`] wrote, of a run with this seed.
+    pub(super) fn read(json: &str, seed: u64) -> Result<Account, String> {
+        if !json.starts_with(&format!("{{\"seed\": {seed}, ")) {
+            return Err(format!("that is no account of a run with seed {seed}"));
+        }
+        Ok(Account { tried: json.lines().filter_map(Tried::read).collect() })
+    }
+
     /// A line for each mutant, in the order in which they were tried.
     pub(super) fn json(&self, seed: u64) -> String {
         let count = |outcome| self.count(outcome);
@@ -115,15 +145,6 @@ impl Account {
         text.push_str("\n]}\n");
         text
     }
-}
-
-/// The names of the survivors in a file that [`Account::json`] wrote.
-pub(super) fn survivors_in(json: &str) -> Vec<String> {
-    let mark = format!("\"outcome\": \"{}\"", Outcome::Missed.word());
-    let name =
-        |line: &str| line.split_once("\"name\": \"")?.1.trim_end_matches(',').strip_suffix("\"}").map(str::to_owned);
-    let lines = json.lines().filter(|line| line.contains(&mark)).filter_map(name);
-    lines.map(|name| name.replace("\\\"", "\"").replace("\\\\", "\\")).collect()
 }
 
 /// Below this share the command fails. The rest is what no test can see: code for speed alone, or that nothing reaches.
@@ -162,11 +183,12 @@ mod tests {
     }
 
     #[test]
-    fn the_survivors_are_read_from_the_file_that_was_written() {
-        let account = account(&[Outcome::Missed, Outcome::Caught, Outcome::Missed, Outcome::Unviable]);
-        let survivors: Vec<&str> = account.survivors().map(|tried| tried.name.as_str()).collect();
-        assert_eq!(survivors_in(&account.json(7)), survivors);
-        assert_eq!(survivors.len(), 2);
+    fn a_run_that_was_broken_off_is_read_from_the_file_that_it_wrote() {
+        let json = account(&[Outcome::Missed, Outcome::Caught, Outcome::Timeout, Outcome::Unviable]).json(7);
+        let again = Account::read(&json, 7).expect("it is one");
+        assert_eq!(again.json(7), json);
+        assert!(again.has(&again.tried[1].name) && !again.has("another"));
+        assert!(Account::read(&json, 8).is_err(), "another seed draws others");
     }
 
     #[test]

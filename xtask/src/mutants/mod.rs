@@ -47,7 +47,10 @@ pub(crate) fn mutants(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         return Err(format!("`--sample {sample}`: 1 to {SAMPLE_MAX} mutants"));
     }
     let trials = Trials::prepare(tree)?;
-    let again = again.map(|json| account::survivors_in(&json));
+    let survivors = |json: String| -> Result<Vec<String>, String> {
+        Ok(Account::read(&json, seed)?.survivors().map(|survivor| survivor.name.clone()).collect())
+    };
+    let again = again.map(survivors).transpose()?;
     let sample = again.as_ref().map_or(sample as usize, Vec::len);
     let draw = Draw { sample, seed, again };
     let mut decks = draw.decks(&subjects, &trials)?;
@@ -93,9 +96,13 @@ impl Draw {
 
 /// Some of each part in turns, so that a run that is broken off says something of all parts.
 fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>) -> Result<Account, String> {
-    let (started, mut account) = (Instant::now(), Account::default());
+    // A run that was broken off goes on.
+    let before = json.filter(|file| file.exists()).map(|file| Account::read(&read(file)?, draw.seed)).transpose()?;
+    let (started, mut account) = (Instant::now(), before.unwrap_or_default());
+    let begun = account.judged();
+    decks.iter_mut().for_each(|deck| deck.mutants.retain(|mutant| !account.has(&mutant.name)));
     for end in (1..).map(|round| round * ROUND) {
-        let before = account.judged();
+        let so_far = account.judged();
         for deck in &mut decks {
             while account.judged_of(deck.subject.name) < end.min(deck.share) {
                 let Some(mutant) = deck.mutants.pop() else { break };
@@ -105,23 +112,23 @@ fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>)
                 if let Some(file) = json {
                     write(file, &account.json(draw.seed))?;
                 }
-                tell(&account, draw.sample, started.elapsed());
+                tell(&account, draw.sample, started.elapsed() / (account.judged() - begun).max(1) as u32);
             }
         }
-        if account.judged() == before {
+        if account.judged() == so_far && decks.iter().all(|deck| end >= deck.share || deck.mutants.is_empty()) {
             break;
         }
     }
     Ok(account)
 }
 
-/// A line for the last mutant that was tried.
-fn tell(account: &Account, sample: usize, elapsed: Duration) {
+/// A line for the last mutant that was tried. One takes this long on average.
+fn tell(account: &Account, sample: usize, each: Duration) {
     let Some(Tried { subject, name, outcome, took }) = account.last() else { return };
     let (judged, word) = (account.judged(), outcome.word());
     println!("{judged:>4} of {sample}  {word:<8} {:>4} s  {subject:<6} {name}", took.as_secs());
     if *outcome != Outcome::Unviable {
-        let left = elapsed.mul_f64(sample.saturating_sub(judged) as f64 / judged as f64);
+        let left = each * sample.saturating_sub(judged) as u32;
         println!("     {}; about {} min left", account.summary(), left.as_secs().div_ceil(60));
     }
 }

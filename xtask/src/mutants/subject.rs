@@ -50,7 +50,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         features: "dtls,simulate,webtransport,websocket,qlog,unstable",
         programs: &["claims"],
         left_out: None,
-        threads: "8",
+        threads: "12",
         needs_tool: false,
     },
     Subject {
@@ -60,7 +60,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
         features: "",
         programs: &["deploys"],
         left_out: Some("players_survive_releases"),
-        threads: "8",
+        threads: "12",
         needs_tool: true,
     },
 ];

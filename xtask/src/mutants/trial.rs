@@ -146,7 +146,8 @@ impl Trials {
 
 /// Which tests of the part there are to run, the unit tests first.
 fn test_arguments(subject: &Subject) -> Vec<String> {
-    let mut arguments = vec!["--lib".to_owned()];
+    // The first that fails ends the others.
+    let mut arguments = vec!["--lib".to_owned(), "--max-fail=1:immediate".to_owned()];
     arguments.extend(subject.programs.iter().map(|program| format!("--test={program}")));
     arguments.extend(subject.left_out.map(|name| format!("--filterset=not test({name})")));
     if !subject.features.is_empty() {
