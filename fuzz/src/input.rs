@@ -34,4 +34,9 @@ impl<'a> Input<'a> {
         self.0 = rest;
         taken
     }
+
+    /// All that is left.
+    pub(crate) fn rest(&mut self) -> &'a [u8] {
+        core::mem::take(&mut self.0)
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 type Body = fn(&[u8]);
 
-const TARGETS: [(&str, Body); 7] = [
+const TARGETS: [(&str, Body); 10] = [
     ("decode", skipstone_fuzz::decode),
     ("round_trip", skipstone_fuzz::round_trip),
     ("operations", skipstone_fuzz::operations),
@@ -13,6 +13,9 @@ const TARGETS: [(&str, Body); 7] = [
     ("http3", skipstone_fuzz::http3),
     ("proxy_header", skipstone_fuzz::proxy_header),
     ("stream_messages", skipstone_fuzz::stream_messages),
+    ("stream_heads", skipstone_fuzz::stream_heads),
+    ("first_datagrams", skipstone_fuzz::first_datagrams),
+    ("quic_streams", skipstone_fuzz::quic_streams),
 ];
 
 #[test]
@@ -67,4 +70,18 @@ fn corpora_reach_what_is_whole() {
         assert!(matches!(verdict, Understood::Whole(_)), "{header}: {verdict:?}");
     }
     assert_eq!(stream_messages(&kept("stream_messages/several")).0.len(), 3);
+    for (stream, messages) in
+        [("websocket", 2), ("websocket_fragments", 1), ("raw", 3), ("proxy_v1", 1), ("proxy_v2_raw", 1)]
+    {
+        let opened = skipstone_fuzz::opened_by(&kept(&format!("stream_heads/{stream}")));
+        assert_eq!(opened.messages.len(), messages, "{stream}: {opened:?}");
+    }
+    for (datagrams, dtls, quic) in [("dtls", 1, 0), ("quic", 0, 1), ("native", 0, 0)] {
+        let (of_dtls, of_quic) = skipstone_fuzz::heard(&kept(&format!("first_datagrams/{datagrams}"))).stats();
+        assert_eq!((of_dtls.begun, of_quic.begun), (dtls, quic), "{datagrams}");
+    }
+    for (streams, sessions, refused) in [("session", 1, 0), ("reordered", 1, 0), ("early_datagrams", 1, 1)] {
+        let (_, stats) = skipstone_fuzz::used(&kept(&format!("quic_streams/{streams}"))).stats();
+        assert_eq!((stats.established, stats.sessions, stats.refused), (1, sessions, refused), "{streams}: {stats:?}");
+    }
 }

@@ -15,13 +15,44 @@ pub(crate) struct File {
 
 /// The files that are committed or about to be, by path. Without git: all but build output.
 pub(crate) fn files(tree: &Tree) -> Vec<File> {
+    paths(tree).into_iter().filter_map(|path| read(tree, path)).collect()
+}
+
+/// Makes `folder` hold these files and no others. One that already is the same stays as old as it is, and is not built anew.
+pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
+    let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    let paths = paths(tree);
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    for stale in paths_from_disk(&Tree::at(folder.into())) {
+        if paths.binary_search(&stale).is_err() {
+            let path = folder.join(stale);
+            std::fs::remove_file(&path).map_err(|error| failed(&path, error))?;
+        }
+    }
+    for path in paths {
+        let (from, to) = (tree.root().join(&path), folder.join(&path));
+        // Neither a link nor what is deleted and not yet committed so.
+        let Ok(bytes) = std::fs::read(&from) else { continue };
+        if std::fs::read(&to).is_ok_and(|there| there == bytes) {
+            continue;
+        }
+        let parent = to.parent().unwrap_or(folder);
+        std::fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
+        // With its permissions: some are programs.
+        std::fs::copy(&from, &to).map_err(|error| failed(&to, error))?;
+    }
+    Ok(())
+}
+
+/// Sorted.
+fn paths(tree: &Tree) -> Vec<String> {
     let mut paths = paths_from_git(tree).unwrap_or_else(|| {
         println!("git does not list this tree: looking at every file outside of build folders");
         paths_from_disk(tree)
     });
     paths.sort();
     paths.dedup();
-    paths.into_iter().filter_map(|path| read(tree, path)).collect()
+    paths
 }
 
 fn read(tree: &Tree, path: String) -> Option<File> {

@@ -25,6 +25,7 @@ mod instructions;
 mod interop;
 mod joins;
 mod layering;
+mod mutants;
 mod node;
 mod package;
 mod process;
@@ -90,6 +91,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "fuzz" => fuzz::fuzz(arguments, tree),
         "install-c" => c::install(arguments, tree),
         "instructions" => instructions::instructions(arguments, tree),
+        "mutants" => mutants::mutants(arguments, tree),
         "siege" => siege::siege(arguments, tree),
         "soak" => soak::soak(arguments, tree),
         "swarm" => swarm::swarm(arguments, tree),
@@ -121,6 +123,10 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
+  cargo xtask mutants --sample N --seed S [--of proto,driver,deploy] [--json FILE]
+                                      N (200) small changes of the code, and which of them no test notices; an hour or two;
+                                      a run that was broken off goes on from its FILE
+  cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
   cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
                                       attacks at a server, and what good clients notice of each; optimised build (Linux)
   cargo xtask siege --list            the attacks; `--table FILE` prints a result that --json wrote

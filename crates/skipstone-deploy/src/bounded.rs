@@ -245,4 +245,12 @@ mod tests {
             assert!(matches!(shell(script, b"", MINUTE), Err(Unfinished::TooMuch)), "{script}");
         }
     }
+
+    #[test]
+    fn an_output_may_have_its_limit_and_no_byte_more() {
+        let mut tapped = Tapped { bytes: OUTPUT_BYTES_MAX - 2, ..Tapped::default() };
+        assert!(tapped.append(b"12") && !tapped.is_too_much(), "the last that fit");
+        assert!(!tapped.append(b"3") && tapped.is_too_much());
+        assert!(!tapped.append(b"4") && tapped.is_too_much(), "it stays too much");
+    }
 }

@@ -50,9 +50,10 @@ mod tests {
             let error = check_name("target", name).expect_err(name);
             assert!(error.starts_with("target '") && error.contains("begins with a letter"), "{error}");
         }
-        for name in ["eu1", "game-server.service", "20261123T060000Z-1a2b3c4", "a@1"] {
+        for name in ["eu1", "game-server.service", "20261123T060000Z-1a2b3c4", "a@1", "a_b", &"a".repeat(64)] {
             check_name("target", name).expect(name);
         }
+        assert!(check_name("target", &"a".repeat(65)).is_err(), "a path has a limit");
     }
 
     #[test]

@@ -247,4 +247,60 @@ mod tests {
             example.replace("service = \"game.service\"", "restart = \"pkill -HUP game\"").replace(&example[unit], "");
         assert!(Plan::parse(&text).expect_err("nobody knows the process").contains("needs `pid_file`"));
     }
+
+    #[test]
+    fn a_targets_words_are_checked_one_by_one() {
+        let example = include_str!("example.toml");
+        let with = |line: &str| example.replace("keep = 5", &format!("keep = 5\n{line}"));
+        for (line, expected) in [
+            ("ssh = [\"-o Port=22\"]", "ssh '-o Port=22': words without spaces"),
+            ("builds = [\"client\"]", "builds 'client': there is no [build.client]"),
+            ("restart = \"true\"", "either `service`"),
+            ("pid_file = \"pid\"", "pid_file 'pid'"),
+        ] {
+            let error = Plan::parse(&with(line)).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
+        Plan::parse(&with("ssh = [\"-p\", \"22\"]")).expect("plain words");
+        Plan::parse(&example.replace("keep = 5", "keep = 2")).expect("one to go back to");
+        let unit_alone = example.replace("service = \"game.service\"", "restart = \"true\"");
+        assert!(Plan::parse(&unit_alone).expect_err("no name").contains("`unit` needs `service`"));
+    }
+
+    #[test]
+    fn a_url_and_a_console_are_hosts_and_ports_as_ssh_forwards_to_them() {
+        let asks = |url: &str| HealthPlan { url: Some(url.into()), ..HealthPlan::default() };
+        assert_eq!(asks("http://a:7777/x/y?z").url_parts(), Ok(Some(("a:7777", "/x/y?z"))));
+        assert_eq!(HealthPlan::default().url_parts(), Ok(None));
+        for wrong in [
+            "https://a:1/",
+            "http://a:1",
+            "http://a:0/",
+            "http://a/",
+            "http://-a:1/",
+            "http://a:1/ü",
+            "http://a:70000/",
+        ] {
+            assert!(asks(wrong).url_parts().is_err(), "{wrong}");
+        }
+        let example = include_str!("example.toml");
+        let console = |address: &str| {
+            example.replace("url = \"http://127.0.0.1:7777/healthz\"", &format!("console = \"{address}\""))
+        };
+        Plan::parse(&console("127.0.0.1:7778")).expect("an address");
+        assert!(Plan::parse(&console("127.0.0.1:0")).expect_err("no port").contains("health.console '127.0.0.1:0'"));
+    }
+
+    #[test]
+    fn spans_are_those_of_the_plan_and_a_target_gets_the_builds_that_it_names() {
+        let plan = Plan::parse(include_str!("example.toml")).expect("a plan");
+        let mut target = plan.targets["eu"].clone();
+        let health = HealthPlan { timeout: "90s".into(), settle: "250ms".into(), ..HealthPlan::default() };
+        assert_eq!(health.timeout(), Ok(std::time::Duration::from_secs(90)));
+        assert_eq!(health.settle(), Ok(std::time::Duration::from_millis(250)));
+        target.builds = Vec::new();
+        assert!(target.wants("server") && target.wants("client"), "all, if none is named");
+        target.builds = vec!["server".into()];
+        assert!(target.wants("server") && !target.wants("client"));
+    }
 }

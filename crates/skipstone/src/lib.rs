@@ -128,9 +128,18 @@ pub use deny_error::DenyError;
 pub use destination::{Destination, NextDestination};
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
 #[doc(hidden)]
-pub use driver::fuzzed as http3_fuzzed;
+pub use driver::http3_fuzzed;
 pub use driver::impair::Impairment;
 pub use driver::impairment_error::ImpairmentError;
+#[cfg(all(
+    feature = "unstable",
+    feature = "dtls",
+    feature = "webtransport",
+    feature = "websocket",
+    feature = "__tls"
+))]
+#[doc(hidden)]
+pub use driver::port_fuzzed;
 pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats, WebTransportStats};
 pub use handle::Threading;
 pub use listen_sockets::ListenSockets;

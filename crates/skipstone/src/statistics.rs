@@ -307,4 +307,30 @@ mod tests {
         assert!(clean < 0.05 * 0.06, "{clean}");
         assert_eq!(average_loss(0.5, (0, 0), 0), 0.5);
     }
+
+    /// The averages after a second of silence and this many spans, each with an even share of 100 messages a second.
+    fn of_100_messages_a_second(spans: u64, span: Duration) -> Traffic {
+        let flow = |count: u64| {
+            let messages = (count as f64 * 100.0 * span.as_secs_f64()) as u64;
+            let mut flow = skipstone_proto::Flow::default();
+            (flow.messages, flow.payload_bytes, flow.ip_bytes) = (messages, 20 * messages, 60 * messages);
+            flow
+        };
+        (1..=spans).fold(Traffic::default(), |average, at| {
+            Traffic::since(Some((&average, &flow(at - 1))), &flow(at), span, &flow(0))
+        })
+    }
+
+    #[test]
+    fn averages_follow_a_steady_rate_over_one_second_however_long_the_spans_are() {
+        for millis in [100, 500, 2_000] {
+            let spans = |seconds: u64| seconds * 1_000 / millis;
+            let span = Duration::from_millis(millis);
+            let young = of_100_messages_a_second(spans(2), span).messages_per_second;
+            assert!((young - 100.0 * share_of(2.0)).abs() < 0.1, "{young} after 2 s in spans of {span:?}");
+            let old = of_100_messages_a_second(spans(20), span);
+            let rates = [old.messages_per_second, old.payload_bytes_per_second / 20.0, old.ip_bytes_per_second / 60.0];
+            assert!(rates.iter().all(|rate| (rate - 100.0).abs() < 0.01), "{rates:?} in spans of {span:?}");
+        }
+    }
 }

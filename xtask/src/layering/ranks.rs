@@ -150,7 +150,13 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
-    ("fuzz", &[&["operations", "pair"], &["input", "parsing", "streams"]]),
+    (
+        "fuzz",
+        &[
+            &["first_datagrams", "operations", "pair", "quic_streams", "stream_heads"],
+            &["certificate", "input", "page", "parsing", "streams"],
+        ],
+    ),
     (
         "xtask",
         &[
@@ -172,6 +178,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "instructions",
                 "joins",
                 "layering",
+                "mutants",
                 "package",
                 "purity",
                 "python",

@@ -266,3 +266,69 @@ fn a_server_that_a_restart_leaves_behind_holds_no_lock() {
     assert!(std::process::Command::new("kill").arg(pid.trim()).status().expect("it starts").success(), "it ran");
     again.expect("it is free");
 }
+
+/// An ssh whose connections from the target (`-W`) say this, and keep what they were asked; everything else runs here.
+fn conversation(place: &Path, ssh: &str, ending: &str) {
+    let script = format!(
+        "#!/bin/sh\nfor last; do :; done\ncase $* in *' -W '*) printf '%s\\n' \"$*\" >> {0}/words; cat > {0}/question; {ending};; esac\n\
+         exec sh -c \"$last\"\n",
+        place.display()
+    );
+    program(Path::new(ssh), &script);
+}
+
+#[test]
+fn a_server_is_well_by_the_final_answer_to_its_url_asked_from_the_target() {
+    let (place, mut plan, ssh) = place();
+    let health = &mut plan.targets.get_mut("here").expect("it has one").health;
+    (health.command, health.url) = (None, Some("http://127.0.0.1:7777/healthz?a".into()));
+    let look = |ending: &str| {
+        conversation(place.path(), &ssh, ending);
+        health::look(&site(&plan, &ssh), "1")
+    };
+    assert_eq!(look("printf 'HTTP/1.1 200 OK\\r\\n\\r\\nok'; exit 0"), Ok(()));
+    // An ssh that is cut off behind the answer has brought it.
+    assert_eq!(look("printf 'HTTP/1.1 200 OK\\r\\n\\r\\nok'; exit 255"), Ok(()));
+    let question = fs::read_to_string(place.path().join("question")).expect("it was asked");
+    assert!(question.starts_with("GET /healthz?a HTTP/1.1\r\nHost: 127.0.0.1:7777\r\n"), "{question}");
+    let words = fs::read_to_string(place.path().join("words")).expect("it was asked");
+    assert!(words.contains(" -W 127.0.0.1:7777 -- here\n"), "{words}");
+    let wrong = [
+        ("printf 'HTTP/1.1 503 Busy\\r\\n\\r\\n200'; exit 0", "answers HTTP/1.1 503 Busy"),
+        ("printf 'SSH-2.0 200\\r\\n\\r\\n'; exit 0", "answers SSH-2.0 200"),
+        ("exit 0", "answers nothing"),
+        ("echo 'Connection refused' >&2; exit 255", "here cannot be reached: Connection refused"),
+    ];
+    for (ending, expected) in wrong {
+        let why = look(ending).expect_err(expected);
+        assert!(why.contains(expected), "{ending}: {why}");
+    }
+}
+
+#[test]
+fn a_console_is_well_if_it_answers_stats() {
+    let (place, mut plan, ssh) = place();
+    let health = &mut plan.targets.get_mut("here").expect("it has one").health;
+    (health.command, health.console) = (None, Some("127.0.0.1:7778".into()));
+    let look = |ending: &str| {
+        conversation(place.path(), &ssh, ending);
+        health::look(&site(&plan, &ssh), "1")
+    };
+    assert_eq!(look("echo 'clients 3'; exit 0"), Ok(()));
+    assert_eq!(fs::read_to_string(place.path().join("question")).as_deref().ok(), Some("stats\r\nquit\r\n"));
+    assert!(look("echo 'who are you'; exit 0").is_err_and(|why| why.contains("127.0.0.1:7778 does not answer")));
+}
+
+#[test]
+fn a_release_must_be_well_for_as_long_as_the_plan_says() {
+    let (place, mut plan, ssh) = place();
+    let health =
+        "health = { command = \"echo >> looks; [ $(wc -l < looks) -lt 3 ]\", timeout = \"1ms\", settle = \"20s\" }";
+    let text = PLAN
+        .replace("health = { command = \"grep -q well current/state\", timeout = \"1ms\", settle = \"1ms\" }", health);
+    plan.targets = Plan::parse(&text.replace("DIRECTORY", &place.path().join("site").display().to_string()))
+        .expect("a plan")
+        .targets;
+    let why = health::wait(&site(&plan, &ssh), "1").expect_err("the third look finds it sick");
+    assert!(why.starts_with("not well after 0 s"), "{why}");
+}

@@ -28,6 +28,11 @@ fn begun() -> Option<Yard> {
 #[test]
 fn hosts_keys_builds_and_names() {
     let Some(yard) = begun() else { return };
+    let status = yard.deploy_well(&["status"]);
+    assert!(status.contains(": well\n") || status.contains(", well\n"), "{status}");
+    assert!(status.contains(&format!("-> {} of ", file_name(yard.current().as_deref()))), "{status}");
+    let alone = yard.deploy(&["rollback"]);
+    assert!(!alone.status.success() && text(&alone).contains("no older release that was well"), "{}", text(&alone));
     let restarts = fs::read_to_string(yard.site().join("restarts")).expect("one");
     let cases = [
         ("host = \"game\"", "host = \"away\"", 99, "away cannot be reached"),
@@ -87,7 +92,7 @@ fn half_an_upload() {
         ("echo 'No space left on device (28)' >&2; exit 11".into(), "No space left on device"),
     ] {
         fake(&script);
-        let done = yard.tool().arg("deploy").env("PATH", &path).output().expect("it starts");
+        let done = yard.deployer().env("PATH", &path).output().expect("it starts");
         assert!(!done.status.success() && text(&done).contains(expected), "{}", text(&done));
         assert_eq!(yard.current(), before);
         next_second();
@@ -103,8 +108,8 @@ fn two_at_once() {
     let (entered, go) = (yard.path("entered"), yard.path("go"));
     let slow = format!("touch {}; while [ ! -e {} ]; do sleep 0.05; done", entered.display(), go.display());
     yard.edit("echo restarted >> restarts", &slow);
-    let mut first = yard.tool();
-    let first = first.arg("deploy").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = yard.deployer();
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until_there(&entered);
     next_second();
     let second = yard.deploy(&[]);
@@ -121,7 +126,8 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
     let first = yard.current();
     yard.commit(&[("input", "sick")]);
     yard.deploy_badly(99, "is current again, and well");
-    assert!(text(&yard.deploy(&["status"])).contains("did not get well"));
+    let status = yard.deploy(&["status"]);
+    assert!(status.status.success() && text(&status).contains("did not get well"), "{}", text(&status));
     // What is not ours stays, however old its name is.
     let releases = yard.site().join("releases");
     fs::create_dir_all(releases.join("1-mine")).expect("a folder");
@@ -174,8 +180,8 @@ fn a_deployment_that_lost_its_lock_leaves_the_release_of_the_one_after_it() {
     let looks = format!("touch {}; false", entered.display());
     yard.edit("grep -q well current/game", &looks);
     yard.edit("timeout = \"1s\"", "timeout = \"8s\"");
-    let mut first = yard.tool();
-    let first = first.arg("deploy").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut first = yard.deployer();
+    let first = first.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     until_there(&entered);
     // A file of another inode has no lock, as after the end of the connection that held it.
     let (mark, copy) = (yard.site().join(".skipstone-deploy"), yard.path("copy"));

@@ -23,9 +23,9 @@ fn two_builds_meet_while_the_work_tree_changes() {
         "restart = \"true\"\nhealth = { command = \"true\", settle = \"1ms\" }",
     );
     let deploying = {
-        let mut tool = yard.tool();
-        tool.arg("deploy").stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
-        tool.spawn().expect("the tool starts")
+        let mut deployer = yard.deployer();
+        deployer.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+        deployer.spawn().expect("the tool starts")
     };
     ["a", "b"].iter().for_each(|name| until_there(&meeting.join(name)));
     fs::write(yard.repository().join("input"), "changed meanwhile").expect("written");

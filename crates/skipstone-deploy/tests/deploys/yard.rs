@@ -120,9 +120,20 @@ impl Yard {
     }
 
     pub(crate) fn tool(&self) -> Command {
-        let mut tool = Command::new(&self.tool);
-        tool.current_dir(self.repository()).stdin(Stdio::null());
-        tool
+        self.at_the_repository(&self.tool)
+    }
+
+    /// `skipstone deploy`, as it was built with these tests.
+    pub(crate) fn deployer(&self) -> Command {
+        let mut deployer = self.at_the_repository(Path::new(env!("CARGO_BIN_EXE_skipstone-deploy")));
+        deployer.arg("deploy");
+        deployer
+    }
+
+    fn at_the_repository(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.repository()).stdin(Stdio::null());
+        command
     }
 
     pub(crate) fn git(&self, words: &[&str]) {
@@ -164,7 +175,7 @@ impl Yard {
     }
 
     pub(crate) fn deploy(&self, words: &[&str]) -> Output {
-        self.tool().arg("deploy").args(words).output().expect("the tool starts")
+        self.deployer().args(words).output().expect("the tool starts")
     }
 
     /// Deploys, which must go well.

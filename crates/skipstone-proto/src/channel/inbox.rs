@@ -137,6 +137,15 @@ mod tests {
     }
 
     #[test]
+    fn messages_that_come_together_lie_behind_each_other() {
+        let mut inbox = Inbox::default();
+        (0..10).for_each(|at| inbox.deliver(&[at; 100]));
+        let places: Vec<usize> = std::iter::from_fn(|| inbox.messages.pop()).map(|it| it.as_ptr() as usize).collect();
+        // The last comes first.
+        assert!(places.windows(2).all(|pair| pair[0] == pair[1] + 100), "{places:?}");
+    }
+
+    #[test]
     fn long_and_empty_messages_are_delivered_too() {
         let mut inbox = Inbox::default();
         for length in [0, 1, SHARED_BYTES_MAX, SHARED_BYTES_MAX + 1, BLOCK_BYTES * 2] {

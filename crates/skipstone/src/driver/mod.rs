@@ -39,6 +39,8 @@ mod outgoing;
 pub(crate) mod peer_shards;
 #[cfg(all(any(feature = "dtls", feature = "webtransport"), feature = "__tls"))]
 mod places;
+#[cfg(all(feature = "unstable", feature = "dtls", feature = "webtransport", feature = "websocket", feature = "__tls"))]
+pub mod port_fuzzed;
 mod protected;
 mod publish;
 mod publisher;
@@ -90,7 +92,7 @@ use quic::PageRules;
 #[cfg(all(feature = "webtransport", feature = "__tls"))]
 use quic::QuicGuests;
 #[cfg(all(feature = "unstable", feature = "webtransport", feature = "__tls"))]
-pub use quic::fuzzed;
+pub use quic::fuzzed as http3_fuzzed;
 use skipstone_proto::Protection;
 use skipstone_proto::{Broadcast, BroadcastMessage, Config, ConfigError, ConnectError, Endpoint, Event, Group, PeerId};
 use skipstone_proto::{Duration, Time};

@@ -1,6 +1,8 @@
 //! What strangers' bytes on HTTP/3 streams are read by, for the fuzz targets.
 
+use super::QuicGuests;
 use super::capsules::Capsules;
+use super::guest::Stage;
 use super::records::Records;
 use super::request::{PageRules, Verdict, judge};
 
@@ -35,4 +37,12 @@ pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool)
     let (mut records, mut whole) = (Records::default(), Vec::new());
     let is_broken = bytes.chunks(piece_bytes.max(1)).any(|piece| records.handle(piece, &mut whole).is_err());
     (whole.iter().map(|datagram| datagram.to_vec()).collect(), is_broken)
+}
+
+impl QuicGuests {
+    /// Bytes that are held for the streams of the client that has the most, of those without a connection.
+    pub(in crate::driver) fn held_for_strangers(&self) -> usize {
+        let strangers = self.guests.values().filter(|guest| guest.stage < Stage::Connected);
+        strangers.map(|guest| guest.session.held_bytes()).max().unwrap_or(0)
+    }
 }

@@ -1,0 +1,10 @@
+//! The certificate that servers show.
+
+use skipstone::Security;
+use std::sync::LazyLock;
+
+/// It is made once.
+pub(crate) fn security() -> &'static Security {
+    static SECURITY: LazyLock<Security> = LazyLock::new(|| Security::self_signed().expect("the system has entropy"));
+    &SECURITY
+}
