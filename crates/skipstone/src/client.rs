@@ -37,7 +37,8 @@ use std::time::Instant;
 /// Configuration of a client. The server's settings determine timeouts, limits and channels.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// When this client sends queued messages, and so which share a datagram; `None` for the server's setting.
+    /// When this client sends queued messages, and thus which messages share a datagram; `None` for the server's
+    /// setting.
     pub merging: Option<Merging>,
     /// Time limit of the handshake.
     pub handshake_timeout: Duration,
@@ -47,27 +48,28 @@ pub struct ClientConfig {
     pub impairment: Option<Impairment>,
     /// Congestion controller, which limits the bytes that this client has in flight.
     pub congestion: Congestion,
-    /// Bytes per second that this client sends at most, IP headers included; at least 1,000, `None` without a limit.
+    /// Greatest rate at which this client sends, in bytes per second, IP headers included; at least 1,000, `None`
+    /// without a limit.
     pub bandwidth_max: Option<u64>,
-    /// Limits on what this client accepts, whatever the server's settings say; by default 64 MiB for a message and 72
-    /// MiB for reliable messages that wait. The server learns them in the handshake, and refuses longer messages to
-    /// this client when its application sends them.
+    /// Limits on what this client accepts, whatever the server's settings; by default 64 MiB for a message and 72 MiB
+    /// for reliable messages that wait. The client sends them in the handshake, and the server then refuses longer
+    /// messages to this client when its application sends them.
     pub limits: Limits,
     /// Which servers to trust, if the URL begins with `skip://`, `skip+dtls://` or `wss://` and has no fingerprint.
     pub trust: Trust,
     /// The version of DTLS that a `skip+dtls://` URL means.
     pub dtls_version: DtlsVersion,
-    /// Bytes of messages that may wait in each of the two queues between the application and the driver's thread: those that
-    /// were sent, and events that were not polled. At least 1 MiB.
+    /// Bytes of messages that may wait in each of the two queues between the application and the driver's thread:
+    /// messages to send, and events that were not polled. At least 1 MiB.
     pub queue_bytes_max: u64,
-    /// Whether to ask for the server's time now and then, for [`Client::server_time`]: eight short packets after the handshake,
-    /// then 9 bytes with a packet that leaves anyway, every 3 s at most.
+    /// Whether to query the server's time regularly, for [`Client::server_time`]: eight short packets after the
+    /// handshake, then 9 bytes with a packet that leaves anyway, every 3 s at most.
     pub follows_server_time: bool,
-    /// Messages of so many bytes and more have their progress published, for [`Client::transfers`]; `None` for no message, which
-    /// costs nothing.
+    /// The progress of messages of at least this many bytes is published, for [`Client::transfers`]; `None` for no
+    /// message, which costs nothing.
     pub transfer_bytes_min: Option<u32>,
-    /// How the client comes back by itself when its server restarts or is lost; `None`, the default, if it does not. It has no
-    /// effect on a client of this process.
+    /// How the client reconnects by itself when its server restarts or is lost; `None`, the default, for a client that
+    /// does not. It has no effect on a client of this process.
     pub reconnect: Option<Reconnect>,
     /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
@@ -136,7 +138,7 @@ pub(crate) fn protection(target: &Target, trust: &Trust, version: DtlsVersion) -
     Ok(Protected { protection: Protection::Encrypted(suites), ..plain })
 }
 
-/// What `wss://` needs to know this host.
+/// The trust by which `wss://` authenticates this host.
 #[cfg(all(feature = "__tls", feature = "websocket"))]
 fn stream_tls(trust: &Trust, host: &str) -> Result<TlsClient, StartError> {
     let (config, name) = trust.streams(host).map_err(StartError::Trust)?;
@@ -152,12 +154,13 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// tells it.
 ///
 /// # Reconnecting
-/// With [`ClientConfig::reconnect`] a client comes back by itself, with its token, when its server restarts (and says when,
-/// see [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is one of its own: it begins with
-/// [`Event::Connected`] and ends with [`Event::Closed`], behind which [`Client::returns_in`] says whether another follows.
-/// Nothing that was queued is taken along. A new driver counts its connections anew, so that [`Client::peer`] stays the same.
-/// An attempt that cannot begin, because the system refuses a socket, gives no event unless it is the last. It happens in
-/// [`Client::poll_event`], in [`Client::drive`] and in the calls that wait; a [`Waiter`] is to be fetched again.
+/// With [`ClientConfig::reconnect`] a client reconnects by itself, with its token, when its server restarts (and says
+/// when, see [`RestartNotice`](crate::RestartNotice)), is full, or is lost. Each connection is independent: it begins
+/// with [`Event::Connected`] and ends with [`Event::Closed`], after which [`Client::returns_in`] says whether another
+/// follows. Queued messages are not carried over. A new driver numbers its connections from the start, so
+/// [`Client::peer`] stays the same. An attempt that cannot begin, because the system refuses a socket, gives no event
+/// unless it is the last. Reconnecting happens in [`Client::poll_event`], in [`Client::drive`] and in the calls that
+/// wait; get a new [`Waiter`] afterwards.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, Event, Reconnect, StartError};
@@ -178,8 +181,9 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
 /// }
 /// ```
 ///
-/// A program may do so itself: it makes a new client after [`Event::Closed`], with a pause that grows while attempts fail. Where
-/// many players lose a server at the same moment, add a random part to the pause, so that they do not all come back at once.
+/// A program may also reconnect by itself: it creates a new client after [`Event::Closed`], with a pause that grows
+/// while attempts fail. Where many players lose a server at the same moment, add a random part to the pause, so that
+/// they do not all reconnect at once.
 ///
 /// ```no_run
 /// use skipstone::{Client, ClientConfig, Close, ClosedBy, Event, StartError, code};
@@ -222,13 +226,13 @@ pub struct Client {
     recorder: Option<Box<TrafficRecorder>>,
 }
 
-/// What a client that comes back by itself keeps from one connection to the next.
+/// What a client that reconnects by itself keeps from one connection to the next.
 #[derive(Debug)]
 struct Comeback {
     returning: Returning,
     token: Vec<u8>,
     config: ClientConfig,
-    /// Tells that no attempt is left.
+    /// Reports that no attempt is left.
     last: Option<Event>,
 }
 
@@ -236,13 +240,14 @@ impl Client {
     /// Begins to connect; [`Event::Connected`] or [`Event::Closed`] follows. The server decides by the token, of up to
     /// 1,024 bytes, whether to accept the client.
     ///
-    /// A host name is resolved in the background. Its addresses are tried in turn, IPv6 and IPv4 by turns: the next one after
-    /// 250 ms, or at once when one fails; the first that answers is the server's. A name that has no address, or none that
-    /// answers within [`ClientConfig::handshake_timeout`], ends in [`Event::Closed`] with a reason that lists what was tried.
+    /// A host name is resolved in the background. Its addresses are tried in turn, IPv6 and IPv4 alternately: the next
+    /// one after 250 ms, or at once when one fails; the first that answers is the server's. A name that has no address,
+    /// or none that answers within [`ClientConfig::handshake_timeout`], ends in [`Event::Closed`] with a reason that
+    /// lists what was tried.
     ///
     /// # Errors
-    /// The URL cannot be read, a field of the configuration is out of range, nobody can be trusted as asked, the carrier
-    /// cannot have the impairment, the token is too long, or the system refuses a socket or a thread.
+    /// The URL is invalid, a field of the configuration is out of range, no server can be trusted as configured, the
+    /// carrier cannot have the impairment, the token is too long, or the system refuses a socket or a thread.
     pub fn connect(url: &str, token: &[u8], config: ClientConfig) -> Result<Self, StartError> {
         Client::connect_by(Box::new(url::resolve), url, token, config)
     }
@@ -317,7 +322,7 @@ impl Client {
         self.remote.get().copied()
     }
 
-    /// The connection's name in its events, the same in each connection of a client that comes back.
+    /// The connection's id in its events, the same for each connection of a client that reconnects.
     pub fn peer(&self) -> PeerId {
         self.peer
     }
@@ -349,9 +354,9 @@ impl Client {
         self.handle.wait(self.returns_in().map_or(span, |pause| span.min(pause)));
     }
 
-    /// Waits until `deadline`, however many events come before: they wait for [`Client::poll_event`], within the bound of
-    /// [`ClientConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped client
-    /// is driven meanwhile, once at least, even if the deadline is in the past.
+    /// Waits until `deadline`, however many events arrive before: they wait for [`Client::poll_event`], up to
+    /// [`ClientConfig::queue_bytes_max`], beyond which the receive window holds the server back. A stepped client is
+    /// driven meanwhile, at least once, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         loop {
             self.return_if_due();
@@ -372,25 +377,25 @@ impl Client {
         tick.missed
     }
 
-    /// How long it is until this client connects again by itself; `None` if it does not, or is connected or connecting. To be asked
-    /// while [`Event::Closed`] is handled, before the next poll, which may begin the next attempt.
+    /// Time until this client reconnects by itself; `None` if it does not, or is connected or connecting. Call it while
+    /// [`Event::Closed`] is handled, before the next poll, which may begin the next attempt.
     pub fn returns_in(&self) -> Option<Duration> {
         let due = self.comeback.as_ref()?.returning.due()?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Sets the token of connections that this client makes by itself from now on, such as one that the server gave it for
-    /// its session. No effect without [`ClientConfig::reconnect`].
+    /// Sets the token for later connections of a client that reconnects by itself, such as one that the server gave it
+    /// for its session. No effect without [`ClientConfig::reconnect`].
     ///
     /// # Errors
-    /// The token is longer than 1,024 bytes; the one before stays.
+    /// The token is longer than 1,024 bytes; the previous one stays.
     pub fn set_token(&mut self, token: &[u8]) -> Result<(), StartError> {
         StartError::check_token(token)?;
         self.comeback.iter_mut().for_each(|comeback| comeback.token = token.into());
         Ok(())
     }
 
-    /// Begins the next connection of a client that comes back by itself, if it is time.
+    /// Begins the next connection of a client that reconnects by itself, if it is due.
     fn return_if_due(&mut self) {
         let Some(comeback) = &mut self.comeback else { return };
         if !comeback.returning.take_due(Instant::now()) {
@@ -478,8 +483,8 @@ impl Client {
         self.send_aged(channel, payload, Duration::ZERO)
     }
 
-    /// Same as [`Client::send`], for a message that answers one that came with this age in [`Event::Message`]: a
-    /// message that is already late is sent in several copies, so that a second loss is unlikely.
+    /// Same as [`Client::send`], for a message that answers one that had this age in [`Event::Message`]: a message that
+    /// is already late is sent in several copies, so that a second loss is unlikely to delay it again.
     ///
     /// # Errors
     /// As [`Client::send`].
@@ -500,8 +505,8 @@ impl Client {
         Ok(id)
     }
 
-    /// Records from now on when how many bytes are sent and received, on which channel; nothing of the messages themselves.
-    /// `None` ends a recording. See [`Server::record_traffic`](crate::Server::record_traffic).
+    /// Records the traffic from now on: the time, length and channel of each message sent and received, without its
+    /// content. `None` ends a recording. See [`Server::record_traffic`](crate::Server::record_traffic).
     pub fn record_traffic(&mut self, recorder: impl Into<Option<TrafficRecorder>>) {
         self.recorder = recorder.into().map(Box::new);
         if let Some(recorder) = &mut self.recorder {
@@ -510,7 +515,7 @@ impl Client {
         }
     }
 
-    /// How the recording gets on; `None` without one.
+    /// Status of the recording; `None` without one.
     pub fn traffic_recording(&self) -> Option<RecordingStatus> {
         self.recorder.as_ref().map(|recorder| recorder.status())
     }
@@ -523,9 +528,9 @@ impl Client {
         self.handle.flush()
     }
 
-    /// Migrates the connection to a new socket, and so to another port or network: for when the system reports a change
-    /// of network. The connection stays, and the server learns the new address at once. False if the connection is not
-    /// established, or is a WebSocket, which cannot migrate.
+    /// Migrates the connection to a new socket, and thus to another port or network. Call it when the system reports a
+    /// change of network. The connection stays, and the server learns the new address at once. False if the connection
+    /// is not established, or is a WebSocket, which cannot migrate.
     ///
     /// A NAT that changes the address by itself needs no call: the server follows.
     ///
@@ -566,15 +571,15 @@ impl Client {
         self.handle.board().shard().driver
     }
 
-    /// Reason for which the driver failed; `None` if it runs. After a failure no further event comes.
+    /// Why the driver failed; `None` if it runs. After a failure no further event arrives.
     pub fn failure(&self) -> Option<String> {
         self.handle.failure()
     }
 
-    /// Ends the connection. The server is told the code (below 1,000 the application's own) and up to 512 bytes of the reason;
-    /// the rest is cut off.
-    /// Queued reliable messages have `linger` to arrive first. Returns when the server knows, or soon after `linger`; it
-    /// waits for the driver's thread to end its current turn. A code above 2^62-1 is sent as 2^62-1.
+    /// Ends the connection. The server receives the code (below 1,000 the application's own) and up to 512 bytes of the
+    /// reason; the rest is cut off. Queued reliable messages have `linger` to arrive first. Returns when the server has
+    /// acknowledged the close, or soon after `linger`; it waits for the driver's thread to end its current turn. A code
+    /// above 2^62-1 is sent as 2^62-1.
     pub fn close(mut self, code: u64, reason: &str, linger: Duration) {
         let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
         self.handle.close_all(code, reason, linger);

@@ -1,5 +1,5 @@
-//! A low-level transport for multiplayer games: native players over UDP and browsers over WebSocket arrive through one
-//! port and one event queue, on reliable and unreliable channels.
+//! A low-level transport for multiplayer games: native players over UDP and browsers over WebTransport or WebSocket
+//! connect through one port and share one event queue, on reliable and unreliable channels.
 //!
 //! ```
 //! use skipstone::{Client, ClientConfig, Event, Server, ServerConfig};
@@ -73,9 +73,9 @@
 //! reconnecting at [`Client`].
 //!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
-//! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that one core cannot carry has
-//! several drivers ([`ServerConfig::shards`]). `net` has the sockets, `driver` joins
-//! them to the protocol, `handle` the queues, `security` encrypts; [`Server`], [`Client`] and `Pool` are what an application sees.
+//! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that needs more than one core
+//! has several drivers ([`ServerConfig::shards`]). `net` has the sockets, `driver` joins them to the protocol, `handle`
+//! has the queues, `security` encrypts. [`Server`], [`Client`] and `Pool` are the interface for applications.
 #![deny(unnameable_types)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 
@@ -120,7 +120,8 @@ mod url;
 mod waiter;
 mod websocket_rules;
 
-/// The type of a message's bytes in this crate's signatures: a reference-counted slice that strings and vectors turn into.
+/// The type of a message's bytes in this crate's signatures: a reference-counted slice, into which strings and vectors
+/// convert.
 pub use bytes::Bytes;
 
 pub use client::{Client, ClientConfig};
@@ -180,5 +181,5 @@ pub use url::{Scheme, Target, UrlError};
 pub use waiter::Waiter;
 pub use websocket_rules::{NewcomerLimits, WebSocketRules};
 
-/// Encryption as the protocol calls it, for an endpoint that is embedded without this crate's sockets.
+/// The protocol's interface to encryption, for an endpoint that is embedded without this crate's sockets.
 pub use skipstone_proto::Suites;

@@ -56,7 +56,7 @@ pub struct Server {
     buffers: Option<BufferGrants>,
     /// Problems of the sockets, and their remedies.
     remedies: Vec<String>,
-    /// By which this machine reaches the server.
+    /// The host by which this machine reaches the server.
     host: String,
     /// Where clients of this process offer their streams: the first shard's.
     local_listener: Arc<LocalListener>,
@@ -68,9 +68,9 @@ impl Server {
     /// Opens the sockets and begins to serve.
     ///
     /// # Errors
-    /// A field of the configuration or of the settings is out of range, or they contradict each other; the server cannot
-    /// have so many shards, or the impairment; the certificate cannot be used or made; the address is not one of this
-    /// machine's, or is in use; or the system refuses a socket or a thread.
+    /// A field of the configuration or of the settings is out of range, or they contradict each other; the server
+    /// cannot have that number of shards, or the impairment; the certificate cannot be used or made; the address is not
+    /// one of this machine's, or is in use; or the system refuses a socket or a thread.
     pub fn start(config: ServerConfig) -> Result<Self, StartError> {
         config.check_features()?;
         shards::check(config.shards, config.threading).map_err(StartError::Shards)?;
@@ -150,8 +150,9 @@ impl Server {
         })
     }
 
-    /// Sentences with the problems of the server's sockets and their remedies: buffers that are smaller than requested, a
-    /// system that does not tell where a datagram was sent to, that may split datagrams, or that has no IPv6. An application should write all of them into its log.
+    /// Sentences with the problems of the server's sockets and their remedies: buffers that are smaller than requested,
+    /// a system that does not report the destination of a datagram, that may split datagrams, or that has no IPv6. An
+    /// application should log all of them.
     pub fn warnings(&self) -> Vec<String> {
         let buffers = self.buffers.and_then(|grants| grants.remedy());
         buffers.into_iter().chain(self.remedies.iter().cloned()).collect()
@@ -163,29 +164,29 @@ impl Server {
         self.buffers
     }
 
-    /// SHA-256 of the server's certificate, the first if there are several; `None` if the server serves in clear only. It
-    /// changes when the certificate's file does.
+    /// SHA-256 of the server's certificate, the first if there are several; `None` if the server serves in clear only.
+    /// It changes with the certificate's file.
     pub fn fingerprint(&self) -> Option<Fingerprint> {
         self.security.fingerprint()
     }
 
-    /// SHA-256 of the certificate that DTLS clients are shown: the first that DTLS can show (ECDSA, at most 4,096 bytes);
-    /// `None` if none is.
+    /// SHA-256 of the certificate for DTLS clients: the first that DTLS can send (ECDSA, at most 4,096 bytes); `None`
+    /// if there is none.
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub fn dtls_fingerprint(&self) -> Option<Fingerprint> {
         self.security.certificates()?.for_dtls().map(|identity| identity.fingerprint())
     }
 
-    /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of now,
-    /// and the one that follows some days later. Empty if the server's certificate is not one of its own making: browsers
-    /// check that by themselves.
+    /// SHA-256 of the certificates that browsers accept by their hash (WebTransport's `serverCertificateHashes`): the
+    /// current one, and the one that follows some days later. Empty if the server did not generate its certificate:
+    /// browsers then verify it by its authority.
     #[cfg(feature = "__tls")]
     pub fn web_fingerprints(&self) -> Vec<Fingerprint> {
         self.security.certificates().map(|certificates| certificates.web_fingerprints()).unwrap_or_default()
     }
 
-    /// The next thing that happened to a certificate of this server: its file has changed and is used, or is refused; it ends
-    /// soon. An application should write all of them into its log.
+    /// The next event of this server's certificates: a changed file is used, or is refused; a certificate expires soon.
+    /// An application should log all of them.
     #[cfg(feature = "__tls")]
     pub fn poll_certificate_event(&self) -> Option<CertificateEvent> {
         self.security.certificates().and_then(|certificates| certificates.poll_event())
@@ -197,13 +198,13 @@ impl Server {
         self.security.certificates().map(|certificates| certificates.stats()).unwrap_or_default()
     }
 
-    /// Connects a client of this process: a single player, or the host of a listen server. The same events and channels as
-    /// over a network, without a socket and without encryption; this side gets its [`Event::Requested`] from
-    /// `127.0.0.1:0` and decides by the token as ever. With shards, the first one has all local clients.
+    /// Connects a client of this process: a single player, or the host of a listen server. The same events and channels
+    /// as over a network, without a socket and without encryption; this side gets its [`Event::Requested`] from
+    /// `127.0.0.1:0` and decides by the token as usual. With shards, the first one has all local clients.
     ///
     /// # Errors
-    /// The token is too long, a field of the configuration is out of range, it has an impairment, which memory cannot have,
-    /// the server's driver is gone, or the system refuses a thread.
+    /// The token is too long, a field of the configuration is out of range, it has an impairment, which a connection
+    /// through memory cannot have, the server's driver is gone, or the system refuses a thread.
     pub fn connect_local(&self, token: &[u8], config: ClientConfig) -> Result<Client, StartError> {
         if let Some(failure) = self.failure() {
             return Err(StartError::Io("connect locally".into(), io::Error::other(failure)));
@@ -223,11 +224,12 @@ impl Server {
         }
     }
 
-    /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None` if the
-    /// server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page names the
-    /// hashes of [`Server::web_fingerprints`] in `serverCertificateHashes`, or the first of them behind the URL, as `#sha256=`
-    /// and 64 digits. [`Server::fingerprint`] is that of another certificate, which lives longer than browsers accept. The URL of a
-    /// server on a link-local address of IPv6 has no zone, which URLs of browsers cannot have: no page reaches it.
+    /// The URL by which pages on this machine reach the server by WebTransport, to which any path may be added; `None`
+    /// if the server has no WebTransport. Unless an authority that browsers trust has signed the certificate, the page
+    /// passes the hashes of [`Server::web_fingerprints`] as `serverCertificateHashes`, or appends the first of them to
+    /// the URL, as `#sha256=` and 64 digits. [`Server::fingerprint`] is the hash of another certificate, which is valid
+    /// for longer than browsers accept. Browsers' URLs have no zones, so no page reaches a server on a link-local
+    /// address of IPv6.
     pub fn webtransport_url(&self) -> Option<String> {
         if !self.has_webtransport || self.local == LOCAL_ADDRESS {
             return None;
@@ -235,7 +237,7 @@ impl Server {
         Some(page_url(&self.host, self.local.port()))
     }
 
-    /// The address on which the server listens; `127.0.0.1:0`, which nobody can connect to, if the server has no
+    /// The address on which the server listens; `127.0.0.1:0`, to which no client can connect, if the server has no
     /// sockets.
     pub fn local_addr(&self) -> SocketAddr {
         self.local
@@ -258,11 +260,12 @@ impl Server {
     }
 
     /// Denies these addresses and networks (`192.0.2.7`, `192.0.2.0/24`, `2001:db8::/32`) and no others: see
-    /// [`ServerConfig::denied`]. A connection that stands on UDP (native, DTLS, WebTransport) hears nothing more and ends by its idle
-    /// timeout: [`Server::close`] it first. Streams and local clients that are connected stay.
+    /// [`ServerConfig::denied`]. An established connection over UDP (native, DTLS, WebTransport) receives nothing more
+    /// and ends by its idle timeout: [`Server::close`] it first. Connected streams and local clients stay connected.
     ///
     /// # Errors
-    /// A text is no address and no network, and all stays as it was; the queue to a driver is full, or the driver is gone.
+    /// A text is neither an address nor a network, and nothing changes; the queue to a driver is full, or the driver is
+    /// gone.
     pub fn set_denied(&mut self, networks: &[String]) -> Result<(), DenyError> {
         let networks = NetworkList::new(networks).map_err(DenyError::NoNetwork)?;
         self.shards.set_denied(&Arc::new(networks)).map_err(DenyError::Driver)
@@ -290,9 +293,9 @@ impl Server {
         self.shards.wait(span);
     }
 
-    /// Waits until `deadline`, however many events come before: they wait for [`Server::poll_event`], within the bound of
-    /// [`ServerConfig::queue_bytes_max`], beyond which the protocol holds the peers back. A stepped server
-    /// is driven meanwhile, once at least, even if the deadline is in the past.
+    /// Waits until `deadline`, however many events arrive before: they wait for [`Server::poll_event`], up to
+    /// [`ServerConfig::queue_bytes_max`], beyond which the receive windows hold the peers back. A stepped server is
+    /// driven meanwhile, at least once, even if the deadline is in the past.
     pub fn wait_until(&mut self, deadline: Instant) {
         self.shards.wait_until(deadline);
     }
@@ -320,7 +323,7 @@ impl Server {
     }
 
     /// Accepts a client that asked to connect. [`Event::Connected`] follows, or [`Event::Closed`] if the client has
-    /// gone meanwhile, or if the last place was taken: then the client hears that the server is full.
+    /// gone meanwhile, or if the last place was taken: the client is then told that the server is full.
     ///
     /// # Errors
     /// There is no such client, or the client does not wait for an answer (any more); or the driver is gone.
@@ -367,8 +370,8 @@ impl Server {
         self.send_aged(peer, channel, payload, Duration::ZERO)
     }
 
-    /// Same as [`Server::send`], for a message that answers, or passes on, one that came with this age in
-    /// [`Event::Message`]: a message that is already late is sent in several copies, so that a second loss is unlikely.
+    /// Same as [`Server::send`], for a message that answers or forwards one that had this age in [`Event::Message`]: a
+    /// message that is already late is sent in several copies, so that a second loss is unlikely to delay it again.
     ///
     /// # Errors
     /// As [`Server::send`].
@@ -403,7 +406,8 @@ impl Server {
     /// message, and the error returns it.
     ///
     /// # Examples
-    /// Teams are groups. A peer can join when it asks to be let in, and counts from its [`Event::Connected`] on:
+    /// Teams are groups. A peer can join while it waits to be accepted, and is a member from its [`Event::Connected`]
+    /// on:
     ///
     /// ```
     /// use skipstone::{ClientConfig, Event, Group, Server, ServerConfig};
@@ -449,8 +453,9 @@ impl Server {
         self.broadcast_to(&group.into(), channel, payload.into())
     }
 
-    /// Same as [`Server::broadcast`], without some members: most often without the one whose message is passed on. `except` is meant
-    /// to be short, because each member is looked for in it. A peer in it that is no member, or has gone, changes nothing.
+    /// Same as [`Server::broadcast`], without some members: most often without the one whose message is forwarded.
+    /// `except` should be short, because each member is searched for in it. A peer in it that is not a member, or is
+    /// gone, has no effect.
     ///
     /// # Errors
     /// As [`Server::broadcast`].
@@ -511,7 +516,7 @@ impl Server {
         shard.join(peer, group)
     }
 
-    /// Takes a peer out of a group, if it is a member.
+    /// Removes a peer from a group, if it is a member.
     ///
     /// # Errors
     /// As [`Server::join`].
@@ -520,7 +525,7 @@ impl Server {
         shard.leave(peer, group)
     }
 
-    /// Sets when messages to one peer are sent, and so which share a datagram.
+    /// Sets when messages to one peer are sent, and thus which messages share a datagram.
     ///
     /// # Errors
     /// There is no such peer, or its connection has ended; messages would wait for more than 24 hours; the queue to the
@@ -530,20 +535,21 @@ impl Server {
         shard.set_merging(peer, merging)
     }
 
-    /// The connected peers: those whose [`Event::Connected`] was polled, and that were not closed since; a broadcast to
-    /// [`Group::EVERYONE`] goes to them.
+    /// The connected peers: those whose [`Event::Connected`] was polled, and whose [`Event::Closed`] was not. A
+    /// broadcast to [`Group::EVERYONE`] goes to them.
     pub fn peers(&self) -> impl Iterator<Item = PeerId> + '_ {
         self.shards.members(Group::EVERYONE)
     }
 
     /// The address of a client, from [`Event::Requested`] until [`Event::Closed`] is polled: as that event and
-    /// [`Event::PathChanged`] told it. A client of this process has `127.0.0.1:0`. `None` if there is no such client.
+    /// [`Event::PathChanged`] reported it. A client of this process has `127.0.0.1:0`. `None` if there is no such
+    /// client.
     pub fn remote_addr(&self, peer: PeerId) -> Option<SocketAddr> {
         self.shards.remote(peer)
     }
 
     /// Counters of all connections, past and present, up to 50 ms ago. Like all statistics they are snapshots that the
-    /// drivers publish: reading one waits for nothing.
+    /// drivers publish: reading one never blocks.
     pub fn stats(&self) -> Stats {
         self.shards.statistics().stats()
     }
@@ -553,7 +559,7 @@ impl Server {
         self.shards.statistics().driver_stats()
     }
 
-    /// Reads all of these in other threads, while this one goes on with the game.
+    /// A reader of all these statistics for other threads, so that the game's thread need not read them.
     pub fn statistics(&self) -> StatisticsReader {
         self.shards.statistics().clone()
     }
@@ -564,8 +570,8 @@ impl Server {
         self.shards.link_stats()
     }
 
-    /// Load and counters of each shard, in the order of the shards. A shard with a much higher load than the others is
-    /// due to chance, or to clients behind few addresses.
+    /// Load and counters of each shard, in the order of the shards. A much higher load of one shard is due to chance,
+    /// or to many clients behind few addresses.
     pub fn shards(&self) -> Vec<ShardOverview> {
         self.shards.statistics().shards()
     }
@@ -581,13 +587,13 @@ impl Server {
         self.shards.statistics().overviews()
     }
 
-    /// Reason for which a driver failed, if one did.
+    /// Why a driver failed, if one did.
     pub fn failure(&self) -> Option<String> {
         self.shards.failure()
     }
 
-    /// Records from now on when how many bytes are sent and received, on which channel, by whom; nothing of the messages
-    /// themselves. `None` ends a recording. `skipstone compare` plays a recording by each transport.
+    /// Records the traffic from now on: the time, length, channel and peer of each message sent and received, without
+    /// its content. `None` ends a recording. `skipstone compare` plays a recording over each transport.
     ///
     /// ```
     /// use skipstone::{RecordedEvent, RecordingReader, Server, ServerConfig, TrafficRecorder};
@@ -613,13 +619,14 @@ impl Server {
         }
     }
 
-    /// How the recording gets on; `None` without one.
+    /// Status of the recording; `None` without one.
     pub fn traffic_recording(&self) -> Option<RecordingStatus> {
         self.recorder.as_ref().map(|recorder| recorder.status())
     }
 
-    /// Begins no further handshake: datagrams of newcomers are not answered, and their streams wait in the kernel's queue, so
-    /// that they reach the process that is handed the sockets. Handshakes under way go on, and connections stay.
+    /// Stops accepting new handshakes: datagrams of new clients are not answered, and their streams wait in the
+    /// kernel's queue, so that they reach the process that takes over the sockets. Handshakes in progress continue, and
+    /// connections stay.
     ///
     /// # Errors
     /// A driver is gone.
@@ -627,18 +634,20 @@ impl Server {
         self.shards.stop_inviting()
     }
 
-    /// Second handles to the server's sockets, for the process that follows this one; `None` if the server has none. Two
-    /// processes that read one socket take each other's datagrams: hand them on after [`Server::shutdown`].
+    /// Duplicated handles of the server's sockets, for the process that follows this one; `None` if the server has no
+    /// sockets. Two processes that read one socket take each other's datagrams: hand the sockets over after
+    /// [`Server::shutdown`].
     ///
     /// # Errors
-    /// The process may open no more files, or a driver does not answer.
+    /// The process has no free file descriptor, or a driver does not answer.
     pub fn listen_sockets(&mut self) -> io::Result<Option<ListenSockets>> {
         self.shards.duplicate_sockets()
     }
 
     /// Ends every connection and the server. Queued reliable messages have `linger` to arrive; the whole call takes
     /// little longer, and waits for the drivers' threads to end their current turns. Returns the final counters, to the
-    /// last packet, or where a driver does not answer those that it published last. A code above 2^62-1 is sent as 2^62-1.
+    /// last packet; of a driver that does not answer, those that it published last. A code above 2^62-1 is sent as
+    /// 2^62-1.
     pub fn shutdown(mut self, code: u64, reason: &str, linger: Duration) -> Stats {
         self.shards.close_all(code, reason, linger, linger.saturating_add(GOODBYE_MAX))
     }
@@ -648,7 +657,8 @@ impl Server {
     }
 }
 
-/// A recording knows who is connected, and of other groups nothing: each member has its own message there.
+/// A recording contains the connected peers and no groups, so any broadcast that is not to all of them is recorded as a
+/// message to each member.
 fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, to: &Recipients, (channel, bytes): (u16, u64)) {
     let mode = shards.mode(channel);
     if to.group == Group::EVERYONE && to.except.is_none() {
@@ -660,7 +670,7 @@ fn record_broadcast(recorder: &mut TrafficRecorder, shards: &Shards, to: &Recipi
     }
 }
 
-/// What TLS over TCP shows.
+/// The certificates of TLS over TCP.
 #[cfg(all(feature = "__tls", feature = "websocket"))]
 fn tls_of(security: &Security) -> Option<TlsServer> {
     security.streams().map(TlsServer)
@@ -698,7 +708,8 @@ const GOODBYE_MAX: Duration = Duration::from_millis(700);
 #[cfg(all(test, feature = "websocket", feature = "self-signed", feature = "__tls"))]
 mod dialing_tests;
 
-/// The address by which this machine reaches a server that listens at this one: of a server on all addresses, the loopback's.
+/// The address by which this machine reaches a server that listens at `local`: the loopback address if it listens on
+/// all addresses.
 fn host_of(local: SocketAddr) -> String {
     match reachable(local) {
         SocketAddr::V6(v6) if *v6.ip() == Ipv6Addr::LOCALHOST && !has_loopback_v6() => Ipv4Addr::LOCALHOST.to_string(),
@@ -707,13 +718,13 @@ fn host_of(local: SocketAddr) -> String {
     }
 }
 
-/// A URL as the standard of browsers has it (WHATWG), which knows no zones.
+/// A URL by the browsers' standard (WHATWG), which has no zones.
 fn page_url(host: &str, port: u16) -> String {
     let host = host.split('%').next().unwrap_or_default();
     if host.contains(':') { format!("https://[{host}]:{port}/") } else { format!("https://{host}:{port}/") }
 }
 
-/// A sentence about a server that was to listen on all addresses, and has those of IPv4 alone.
+/// A sentence for a server that was asked to listen on all addresses and listens on those of IPv4 alone.
 fn without_ipv6(asked: Option<SocketAddr>, local: SocketAddr) -> Option<&'static str> {
     (asked.is_some_and(|asked| asked.is_ipv6()) && local.is_ipv4()).then_some(
         "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen on 0.0.0.0",

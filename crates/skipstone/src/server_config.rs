@@ -1,4 +1,4 @@
-//! What a server is started with.
+//! The configuration of a server.
 
 use crate::driver::LOCAL_ADDRESS;
 use crate::driver::impair::Impairment;
@@ -18,39 +18,42 @@ pub struct ServerConfig {
     /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
     /// sockets, which only [`Server::connect_local`](crate::Server::connect_local) reaches.
     pub listen: Option<SocketAddr>,
-    /// Sockets that are open already, in place of those at `listen`: of the process before this one, or of a supervisor. One
-    /// pair for each shard.
+    /// Open sockets to use instead of new ones at `listen`: those of the previous process, or of a supervisor. One pair
+    /// for each shard.
     pub sockets: Option<ListenSockets>,
-    /// Whether WebSocket and `tcp://` clients are served, and HTTP answered, on the TCP port of the same number; within TLS
-    /// too, if the server has a certificate. Needs the feature `websocket`, without which `true` is an error at the start.
+    /// Whether the server accepts WebSocket and `tcp://` clients, and answers HTTP, on the TCP port of the same number;
+    /// within TLS too, if the server has a certificate. Needs the feature `websocket`, without which `true` is an error
+    /// at the start.
     pub websocket: bool,
-    /// Whether browsers are served by WebTransport, on the UDP port, if the server encrypts. Needs the feature
+    /// Whether the server accepts browsers by WebTransport, on the UDP port, if it encrypts. Needs the feature
     /// `webtransport`, without which `true` is an error at the start.
     pub webtransport: bool,
-    /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections. The
-    /// origins hold for WebTransport, too.
+    /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections.
+    /// The origins apply to WebTransport, too.
     pub websocket_rules: WebSocketRules,
-    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may say whose connections they pass on: by the PROXY
-    /// protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`. Budgets of networks and
-    /// [`Event::Requested`](skipstone_proto::Event::Requested) then have the client's address. Nobody else is believed. Needs the
-    /// feature `websocket`.
+    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose connection they
+    /// forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`.
+    /// Budgets of networks and [`Event::Requested`](skipstone_proto::Event::Requested) then use the client's address.
+    /// Such headers from other addresses are ignored. Needs the feature `websocket`.
     pub trusted_proxies: Vec<String>,
-    /// Addresses and networks with which the server has nothing to do, on any carrier: datagrams are dropped, and streams closed,
-    /// before anything is kept or answered, and counted ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the
-    /// client's address counts, as soon as the proxy has named it: by the PROXY protocol before anything else; by `Forwarded` only in
-    /// the request of a WebSocket, behind the TLS handshake; other requests of HTTP that a proxy passes on are answered. [`Server::set_denied`](crate::Server::set_denied) changes them.
+    /// Addresses and networks that the server denies, on any carrier: their datagrams are dropped and their streams
+    /// closed before any state is kept or any answer sent, and counted
+    /// ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the client's address decides, as
+    /// soon as the proxy has named it: by the PROXY protocol before anything else; by `Forwarded` only in the request
+    /// of a WebSocket, after the TLS handshake. Other HTTP requests that a proxy forwards are answered.
+    /// [`Server::set_denied`](crate::Server::set_denied) changes them.
     pub denied: Vec<String>,
     /// Memory that clients can make the server hold; with shards, each shard has a part of it.
     pub memory: MemoryBudget,
-    /// Settings that the server and all its clients follow.
+    /// Settings of the server and all its clients.
     pub settings: Settings,
-    /// When the server sends queued messages, and so which share a datagram. [`Merging::Flush`] sends at each
-    /// [`Server::flush`](crate::Server::flush).
+    /// When the server sends queued messages, and thus which messages share a datagram. [`Merging::Flush`] sends at
+    /// each [`Server::flush`](crate::Server::flush).
     pub merging: Merging,
     /// Time limit of a handshake, the application's decision included.
     pub handshake_timeout: Duration,
-    /// Players at once; further clients are told that the server is full. What is closing, was refused, or waits to be
-    /// accepted takes no place.
+    /// Greatest number of connected players; further clients are told that the server is full. Connections that are
+    /// closing, were refused, or wait to be accepted do not count.
     pub connections_max: u32,
     /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more places. Behind a trusted
     /// proxy the players' own addresses count. `None` for three times as many as there are free places, and 8 in any case, so that
@@ -59,41 +62,43 @@ pub struct ServerConfig {
     pub players_of_network_max: Option<u32>,
     /// Whether background threads or the application run the drivers.
     pub threading: Threading,
-    /// Number of drivers, each with a thread, sockets and a share of the clients of its own: as many as there are cores
-    /// to run them. 1, or 2 to 256 on Linux with background threads.
+    /// Number of drivers, each with its own thread, sockets and share of the clients; at most one for each core is
+    /// useful. 1, or 2 to 256 on Linux with background threads.
     pub shards: u32,
-    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread: those
-    /// that were sent, and events that were not polled. Above this limit, [`Server::send`](crate::Server::send) reports
-    /// that the driver is busy, and events stay with the protocol, which holds its peers back. At least 1 MiB.
+    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread:
+    /// messages to send, and events that were not polled. Above this limit, [`Server::send`](crate::Server::send)
+    /// reports that the driver is busy, and events stay in the protocol, whose receive windows hold the peers back. At
+    /// least 1 MiB.
     pub queue_bytes_max: u64,
     /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
     pub congestion: Congestion,
-    /// Bytes per second that the server sends to each client at most, IP headers included; at least 1,000, `None` without a
-    /// limit. It holds on every carrier and whatever `congestion` is. Messages wait in their channels' queues;
-    /// acknowledgements, handshakes and probes always leave, and the messages after them wait for longer.
+    /// Greatest rate at which the server sends to each client, in bytes per second, IP headers included; at least
+    /// 1,000, `None` without a limit. It applies on every carrier, with every `congestion`. Messages wait in their
+    /// channels' queues; acknowledgements, handshakes and probes always leave, and the messages after them wait for
+    /// longer.
     pub bandwidth_max_per_peer: Option<u64>,
-    /// The same for all clients together. Clients with messages take turns, so nobody waits for one that gets much. With
-    /// shards, each has an equal part of it.
+    /// The same for all clients together. Clients with messages take turns, so no client waits for one with a high
+    /// rate. With shards, each has an equal part of it.
     pub bandwidth_max: Option<u64>,
     /// Limits on what clients may send, per channel: who may send, the length of messages, and their number per second.
     /// The server does not send these limits to its clients.
     pub inbound: Vec<InboundRule>,
-    /// How native clients are protected; `None` for encryption with a certificate made for this run, of which
-    /// [`Server::url`](crate::Server::url) tells the fingerprint.
+    /// Encryption of native clients; `None` for encryption with a certificate generated for this run, whose fingerprint
+    /// is in [`Server::url`](crate::Server::url).
     pub security: Option<Security>,
     /// Network impairments to simulate around the UDP socket: each client's address has links of its own, seeded by the
-    /// order in which the addresses came. `up` is towards the server. WebSocket must be off; clients of
+    /// order in which the addresses appeared. `up` is towards the server. WebSocket must be off; clients of
     /// [`Server::connect_local`](crate::Server::connect_local) have no impairment.
     pub impairment: Option<Impairment>,
     /// Answer to server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear
     /// and without a connection: up to 1,181 bytes in the application's own format. `None` for no answer.
     /// [`Server::set_query_answer`](crate::Server::set_query_answer) changes it.
     pub query_answer: Option<Bytes>,
-    /// Messages of so many bytes and more have their progress published, for
+    /// The progress of messages of at least this many bytes is published, for
     /// [`Server::transfers`](crate::Server::transfers); `None` for no message, which costs nothing.
     pub transfer_bytes_min: Option<u32>,
-    /// What takes the packet events of all connections, if anything does; each driver waits for it. The feature `qlog` has one
-    /// that writes files.
+    /// Receiver of the packet events of all connections, if any; each driver waits for its calls. The feature `qlog`
+    /// has one that writes files.
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
@@ -152,7 +157,7 @@ impl ServerConfig {
     }
 }
 
-/// Carriers that a build has.
+/// The carriers of a build.
 #[derive(Clone, Copy, Debug)]
 struct Built {
     websocket: bool,
