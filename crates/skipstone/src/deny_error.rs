@@ -2,13 +2,13 @@
 
 use crate::send_error::PeerError;
 
-/// Reason why [`Server::set_denied`](crate::Server::set_denied) changed nothing.
+/// Why [`Server::set_denied`](crate::Server::set_denied) changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DenyError {
-    /// This text is no address and no network.
+    /// This text is neither an address nor a network.
     NoNetwork(String),
-    /// The driver is gone, or so far behind that its queue is full.
+    /// The driver is gone, or its queue is full.
     Driver(PeerError),
 }
 

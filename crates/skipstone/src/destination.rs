@@ -1,24 +1,24 @@
-//! Which server a client's next connection goes to: the one that the application named, or the one that this server named when it
-//! restarted. WIRE.md section 8.1.
+//! The server of a client's next connection: the one that the application named, or the one that this server named when
+//! it restarted. WIRE.md section 8.1.
 
 use crate::restart_notice::RestartNotice;
 use crate::url::{Target, UrlError};
 use skipstone_proto::Close;
 
-/// Where the connection after one that has ended goes.
+/// The destination of the connection that follows an ended one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextDestination {
     /// To the server of the connection that has ended, or of the attempt.
     Unchanged,
-    /// To the server that the one before named when it restarted.
+    /// To the server that the previous one named when it restarted.
     Redirected,
-    /// Back to the server that the application named: the client did not get in where it had been sent.
+    /// Back to the server that the application named: the client could not connect to the one that the notice named.
     Home,
 }
 
-/// Where a client connects to. [`ClientConfig::reconnect`](crate::ClientConfig::reconnect) follows it by itself; a program that
-/// reconnects by its own rules keeps one, and makes each new client with [`Destination::url`]. When to do so after a restart, the
-/// `retry=200..800` of the reason, says [`RestartNotice::pause`].
+/// Where a client connects to. [`ClientConfig::reconnect`](crate::ClientConfig::reconnect) follows it by itself; a
+/// program that reconnects by its own rules keeps one, and creates each new client with [`Destination::url`].
+/// [`RestartNotice::pause`] says how long to wait after a restart, by the `retry=200..800` of the reason.
 ///
 /// ```
 /// use skipstone::{Close, ClosedBy, Destination, NextDestination, code};
@@ -39,11 +39,11 @@ pub enum NextDestination {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Where the next connection goes.
+    /// The destination of the next connection.
     target: Target,
-    /// Where the application sent the client.
+    /// The server that the application named.
     home: Target,
-    /// The present connection was established: its end comes from the server that is trusted.
+    /// The current connection was established: its end comes from the trusted server.
     is_connected: bool,
 }
 
@@ -51,7 +51,7 @@ impl Destination {
     /// The server of this URL.
     ///
     /// # Errors
-    /// The URL cannot be read.
+    /// The URL is invalid.
     pub fn new(url: &str) -> Result<Self, UrlError> {
         Ok(Destination::of(url.parse()?))
     }
@@ -74,7 +74,7 @@ impl Destination {
         self.is_connected = true;
     }
 
-    /// A connection, or an attempt, has ended. Says where the next one goes.
+    /// A connection, or an attempt, has ended. Returns the destination of the next one.
     pub fn on_closed(&mut self, close: &Close) -> NextDestination {
         let was_there = std::mem::take(&mut self.is_connected);
         if !was_there {

@@ -1,5 +1,5 @@
-//! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand. Both
-//! answer alike, because [`Roster`] knows what the application has been told.
+//! An application's end of a driver: two bounded queues to a thread of its own, or the driver itself, stepped by hand.
+//! Both give the same answers, because [`Roster`] records the events that the application has polled.
 
 use crate::deadline::deadline_in;
 use crate::driver::Driver;
@@ -27,7 +27,7 @@ use std::time::Instant;
 /// Whether a background thread or the application runs the driver.
 ///
 /// # Examples
-/// Server and client in one thread, without any other. Nothing is received or sent between two calls of `drive`:
+/// Server and client in one thread. Nothing is received or sent between two calls of `drive`:
 ///
 /// ```
 /// use skipstone::{Client, ClientConfig, Event, Server, ServerConfig, Threading};
@@ -73,7 +73,7 @@ pub(crate) struct HandleConfig {
     pub(crate) queue_bytes_max: u64,
     /// The server's settings, which its clients follow.
     pub(crate) settings: Arc<Settings>,
-    /// A server's rules for what clients may send; some rules reserve channels for clients.
+    /// A server's rules for clients' messages; some rules reserve channels for clients.
     pub(crate) inbound: Arc<[InboundRule]>,
 }
 
@@ -103,7 +103,7 @@ struct Background {
 
 struct Stepped {
     driver: Box<Driver>,
-    /// Reason for which driving failed, if it did.
+    /// Why driving failed, if it did.
     failure: Option<String>,
 }
 
@@ -141,7 +141,7 @@ impl Handle {
         MessageId(self.next_id)
     }
 
-    /// Accepts a message, or gives it back with the reason.
+    /// Accepts a message, or returns it with the reason.
     pub(crate) fn send(
         &mut self,
         (peer, channel): (PeerId, u16),
@@ -264,7 +264,7 @@ impl Handle {
         Ok(())
     }
 
-    /// Begins no further handshake.
+    /// Accepts no further handshake.
     pub(crate) fn stop_inviting(&mut self) -> Result<(), PeerError> {
         self.check_room()?;
         self.push(Command::StopInviting, Wake::Now);
@@ -356,7 +356,8 @@ impl Handle {
         })
     }
 
-    /// Polling gave nothing more: who waits beside this handle waits no longer for a driver that is gone.
+    /// Polling returned nothing more: a [`Waiter`](crate::Waiter) of this handle no longer waits for a driver that is
+    /// gone.
     fn note_drained(&self) {
         if let Inner::Background(background) = &self.inner
             && self.is_gone()
@@ -395,7 +396,7 @@ impl Handle {
         std::thread::sleep(left());
     }
 
-    /// What is shared with the driver's thread; none with a stepped driver.
+    /// The queues shared with the driver's thread; none with a stepped driver.
     pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
         match &self.inner {
             Inner::Stepped(_) => None,
@@ -403,7 +404,8 @@ impl Handle {
         }
     }
 
-    /// Drives a stepped driver until what has come is handled, waiting for `wait_max` at most; no effect with a background thread, while it runs.
+    /// Drives a stepped driver until received data is handled, waiting for `wait_max` at most; no effect with a
+    /// background thread, while it runs.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         if let Some(failure) = self.failure() {
             return Err(io::Error::other(failure));
@@ -417,7 +419,7 @@ impl Handle {
         result
     }
 
-    /// Reason for which the driver failed, if it did.
+    /// Why the driver failed, if it did.
     pub(crate) fn failure(&self) -> Option<String> {
         match &self.inner {
             Inner::Stepped(stepped) => lock(stepped).failure.clone(),
@@ -542,12 +544,12 @@ pub(crate) fn reason_of(error: skipstone_proto::SendError, channel: u16, bytes: 
     }
 }
 
-/// Reason why a question to the driver has no answer.
+/// Why a query of the driver has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The driver has ended.
     DriverGone,
-    /// The driver has not come to the question in time, and may come to it later.
+    /// The driver has not handled the query in time, and may handle it later.
     DriverBusy,
 }
 

@@ -1,14 +1,15 @@
-//! Sockets that a server is given instead of opening them: by the process before it, or by a supervisor such as systemd.
-//! Datagrams and streams that arrive between two processes then wait in the kernel, and find no closed port.
+//! Sockets that a server takes over instead of opening them: from the previous process, or from a supervisor such as
+//! systemd. Datagrams and streams that arrive between two processes then wait in the kernel instead of finding a closed
+//! port.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::Arc;
 
-/// The sockets of a server that are handed from one process to the next: one of UDP for each shard, and one of TCP if the
-/// server serves streams. [`Server::listen_sockets`](crate::Server::listen_sockets) gives those of a running server,
-/// [`ServerConfig::sockets`](crate::ServerConfig::sockets) takes them. They close when the last clone is dropped, and no
-/// server uses them.
+/// The sockets of a server that pass from one process to the next: one of UDP for each shard, and one of TCP if the
+/// server serves streams. [`Server::listen_sockets`](crate::Server::listen_sockets) returns those of a running server,
+/// [`ServerConfig::sockets`](crate::ServerConfig::sockets) accepts them. They close when the last clone is dropped and
+/// no server uses them.
 #[derive(Clone, Debug)]
 pub struct ListenSockets(Arc<Vec<ShardSockets>>);
 
@@ -30,7 +31,8 @@ impl ListenSockets {
     /// Joins sockets of UDP and of TCP by shard, in their order.
     ///
     /// # Errors
-    /// There is no socket of UDP; there are some of TCP, and not as many as of UDP; or they do not listen on one port.
+    /// There is no UDP socket; there are TCP sockets, but not as many as UDP sockets; or the sockets are not on one
+    /// port.
     pub fn new(udp: Vec<UdpSocket>, tcp: Vec<TcpListener>) -> io::Result<Self> {
         let wrong = |text: String| io::Error::new(io::ErrorKind::InvalidInput, text);
         let (shards, streams) = (udp.len(), tcp.len());

@@ -1,4 +1,4 @@
-//! Many clients in one thread, each with a socket of its own, as a stress generator needs them.
+//! Many clients in one thread, each with a socket of its own, for a stress generator.
 
 use crate::client::protection;
 use crate::driver::impair::Impairment;
@@ -26,13 +26,15 @@ use std::sync::Arc;
 /// Configuration of a pool's clients.
 #[derive(Clone, Debug)]
 pub struct PoolConfig {
-    /// When the clients send queued messages, and so which share a datagram; `None` for the server's setting.
+    /// When the clients send queued messages, and thus which messages share a datagram; `None` for the server's
+    /// setting.
     pub merging: Option<Merging>,
     /// Time limit of a handshake.
     pub handshake_timeout: Duration,
     /// Congestion controller, which limits the bytes that each client has in flight.
     pub congestion: Congestion,
-    /// Bytes per second that each client sends at most, IP headers included; at least 1,000, `None` without a limit.
+    /// Greatest rate at which each client sends, in bytes per second, IP headers included; at least 1,000, `None`
+    /// without a limit.
     pub bandwidth_max_per_client: Option<u64>,
     /// The same for all clients of the pool together.
     pub bandwidth_max: Option<u64>,
@@ -40,9 +42,9 @@ pub struct PoolConfig {
     pub trust: Trust,
     /// The version of DTLS that `skip+dtls://` URLs mean.
     pub dtls_version: DtlsVersion,
-    /// Clients whose sockets one [`Pool::drive`] reads at most, 1 to 65,536. With a few dozen, received data is processed
-    /// while the processor's caches still hold it; but one round then does not empty all sockets, and more rounds must
-    /// follow.
+    /// Greatest number of clients whose sockets one [`Pool::drive`] reads, 1 to 65,536. With a few dozen, received data
+    /// is processed while the processor's caches still hold it, but one round then does not empty all sockets, and more
+    /// rounds must follow.
     pub sockets_at_once: usize,
     /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
@@ -68,12 +70,12 @@ impl Default for PoolConfig {
 #[derive(Debug)]
 pub struct Pool {
     driver: Driver,
-    /// Reason for which driving failed, if it did.
+    /// Why driving failed, if it did.
     failure: Option<String>,
     next_id: u64,
     trust: Trust,
     dtls_version: DtlsVersion,
-    /// Packet protection per scheme, host and fingerprint, made on first use. `trust` is the same for all.
+    /// Packet protection per scheme, host and fingerprint, created on first use. `trust` is the same for all.
     protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protected>,
 }
 
@@ -112,7 +114,7 @@ impl Pool {
     /// Adds a client and begins to connect it. The caller has resolved the target's address, once for all clients.
     ///
     /// # Errors
-    /// The system refuses a socket, most often because too many files are open; nobody can be trusted as asked; the
+    /// The system refuses a socket, most often because too many files are open; the trust cannot be set up; the
     /// target's carrier cannot have an impairment; the token is too long; or the driver has failed.
     pub fn add(
         &mut self,
@@ -141,8 +143,8 @@ impl Pool {
         self.driver.connect(target, address, token, impairment, protection).map_err(StartError::io(wanted))
     }
 
-    /// Waits for sockets or a deadline for `wait_max` at most, and takes what has come for
-    /// [`PoolConfig::sockets_at_once`] clients at most.
+    /// Waits for sockets or a deadline for `wait_max` at most, and handles received data of at most
+    /// [`PoolConfig::sockets_at_once`] clients.
     ///
     /// # Errors
     /// The system refuses to wait for the sockets; the driver cannot continue.
@@ -157,7 +159,7 @@ impl Pool {
         result
     }
 
-    /// Reason for which the driver failed, if it did: no further event comes.
+    /// Why the driver failed, if it did: no further event arrives.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
@@ -184,7 +186,7 @@ impl Pool {
         sent.map(|()| id).map_err(|error| SendError::new(reason_of(error, channel, payload.len()), payload))
     }
 
-    /// Gives one client a new socket, and so another port; the connection stays. False if the connection is not
+    /// Gives one client a new socket, and thus another port; the connection stays. False if the connection is not
     /// established, or is on a stream.
     ///
     /// # Errors
@@ -199,7 +201,8 @@ impl Pool {
         self.driver.endpoint.flush(now);
     }
 
-    /// Ends one client's connection. The server is told the code and up to 512 bytes of the reason; the rest is cut off.
+    /// Ends one client's connection. The server receives the code and up to 512 bytes of the reason; the rest is cut
+    /// off.
     ///
     /// # Errors
     /// There is no such client, or its connection has ended; the code is above 2^62-1; or the driver has failed.
@@ -222,7 +225,7 @@ impl Pool {
         self.driver.endpoint.close_all(now, code, reason, linger);
     }
 
-    /// Connections whose `Closed` event has not come.
+    /// Connections without a `Closed` event yet.
     pub fn open_count(&mut self) -> usize {
         self.driver.endpoint.open_count()
     }
@@ -232,7 +235,7 @@ impl Pool {
         self.driver.endpoint.totals()
     }
 
-    /// State and counters of one connection when the driver published them last, up to 50 ms ago.
+    /// State and counters of one connection, up to 50 ms old.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         self.driver.board().overview(peer)
     }

@@ -1,7 +1,7 @@
 //! Queries to servers without a connection, for server browsers. WIRE.md sections 2.9 and 2.10.
 //!
-//! [`query`] asks one server and waits; [`QueryBatch`] asks hundreds from a game loop. `batch` is the latter, `answer` has the
-//! types of both.
+//! [`query`] queries one server and waits; [`QueryBatch`] queries hundreds from a game loop. `batch` has the latter,
+//! `answer` the types of both.
 
 pub(crate) mod answer;
 mod batch;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// queried, and the first answer counts.
 ///
 /// # Errors
-/// The name has no address, the timeout is 0, the system refuses a socket, or nothing came in time.
+/// The name has no address, the timeout is 0, the system refuses a socket, or no answer arrived in time.
 pub fn query(server: &str, timeout: Duration) -> Result<QueryAnswer, QueryError> {
     let mut batch = QueryBatch::new(QueryConfig { timeout, ..QueryConfig::default() })?;
     resolve(server)?.into_iter().for_each(|address| batch.ask(address));

@@ -1,4 +1,4 @@
-//! How a client comes back by itself after its server restarted or was lost: with which pauses, and how often.
+//! Reconnecting after a server restarted or was lost: the pauses and the number of attempts.
 
 use crate::destination::{Destination, NextDestination};
 use crate::restart_notice::RestartNotice;
@@ -7,18 +7,19 @@ use crate::url::Target;
 use skipstone_proto::{Close, ClosedBy, ConfigError, Duration, code};
 use std::time::Instant;
 
-/// How a client comes back by itself: [`ClientConfig::reconnect`](crate::ClientConfig::reconnect).
+/// How a client reconnects by itself: [`ClientConfig::reconnect`](crate::ClientConfig::reconnect).
 ///
-/// A server that restarts says when and where to ([`RestartNotice`]). After a connection that was lost, and from a server that
-/// is full, the pause doubles with each attempt that fails, and half of it is random, so that a thousand players do not come
-/// back at the same moment. Any other end is final: kicked, refused, closed by the application, or by a server that ends.
+/// A server that restarts names the time and the place ([`RestartNotice`]). After a lost connection, and when the
+/// server is full, the pause doubles with each failed attempt, and half of it is random, so that a thousand players do
+/// not reconnect at the same moment. Any other end is final: kicked, refused, closed by the application, or by a server
+/// that shuts down.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reconnect {
     /// The first pause after a lost connection, at least 1 ms.
     pub pause_min: Duration,
     /// The longest pause.
     pub pause_max: Duration,
-    /// Attempts in a row that may fail; the connection of the last ends as if there were no reconnecting.
+    /// Consecutive attempts that may fail; the last one ends as without reconnecting.
     pub attempts_max: u32,
 }
 
@@ -28,7 +29,7 @@ impl Default for Reconnect {
     }
 }
 
-/// The state of a client that comes back by itself.
+/// The state of a client that reconnects by itself.
 #[derive(Debug)]
 pub(crate) struct Returning {
     rules: Reconnect,
@@ -55,7 +56,7 @@ impl Returning {
         Ok(Returning { rules, destination, failed: 0, was_connected: false, next_pause, due: None })
     }
 
-    /// Where the next connection goes.
+    /// The destination of the next connection.
     pub(crate) fn target(&self) -> &Target {
         self.destination.target()
     }
@@ -66,7 +67,7 @@ impl Returning {
         self.next_pause = self.rules.pause_min;
     }
 
-    /// Decides whether the client comes back, and when.
+    /// Decides whether the client reconnects, and when.
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;
         // Who was sent elsewhere and did not get in goes back.
@@ -85,14 +86,14 @@ impl Returning {
         }
     }
 
-    /// A lost connection, or a server that is full; one that never was there is not looked for.
+    /// A lost connection, or a full server. A server that never answered is not tried again.
     fn is_worth_another(&self, close: &Close) -> bool {
         let is_hopeless = matches!(close.code, code::SECURITY | code::NO_COMMON_VERSION | code::NO_COMMON_SUITE);
         let is_lost = close.by == ClosedBy::Nobody || close.code == code::HANDSHAKE_TIMEOUT;
         close.code == code::FULL || self.was_connected && is_lost && !is_hopeless
     }
 
-    /// When the next connection begins, if one does.
+    /// When the next connection begins, if there is one.
     pub(crate) fn due(&self) -> Option<Instant> {
         self.due
     }
@@ -103,7 +104,7 @@ impl Returning {
     }
 }
 
-/// A random number; without entropy all wait for the shortest time.
+/// A random number; without entropy the pause is the shortest one.
 fn chance() -> u32 {
     let mut bytes = [0; 4];
     getrandom::fill(&mut bytes).map_or(0, |()| u32::from_ne_bytes(bytes))

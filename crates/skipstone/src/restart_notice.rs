@@ -1,10 +1,10 @@
-//! What a server that restarts tells its clients: when to come back, and where to. WIRE.md section 8.1.
+//! The notice of a restarting server to its clients: when and where to reconnect. WIRE.md section 8.1.
 
 use skipstone_proto::{Close, ClosedBy, Duration, code};
 use std::fmt;
 
-/// When and where the clients of a server that restarts find it again. The server closes with [`code::RESTART`] and this as
-/// the reason; [`RestartNotice::of`] reads it.
+/// When and where the clients of a restarting server reconnect. The server closes with [`code::RESTART`] and this text
+/// as the reason; [`RestartNotice::of`] parses it.
 ///
 /// ```
 /// use skipstone::RestartNotice;
@@ -18,36 +18,36 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RestartNotice {
-    /// The pause before the first client comes back.
+    /// The pause before the first client reconnects.
     after: Duration,
-    /// Over which time from then on they come.
+    /// The time from then on over which they are spread.
     spread: Duration,
     /// Host and port; `None` for the same server.
     at: Option<String>,
 }
 
-/// No server is back sooner, and a server that lets clients in and closes at once is not tried without a pause.
+/// No server is back sooner, and clients of a server that accepts and closes at once still pause.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// A server that is away for longer does not restart.
+/// A longer absence is not a restart.
 const PAUSE_MAX: Duration = Duration::from_secs(600);
-/// Longest name of a host (RFC 1035), with brackets and a port.
+/// Longest host name (RFC 1035), with brackets and a port.
 const ADDRESS_BYTES_MAX: usize = 255 + 8;
 
 impl RestartNotice {
-    /// Clients come back so long after they heard of it: 100 ms at least, 10 minutes at most.
+    /// Clients reconnect this long after the notice: 100 ms at least, 10 minutes at most.
     pub fn after(after: Duration) -> Self {
         RestartNotice { after: after.min(PAUSE_MAX), spread: Duration::ZERO, at: None }
     }
 
-    /// Not all at once, but within this time, 10 minutes at most: each draws a moment of its own.
+    /// Spreads the clients over this time, 10 minutes at most: each draws a random moment.
     pub fn spread(self, spread: Duration) -> Self {
         RestartNotice { spread: spread.min(PAUSE_MAX), ..self }
     }
 
-    /// They come to another server, `HOST:PORT`, by the same scheme and with the same trust.
+    /// Clients connect to another server, `HOST:PORT`, by the same scheme and with the same trust.
     ///
     /// # Errors
-    /// A sentence: the address has no port, or has characters that no address has.
+    /// A text with the reason: the address has no port, or invalid characters.
     pub fn at(self, address: &str) -> Result<Self, String> {
         split(address).ok_or_else(|| {
             format!("'{}' is no HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)", address.escape_debug())
@@ -55,8 +55,8 @@ impl RestartNotice {
         Ok(RestartNotice { at: Some(address.into()), ..self })
     }
 
-    /// The notice of a connection that a restarting server has closed; `None` for any other end. A reason that cannot be read
-    /// stands for one to three seconds, at the same place.
+    /// The notice of a connection that a restarting server has closed; `None` for any other end. A reason that cannot
+    /// be parsed means one to three seconds, at the same server.
     pub fn of(close: &Close) -> Option<Self> {
         let is_notice = close.code == code::RESTART && close.by == ClosedBy::Peer;
         is_notice.then(|| RestartNotice::parse(&close.reason_text()).unwrap_or(RestartNotice::UNKNOWN))
@@ -82,7 +82,7 @@ impl RestartNotice {
         Some(RestartNotice { at, ..notice? })
     }
 
-    /// The pause of a client that drew `chance`, any random number: 100 ms at least, whatever the server says.
+    /// The pause of a client that drew `chance`, any random number: 100 ms at least, whatever the notice says.
     pub fn pause(&self, chance: u32) -> Duration {
         (self.after + self.spread.mul_f64(f64::from(chance) / f64::from(u32::MAX))).clamp(PAUSE_MIN, PAUSE_MAX)
     }
@@ -106,7 +106,7 @@ fn milliseconds(text: &str) -> Option<Duration> {
     text.parse().ok().filter(|_| is_number).map(Duration::from_millis)
 }
 
-/// Host and port. The host of an IPv6 address stands in brackets, which are taken off.
+/// Host and port. The brackets of an IPv6 address are removed.
 fn split(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.rsplit_once(':')?;
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

@@ -1,4 +1,4 @@
-//! Reasons for which a call was refused, in words that name the cause and the remedy.
+//! Reasons why a call was refused, with texts that name the cause and the remedy.
 
 use bytes::Bytes;
 use std::fmt;
@@ -13,7 +13,7 @@ pub struct SendError {
     pub payload: Bytes,
 }
 
-/// Reason for which a message was not accepted.
+/// Why a message was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SendRefusal {

@@ -1,4 +1,4 @@
-//! The server's clock, as its clients see it.
+//! The server's clock, as its clients estimate it.
 
 use skipstone_proto::{Duration, Time};
 
@@ -8,11 +8,11 @@ pub(crate) const CLOCK_FIRST: u64 = 1_000_000;
 /// An estimate of the server's clock, with its error.
 ///
 /// The estimate advances with the client's own clock. When an answer of the server corrects it, it may step back by at
-/// most the sum of both errors; a game that cannot accept this keeps the greatest: `last = last.max(time.at)`.
+/// most the sum of both errors; a game that cannot accept this keeps the greatest value: `last = last.max(time.at)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerTime {
-    /// How long the server has been running: the present value of [`Server::time`](crate::Server::time) there.
+    /// How long the server has been running: the current value of its [`Server::time`](crate::Server::time).
     pub at: Duration,
     /// Maximum difference between the server's clock and `at`, in both directions: half of the best round-trip time,
     /// however unequal the two one-way delays are, and 200 millionths of the time since then, for clock drift.

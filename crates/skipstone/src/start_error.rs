@@ -1,4 +1,4 @@
-//! Reasons for which a server or a client could not be started, in words that name the remedy.
+//! Reasons why a server or a client could not be started, with texts that name the remedy.
 
 use crate::driver::DriverError;
 use crate::driver::impairment_error::ImpairmentError;
@@ -13,7 +13,7 @@ const QUEUE_BYTES_MIN: u64 = 1 << 20;
 /// Minimum bytes per second of a limit on bandwidth.
 const BANDWIDTH_MIN: u64 = 1_000;
 
-/// Reason for which a server or a client could not be started.
+/// Why a server or a client could not be started.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StartError {
@@ -30,7 +30,7 @@ pub enum StartError {
     Url(crate::url::UrlError),
     /// The server's certificate or key cannot be used.
     Identity(crate::security::IdentityError),
-    /// Nobody can be trusted as asked.
+    /// The trust cannot be set up.
     Trust(crate::security::TrustError),
     /// The number of shards is out of range, or the threading mode or the system does not support shards.
     Shards(ShardsError),
@@ -47,7 +47,7 @@ pub enum StartError {
     QueryAnswer(QueryPayloadTooLong),
 }
 
-/// Reason for which a server cannot have the requested shards.
+/// Why a server cannot have the requested shards.
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShardsError {
@@ -55,7 +55,7 @@ pub enum ShardsError {
     Count(u32),
     /// Each shard is a thread of its own, and a stepped server has none.
     Stepped,
-    /// So many pairs of sockets were handed over, and the server has so many shards.
+    /// The number of socket pairs that were handed over differs from the number of shards.
     Sockets {
         /// Pairs of sockets in [`ServerConfig::sockets`](crate::ServerConfig::sockets).
         handed: u32,
@@ -137,7 +137,7 @@ impl StartError {
     }
 
     /// Refuses a limit on bandwidth below which a path would look dead, by the field's name in the application's own
-    /// configuration: 1,000 bytes per second for each of so many parts.
+    /// configuration: 1,000 bytes per second for each of `parts`.
     pub(crate) fn check_bandwidth(field: &str, bytes_per_second: Option<u64>, parts: u32) -> Result<(), StartError> {
         let bytes_min = BANDWIDTH_MIN * u64::from(parts);
         match bytes_per_second.filter(|bytes| *bytes < bytes_min) {

@@ -1,8 +1,8 @@
-//! Statistics as published snapshots: the driver writes them now and then, any thread reads them at any time, and
-//! neither side blocks the other. A read costs a load of a pointer, whatever the driver is doing.
+//! Statistics as published snapshots: the driver publishes them regularly, any thread reads them at any time, and
+//! neither side blocks the other. A read costs one pointer load, whatever the driver is doing.
 //!
 //! The driver publishes the snapshots of connections that have changed, at most each [`PUBLISH_SPAN`]: an idle
-//! connection costs nothing, and its snapshot stays true.
+//! connection costs nothing, and its snapshot remains correct.
 
 use crate::driver_stats::DriverStats;
 use crate::server_time::ServerTime;
@@ -17,7 +17,7 @@ use skipstone_proto::{PeerId, Stats};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How old a snapshot is at most, as long as the driver runs.
+/// Greatest age of a snapshot while the driver runs.
 pub(crate) const PUBLISH_SPAN: Duration = Duration::from_millis(50);
 
 /// A connection at one moment, up to 50 ms ago.
@@ -89,7 +89,7 @@ pub(crate) struct Board {
     pages: ArcSwap<Vec<Arc<Page>>>,
 }
 
-/// Snapshots of so many peers.
+/// A page of [`PAGE`] snapshots.
 #[derive(Debug)]
 struct Page([ArcSwapOption<Published>; PAGE]);
 
@@ -101,7 +101,7 @@ pub(crate) struct Published {
     pub(crate) peer: PeerId,
     pub(crate) at: Instant,
     pub(crate) overview: Overview,
-    /// Packets of the peer's that must have been sent by then, and those that came.
+    /// Packets that the peer must have sent by then, and those that arrived.
     pub(crate) packets: (u64, u64),
     /// A client's estimate of its server's clock at that moment.
     pub(crate) server_time: Option<skipstone_proto::ServerTime>,
@@ -152,7 +152,7 @@ impl Board {
         Some(ServerTime::new(published.server_time?.after(since)))
     }
 
-    /// The long messages of a connection that were under way.
+    /// The long messages of a connection in transfer.
     pub(crate) fn transfers(&self, peer: PeerId) -> Option<Transfers> {
         let published = self.last(peer).filter(|published| published.peer == peer)?;
         Some(published.transfers.clone())
@@ -164,7 +164,8 @@ impl Board {
         self.pages.load().get(page)?.0[place].load_full()
     }
 
-    /// Publishes a snapshot, in the memory of `spare` if nobody reads that any more; the snapshot before is the next spare.
+    /// Publishes a snapshot, in the memory of `spare` if no reader holds it any more; the previous snapshot is the next
+    /// spare.
     pub(crate) fn publish(&self, published: Published, spare: &mut Option<Arc<Published>>) {
         let (page, place) = place_of(published.peer);
         if self.pages.load().len() <= page {
@@ -194,7 +195,7 @@ fn place_of(peer: PeerId) -> (usize, usize) {
 }
 
 impl Published {
-    /// A connection's snapshot, with rates since the last snapshot if that is of the same connection.
+    /// A connection's snapshot, with rates since the last snapshot if that belongs to the same connection.
     pub(crate) fn new(peer: PeerId, at: Instant, now: skipstone_proto::Overview, last: Option<&Published>) -> Self {
         let last = last.filter(|last| last.peer == peer);
         let span = last.map_or(Duration::ZERO, |last| at.saturating_duration_since(last.at));
@@ -224,7 +225,7 @@ impl Published {
         Published { peer, at, overview, packets, server_time: None, transfers: Transfers::default() }
     }
 
-    /// The snapshot for somebody who looks at it later: nothing has happened on the connection since.
+    /// The snapshot as of a later moment: nothing has happened on the connection since.
     fn seen_at(&self, now: Instant) -> Overview {
         let kept = 1.0 - share_of(now.saturating_duration_since(self.at).saturating_sub(PUBLISH_SPAN).as_secs_f64());
         let fade = |traffic: Traffic| Traffic {
@@ -241,8 +242,8 @@ impl Published {
 /// Packets after which an observation of losses has lost two thirds of its weight.
 const LOSS_MEMORY_PACKETS: f64 = 1_000.0;
 
-/// The average loss, with these packets that were due and that came; `due_in_all` of the connection are among them. The first
-/// packets count alike: a young connection's loss would otherwise look smaller than it is.
+/// The average loss, with these packets that were due and that arrived; `due_in_all` is the connection's total, these
+/// included. The first packets have equal weight: a young connection's loss would otherwise appear too small.
 fn average_loss(before: f64, (due, came): (u64, u64), due_in_all: u64) -> f64 {
     if due == 0 {
         return before;
@@ -258,7 +259,7 @@ fn share_of(spans: f64) -> f64 {
 }
 
 impl Traffic {
-    /// The average, with what was counted between then and now; over one second's memory.
+    /// The average, including the count between `then` and `now`, with a memory of one second.
     fn since(
         before: Option<(&Traffic, &skipstone_proto::Flow)>,
         now: &skipstone_proto::Flow,

@@ -1,13 +1,13 @@
-//! Reads a server's statistics from any thread: what its drivers publish, put together over its shards.
+//! Reads a server's statistics from any thread: the snapshots of its drivers, combined over its shards.
 
 use crate::driver_stats::DriverStats;
 use crate::statistics::{Board, Overview, ShardOverview};
 use skipstone_proto::{PeerId, Stats, Transfers};
 use std::sync::Arc;
 
-/// Reads a server's statistics, in any thread, without the server: for dashboards and metrics beside a game loop.
-/// [`Server::statistics`](crate::Server::statistics) gives one. All figures are snapshots, up to 50 ms old; reading them
-/// waits for nothing, and nothing waits for a reader. After the server's end the last snapshots stay.
+/// Reads a server's statistics in any thread, without the server: for dashboards and metrics in parallel to a game
+/// loop. [`Server::statistics`](crate::Server::statistics) returns one. All figures are snapshots, up to 50 ms old;
+/// readers and drivers never block each other. After the server's end the last snapshots remain.
 #[derive(Clone, Debug)]
 pub struct StatisticsReader {
     /// One for each shard.

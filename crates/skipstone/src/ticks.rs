@@ -7,10 +7,10 @@ use std::time::Instant;
 /// The schedule of a loop that runs once per interval. [`Server::wait_tick`](crate::Server::wait_tick) has one of its own; this
 /// type is for loops that wait in another way.
 ///
-/// Ticks do not drift: each is due one interval after the one before it was due. A tick that was late by less than an interval is
-/// followed by a shorter pause. Ticks that are late by a whole interval or more are skipped and counted, so that a loop that
-/// stood still does not run them in a burst: the number of ticks that ran and were missed is always the time that has passed,
-/// divided by the interval.
+/// Ticks do not drift: each is due one interval after the one before it was due. A tick that was late by less than an
+/// interval is followed by a shorter pause. Ticks that are late by a whole interval or more are skipped and counted, so
+/// that a loop that was stopped does not run them in a burst: the sum of ticks that ran and ticks that were skipped is
+/// always the elapsed time divided by the interval.
 #[derive(Clone, Debug, Default)]
 pub struct Ticks {
     /// When the last tick was due.
@@ -40,7 +40,7 @@ impl Ticks {
     }
 }
 
-/// The tick that is due at `due`, or, if the loop is late by whole intervals, so many ticks later.
+/// The tick that is due at `due`, or a later one if the loop is late by whole intervals.
 fn following(due: Instant, now: Instant, interval: Duration) -> Tick {
     let late = now.saturating_duration_since(due).as_nanos();
     let (missed, rest) = (late / interval.as_nanos(), late % interval.as_nanos());

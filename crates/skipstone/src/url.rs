@@ -11,7 +11,7 @@ pub struct Target {
     pub scheme: Scheme,
     /// Name or address, without brackets; an address of IPv6 with its zone if it has one (`fe80::1%eth0`).
     pub host: String,
-    /// Port, of UDP and TCP alike.
+    /// Port of both UDP and TCP.
     pub port: u16,
     /// The fingerprint that the server's certificate must have, from the part after `#sha256=`.
     pub pin: Option<Fingerprint>,
@@ -51,7 +51,7 @@ impl Scheme {
         }
     }
 
-    /// Whether the server shows a certificate, which a client checks.
+    /// Whether the server sends a certificate, which the client verifies.
     pub(crate) fn is_authenticated(self) -> bool {
         matches!(self, Scheme::Encrypted | Scheme::Dtls | Scheme::SecureWebSocket)
     }
@@ -84,8 +84,8 @@ pub(crate) fn resolve(host: &str, port: u16) -> Result<Vec<SocketAddr>, UrlError
     if found.is_empty() { Err(unresolved("the name server knows none".into())) } else { Ok(found) }
 }
 
-/// The address by which a client reaches what listens at this one: "all addresses" (`0.0.0.0`, `[::]`) are this machine, and
-/// an address of IPv4 in IPv6's form is one of IPv4.
+/// The address by which a client reaches a server that listens at this one: "all addresses" (`0.0.0.0`, `[::]`) become
+/// this machine's loopback address, and an IPv4 address in IPv6 form becomes one of IPv4.
 pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -97,7 +97,7 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-/// Port of a URL that names none.
+/// The default port of a URL.
 const PORT_DEFAULT: u16 = 7777;
 
 /// An error in a URL.
@@ -108,7 +108,7 @@ pub enum UrlError {
     Scheme(String),
     /// A scheme that this program was built without: the URL, and the feature that it needs.
     NotBuilt(String, &'static str),
-    /// No host, or a port that is no number.
+    /// No host, or a port that is not a number.
     Address(String),
     /// The text after `#` is not a fingerprint, or the scheme has no certificate to compare the fingerprint with.
     Pin(String),
@@ -186,7 +186,7 @@ impl std::str::FromStr for Target {
     }
 }
 
-/// The zone of an IPv6 address begins with `%25` in URLs (RFC 6874), and with `%` where somebody typed it.
+/// The zone of an IPv6 address begins with `%25` in URLs (RFC 6874), and with `%` where a person typed it.
 fn with_plain_zone(host: &str) -> String {
     match host.split_once("%25") {
         Some((ip, zone)) if !zone.is_empty() => format!("{ip}%{zone}"),
@@ -200,7 +200,7 @@ fn fingerprint(pin: &str) -> Option<Fingerprint> {
 }
 
 impl Target {
-    /// A target made from its parts.
+    /// A target from its parts.
     pub fn new(scheme: Scheme, host: &str, port: u16) -> Self {
         let bracketed = if host.contains(':') { format!("[{}]", host.replace('%', "%25")) } else { host.into() };
         Target { scheme, host: host.into(), port, pin: None, url: format!("{}://{bracketed}:{port}", scheme.name()) }

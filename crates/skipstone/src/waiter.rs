@@ -1,4 +1,4 @@
-//! Waits for events beside a handle: for a thread that must not keep the handle to itself meanwhile.
+//! Waits for events without the handle, for a thread that must leave the handle to others meanwhile.
 
 use crate::driver::thread::Shared;
 use skipstone_proto::Duration;
@@ -6,8 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Waits for events of a server or client whose drivers have threads of their own, while another thread may use the handle.
-/// One thread at a time waits, with this or with the handle's own `wait`: of two, only one is woken.
+/// Waits for events of a server or client whose drivers have threads of their own, while another thread may use the
+/// handle. Only one thread at a time may wait, with this or with the handle's own `wait`: of two, only one is woken.
 #[derive(Clone)]
 pub struct Waiter(Arc<[Arc<Shared>]>);
 
@@ -23,7 +23,7 @@ impl Waiter {
         }
     }
 
-    /// Whether there are events, or a driver has ended and the application does not know all about that.
+    /// Whether there are events, or a driver has ended and the application has not polled all events about that.
     pub(crate) fn has_news(&self) -> bool {
         self.0.iter().any(|driver| {
             let is_over = || driver.is_over.load(Ordering::SeqCst) && !driver.is_drained.load(Ordering::SeqCst);

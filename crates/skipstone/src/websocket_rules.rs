@@ -1,4 +1,4 @@
-//! Rules for the streams of a server's TCP port: which pages, hosts and proxies, what is answered to HTTP, and limits on
+//! Rules for the streams of a server's TCP port: allowed pages, hosts and proxies, answers to HTTP, and limits on
 //! streams that are not yet connections.
 
 use crate::net::websocket::{
@@ -11,22 +11,22 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebSocketRules {
     /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get
-    /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect, so the list
-    /// protects players from foreign pages, and not the server from unknown clients.
+    /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect: the list
+    /// protects players from other sites' pages, not the server from unknown clients.
     pub origins: Vec<String>,
-    /// Names and addresses under which the server may be asked for (HTTP's `Host`), without ports: `game.example`. Others
-    /// get HTTP 421. An empty list allows all.
+    /// Names and addresses that a request may have as `Host`, without ports: `game.example`. Others get HTTP 421. An
+    /// empty list allows all.
     pub hosts: Vec<String>,
-    /// Refuses what comes in clear: pages are sent to `https://`, WebSockets and streams are turned away. Streams that a
-    /// trusted proxy passes on are let in, since TLS may end there. Needs a certificate.
+    /// Requires TLS: requests for pages are redirected to `https://`, unencrypted WebSockets and streams are refused.
+    /// Streams from a trusted proxy are accepted, since TLS may end there. Needs a certificate.
     pub requires_tls: bool,
-    /// Takes `tcp://` clients: streams without WebSocket.
+    /// Accepts `tcp://` clients: streams without WebSocket.
     pub raw_streams: bool,
-    /// Small answers to plain HTTP, beside `/healthz`, whose GET is answered with 200 on every host of `hosts`.
+    /// Small answers to plain HTTP, in addition to `/healthz`, whose GET is answered with 200 on every host of `hosts`.
     pub http_answers: Vec<HttpAnswer>,
     /// Limits on streams that carry no connection yet.
     pub newcomers: NewcomerLimits,
-    /// WebSockets at this path get back what they send, without a connection: for tests of conformance.
+    /// WebSockets at this path echo what they receive, without a connection, for conformance tests.
     #[cfg(feature = "unstable")]
     pub echo_path: Option<String>,
 }
@@ -57,7 +57,7 @@ pub struct NewcomerLimits {
     pub all_max: u32,
 }
 
-/// As the longest time limit of a handshake.
+/// The same as the longest time limit of a handshake.
 const NEWCOMER_TIMEOUT_MAX: Duration = Duration::from_secs(60 * 60);
 
 impl Default for NewcomerLimits {
@@ -66,7 +66,7 @@ impl Default for NewcomerLimits {
     }
 }
 
-/// What a driver needs to serve streams.
+/// The parts of the configuration with which a driver serves streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams {
     pub(crate) rules: StreamRules,
@@ -74,7 +74,7 @@ pub(crate) struct Streams {
 }
 
 impl WebSocketRules {
-    /// The rules with a server's certificates and proxies; or what is wrong with them.
+    /// The rules with a server's certificates and proxies; or the error in them.
     pub(crate) fn streams(&self, tls: Option<TlsServer>, proxies: &[String]) -> Result<Streams, ConfigError> {
         let wrong = |field, value: &str, range: &str| ConfigError::out_of_range(field, value, range);
         for origin in &self.origins {

@@ -5,7 +5,7 @@ use skipstone_netsim::ConfigError;
 #[cfg(not(feature = "simulate"))]
 use std::convert::Infallible as ConfigError;
 
-/// Reason why an impairment cannot be simulated.
+/// Why an impairment cannot be simulated.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ImpairmentError {

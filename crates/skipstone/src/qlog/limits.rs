@@ -1,13 +1,14 @@
-//! How much may be written, and how much was.
+//! The limits of a log, and its status.
 
-/// How much a [`Qlog`](crate::Qlog) may write.
+/// Limits of a [`Qlog`](crate::Qlog).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QlogLimits {
-    /// Bytes of all files together, at which the log stops. A packet takes 150 to 400 bytes.
+    /// Total bytes of all files, at which the log stops. A packet takes 150 to 400 bytes.
     pub bytes_max: u64,
-    /// Files, one for each client that is let in, or that connects from here; later connections have none.
+    /// Greatest number of files, one for each accepted or local client; later connections have none.
     pub files_max: u32,
-    /// Whether the endpoints wait for a disk that is too slow, as those in virtual time can. Otherwise the log stops.
+    /// Whether the endpoints wait for a disk that is too slow, which those in virtual time can do. Otherwise the log
+    /// stops.
     pub waits_for_disk: bool,
 }
 
@@ -17,16 +18,16 @@ impl Default for QlogLimits {
     }
 }
 
-/// How a [`Qlog`](crate::Qlog) gets on.
+/// Status of a [`Qlog`](crate::Qlog).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QlogStatus {
     /// Connections that have a file.
     pub files: u32,
-    /// Connections without a file, because there are as many as there may be, or the system has no room for open files.
+    /// Connections without a file, because the limit was reached, or the system allows no more open files.
     pub left_out: u64,
-    /// Bytes of all files, those that are still to be written included.
+    /// Bytes of all files, including those still to be written.
     pub bytes: u64,
-    /// Why nothing more is written; `None` while it goes on.
+    /// Why nothing more is written; `None` while the log continues.
     pub stopped: Option<String>,
 }

@@ -1,8 +1,8 @@
 //! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`): draft-ietf-quic-qlog-main-schema-04
 //! and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own under `skipstone:`.
 //!
-//! `schema` has the records, `log` takes the protocol's events and makes records of them, `orders` is the queue from
-//! there to the thread that writes, which `disk` has, into `open_files`.
+//! `schema` has the records, `log` converts the protocol's events into records, `orders` is the queue to the writing
+//! thread in `disk`, which writes into `open_files`.
 
 mod disk;
 mod limits;
@@ -23,11 +23,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// Writes what happens to packets into a directory: each connection has a file, which qvis opens. For
-/// [`ServerConfig::packet_log`](crate::ServerConfig::packet_log) and its like. No payload and no token gets into the files.
+/// Writes packet events into a directory: each connection has a file, which qvis opens. Pass it as
+/// [`ServerConfig::packet_log`](crate::ServerConfig::packet_log) or the corresponding field of clients and pools. The
+/// files contain no payload and no token.
 ///
-/// A thread of its own writes; whatever goes wrong there ends the log, never the game. Dropping the last clone, and all endpoints
-/// that have a log of it, completes the files.
+/// A thread of its own writes; an error there ends the log, never the game. Dropping the last clone, and all endpoints
+/// that use it, completes the files.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -48,12 +49,12 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub struct Qlog {
     disk: Arc<Mutex<Disk>>,
-    /// In virtual time: how long after 1970 all clocks show zero.
+    /// In virtual time: the time since 1970 at which all clocks show zero.
     zero: Option<Duration>,
 }
 
 impl Qlog {
-    /// Makes the directory if there is none, and begins. Files that are there stay.
+    /// Creates the directory if it does not exist, and begins. Existing files stay.
     ///
     /// # Errors
     /// The system refuses the directory, a file in it, or a thread.
@@ -61,18 +62,19 @@ impl Qlog {
         Ok(Qlog { disk: Arc::new(Mutex::new(Disk::start(directory.as_ref(), limits)?)), zero: None })
     }
 
-    /// The same log of endpoints that are driven in virtual time, by one clock: its zero is now. Otherwise the files have the
-    /// machine's time, in which the ends of a connection would not agree.
+    /// The same log for endpoints that are driven in virtual time, by one clock, whose zero is now. Without this the
+    /// files have the machine's time, in which the two ends of a connection would not agree.
     pub fn in_virtual_time(self) -> Self {
         Qlog { zero: Some(log::since_1970()), ..self }
     }
 
-    /// The log of one endpoint, whose files begin with this name: of a server, with all its shards, of a client, or of a pool.
+    /// The log of one endpoint (a server with all its shards, a client, or a pool), whose files' names begin with this
+    /// name.
     pub fn endpoint(&self, name: &str) -> Arc<dyn PacketLog> {
         Arc::new(EndpointLog::new(Arc::clone(&self.disk), name, self.zero))
     }
 
-    /// How it gets on.
+    /// The status of the log.
     pub fn status(&self) -> QlogStatus {
         lock(&self.disk).status()
     }

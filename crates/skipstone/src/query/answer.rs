@@ -11,15 +11,15 @@ use std::time::Duration;
 /// Configuration of queries.
 #[derive(Clone, Debug)]
 pub struct QueryConfig {
-    /// Time in which a server must answer, from the first question on. Above 0.
+    /// Time within which a server must answer, from the first query on. Above 0.
     pub timeout: Duration,
-    /// Number of times that a server is asked within that time: 1 to 4, since questions and answers may be lost.
+    /// Number of queries to a server within that time, 1 to 4, since queries and answers may be lost.
     pub tries: u8,
-    /// Bytes of a question, 64 to 1,200. A server sends no answer that is longer than the question; 1,200 are enough
-    /// for every answer.
+    /// Bytes of a query, 64 to 1,200. A server sends no answer that is longer than the query; 1,200 are enough for
+    /// every answer.
     pub question_bytes: u16,
-    /// Servers that are asked at the same time, 1 or more; the others wait. Hundreds of questions at once would be lost on the way
-    /// out.
+    /// Servers that are queried at the same time, 1 or more; the others wait. Hundreds of simultaneous queries would be
+    /// lost on the uplink.
     pub servers_at_once: usize,
 }
 
@@ -35,7 +35,7 @@ impl Default for QueryConfig {
 pub struct QueryAnswer {
     /// The server's address.
     pub remote: SocketAddr,
-    /// Time from the question to the answer; exact only if the answer was polled for at once.
+    /// Time from the query to the answer; exact only if the batch was polled without delay.
     pub rtt: Duration,
     /// Versions of the protocol that the server speaks, best first.
     pub versions: Vec<u16>,
@@ -43,11 +43,11 @@ pub struct QueryAnswer {
     pub payload: Bytes,
 }
 
-/// Reason why there is no answer.
+/// Why there is no answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum QueryError {
-    /// The URL makes no sense, or its name has no address.
+    /// The URL is invalid, or its name has no address.
     Url(UrlError),
     /// The given server is neither a URL nor a host with a port, or its name has no address: the given text, and the
     /// reason.
@@ -57,7 +57,7 @@ pub enum QueryError {
     Timeout,
     /// A field of the configuration is out of its range.
     Config(ConfigError),
-    /// The system could not send the question, or refuses a poll.
+    /// The system could not send the query, or refuses a poll.
     Io(io::Error),
 }
 
@@ -80,7 +80,7 @@ impl QueryConfig {
     }
 }
 
-/// Number of tries at most: as many as the lowest bits of a nonce can tell apart.
+/// Greatest number of tries: as many as the lowest bits of a nonce can distinguish.
 pub(super) const TRIES_MAX: u8 = 4;
 const QUESTION_BYTES: std::ops::RangeInclusive<u16> = QUERY_BYTES_MIN as u16..=1_200;
 
@@ -103,13 +103,13 @@ impl std::fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// Reason why an answer to queries was not set.
+/// Why an answer to queries was not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum QueryAnswerError {
     /// The answer does not fit into a datagram.
     TooLong(QueryPayloadTooLong),
-    /// The driver is gone, or so far behind that its queue is full.
+    /// The driver is gone, or its queue is full.
     Driver(PeerError),
 }
 

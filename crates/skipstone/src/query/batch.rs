@@ -1,4 +1,4 @@
-//! Many servers asked at once, through one socket for each family of addresses.
+//! Queries to many servers at once, through one socket for each address family.
 
 use super::answer::{QueryAnswer, QueryConfig, QueryError, TRIES_MAX};
 use crate::deadline::{deadline_from, deadline_in};
@@ -10,14 +10,13 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::{Duration, Instant};
 
-/// Many servers that are asked about themselves, without a thread: call [`QueryBatch::poll`] in each frame until
-/// [`QueryBatch::is_done`].
+/// Queries to many servers, without a thread: call [`QueryBatch::poll`] in each frame until [`QueryBatch::is_done`].
 #[derive(Debug)]
 pub struct QueryBatch {
     config: QueryConfig,
     poll: Poll,
     events: Events,
-    /// Sockets for IPv4 and for IPv6, opened when the first server of the family is asked.
+    /// Sockets for IPv4 and for IPv6, opened with the first query to a server of the family.
     sockets: [Option<UdpSocket>; 2],
     waiting: VecDeque<SocketAddr>,
     /// Servers without an answer, by the nonce of the first try.
@@ -57,12 +56,12 @@ impl QueryBatch {
         })
     }
 
-    /// Asks this server when its turn comes. One result follows from [`QueryBatch::poll`].
+    /// Adds a server, which is queried when its turn comes. One result follows from [`QueryBatch::poll`].
     pub fn ask(&mut self, server: SocketAddr) {
         self.waiting.push_back(server);
     }
 
-    /// The next result, if there is one: the server that was asked, and its answer or the reason why there is none.
+    /// The next result, if there is one: the server that was queried, and its answer or the reason why there is none.
     pub fn poll(&mut self) -> Option<(SocketAddr, Result<QueryAnswer, QueryError>)> {
         if self.done.is_empty() {
             self.turn();
@@ -70,7 +69,7 @@ impl QueryBatch {
         self.done.pop_front()
     }
 
-    /// Whether every server that was asked has its result, and all results were polled.
+    /// Whether every added server has its result, and all results were polled.
     pub fn is_done(&self) -> bool {
         self.waiting.is_empty() && self.asked.is_empty() && self.done.is_empty()
     }
@@ -93,7 +92,7 @@ impl QueryBatch {
         }
     }
 
-    /// Receives answers, asks servers again that have not answered, and asks the servers whose turn has come.
+    /// Receives answers, repeats queries without an answer, and queries the servers whose turn has come.
     fn turn(&mut self) {
         self.receive();
         let now = Instant::now();
@@ -123,7 +122,7 @@ impl QueryBatch {
         }
     }
 
-    /// Time at which the server is asked again, or given up.
+    /// Time at which the server is queried again, or given up.
     fn next_due(&self, asked: &Asked) -> Instant {
         let tries = u32::from(self.config.tries);
         match asked.sent.last() {
@@ -172,7 +171,7 @@ impl QueryBatch {
     }
 }
 
-/// The answer in a datagram, if it answers one of our questions to the server that sent it.
+/// The answer in a datagram, if it answers one of our queries to the server that sent it.
 fn answer_in(datagram: &[u8], from: SocketAddr, asked: &BTreeMap<u64, Asked>) -> Option<(u64, QueryAnswer)> {
     let DecodedAnswer { nonce, versions, payload } = DecodedAnswer::decode(datagram)?;
     let attempt = nonce & u64::from(TRIES_MAX - 1);
@@ -183,7 +182,7 @@ fn answer_in(datagram: &[u8], from: SocketAddr, asked: &BTreeMap<u64, Asked>) ->
     Some((nonce - attempt, answer))
 }
 
-/// Whether two addresses are the same, however an IPv4 address is written.
+/// Whether two addresses are the same; an IPv4 address in IPv6 form equals the IPv4 address.
 fn is_same(left: &SocketAddr, right: &SocketAddr) -> bool {
     (left.ip().to_canonical(), left.port()) == (right.ip().to_canonical(), right.port())
 }
@@ -207,8 +206,7 @@ fn socket_for<'a>(
     Ok(sockets[family].insert(socket))
 }
 
-/// A nonce that nobody can guess. Its lowest bits number the try, so that the round-trip time is measured from the right
-/// one.
+/// An unpredictable nonce. Its lowest bits number the try, so that the round-trip time is measured from the right one.
 fn random_nonce() -> io::Result<u64> {
     let mut bytes = [0; 8];
     getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;

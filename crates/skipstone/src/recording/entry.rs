@@ -1,4 +1,4 @@
-//! The bytes of a recording: a head, then entries, each behind the time since the one before. Numbers are LEB128.
+//! The bytes of a recording: a head, then entries, each after the time since the previous one. Numbers are LEB128.
 //!
 //! ```text
 //! "SKIPREC" | version 1 | side 1           0 server, 1 client
@@ -21,7 +21,7 @@ pub(super) const VERSION: u8 = 1;
 pub(super) const ENTRY_BYTES_MAX: usize = 1 + 4 * NUMBER_BYTES_MAX;
 pub(super) const NUMBER_BYTES_MAX: usize = 10;
 
-/// Whose traffic it is.
+/// The side whose traffic is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordingSide {
     /// A server's, with all its clients.
@@ -30,13 +30,13 @@ pub enum RecordingSide {
     Client,
 }
 
-/// Why a recording ends.
+/// Why a recording ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecordingEnd {
     /// The application ended it.
     Complete,
-    /// The limit of its bytes was reached.
+    /// The limit on its size was reached.
     Full,
     /// The disk did not keep up.
     Behind,
@@ -45,7 +45,7 @@ pub enum RecordingEnd {
 /// A message of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedMessage {
-    /// The peer's index. A later connection may have it again.
+    /// The peer's index. A later connection may reuse it.
     pub peer: u32,
     /// Its channel.
     pub channel: u16,
@@ -61,10 +61,10 @@ pub enum RecordedEvent {
     Channel {
         /// The channel.
         channel: u16,
-        /// How it delivers.
+        /// Its delivery mode.
         mode: DeliveryMode,
     },
-    /// A peer is connected from now on.
+    /// A peer is now connected.
     Connected {
         /// The peer's index.
         peer: u32,
@@ -78,7 +78,7 @@ pub enum RecordedEvent {
     Sent(RecordedMessage),
     /// The recording side received a message.
     Received(RecordedMessage),
-    /// The server sent a message to all peers that are connected.
+    /// The server sent a message to all connected peers.
     Broadcast {
         /// Its channel.
         channel: u16,
@@ -113,7 +113,7 @@ impl RecordedEvent {
         [1, 2, 1, 1, 3, 3, 2].get(usize::from(kind)).copied()
     }
 
-    /// The event of an entry; `None` if one of its numbers cannot be.
+    /// The event of an entry; `None` if one of its numbers is invalid.
     pub(super) fn decode(kind: u8, fields: &[u64]) -> Option<RecordedEvent> {
         let message = |fields: &[u64]| {
             Some(RecordedMessage { peer: peer(fields[0])?, channel: channel(fields[1])?, bytes: fields[2] })

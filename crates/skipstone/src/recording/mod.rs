@@ -1,6 +1,6 @@
-//! Recordings of an application's traffic: when how many bytes were sent and received, on which channel, by whom; never what
-//! was in them. An application hands a [`TrafficRecorder`] to its server or client; [`RecordingReader`] reads the file, whose
-//! bytes `entry` describes.
+//! Recordings of an application's traffic: the time, length, channel and peer of each message, never its content. An
+//! application passes a [`TrafficRecorder`] to its server or client; [`RecordingReader`] reads the file, whose bytes
+//! `entry` describes.
 
 mod entry;
 mod reader;

@@ -1,4 +1,4 @@
-//! Reads a recording event by event, in constant memory. A file that is cut off or damaged is an error with its place.
+//! Reads a recording event by event, in constant memory. A truncated or damaged file is an error with its offset.
 
 use super::entry::{MAGIC, NUMBER_BYTES_MAX, RecordedEvent, RecordingSide, VERSION};
 use skipstone_proto::Duration;
@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
-/// The events of a recording with the time of each since the recording began. After an error nothing more comes.
+/// The events of a recording, each with its time since the recording began. After an error nothing follows.
 ///
-/// A file that ends behind a whole entry without [`RecordedEvent::End`] is one whose program was killed: all that it has is right.
+/// A file that ends after a complete entry without [`RecordedEvent::End`] is from a program that was killed: its
+/// entries are correct.
 #[derive(Debug)]
 pub struct RecordingReader<R = BufReader<File>> {
     file: R,
