@@ -13,7 +13,8 @@ pub struct Impairment {
     pub up: LinkConfig,
     /// The link towards the client.
     pub down: LinkConfig,
-    /// The random seed. The same seed treats the same sequence of datagrams alike; each client adds its own number.
+    /// The random seed. The same seed treats the same sequence of datagrams in the same way; each client adds its own
+    /// number.
     pub seed: u64,
 }
 

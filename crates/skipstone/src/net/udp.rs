@@ -42,13 +42,13 @@ pub struct UdpSocket {
     is_refused: bool,
 }
 
-/// Whether received datagrams say where they were sent to.
+/// Whether the system reports the destination of received datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LocalReport {
-    /// The socket is bound to one address, or nobody has asked.
+    /// The socket is bound to one address, or the destination was not requested.
     NotNeeded,
     Given,
-    /// The system does not say.
+    /// The system does not report it.
     Missing,
 }
 
@@ -76,7 +76,7 @@ impl UdpSocket {
         UdpSocket::open(socket, family, options)
     }
 
-    /// Takes a socket that somebody else has bound: the process before this one, or a supervisor.
+    /// Takes over a socket that another process has bound: the previous one, or a supervisor.
     ///
     /// # Errors
     /// It is not bound, or the system refuses an option without which the socket cannot be used.
@@ -91,10 +91,11 @@ impl UdpSocket {
         UdpSocket::open(socket.into(), family, options)
     }
 
-    /// A second handle to the same socket, for the process that follows this one: datagrams that wait stay where they are.
+    /// A duplicated handle of the same socket, for the process that follows this one: waiting datagrams stay in the
+    /// socket.
     ///
     /// # Errors
-    /// The process may open no more files.
+    /// The process has no free file descriptor.
     pub fn duplicate(&self) -> io::Result<std::net::UdpSocket> {
         Ok(SockRef::from(&self.socket).try_clone()?.into())
     }
@@ -187,19 +188,19 @@ impl UdpSocket {
         if self.portable.is_some() { Backend::Portable } else { Backend::Native }
     }
 
-    /// A sentence with the problem and its remedy, if the socket is bound to several addresses and cannot tell to which of
-    /// them a datagram was sent.
+    /// The problem and its remedy, if the socket is bound to several addresses and the system does not report to which
+    /// of them a datagram was sent.
     pub fn local_remedy(&self) -> Option<&'static str> {
         (self.local_report == LocalReport::Missing).then_some(LOCAL_REMEDY)
     }
 
-    /// Sentences with the problems of this socket and their remedies, but those of its buffers.
+    /// The problems of this socket and their remedies, except those of its buffers.
     pub fn remedies(&self) -> Vec<String> {
         let options = self.portable.as_ref().and_then(Portable::remedy);
         options.into_iter().chain(self.local_remedy().map(String::from)).collect()
     }
 
-    /// Whether segmented transmits go to the kernel whole; false for good once it kept refusing them.
+    /// Whether segmented transmits go to the kernel whole; false permanently after repeated refusals.
     pub fn uses_gso(&self) -> bool {
         self.gso
     }

@@ -19,19 +19,19 @@ pub struct RecordingReader<R = BufReader<File>> {
     is_over: bool,
 }
 
-/// Why a recording cannot be read.
+/// Why a recording is unreadable.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RecordingError {
     /// The system refuses the file.
     Io(io::Error),
-    /// The file begins otherwise than a recording does.
+    /// The file does not begin like a recording.
     NotARecording,
     /// A version that this program does not know.
     Version(u8),
     /// The file ends within an entry that begins at this byte.
     Cut(u64),
-    /// The entry that begins at this byte cannot be.
+    /// The entry that begins at this byte is invalid.
     Damaged(u64),
 }
 
@@ -55,7 +55,7 @@ impl RecordingReader {
     /// Opens a file.
     ///
     /// # Errors
-    /// The system refuses the file, or it does not begin as a recording does.
+    /// The system refuses the file, or it does not begin like a recording.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, RecordingError> {
         RecordingReader::new(BufReader::new(File::open(path).map_err(RecordingError::Io)?))
     }
@@ -65,7 +65,7 @@ impl<R: Read> RecordingReader<R> {
     /// Reads the head of a recording.
     ///
     /// # Errors
-    /// It cannot be read, or does not begin as a recording does.
+    /// It cannot be read, or does not begin like a recording.
     pub fn new(mut file: R) -> Result<Self, RecordingError> {
         let mut head = [0; MAGIC.len() + 2];
         match file.read_exact(&mut head) {
@@ -86,7 +86,7 @@ impl<R: Read> RecordingReader<R> {
         Ok(RecordingReader { file, side, offset: head.len() as u64, at: Duration::ZERO, is_over: false })
     }
 
-    /// Whose traffic it is.
+    /// The side whose traffic was recorded.
     pub fn side(&self) -> RecordingSide {
         self.side
     }
@@ -141,7 +141,7 @@ impl<R: Read> RecordingReader<R> {
     }
 }
 
-/// Ten years: more is a damaged number.
+/// Ten years: a greater number is damage.
 const LENGTH_MAX: Duration = Duration::from_secs(10 * 366 * 86_400);
 
 impl<R: Read> Iterator for RecordingReader<R> {

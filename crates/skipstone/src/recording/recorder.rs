@@ -1,5 +1,5 @@
-//! Writes a recording. The application's thread only fills a buffer; a thread of its own writes to the disk, and whatever goes
-//! wrong there ends the recording, never the game.
+//! Writes a recording. The application's thread only fills a buffer; a thread of its own writes to the disk, and an
+//! error there ends the recording, never the game.
 
 use super::entry::{ENTRY_BYTES_MAX, MAGIC, RecordedEvent, RecordedMessage, RecordingEnd, RecordingSide, VERSION};
 use skipstone_proto::{DeliveryMode, Event};
@@ -12,37 +12,38 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Records when how many bytes are sent and received, for [`Server::record_traffic`](crate::Server::record_traffic) and
-/// [`Client::record_traffic`](crate::Client::record_traffic). No payload, address or token gets into the file. Dropping the
-/// recorder completes the file.
+/// Records the time and length of each message sent and received, for
+/// [`Server::record_traffic`](crate::Server::record_traffic) and
+/// [`Client::record_traffic`](crate::Client::record_traffic). The file contains no payload, address or token. Dropping
+/// the recorder completes the file.
 #[derive(Debug)]
 pub struct TrafficRecorder {
     began: Instant,
-    /// When the entry before was made, in whole µs since the beginning.
+    /// The time of the previous entry, in whole µs since the beginning.
     last: Duration,
     entries: Vec<u8>,
     handed: Instant,
     has_head: bool,
-    /// Of the file, those that wait included.
+    /// Bytes of the file, including those that wait.
     bytes: u64,
     bytes_max: u64,
     messages: u64,
-    /// Those whose mode the file has.
+    /// Channels whose mode is in the file.
     channels: BTreeSet<u16>,
     disk: Option<Disk>,
     /// Why it ended, if it did.
     end: Option<String>,
 }
 
-/// How a recording gets on.
+/// Status of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordingStatus {
     /// Messages that were recorded, each broadcast once.
     pub messages: u64,
-    /// Bytes of the file, those that are still to be written included.
+    /// Bytes of the file, including those still to be written.
     pub bytes: u64,
-    /// Why nothing more is recorded; `None` while it goes on.
+    /// Why nothing more is recorded; `None` while the recording continues.
     pub stopped: Option<String>,
 }
 
@@ -56,15 +57,15 @@ struct Disk {
 
 /// Bytes that are written at once.
 const CHUNK_BYTES: usize = 16 << 10;
-/// Fewer are written after so long.
+/// Fewer are written after this time.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 /// With `CHUNK_BYTES`, 1 MiB may wait for the disk.
 const CHUNKS_MAX: usize = 64;
-/// The head, and room for the last entry.
+/// The head, and space for the last entry.
 const FILE_BYTES_MIN: u64 = 64 + ENTRY_BYTES_MAX as u64;
 
 impl TrafficRecorder {
-    /// Makes the file, in place of one that has this name, and begins. At `bytes_max` the recording stops; a message takes 4
+    /// Creates the file, replacing one of this name, and begins. At `bytes_max` the recording stops; a message takes 4
     /// to 10 bytes. Dropping the recorder waits for the disk.
     ///
     /// # Errors
@@ -87,7 +88,7 @@ impl TrafficRecorder {
         })
     }
 
-    /// How it gets on.
+    /// The status of the recording.
     pub fn status(&self) -> RecordingStatus {
         let failure = self.disk.as_ref().and_then(|disk| disk.failure.get());
         let stopped = self.end.as_ref().or(failure).cloned();
@@ -103,7 +104,7 @@ impl TrafficRecorder {
         }
     }
 
-    /// The application took an event; `mode` knows how a channel delivers.
+    /// The application took an event; `mode` gives a channel's delivery mode.
     pub(crate) fn on_event(&mut self, event: &Event, mode: impl FnOnce(u16) -> Option<DeliveryMode>) {
         let peer = event.peer().index;
         match event {
@@ -152,7 +153,7 @@ impl TrafficRecorder {
         }
     }
 
-    /// False if nothing is recorded any more.
+    /// False if the recording has ended.
     fn note(&mut self, event: RecordedEvent) -> bool {
         if self.end.is_some() {
             return false;
@@ -177,7 +178,7 @@ impl TrafficRecorder {
         self.last = now.max(self.last);
     }
 
-    /// Gives the entries to the disk's thread, and never waits for it.
+    /// Passes the entries to the disk's thread, and never waits for it.
     fn hand_over(&mut self) -> Result<(), String> {
         let Some(disk) = &self.disk else { return Ok(()) };
         if let Some(failure) = disk.failure.get() {
@@ -231,8 +232,8 @@ impl Disk {
     }
 }
 
-/// Until the recorder is gone. A chunk of which only a part could be written is taken back, so that the file ends with a whole
-/// entry.
+/// Runs until the recorder is gone. A chunk of which only a part could be written is removed, so that the file ends
+/// with a complete entry.
 fn write(mut file: File, queue: &Receiver<Vec<u8>>) -> io::Result<()> {
     let mut written = 0;
     for chunk in queue {

@@ -1,7 +1,7 @@
-//! The cryptography library behind everything here: ring or aws-lc, by the features of the same names. The two have the
-//! same interface but for the functions below.
+//! The cryptography library: ring or aws-lc, by the features of the same names. The two have the same interface except
+//! for the functions below.
 //!
-//! With both features, aws-lc is used: `ring` is a default, so a build has both because somebody asked for aws-lc.
+//! With both features, aws-lc is used: `ring` is a default, so a build has both if aws-lc was requested explicitly.
 
 #[cfg(feature = "aws-lc")]
 pub(super) use aws_lc_rs::{aead, agreement, digest, hmac, rand, signature};
@@ -17,8 +17,8 @@ use rustls::crypto::SharedSecret;
 use rustls_pki_types::SignatureVerificationAlgorithm;
 use signature::{EcdsaKeyPair, EcdsaSigningAlgorithm, RsaKeyPair};
 
-/// The signature algorithms by which authorities may sign certificates. webpki's own list has those of both libraries,
-/// if both are built.
+/// The signature algorithms by which authorities may sign certificates. webpki's own list has the algorithms of both
+/// libraries if both are built.
 pub(super) const CERTIFICATE_SIGNATURES: &[&dyn SignatureVerificationAlgorithm] = &[
     verification::ECDSA_P256_SHA256,
     verification::ECDSA_P256_SHA384,
@@ -36,7 +36,7 @@ pub(super) const CERTIFICATE_SIGNATURES: &[&dyn SignatureVerificationAlgorithm] 
     verification::RSA_PSS_2048_8192_SHA512_LEGACY_KEY,
 ];
 
-/// The secret of a key exchange; `None` if the peer's key is no point of the curve.
+/// The secret of a key exchange; `None` if the peer's key is not a point on the curve.
 pub(super) fn agree(own: EphemeralPrivateKey, peer: UnparsedPublicKey<&[u8]>) -> Option<SharedSecret> {
     #[cfg(feature = "aws-lc")]
     let agreed = agreement::agree_ephemeral(own, peer, (), |secret| Ok(SharedSecret::from(secret)));

@@ -1,11 +1,11 @@
-//! Private keys of ECDSA on P-256 and P-384, the only ones that a server here signs with.
+//! Private ECDSA keys on P-256 and P-384.
 
 use super::backend::ecdsa_key_pair;
 use super::backend::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, ECDSA_P384_SHA384_ASN1_SIGNING, EcdsaKeyPair};
 use rustls::SignatureScheme;
 use rustls_pki_types::{PrivateKeyDer, alg_id};
 
-/// A key pair and the one scheme of TLS 1.3 that it signs by (RFC 8446, section 4.2.3).
+/// A key pair and its only signature scheme in TLS 1.3 (RFC 8446, section 4.2.3).
 pub(super) struct EcdsaKey {
     pub(super) pair: EcdsaKeyPair,
     pub(super) scheme: SignatureScheme,

@@ -1,4 +1,4 @@
-//! A certificate's fingerprint, in bytes and in digits.
+//! A certificate's fingerprint, as bytes and as hexadecimal digits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +15,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Fingerprint(pub [u8; 32]);
 
-/// Reason for which a text is no fingerprint.
+/// Why a text is not a fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FingerprintError;
 

@@ -1,4 +1,4 @@
-//! A server's identity: a certificate and its key, from PEM texts or files. `self_signed` makes them.
+//! A server's identity: a certificate and its key, from PEM texts or files. `self_signed` generates them.
 
 use super::backend::CERTIFICATE_SIGNATURES;
 use super::fingerprint::{Fingerprint, fingerprint_of};
@@ -18,22 +18,22 @@ pub struct Identity {
     pub(super) key: Vec<u8>,
     /// Intermediate certificates, which DTLS does not send.
     pub(super) between: Vec<Vec<u8>>,
-    /// The file with the key, if others than its owner can read it.
+    /// The file with the key, if users other than its owner can read it.
     pub(super) open_key_file: Option<PathBuf>,
-    /// The files that it was read from, which are read again when they change.
+    /// The files with the identity, which are read again when they change.
     pub(super) files: Option<IdentityFiles>,
-    /// `None` unless this library made it.
+    /// `None` unless this library generated it.
     pub(super) self_made: Option<SelfMade>,
-    /// Whether the key is of ECDSA.
+    /// Whether the key is an ECDSA key.
     pub(super) is_ecdsa: bool,
 }
 
-/// What belongs to an identity that this library made.
+/// The additional data of an identity that this library generated.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SelfMade {
-    /// The file that keeps it, if one does.
+    /// The file in which it is kept, if any.
     pub(super) kept_in: Option<PathBuf>,
-    /// Short-lived certificates for pages that the process before this one has made.
+    /// Short-lived certificates for pages that the previous process has generated.
     pub(super) pages: Vec<Arc<Identity>>,
 }
 
@@ -45,19 +45,19 @@ pub(super) struct IdentityFiles {
 }
 
 impl Identity {
-    /// Certificate and key as PEM texts, which may be the same, in any order: the server's certificate is the one that the
-    /// key belongs to, and those that lead from it to an authority follow. DTLS here does not send these
-    /// ([`Identity::unshown`]). The key is PKCS #8, SEC 1 or PKCS #1, of ECDSA on P-256 or P-384 or of RSA with 2,048
-    /// to 4,096 bits; with RSA there is no DTLS, and a handshake costs the server about thirty times as much.
+    /// Certificate and key as PEM texts, which may be the same, in any order: the server's certificate is the one that
+    /// belongs to the key; the intermediate certificates follow it. DTLS does not send those ([`Identity::unshown`]).
+    /// The key is PKCS #8, SEC 1 or PKCS #1, an ECDSA key on P-256 or P-384 or an RSA key of 2,048 to 4,096 bits. With
+    /// RSA there is no DTLS, and a handshake costs the server about thirty times as much.
     ///
     /// # Errors
-    /// There is no certificate or no key in the texts, the certificate cannot be read, is too long, or is not valid
+    /// There is no certificate or no key in the texts, the certificate cannot be parsed, is too long, or is not valid
     /// today, the key is encrypted or of another kind, or the two do not belong together.
     pub fn from_pem(certificate: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         Identity::from_pem_at(certificate, key, UnixTime::now())
     }
 
-    /// The same at a time at which the certificate has to be valid.
+    /// The same, for a certificate that must be valid at a given time.
     pub(super) fn from_pem_at(certificate: &[u8], key: &[u8], at: UnixTime) -> Result<Self, IdentityError> {
         let Sorted { certificate, between, key } = Sorted::read(certificate, key)?;
         let is_ecdsa = check(&certificate, &key, at)?.is_ecdsa();
@@ -69,14 +69,14 @@ impl Identity {
     /// server reads the files again when they have changed.
     ///
     /// # Errors
-    /// A file cannot be read, or as [`Identity::from_pem`] about its content. The error names the file.
+    /// A file cannot be read, or its content is refused as by [`Identity::from_pem`]. The error names the file.
     pub fn from_files(certificate: impl AsRef<Path>, key: Option<&Path>) -> Result<Self, IdentityError> {
         let certificate = certificate.as_ref();
         let files = IdentityFiles { certificate: certificate.into(), key: key.unwrap_or(certificate).into() };
         Identity::from_bytes(&files, &files.read()?)
     }
 
-    /// The identity in files of which this is the content.
+    /// The identity in files with this content.
     pub(super) fn from_bytes(files: &IdentityFiles, content: &(Vec<u8>, Vec<u8>)) -> Result<Self, IdentityError> {
         let identity = Identity::from_pem(&content.0, &content.1).map_err(|error| {
             let is_of_key = matches!(error, IdentityError::NoKey | IdentityError::EncryptedKey);
@@ -85,21 +85,21 @@ impl Identity {
         Ok(Identity { files: Some(files.clone()), ..identity.with_key_from(&files.key) })
     }
 
-    /// Notes whether others can read the file that the key comes from.
+    /// Records whether other users can read the file of the key.
     pub(super) fn with_key_from(self, path: &Path) -> Self {
         Identity { open_key_file: is_open_to_others(path).then(|| path.to_owned()), ..self }
     }
 
-    /// The file that the key was read from, if others than its owner can read it (Unix only). Anybody who has the key
-    /// can impersonate this server, so an application should warn of such a file.
+    /// The file of the key, if users other than its owner can read it (Unix only). Anyone who has the key can
+    /// impersonate this server, so an application should warn of such a file.
     pub fn open_key_file(&self) -> Option<&Path> {
         self.open_key_file.as_deref()
     }
 
     /// Number of certificates behind the first in the PEM text: in most cases the intermediate certificates. Clients
-    /// that use DTLS do not receive them, and can verify only the authority that signed the first certificate directly.
-    /// Such clients pin the fingerprint, or are given the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS
-    /// sends them.
+    /// that use DTLS do not receive them, and can verify only an authority that signed the first certificate directly.
+    /// Such clients pin the fingerprint, or trust the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS sends
+    /// them.
     pub fn unshown(&self) -> usize {
         self.between.len()
     }
@@ -109,12 +109,12 @@ impl Identity {
         fingerprint_of(&self.certificate)
     }
 
-    /// Whether DTLS clients can be served: with a key of ECDSA, and a certificate of at most 4,096 bytes.
+    /// Whether the identity can serve DTLS clients: with an ECDSA key, and a certificate of at most 4,096 bytes.
     pub fn serves_dtls(&self) -> bool {
         self.is_ecdsa && self.certificate.len() <= DTLS_BYTES_MAX
     }
 
-    /// The time at which the certificate ends; `None` if that is beyond the year 2200.
+    /// The time at which the certificate expires; `None` if that is beyond the year 2200.
     pub fn expires(&self) -> Option<SystemTime> {
         let der = CertificateDer::from(&self.certificate[..]);
         let parsed = webpki::EndEntityCert::try_from(&der).ok()?;
@@ -167,14 +167,14 @@ fn read(path: &Path) -> Result<Vec<u8>, IdentityError> {
     Ok(content)
 }
 
-/// More than any chain takes, so that a wrong file, or a device, does not fill the memory.
+/// More than any chain takes, so that a wrong file, or a device, does not exhaust the memory.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// dimpl keeps twelve records of a flight and queues ten datagrams; a longer certificate would make a server panic at
 /// its first client.
 const DTLS_BYTES_MAX: usize = 4_096;
 
-/// A time by which nearly all certificates have ended.
+/// A time by which nearly all certificates have expired.
 const FAR: Duration = Duration::from_secs(230 * 365 * 86_400);
 
 /// Checks whether certificate and key are valid at a time and belong together, and returns the key.
@@ -193,8 +193,8 @@ fn check(certificate: &CertificateDer<'_>, key: &PrivateKeyDer<'_>, at: UnixTime
     if key.is_that_of(&parsed.subject_public_key_info()) { Ok(key) } else { Err(IdentityError::WrongKey) }
 }
 
-/// What is wrong with a certificate at a time. Without an authority, an unknown issuer is the only error about a certificate
-/// that is valid otherwise.
+/// The error of a certificate at a given time. Without an authority, an unknown issuer is the only error of an
+/// otherwise valid certificate.
 fn verified_at(certificate: &webpki::EndEntityCert<'_>, at: UnixTime) -> Result<(), webpki::Error> {
     let usage = webpki::KeyUsage::server_auth();
     certificate.verify_for_usage(CERTIFICATE_SIGNATURES, &[], &[], at, usage, None, None).map(drop)

@@ -4,33 +4,33 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::{fmt, io};
 
-/// A fault of a certificate or its key.
+/// An error of a certificate or its key.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum IdentityError {
     /// A file cannot be read or written.
     File(PathBuf, io::Error),
-    /// Something is wrong with what a file holds.
+    /// The content of a file is invalid.
     In(PathBuf, Box<IdentityError>),
     /// There is no certificate in the PEM text.
     NoCertificate,
     /// There is no private key in the PEM text.
     NoKey,
-    /// The certificate cannot be read.
+    /// The certificate cannot be parsed.
     Unreadable(String),
-    /// The certificate's time is over.
+    /// The certificate has expired.
     Expired,
-    /// The certificate's time has not begun.
+    /// The certificate is not valid yet.
     NotYetValid,
-    /// The private key is encrypted with a passphrase, which nobody could enter at each start.
+    /// The private key is encrypted with a passphrase, which a server cannot enter when it starts.
     EncryptedKey,
-    /// The key is neither of ECDSA on P-256 or P-384, nor of RSA with 2,048 bits or more.
+    /// The key is neither an ECDSA key on P-256 or P-384, nor an RSA key of 2,048 bits or more.
     Unsupported,
     /// The key belongs to another certificate.
     WrongKey,
-    /// The certificate has so many bytes, more than a client accepts.
+    /// The certificate has this number of bytes, more than a client accepts.
     TooLong(usize),
-    /// No certificate could be made.
+    /// No certificate could be generated.
     NotMade(String),
     /// The server has no certificate, and this program was built without the features that create one.
     CannotMake,
@@ -95,9 +95,9 @@ impl fmt::Display for IdentityError {
 
 impl std::error::Error for IdentityError {}
 
-/// A client accepts 16 KB of a server's handshake, of which other messages need some hundred bytes.
+/// A client accepts 16 KB of a server's handshake, of which other messages need several hundred bytes.
 pub(super) const CHAIN_BYTES_MAX: usize = 12_288;
 
-/// Bits of an RSA key that a server here signs with. A signature of 8,192 bits costs tens of milliseconds, and of the
-/// two libraries one has none; authorities may have such keys.
+/// Bits of an RSA key with which a server signs. A signature of 8,192 bits costs tens of milliseconds, and one of the
+/// two libraries does not support it; authorities may have such keys.
 pub(super) const RSA_BITS: RangeInclusive<usize> = 2_048..=4_096;

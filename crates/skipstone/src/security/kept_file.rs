@@ -1,5 +1,6 @@
-//! Files with a private key that are made at their first use, by whichever process comes first. This needs neither hard links nor
-//! locks, which exFAT, some file systems of FUSE, and Android lack: an empty file claims the name, and the content replaces it.
+//! Files with a private key that are created at their first use, by the first process that needs them. This needs
+//! neither hard links nor locks, which exFAT, some FUSE file systems, and Android lack: an empty file claims the name,
+//! and the content replaces it.
 //!
 //! ```text
 //! identity.pem            empty: claimed; else the content
@@ -13,13 +14,13 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A process that has claimed a name has this long to write the content, before it counts as dead.
+/// A process that has claimed a name has this time to write the content before it counts as dead.
 const CLAIM_MAX: Duration = Duration::from_secs(2);
-/// The time between two looks at a claim of another process.
+/// The time between two checks of another process's claim.
 const SPAN: Duration = Duration::from_millis(10);
 
-/// The content of a file. If there is none, `make` gives it, and it is written there, readable by its owner only. If several
-/// processes do this at once, all of them get the same content.
+/// The content of a file. If there is none, `make` generates it, and it is written to the file, readable by its owner
+/// only. If several processes do this at once, all of them get the same content.
 pub(super) fn read_or_make(
     path: &Path,
     make: impl FnOnce() -> Result<String, IdentityError>,
@@ -86,7 +87,7 @@ fn is_missing(path: &Path) -> bool {
 
 const HEIR: &str = "heir";
 const DRAFT: &str = "draft";
-/// More than processes that die one after the other over one claim.
+/// More than the number of processes that die one after the other while holding a claim.
 const HEIRS_MAX: u32 = 16;
 
 /// `identity.pem.draft-417`.
@@ -96,7 +97,7 @@ fn beside(path: &Path, what: &str, number: u32) -> PathBuf {
     name.into()
 }
 
-/// Makes the file, empty, if no other process has.
+/// Creates the file, empty, if no other process has.
 fn claim(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
@@ -104,7 +105,7 @@ fn claim(path: &Path) -> io::Result<()> {
     create(path).map(drop)
 }
 
-/// Replaces a claim by the content, which is on the disk before the name leads to it.
+/// Replaces a claim by the content, which is on the disk before the name refers to it.
 fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
     remove_drafts(path);
     let draft = beside(path, DRAFT, std::process::id());
@@ -119,7 +120,8 @@ fn fill(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed
 }
 
-/// Removes drafts of processes that died over them. One that is slow and lives loses its own too, and takes what stands there then.
+/// Removes drafts of processes that died. A slow process that still runs loses its draft too, and then uses the content
+/// that another process wrote.
 fn remove_drafts(path: &Path) {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-/// Whether others than its owner can read a file, as far as the system has such permissions.
+/// Whether users other than its owner can read a file, where the system has such permissions.
 #[cfg(unix)]
 pub(super) fn is_open_to_others(path: &Path) -> bool {
     const OTHERS: u32 = 0o077;

@@ -1,5 +1,5 @@
-//! Certificates and keys in PEM texts, in any order: AutoSSL and HAProxy write key, certificate and chain into one file,
-//! and each in an order of its own.
+//! Certificates and keys in PEM texts, in any order: AutoSSL and HAProxy write key, certificate and chain into one
+//! file, in different orders.
 
 use super::identity_error::IdentityError;
 use super::private_key::PrivateKey;
@@ -10,7 +10,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 pub(super) struct Sorted {
     /// The certificate that the key belongs to, or the first if there is none.
     pub(super) certificate: CertificateDer<'static>,
-    /// The certificates that lead from it to an authority, each behind the one that it certifies.
+    /// The intermediate certificates, each after the one that it certifies.
     pub(super) between: Vec<Vec<u8>>,
     pub(super) key: PrivateKeyDer<'static>,
 }
@@ -46,7 +46,7 @@ fn is_of(key: &PrivateKey, certificate: &CertificateDer<'_>) -> bool {
     parsed.is_ok_and(|parsed| key.is_that_of(&parsed.subject_public_key_info()))
 }
 
-/// From a certificate to its issuer, to the issuer's issuer, and so on, as far as there are certificates.
+/// The chain from a certificate to its issuer, to the issuer's issuer, and so on, as far as certificates are present.
 fn chain(first: &CertificateDer<'_>, others: &[CertificateDer<'static>]) -> Vec<Vec<u8>> {
     let Ok(mut last) = webpki::EndEntityCert::try_from(first) else { return Vec::new() };
     let mut left: Vec<_> =

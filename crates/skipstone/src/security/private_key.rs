@@ -1,4 +1,4 @@
-//! The private keys that a server here signs with: ECDSA on P-256 and P-384, and RSA.
+//! The private keys with which a server signs: ECDSA on P-256 and P-384, and RSA.
 
 use super::backend::rand::SystemRandom;
 use super::backend::signature::{
@@ -16,7 +16,7 @@ pub(super) enum PrivateKey {
     Rsa(RsaKeyPair),
 }
 
-/// What an RSA key signs by, the best first: PSS in TLS 1.3, either in TLS 1.2.
+/// The signature schemes of an RSA key, the best first: PSS in TLS 1.3, either in TLS 1.2.
 const RSA_SCHEMES: [(SignatureScheme, &dyn RsaEncoding); 6] = [
     (SignatureScheme::RSA_PSS_SHA256, &RSA_PSS_SHA256),
     (SignatureScheme::RSA_PSS_SHA384, &RSA_PSS_SHA384),
@@ -56,7 +56,7 @@ impl PrivateKey {
         }
     }
 
-    /// The first scheme of those offered that the key signs by.
+    /// The first of the offered schemes that the key supports.
     pub(super) fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<SignatureScheme> {
         match self {
             PrivateKey::Ecdsa(key) => Some(key.scheme).filter(|scheme| offered.contains(scheme)),
@@ -64,7 +64,7 @@ impl PrivateKey {
         }
     }
 
-    /// The signature of a message by a scheme that [`PrivateKey::choose_scheme`] gave.
+    /// The signature of a message by a scheme from [`PrivateKey::choose_scheme`].
     pub(super) fn sign(&self, scheme: SignatureScheme, message: &[u8]) -> Option<Vec<u8>> {
         let random = SystemRandom::new();
         match self {

@@ -1,6 +1,6 @@
-//! QUIC's cryptography for a server, as quinn-proto asks for it (RFC 9001): rustls does the handshake, this build's one
-//! provider everything else. quinn-proto has the same on rustls' own providers, which are features of rustls that would
-//! disturb an application's choice.
+//! QUIC's cryptography for a server, as quinn-proto asks for it (RFC 9001): rustls does the handshake, this build's
+//! provider everything else. quinn-proto's own implementation needs rustls' built-in providers, which are features of
+//! rustls that would interfere with an application's choice.
 
 use super::Security;
 use super::backend::rand::SystemRandom;
@@ -17,26 +17,26 @@ use std::any::Any;
 use std::io::Cursor;
 use std::sync::Arc;
 
-/// What a server needs for QUIC.
+/// A server's configuration for QUIC.
 #[derive(Clone)]
 pub(crate) struct QuicServer {
     tls: Arc<rustls::ServerConfig>,
 }
 
-/// QUIC version 1 (RFC 9000), the only one that is spoken here.
+/// QUIC version 1 (RFC 9000), the only one supported.
 pub(crate) const VERSION_1: u32 = 1;
 /// HTTP/3 (RFC 9114).
 const ALPN: &[u8] = b"h3";
 
 impl Security {
-    /// What a server needs for QUIC; `None` if it serves in clear only.
+    /// A server's configuration for QUIC; `None` if it serves in clear only.
     pub(crate) fn quic(&self) -> Option<QuicServer> {
         Some(QuicServer { tls: self.certificates()?.quic_config(&[ALPN]) })
     }
 }
 
 impl QuicServer {
-    /// The configuration of a server. The key of its tokens is new: a token is of use to the server that made it.
+    /// The configuration of a server. The key of its tokens is new: only the server that issued a token accepts it.
     pub(crate) fn server_config(&self) -> quinn_proto::ServerConfig {
         quinn_proto::ServerConfig::new(Arc::new(Handshakes(self.tls.clone())), Arc::new(TokenKey(random_key())))
     }
@@ -86,7 +86,7 @@ const RETRY_NONCE: [u8; 12] = [0x46, 0x15, 0x99, 0xd3, 0x5d, 0x63, 0x2b, 0xf2, 0
 /// One handshake, and the keys that come from it.
 struct TlsSession {
     tls: ServerConnection,
-    /// Gives the keys of the next generation.
+    /// Derives the keys of the next generation.
     next: Option<Secrets>,
     /// quinn-proto was told that the ClientHello is there.
     is_known: bool,
@@ -154,7 +154,7 @@ impl Session for TlsSession {
         false
     }
 
-    /// Nobody here asks for any.
+    /// Not used by this crate.
     fn export_keying_material(&self, _: &mut [u8], _: &[u8], _: &[u8]) -> Result<(), ExportKeyingMaterialError> {
         Err(ExportKeyingMaterialError)
     }

@@ -1,4 +1,4 @@
-//! Certificates that a server makes itself, for one run or kept in a file.
+//! Certificates that a server generates, for one run or kept in a file.
 
 use super::identity::{Identity, SelfMade};
 use super::identity_error::IdentityError;
@@ -13,13 +13,13 @@ impl Identity {
     /// Creates a self-signed certificate; clients pin its fingerprint. It does not expire.
     ///
     /// # Errors
-    /// The provider of cryptography makes no key or no certificate.
+    /// The cryptography library fails to generate a key or a certificate.
     pub fn self_signed() -> Result<Self, IdentityError> {
         Identity::made(|_| ())
     }
 
-    /// Creates a self-signed certificate that browsers take by its hash (WebTransport's `serverCertificateHashes`), if its life
-    /// is of 14 days at most: of ECDSA on P-256.
+    /// Creates a self-signed certificate that browsers accept by its hash (WebTransport's `serverCertificateHashes`) if
+    /// it is valid for 14 days at most: with an ECDSA key on P-256.
     pub(super) fn short_lived(life: Range<SystemTime>) -> Result<Self, IdentityError> {
         Identity::made(|params| {
             params.not_before = life.start.into();
@@ -46,12 +46,13 @@ impl Identity {
         })
     }
 
-    /// The identity in this file. If there is no such file, a new identity is written there, readable by its owner only. The
-    /// short-lived certificates of a server for WebTransport are kept beside it, in files of the same name and `.pages.N`.
+    /// The identity in this file. If there is no such file, a new identity is written there, readable by its owner
+    /// only. The short-lived certificates of a server for WebTransport are kept in the same directory, in files of the
+    /// same name with the suffix `.pages.N`.
     ///
     /// # Errors
-    /// The file cannot be read or written, what it holds is refused by [`Identity::from_pem`], or no certificate
-    /// could be made.
+    /// The file cannot be read or written, [`Identity::from_pem`] refuses its content, or no certificate could be
+    /// generated.
     pub fn self_signed_kept_in(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         let pem = kept_file::read_or_make(path, || Ok(Identity::self_signed()?.to_pem()))?;
@@ -60,8 +61,8 @@ impl Identity {
         Ok(Identity { self_made, ..identity.with_key_from(path) })
     }
 
-    /// The identity of the process before this one, by its [`Security::handover`](super::Security::handover), and its short-lived
-    /// certificates.
+    /// The identity of the previous process, by its [`Security::handover`](super::Security::handover), and its
+    /// short-lived certificates.
     ///
     /// # Errors
     /// As [`Identity::from_pem`].
@@ -75,7 +76,7 @@ impl Identity {
         Ok(Identity { self_made: Some(SelfMade { kept_in: None, pages }), ..identity })
     }
 
-    /// Reads what [`Identity::to_pem`] wrote.
+    /// Parses the output of [`Identity::to_pem`].
     pub(super) fn own(pem: &str, at: UnixTime) -> Result<Self, IdentityError> {
         let identity = Identity::from_pem_at(pem.as_bytes(), pem.as_bytes(), at)?;
         Ok(Identity { self_made: Some(SelfMade::default()), ..identity })

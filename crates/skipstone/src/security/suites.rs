@@ -1,4 +1,4 @@
-//! The one encrypted suite, TLS 1.3, as the protocol asks for it.
+//! The only encrypted suite, TLS 1.3, behind the protocol's interface.
 
 use super::certificates::Certificates;
 use super::tls;
@@ -10,13 +10,13 @@ use skipstone_proto::{Session, Suites};
 use std::fmt;
 use std::sync::Arc;
 
-/// A server's suites, with its certificates.
+/// A server's suites and certificates.
 pub(super) struct ServerSuites {
     certificates: Arc<Certificates>,
     tls: Arc<rustls::ServerConfig>,
 }
 
-/// A client's suites, with the check of the server's certificate.
+/// A client's suites and its check of the server's certificate.
 pub(super) struct ClientSuites {
     tls: Arc<rustls::ClientConfig>,
 }

@@ -10,7 +10,7 @@ pub enum Trust {
     /// Servers whose certificate was signed by an authority that the system trusts, for the name in the URL. Needs the
     /// feature `native-roots`. By DTLS a server sends one certificate and no chain, so the authority must have signed
     /// it directly: a certificate of a public authority has intermediates, and is refused. Use TLS, pin the
-    /// certificate, or name the one that signed it ([`Trust::Ca`]).
+    /// certificate, or trust the certificate that signed it ([`Trust::Ca`]).
     #[default]
     System,
     /// Servers whose certificate was signed by one of these authorities, given as PEM text, for the name in the URL. By
@@ -19,23 +19,23 @@ pub enum Trust {
     Ca(String),
     /// The one server whose certificate has this fingerprint, whatever its name and age.
     Pinned(Fingerprint),
-    /// Any server, and any attacker between: for tests on one's own machine.
+    /// Any server, and any attacker on the path: only for tests on a local machine.
     DangerouslyAnything,
 }
 
-/// Reason why a client's trust cannot be set up.
+/// Why a client's trust cannot be set up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrustError {
-    /// The PEM text with the authorities cannot be read.
+    /// The PEM text with the authorities cannot be parsed.
     Unreadable(String),
     /// There is no certificate in the PEM text.
     NoAuthority,
-    /// This program was built without the feature `native-roots`, and so cannot ask the system ([`Trust::System`]).
+    /// This program was built without the feature `native-roots`, so it cannot ask the system ([`Trust::System`]).
     NoSystem,
     /// This program was built without encryption: with neither of the features `ring` and `aws-lc`.
     NoEncryption,
-    /// The URL's host is no name that a certificate could have.
+    /// No certificate can have the URL's host as its name.
     NoName(String),
 }
 

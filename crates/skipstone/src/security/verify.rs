@@ -1,5 +1,5 @@
-//! Checks whether a server is the one that a client wants: by the fingerprint of its certificate, or by the authority
-//! that signed the certificate for the server's name.
+//! Authenticates a server for a client: by the fingerprint of its certificate, or by the authority that signed the
+//! certificate for the server's name.
 
 use super::backend::CERTIFICATE_SIGNATURES;
 use super::fingerprint::{Fingerprint, fingerprint_of};

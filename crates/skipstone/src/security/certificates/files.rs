@@ -1,7 +1,7 @@
 //! Files of a certificate and its key, read again when they have changed.
 //!
-//! Programs that renew certificates write two files one after the other, and some write them slowly. So a change counts when
-//! two looks in a row have seen the same.
+//! Programs that renew certificates write two files one after the other, and some write them slowly. A change therefore
+//! counts when two consecutive checks have read the same content.
 
 use super::news::CertificateEvent;
 use crate::security::identity::{Identity, IdentityFiles};
@@ -13,13 +13,13 @@ pub(super) struct Watched {
     /// The certificate's place among those of the server.
     place: usize,
     files: IdentityFiles,
-    /// The content that was judged last, used or refused.
+    /// The content that was used or refused last.
     judged: Option<Content>,
-    /// What the last look has seen.
+    /// The result of the last check.
     last_seen: Option<Content>,
 }
 
-/// What the two files hold, or why they cannot be read.
+/// The content of the two files, or why they cannot be read.
 type Content = Result<(Vec<u8>, Vec<u8>), String>;
 
 impl Watched {
@@ -35,7 +35,7 @@ impl Watched {
         Some(Watched { place, last_seen: judged.clone(), judged, files })
     }
 
-    /// Reads the files, and gives a good new certificate to `take`. Returns what is to be told.
+    /// Reads the files, and passes a valid new certificate to `take`. Returns the event for the application.
     pub(super) fn look(&mut self, take: impl FnOnce(usize, Identity)) -> Option<CertificateEvent> {
         let seen = Some(self.files.read().map_err(|error| error.to_string()));
         let is_settled = self.last_seen == seen;

@@ -1,8 +1,9 @@
-//! The certificates that a running server shows. New handshakes on every carrier ask here, so that a renewed certificate
-//! needs no restart, and connections that there are keep theirs.
+//! The certificates of a running server. New handshakes on every carrier ask this module, so a renewed certificate
+//! needs no restart, and existing connections keep theirs.
 //!
-//! `store` has the certificates of a server, `shown` those of one moment, `signing` what it costs to sign with one, `files` reads changed files, `pages` has short-lived
-//! ones for browsers, `watch` is the thread that looks for changes, `resolver` answers rustls, `news` is what the application hears of it.
+//! `store` has the certificates of a server, `shown` those of one moment, `signing` the cost of a signature, `files`
+//! reads changed files, `pages` has short-lived ones for browsers, `watch` is the thread that looks for changes,
+//! `resolver` answers rustls, `news` has the events for the application.
 
 mod files;
 mod news;

@@ -1,4 +1,4 @@
-//! What happens to certificates while a server runs, for its application.
+//! Events of the certificates of a running server, for its application.
 
 use crate::security::fingerprint::Fingerprint;
 use crate::security::identity::Identity;
@@ -7,44 +7,44 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// Something that happened to a certificate of a running server.
+/// An event of a certificate of a running server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CertificateEvent {
-    /// A file has changed, and new handshakes use what it holds now. Connections go on.
+    /// A file has changed, and new handshakes use its new certificate. Existing connections continue.
     Renewed {
         /// The file of the certificate.
         file: PathBuf,
-        /// The new certificate's fingerprint, which clients with a pin need.
+        /// The new certificate's fingerprint, which clients that pin it need.
         fingerprint: Fingerprint,
-        /// The time at which it ends.
+        /// The time at which it expires.
         expires: Option<SystemTime>,
     },
     /// A file has changed, and cannot be used. The last good certificate stays.
     Refused {
         /// The file of the certificate.
         file: PathBuf,
-        /// What is wrong with it, and the remedy.
+        /// The error, and the remedy.
         error: String,
     },
-    /// A certificate ends within a week, or has ended.
+    /// A certificate expires within a week, or has expired.
     Ending {
         /// The certificate's fingerprint.
         fingerprint: Fingerprint,
-        /// The time at which it ends.
+        /// The time at which it expires.
         expires: SystemTime,
     },
-    /// A short-lived certificate for browsers cannot be kept beside the server's identity, or what is kept there cannot be used:
-    /// another one was made, and after a restart pages need new hashes.
+    /// A short-lived certificate for browsers cannot be stored next to the server's identity, or the stored one cannot
+    /// be used: another one was generated, and after a restart pages need new hashes.
     NotKept {
         /// The file that cannot be used.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         error: String,
     },
     /// The short-lived certificate for browsers was renewed. These are the hashes for `serverCertificateHashes`.
     ShortLivedRenewed {
-        /// SHA-256 of the certificate of now and of the next.
+        /// SHA-256 of the current certificate and of the next.
         fingerprints: Vec<Fingerprint>,
     },
 }
@@ -80,15 +80,15 @@ impl fmt::Display for CertificateEvent {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CertificateStats {
-    /// Changed files whose certificate is used since.
+    /// Changed files whose certificate is used since then.
     pub renewed: u64,
     /// Changed files that could not be used.
     pub refused: u64,
-    /// Events that nobody polled before they were too many.
+    /// Events that were dropped because the application did not poll them.
     pub events_dropped: u64,
 }
 
-/// Events that wait, of which the oldest is dropped for the newest.
+/// Limit on waiting events; the oldest is dropped for the newest.
 #[derive(Debug, Default)]
 pub(super) struct News {
     waiting: VecDeque<CertificateEvent>,
@@ -124,7 +124,7 @@ impl News {
         self.stats
     }
 
-    /// Warns once a week before a certificate ends, and once when it has ended.
+    /// Warns once, a week before a certificate expires, and once when it has expired.
     pub(super) fn warn_of_end(&mut self, identity: &Identity, now: SystemTime) {
         let Some(expires) = identity.expires().filter(|expires| now + WEEK >= *expires) else { return };
         let stage = if now >= expires { Stage::Over } else { Stage::Soon };

@@ -1,6 +1,6 @@
-//! Short-lived certificates for pages, which know them by their hash. There is one for each turn of four days, and the clock alone
-//! decides whose turn it is: a restart, and another server with the same identity, show the same ones, and so does a server
-//! whose clock was wrong for a while.
+//! Short-lived certificates for pages, which accept them by their hash. There is one for each turn of four days, and
+//! the clock alone selects it: the same ones are used after a restart, by another server with the same identity, and by
+//! a server whose clock was wrong for a while.
 
 use super::news::CertificateEvent;
 use crate::security::identity::Identity;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The time for which a certificate is shown, by its number since 1970.
+/// The period in which a certificate is used, by its number since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Turn(u64);
 
@@ -23,7 +23,7 @@ impl Turn {
         Turn(since_1970.as_secs() / TURN.as_secs())
     }
 
-    /// Whether this is the turn still: a clock that is put back by less than a day changes nothing.
+    /// Whether this is still the turn: a clock that is set back by less than a day changes nothing.
     pub(super) fn holds(self, now: SystemTime) -> bool {
         now + DAY >= self.begins() && Turn::at(now) <= self
     }
@@ -36,8 +36,8 @@ impl Turn {
         Turn(self.0 + 1)
     }
 
-    /// When a certificate of this turn is good: 13 of the 14 days that browsers allow: the turn before, in which it is announced, its own, the one behind that, and a
-    /// day for clocks that are slow.
+    /// The validity of a certificate of this turn, 13 of the 14 days that browsers allow: the turn before, in which it
+    /// is announced, its own, the one after, and a day for slow clocks.
     #[cfg(feature = "self-signed")]
     fn life(self) -> core::ops::Range<SystemTime> {
         let start = self.begins() - TURN - DAY;
@@ -46,24 +46,24 @@ impl Turn {
     }
 }
 
-/// Gives the certificates of each turn.
+/// Returns the certificates of each turn.
 #[derive(Debug)]
 pub(super) struct PageShelf {
-    /// The identity's file, beside which they are kept.
+    /// The identity's file, in whose directory they are kept.
     kept_in: Option<PathBuf>,
-    /// Those of the turns that were asked for: by a clock that is wrong for a while, too.
+    /// Those of the turns that were requested, including requests by a clock that was wrong for a while.
     known: BTreeMap<Turn, Arc<Identity>>,
 }
 
 impl PageShelf {
-    /// `None` if an authority has signed the identity: browsers check that by themselves.
+    /// `None` if an authority has signed the identity: browsers verify that certificate.
     pub(super) fn of(identity: &Identity) -> Option<Self> {
         let made = identity.self_made.as_ref()?;
         let dated = made.pages.iter().filter_map(|page| Some((Turn::at(page.expires()? - 2 * TURN), Arc::clone(page))));
         Some(PageShelf { kept_in: made.kept_in.clone(), known: dated.collect() })
     }
 
-    /// The certificates of a turn and of the next. Trouble with their files goes to `tell`.
+    /// The certificates of a turn and of the next. Errors of their files are passed to `tell`.
     pub(super) fn pair(
         &mut self,
         turn: Turn,
@@ -125,12 +125,13 @@ fn kept(_: &Path, _: Turn) -> Result<Identity, IdentityError> {
     Err(IdentityError::CannotMake)
 }
 
-/// Certificates that are remembered: of now, of a wrong clock, and of two turns before.
+/// Certificates that are remembered: the current one, that of a wrong clock, and those of two turns before.
 const KNOWN_MAX: usize = 6;
-/// Files of turns that are over are kept by number and not by age: a clock may be ahead, and be set back.
+/// Files of past turns are kept by number and not by age: a clock may be fast, and be set back.
 const ENDED_KEPT: usize = 4;
 
-/// Removes the files of turns that have been over for long. Those of later ones stay: a clock may begin at 1970, and be set afterwards.
+/// Removes the files of turns that ended long ago. Those of later turns stay: a clock may start at 1970, and be set
+/// afterwards.
 fn remove_ended(kept_in: &Path, turn: Turn) {
     let (Some(folder), Some(name)) = (kept_in.parent(), kept_in.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };

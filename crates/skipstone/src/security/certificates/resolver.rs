@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// The clients of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Audience {
-    /// Players, who pin a certificate that stays, or check an authority's.
+    /// Native clients, which pin a permanent certificate, or verify one of an authority.
     Native,
-    /// Browsers over QUIC, which take a self-signed certificate by its hash if it is short-lived.
+    /// Browsers over QUIC, which accept a self-signed certificate by its hash if it is short-lived.
     Browsers,
 }
 

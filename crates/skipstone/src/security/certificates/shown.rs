@@ -16,22 +16,22 @@ use std::sync::Arc;
 pub(super) struct Shown {
     /// At least one.
     all: Vec<Loaded>,
-    /// `None` until a server asks for them.
+    /// `None` until a server requests them.
     pages: Option<Pages>,
 }
 
-/// A certificate, and its key in rustls' form.
+/// A certificate, with its key in rustls' form.
 #[derive(Clone, Debug)]
 struct Loaded {
     identity: Arc<Identity>,
-    /// `None` if TLS has no use for it.
+    /// `None` if TLS cannot use it.
     key: Option<Arc<CertifiedKey>>,
-    /// Of a handshake with it.
+    /// Cost of a handshake with it.
     cost: Cost,
 }
 
-/// What browsers take by its hash. The next one is known before its time, so that a page that was told of both hashes stays
-/// good for as long as one of them is shown.
+/// The certificates that browsers accept by their hash. The next one is announced in advance, so a page with both
+/// hashes can connect as long as one of the two is in use.
 #[derive(Clone, Debug)]
 struct Pages {
     turn: Turn,
@@ -94,7 +94,7 @@ impl Shown {
         self.pages.as_ref().map(|pages| pages.turn)
     }
 
-    /// The certificates for pages, of now and next.
+    /// The certificates for pages, the current and the next.
     pub(super) fn pages(&self) -> impl Iterator<Item = &Arc<Identity>> {
         self.pages.iter().flat_map(|pages| [&pages.now, &pages.next]).map(|loaded| &loaded.identity)
     }
@@ -103,8 +103,8 @@ impl Shown {
         self.pages().map(|identity| identity.fingerprint()).collect()
     }
 
-    /// The certificate for a browser: one that is for the name, unless it was made here; else the short-lived one, which
-    /// browsers know by its hash; else as for all.
+    /// The certificate for a browser: one for the name, unless this library generated it; else the short-lived one,
+    /// which browsers accept by its hash; else the same as for all clients.
     pub(super) fn choose_for_browsers(
         &self,
         name: Option<&str>,
@@ -115,7 +115,7 @@ impl Shown {
         named.map_or(&pages.now, |named| named).key.clone()
     }
 
-    /// The certificate for a client that names a server, or none, and understands these signatures: the first that is for the
+    /// The certificate for a client with this server name, if any, and these signature schemes: the first one for the
     /// name, else the first of all.
     pub(super) fn choose(&self, name: Option<&str>, schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         let named = self.named(name, schemes);

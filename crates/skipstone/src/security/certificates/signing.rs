@@ -1,15 +1,16 @@
-//! What a handshake costs with a key: signatures of RSA cost tens of times what those of ECDSA cost, by their length.
+//! The cost of a handshake with a key: RSA signatures cost tens of times as much as ECDSA signatures, depending on
+//! their length.
 
 use rustls::sign::CertifiedKey;
 use rustls::{SignatureAlgorithm, SignatureScheme};
 use skipstone_proto::{Cost, HANDSHAKE_COST};
 use std::time::Instant;
 
-/// Of which the quickest counts: the system may stop a thread for a while.
+/// Number of measurements, of which the quickest counts: the system may suspend a thread for a while.
 const SIGNATURES: usize = 3;
 
-/// What a handshake costs whose certificate has this key. RSA is measured, which takes as long as some signatures do: call this
-/// where a key is loaded.
+/// The cost of a handshake whose certificate has this key. RSA is measured, which takes the time of several signatures:
+/// call this where a key is loaded.
 pub(super) fn handshake_cost(key: &CertifiedKey) -> Cost {
     if key.key.algorithm() != SignatureAlgorithm::RSA {
         return HANDSHAKE_COST;
@@ -23,7 +24,7 @@ pub(super) fn handshake_cost(key: &CertifiedKey) -> Cost {
     HANDSHAKE_COST + Cost::nanos(nanos)
 }
 
-/// A machine on which a signature takes longer than that was busy.
+/// A machine on which a signature takes longer was busy.
 const NANOS_MAX: u128 = 100_000_000;
 
 #[cfg(test)]

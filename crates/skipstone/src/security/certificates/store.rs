@@ -13,17 +13,17 @@ use skipstone_proto::Cost;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::SystemTime;
 
-/// The certificates of a server: one or more, of which the first serves whoever names no other.
+/// The certificates of a server: one or more, of which the first serves clients without a server name.
 #[derive(Debug)]
 pub(crate) struct Certificates {
     shown: Arc<ArcSwap<Shown>>,
-    /// Held while files are read, so by nobody but the watching thread once the server runs.
+    /// Held while files are read, so only by the watching thread once the server runs.
     disk: Mutex<OnDisk>,
-    /// Never held while a file is read: a disk may take its time, and the application asks each frame.
+    /// Never held while a file is read: a disk may be slow, and the application polls each frame.
     news: Mutex<News>,
 }
 
-/// What is read from files.
+/// The certificates that are read from files.
 #[derive(Debug)]
 struct OnDisk {
     watched: Vec<Watched>,
@@ -39,24 +39,24 @@ impl Certificates {
         Arc::new(Certificates { shown, disk: Mutex::new(OnDisk { watched, pages }), news: Mutex::default() })
     }
 
-    /// The certificate that is shown to whoever names no server.
+    /// The certificate for clients without a server name.
     pub(crate) fn first(&self) -> Arc<Identity> {
         Arc::clone(self.shown.load().first())
     }
 
-    /// What a handshake costs with the dearest of them, for clients choose.
+    /// The cost of a handshake with the most expensive of them, because clients choose.
     pub(crate) fn handshake_cost(&self) -> Cost {
         self.shown.load().handshake_cost()
     }
 
-    /// The certificate that DTLS shows, if there is one that it can show.
+    /// The certificate for DTLS, if there is a suitable one.
     #[cfg(feature = "dtls")]
     pub(crate) fn for_dtls(&self) -> Option<Arc<Identity>> {
         self.shown.load().identities().find(|identity| identity.serves_dtls()).cloned()
     }
 
-    /// SHA-256 of the short-lived certificates, of now and of the time behind it, that browsers take by their hash; empty if
-    /// the first certificate is an authority's, which browsers check by themselves, or no server has a use for them.
+    /// SHA-256 of the short-lived certificates, the current and the next, that browsers accept by their hash; empty if
+    /// an authority signed the first certificate, which browsers then verify, or if no server uses them.
     pub(crate) fn web_fingerprints(&self) -> Vec<Fingerprint> {
         self.shown.load().web_fingerprints()
     }
@@ -73,7 +73,7 @@ impl Certificates {
     }
 
     /// A configuration for QUIC, with these application protocols. It follows renewals. If the server's certificate is
-    /// self-signed, browsers are shown a short-lived one.
+    /// self-signed, browsers receive a short-lived one.
     #[cfg(any(all(test, feature = "self-signed"), feature = "webtransport"))]
     pub(crate) fn quic_config(&self, protocols: &[&[u8]]) -> Arc<rustls::ServerConfig> {
         self.turn_pages(&mut of(&self.disk), SystemTime::now());
@@ -89,8 +89,8 @@ impl Certificates {
         self.shown.load().pages().cloned().collect()
     }
 
-    /// The certificates that this server has made, with their keys, as PEM; `None` if a file keeps them, or an authority has
-    /// signed them.
+    /// The certificates that this server has generated, with their keys, as PEM; `None` if they are kept in a file, or
+    /// an authority has signed them.
     #[cfg(feature = "self-signed")]
     pub(crate) fn handover(&self) -> Option<String> {
         let shown = self.shown.load();
@@ -99,7 +99,7 @@ impl Certificates {
         (!is_kept).then(|| std::iter::once(first).chain(shown.pages()).map(|identity| identity.to_pem()).collect())
     }
 
-    /// Looks for changed files and ended certificates, once. `now` decides about the latter.
+    /// Checks once for changed files and expired certificates. `now` decides about the latter.
     pub(super) fn look(&self, now: SystemTime) {
         let mut disk = of(&self.disk);
         for files in &mut disk.watched {
@@ -117,7 +117,7 @@ impl Certificates {
         }
     }
 
-    /// Shows pages the certificates of this moment. True if they are others than before.
+    /// Switches to the pages' certificates of this moment. True if they differ from the previous ones.
     fn turn_pages(&self, disk: &mut OnDisk, now: SystemTime) -> bool {
         let Some(shelf) = &mut disk.pages else { return false };
         let shown = self.shown.load();
@@ -131,7 +131,7 @@ impl Certificates {
         true
     }
 
-    /// The next thing that happened to a certificate.
+    /// The next event of a certificate.
     pub(crate) fn poll_event(&self) -> Option<CertificateEvent> {
         of(&self.news).poll()
     }
@@ -141,7 +141,7 @@ impl Certificates {
     }
 }
 
-/// Nothing in there can be left half done.
+/// No operation under this lock can leave a partial state.
 fn of<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

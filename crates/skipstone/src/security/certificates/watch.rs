@@ -1,5 +1,5 @@
-//! The thread that looks for changed files, so that no driver waits for a disk. It looks each second: a change counts at the
-//! second look that sees it, so at most two seconds later.
+//! The thread that checks for changed files, so that no driver waits for a disk. It checks each second: a change counts
+//! at the second check that sees it, at most two seconds later.
 
 use super::store::Certificates;
 use std::io;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime};
 
-/// The thread's time between two looks.
+/// The thread's time between two checks.
 const SPAN: Duration = Duration::from_secs(1);
 
 /// A running thread, which ends when this is dropped.

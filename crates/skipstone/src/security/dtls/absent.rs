@@ -2,7 +2,7 @@
 
 use skipstone_proto::Time;
 
-/// What a client needs for a session.
+/// A client's configuration for a session.
 #[derive(Clone, Debug)]
 pub(crate) enum DtlsTrust {}
 
@@ -12,7 +12,7 @@ impl DtlsTrust {
     }
 }
 
-/// Why a session is over.
+/// Why a session ended.
 #[derive(Clone, Debug)]
 pub(crate) struct DtlsFailure {
     pub(crate) is_untrusted: bool,

@@ -43,9 +43,9 @@ const RECORDS_MAX: usize = 16;
 /// The last flight of 1.2 has three.
 pub(super) const SERVER_RECORDS_MAX: usize = 4;
 
-/// A flight without an answer is sent again so soon, then after twice as long. RFC 9147, section 5.8.2, has 1 s, and less
-/// where latency counts: at 5% loss a handshake at 20 ms takes 0.9 s for the slowest 1%, where 250 ms make it 1.3 s. On longer
-/// paths a flight is sent twice.
+/// A flight without an answer is sent again after this time, then after twice as long. RFC 9147, section 5.8.2, has 1
+/// s, and less where latency counts: at 5% loss a handshake at 20 ms takes 0.9 s for the slowest 1%, where 250 ms make
+/// it 1.3 s. On longer paths a flight is sent twice.
 const FLIGHT_REPEATED_AFTER: Duration = Duration::from_millis(125);
 /// In records, more than 48 bits can number. A client's cipher, ChaCha20-Poly1305, needs no key update (RFC 9147, section
 /// 4.5.3), and there must be none: if both sides update their keys at the same time, dimpl 0.9 may lose the session.

@@ -1,8 +1,8 @@
-//! DTLS 1.2 and 1.3 (dimpl) beneath the protocol. WIRE.md section 7.1.
+//! DTLS 1.2 and 1.3 (dimpl) below the protocol. WIRE.md section 7.1.
 //!
-//! `records` looks at datagrams before dimpl gets them, `config` is what all sessions of a role share, `session` is one end
-//! of a session: handshake, records in and out. Without the feature `dtls` there are no sessions, and `absent` takes the
-//! place of `session`.
+//! `records` checks datagrams before dimpl gets them, `config` has the configuration that all sessions of a role share,
+//! `session` is one end of a session: handshake, records in and out. Without the feature `dtls` there are no sessions,
+//! and `absent` takes the place of `session`.
 
 #[cfg(all(feature = "dtls", feature = "__tls"))]
 mod config;

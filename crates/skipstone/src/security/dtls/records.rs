@@ -66,7 +66,7 @@ fn sealed_length(flags: u8, bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// Whether a datagram holds handshake records, `records_max` at most. Unencrypted alerts are refused, because anybody
+/// Whether a datagram holds handshake records, `records_max` at most. Unencrypted alerts are refused, because any host
 /// could have sent them.
 pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
     let is_good =
@@ -120,7 +120,7 @@ pub(super) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     Records(bytes).map_while(|record| record.ok().map(|record| record.bytes))
 }
 
-/// Whether a server's datagram shows that it took the client's cookie: it begins with a ServerHello that is no
+/// Whether a server's datagram shows that it accepted the client's cookie: it begins with a ServerHello that is no
 /// HelloRetryRequest.
 pub(super) fn is_after_cookie(bytes: &[u8]) -> bool {
     let Some(Ok(record)) = Records(bytes).next() else { return false };

@@ -1,7 +1,7 @@
 //! One end of a DTLS session: handshake, records in and out.
 //!
-//! Anybody can send datagrams in the peer's name. Before a server has proven the client's address, only a ClientHello counts;
-//! once the keys stand, only sealed records count.
+//! Any host can send datagrams with the peer's address. Before the client has proven its address, only a ClientHello
+//! counts; once the keys are established, only sealed records count.
 
 use super::super::certificates::Certificates;
 use super::super::identity::Identity;
@@ -16,15 +16,15 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// What a server needs for sessions: its certificates.
+/// A server's configuration for sessions: its certificates.
 #[derive(Clone, Debug)]
 pub(crate) struct DtlsServer {
     certificates: Arc<Certificates>,
-    /// The certificate of the start, should none of a later time be one for DTLS.
+    /// The certificate at the start, in case no later one is suitable for DTLS.
     first: Arc<Identity>,
 }
 
-/// What a client needs for a session: the check of the server's certificate, and the version to speak.
+/// A client's configuration for a session: the check of the server's certificate, and the DTLS version.
 #[derive(Clone)]
 pub(crate) struct DtlsTrust {
     pub(crate) verifier: Arc<Verifier>,
@@ -50,10 +50,10 @@ pub(crate) struct DtlsSession {
     quiet_until: Time,
 }
 
-/// Why a session is over.
+/// Why a session ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DtlsFailure {
-    /// The server is not the one that was meant.
+    /// The server is not the intended one.
     pub(crate) is_untrusted: bool,
     pub(crate) reason: Box<str>,
 }
@@ -74,13 +74,13 @@ thread_local! {
 }
 
 impl DtlsServer {
-    /// `None` if none of the certificates is one for DTLS.
+    /// `None` if no certificate is suitable for DTLS.
     pub(crate) fn new(certificates: Arc<Certificates>) -> Option<Self> {
         let first = certificates.for_dtls()?;
         Some(DtlsServer { certificates, first })
     }
 
-    /// A session for a stranger who has sent a ClientHello, of whichever version that asks for.
+    /// A session for an unauthenticated client that has sent a ClientHello, with the version that it requests.
     pub(crate) fn session(&self, now: Time) -> DtlsSession {
         let identity = self.certificates.for_dtls().unwrap_or_else(|| Arc::clone(&self.first));
         let dtls = Dtls::new_auto(config(Role::Server).clone(), identity.certificate(), instant(now));
@@ -141,8 +141,8 @@ impl DtlsSession {
         self.failure.as_ref()
     }
 
-    /// Handles a datagram of the peer's, and gives the content of each record of application data to `take`. False if the
-    /// datagram counts for nothing.
+    /// Handles a datagram from the peer, and passes the content of each record of application data to `take`. False if
+    /// the datagram is ignored.
     pub(crate) fn handle_datagram(&mut self, now: Time, bytes: &[u8], take: &mut dyn FnMut(&mut [u8])) -> bool {
         if self.failure.is_some() {
             return false;
@@ -163,8 +163,8 @@ impl DtlsSession {
         is_welcome
     }
 
-    /// Records in clear count for nothing: anybody could have sent them, and some make dimpl say its last flight again.
-    /// One datagram needs them: the client's last flight of 1.2, which it repeats because the server's was lost. It is
+    /// Records in clear are ignored: any host could have sent them, and some make dimpl retransmit its last flight. One
+    /// datagram needs them: the client's last flight of 1.2, which it repeats because the server's was lost. It is
     /// answered until an opened record shows that it was not.
     fn handle_established(&mut self, now: Time, bytes: &[u8], take: &mut dyn FnMut(&mut [u8])) -> bool {
         let is_last_flight = self.role == Role::Server
@@ -246,7 +246,7 @@ impl DtlsSession {
         self.due = Time::NEVER;
     }
 
-    /// Every error of dimpl is for good, but for a full queue, whose content is sent again.
+    /// Every error of dimpl is permanent, except a full queue, whose content is sent again.
     fn check(&mut self, result: Result<(), Error>) {
         match result {
             Ok(()) | Err(Error::TransmitQueueFull) => {}
@@ -254,7 +254,7 @@ impl DtlsSession {
         }
     }
 
-    /// Handles all that dimpl has to say.
+    /// Handles all of dimpl's output.
     fn drain(&mut self, take: &mut dyn FnMut(&mut [u8])) {
         if self.failure.is_some() {
             return;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes of a stream, as far as they have come. It holds no more than the stream's limit, and that only behind a gap.
+/// The received bytes of a stream. It holds no more than the stream's limit, and only bytes behind a gap.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// Number of bytes that have come without a gap.
@@ -14,7 +14,7 @@ pub(super) struct Assembly {
     spans: Vec<Range<usize>>,
 }
 
-/// What a piece was worth.
+/// The result of a piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard<'a> {
     /// It continues the stream by these bytes.

@@ -42,7 +42,8 @@ pub(crate) fn stream_config(certificates: Arc<dyn ResolvesServerCert>, protocols
     finished(builder.with_no_client_auth().with_cert_resolver(certificates), protocols)
 }
 
-/// Without resumption: each handshake shows the certificate of now, and a server keeps nothing of clients that have gone.
+/// Without resumption: each handshake uses the current certificate, and a server keeps no state of clients that are
+/// gone.
 fn finished(mut config: ServerConfig, protocols: &[&[u8]]) -> Arc<ServerConfig> {
     config.alpn_protocols = protocols.iter().map(|protocol| protocol.to_vec()).collect();
     config.send_tls13_tickets = 0;
@@ -50,7 +51,7 @@ fn finished(mut config: ServerConfig, protocols: &[&[u8]]) -> Arc<ServerConfig> 
     config.into()
 }
 
-/// A certificate with its chain and key, as rustls signs with it; `None` if TLS has no use for it.
+/// A certificate with its chain and key in rustls' form; `None` if TLS cannot use it.
 pub(crate) fn certified_key(identity: &Identity) -> Option<Arc<CertifiedKey>> {
     let chain = identity.chain().map(|der| CertificateDer::from(der.to_vec())).collect();
     let key = PrivateKeyDer::try_from(identity.key().to_vec()).ok()?;

@@ -1,5 +1,5 @@
 //! A handshake in progress: handshake bytes of rustls into pieces, pieces into rustls, and retransmission until the
-//! peer has acknowledged them. WIRE.md section 2.4.
+//! peer has acknowledged them. WIRE.md section 2.8.
 
 use super::assembly::Heard;
 use super::keys::PacketKeys;
@@ -15,7 +15,7 @@ pub(super) struct Handshake {
     /// `None` once rustls has nothing more to send or receive.
     tls: Option<Connection>,
     side: Side,
-    /// Which both sides must name under TLS' own protection.
+    /// The transcript, which both sides must send under TLS' own protection.
     transcript: Box<[u8]>,
     keys: Option<HandshakeKeys>,
     clear: Stream,
@@ -25,7 +25,7 @@ pub(super) struct Handshake {
     packets: Option<PacketKeys>,
     resend_at: Time,
     interval: Duration,
-    /// Timeouts since the handshake last went on.
+    /// Timeouts since the last progress of the handshake.
     timeouts: u8,
     /// Datagrams are short: the path may carry no longer ones.
     is_narrow: bool,
@@ -58,7 +58,7 @@ impl Side {
 /// What rustls holds for a handshake (`what_a_tls_session_holds`).
 const TLS_BYTES: usize = 6_144;
 const RESEND_FIRST: Duration = Duration::from_millis(200);
-/// A server forgets a client that says nothing for three seconds: any two losses in a row still leave a third try.
+/// A server forgets a client that sends nothing for three seconds: any two consecutive losses still leave a third try.
 const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
@@ -112,7 +112,7 @@ impl Handshake {
         self.side == Side::Server && self.keys.is_none() && self.tls.is_some()
     }
 
-    /// Bytes of the peer's that came under the handshake's keys.
+    /// Bytes from the peer that arrived under the handshake's keys.
     pub(super) fn heard_sealed(&self) -> usize {
         self.sealed.heard()
     }
@@ -193,13 +193,13 @@ impl Handshake {
         Ok(true)
     }
 
-    /// The handshake goes on: a loss from here on waits the shortest time again.
+    /// The handshake made progress: the retransmission interval starts again at its minimum.
     fn on_progress(&mut self, now: Time) {
         (self.interval, self.resend_at, self.timeouts) = (RESEND_FIRST, now + RESEND_FIRST, 0);
     }
 
-    /// Whether this client waits for more of the server's answer. It asks for it by itself, since the server forgets a
-    /// client that says nothing.
+    /// Whether this client waits for more of the server's answer. It then requests the rest, since the server forgets a
+    /// client that sends nothing.
     fn awaits_answer(&self) -> bool {
         self.side == Side::Client && self.tls.is_some()
     }
@@ -238,7 +238,7 @@ impl Handshake {
         Ok(())
     }
 
-    /// Retransmits bytes that were not acknowledged in time, or says that the peer's answer is not complete.
+    /// Retransmits bytes that were not acknowledged in time, or reports that the peer's answer is not complete.
     pub(super) fn handle_timeout(&mut self, now: Time) {
         if self.poll_timeout() > now {
             return;

@@ -1,5 +1,5 @@
 //! TLS 1.3 as a session of the protocol: rustls does the handshake as for QUIC, and its packet keys seal in place.
-//! WIRE.md sections 2.4 and 3.
+//! WIRE.md sections 2.4, 2.8 and 3.
 //!
 //! `config` has the configurations of both sides, `verify` applies the client's rules, `parameters` are the values on
 //! which both sides must agree, `pieces` encodes handshake datagrams, `assembly` puts received bytes in order, `stream`

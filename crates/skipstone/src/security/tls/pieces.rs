@@ -1,4 +1,4 @@
-//! Pieces of the handshake in a datagram: one in clear, one under the handshake's keys, zeros. WIRE.md section 2.4.
+//! Pieces of the handshake in a datagram: one in clear, one under the handshake's keys, zeros. WIRE.md section 2.8.
 
 use skipstone_proto::coding::varint;
 use skipstone_proto::coding::{Reader, Writer};
@@ -59,7 +59,7 @@ pub(super) fn decode(bytes: &[u8]) -> Option<Pieces<'_>> {
     Some(pieces)
 }
 
-/// Bytes that a piece in clear takes beside its content, of which there are so many at most.
+/// Overhead of a piece in clear with at most this many bytes of content.
 pub(super) const fn clear_overhead(offset: usize, bytes_max: usize) -> usize {
     1 + varint::len(offset as u64) + varint::len(bytes_max as u64)
 }

@@ -1,4 +1,4 @@
-//! A session as the protocol sees it: a handshake first, then two keys and two counters, and nothing else.
+//! A session behind the protocol's interface: first a handshake, then only two keys and two counters.
 
 use super::handshake::{Handshake, Side};
 use super::keys::{OVERHEAD, PacketKeys};

@@ -67,7 +67,7 @@ impl Stream {
         &self.said[begin..self.sent]
     }
 
-    /// Marks all bytes as not sent, for a peer that has heard them and whose answer is missing.
+    /// Marks all bytes as not sent, for a peer that has received them and whose answer is missing.
     pub(super) fn repeat_all(&mut self) {
         (self.sent, self.acknowledged) = (0, 0);
     }
