@@ -1,18 +1,18 @@
-//! Work that somebody may be, as a part of a core that comes back with time.
+//! A budget of work, as a share of a core that refills over time.
 
 use crate::cost::Cost;
 use crate::time::Time;
 
-/// A part of a core.
+/// A share of a core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreShare {
-    /// What comes back in a microsecond.
+    /// Work that refills in a microsecond.
     pub per_micro: Cost,
-    /// What may be spent at once.
+    /// Work that may be spent at once.
     pub burst: Cost,
 }
 
-/// What was spent of a share and has not come back.
+/// The work spent from a share that has not refilled yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowance {
     spent: Cost,
@@ -20,7 +20,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// What is left of the share at this time: nothing, or less, if more was spent than it has.
+    /// The rest of the share at this time: zero or less if more was spent than available.
     pub fn left(&mut self, now: Time, share: &CoreShare) -> Cost {
         let back = share.per_micro * now.since(self.at).as_micros() as u64;
         *self = Allowance { spent: (self.spent - back).max(Cost::ZERO), at: now.max(self.at) };

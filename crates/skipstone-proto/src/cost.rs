@@ -1,25 +1,26 @@
-//! Work, as what it is expected to cost of a processor. It is counted by how many pieces there are of each kind, and never read
-//! from a clock: budgets of work are the same on every run, a thread that the system stops spends nothing, and tests can
-//! count.
+//! Work, as its expected cost in processor time. It is counted by the number of operations of each kind, and never read
+//! from a clock: budgets of work are the same on every run, a thread that the system suspends spends nothing, and tests
+//! can count.
 
 use core::fmt;
 use core::iter::Sum;
 use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
-/// Nanoseconds of a core of some 4 GHz. What is left of a budget may be less than nothing: work is known when it is done.
+/// Nanoseconds of a core of about 4 GHz. The rest of a budget may be negative: the cost of work is known only when it
+/// is done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cost(i64);
 
 impl Cost {
-    /// Nothing.
+    /// No work.
     pub const ZERO: Cost = Cost(0);
 
-    /// So many nanoseconds.
+    /// This number of nanoseconds.
     pub const fn nanos(nanos: i64) -> Cost {
         Cost(nanos)
     }
 
-    /// So many microseconds.
+    /// This number of microseconds.
     pub const fn micros(micros: i64) -> Cost {
         Cost(micros * 1_000)
     }
@@ -29,7 +30,7 @@ impl Cost {
         self.0
     }
 
-    /// Whether something is left of a budget.
+    /// Whether a budget has something left.
     pub const fn is_left(self) -> bool {
         self.0 > 0
     }

@@ -2,7 +2,7 @@
 //!
 //! There is no socket, clock, thread, randomness or global in this crate. Its embedder calls, in any order,
 //! [`Endpoint::handle_datagram`], [`Endpoint::handle_timeout`], [`Endpoint::send`] and the `poll_*` methods, always
-//! with the present [`Time`]. `WIRE.md` specifies the wire format.
+//! with the current [`Time`]. `WIRE.md` specifies the wire format.
 //!
 //! Two endpoints, joined by a [`Vec`] of datagrams in place of a network:
 //!
@@ -59,8 +59,8 @@
 //! # }
 //! ```
 //!
-//! Everything public is at the root. The feature `unstable` opens some modules to fuzzing, benches and tests; no
-//! promise is made about them.
+//! Everything public is at the root. The feature `unstable` exports some modules for fuzzing, benches and tests,
+//! without any stability guarantee.
 #![forbid(unsafe_code)]
 #![deny(unnameable_types)]
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
@@ -118,7 +118,7 @@ pub use endpoint::{
     MemoryBudget, QUERY_BYTES_MIN, QUERY_PAYLOAD_BYTES_MAX, QueryPayloadTooLong, Shard, Transmit, Work,
     encode_question,
 };
-/// Hints about the connections that are next, for a round through many.
+/// Prefetch hints for a round through many connections.
 pub use skipstone_prefetch::{Lookahead, Step};
 
 /// Connections: their events and statistics.
@@ -130,34 +130,34 @@ pub use connection::stats::{DropReason, Drops, Flow, RedundancyStats, Stats};
 pub use connection::{Overview, SendError, ServerTime, Side};
 pub use rtt::Rtt;
 
-/// Messages on their way in and out.
+/// Messages in both directions.
 pub use channel::channels::Depth;
 pub use channel::inbound::{Direction, InboundRule, MessageRate, Violation};
 pub use channel::transfers::{IncomingTransfer, OutgoingTransfer, TRANSFERS_MAX, Transfers};
 pub use channel::{GivenUp, MessageId, Submission};
 
-/// Settings: the server chooses them, its clients keep to them.
+/// Settings: the server chooses them, its clients follow them.
 pub use congestion::Congestion;
 pub use wire::frame::TOKEN_BYTES_MAX;
 pub use wire::limits::Limits;
 pub use wire::redundancy::{BLOCK_MAX, BURSTS_MAX, Redundancy, RedundancyMode};
 pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, Overflow, Settings, window_cost};
 
-/// Where datagrams come from and go to, and when.
+/// Paths, time and budgets.
 pub use allowance::{Allowance, CoreShare};
 pub use cost::Cost;
 pub use network::Network;
 pub use path::{Carrier, Path};
 pub use time::{Duration, Time};
 
-/// Encryption is plugged in: its suites, their sessions, and the suites of this crate itself.
+/// The interface for encryption: suites, their sessions, and the suites of this crate.
 pub use security::{HANDSHAKE_COST, Plain, Protection, Session, Suites};
 pub use wire::datagram::{SUITE_PLAIN, SUITE_TLS_1_3};
 
-/// Kinds of datagrams, for embedders that sort them before an endpoint sees them.
+/// Kinds of datagrams, for embedders that classify them before an endpoint handles them.
 pub use wire::datagram::{KIND_OPEN, KIND_PACKET};
 
-/// Reading and writing as WIRE.md has it, for suites with messages of their own.
+/// Reading and writing by WIRE.md, for suites with messages of their own.
 pub mod coding {
     pub use crate::wire::Malformed;
     pub use crate::wire::cursor::{Reader, Writer};

@@ -1,17 +1,17 @@
-//! Networks of hosts: the address prefix that one user of the internet can be expected to have alone. Shares and
-//! budgets are by network, because a single address is one of very many in IPv6.
+//! Networks of hosts: the address prefix that one internet user can be expected to have exclusively. Shares and budgets
+//! are per network, because one IPv6 user has very many addresses.
 
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A network: of IPv4 its first 24 bits, of IPv6 its first 56. One number, for every table of what strangers ask for is
-/// by network.
+/// A network: the first 24 bits of an IPv4 address, the first 56 of IPv6. It is one number, because every table of
+/// unauthenticated requests is keyed by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Network(u64);
 
-/// The bit that tells a network of IPv4 from those of IPv6.
+/// The bit that distinguishes IPv4 networks from IPv6 networks.
 const V4: u64 = 1 << 56;
-/// Bits of an IPv6 network that tell those of one site apart.
+/// Bits of an IPv6 network that distinguish those of one site.
 const SITE_BITS: u32 = 8;
 
 impl Network {
@@ -23,8 +23,8 @@ impl Network {
         }
     }
 
-    /// The first network of the address's site, for all of them: of IPv6 a site has 48 bits and so 256 networks, which may be one
-    /// user's (RFC 6177). A network of IPv4 is a site by itself.
+    /// The first network of the address's site, which represents all of them: an IPv6 site has 48 bits and thus 256
+    /// networks, which may belong to one user (RFC 6177). An IPv4 network is a site by itself.
     pub(crate) fn site_of(address: &SocketAddr) -> Self {
         let network = Network::of(address);
         if network.0 & V4 != 0 { network } else { Network(network.0 >> SITE_BITS << SITE_BITS) }

@@ -6,7 +6,7 @@ use core::net::{IpAddr, SocketAddr};
 /// One way to reach a peer: a local socket of the embedder's and a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The embedder's own number for the socket. What carries one connection alone (WebSocket, a DTLS session) has a
+    /// The embedder's own number for the socket. A carrier of a single connection (a WebSocket, a DTLS session) has a
     /// number of its own.
     pub socket: u32,
     /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the socket
@@ -19,7 +19,7 @@ pub struct Path {
 }
 
 impl Path {
-    /// Whether both lead to the same peer by the same socket, from whichever address of this side.
+    /// Whether both lead to the same peer by the same socket, from any address of this side.
     pub fn is_same_route(&self, other: &Path) -> bool {
         self.remote == other.remote && self.socket == other.socket
     }
@@ -32,31 +32,32 @@ pub struct Carrier {
     pub name: &'static str,
     /// Everything arrives, once, in order: no retransmission, no loss detection, no congestion window on our side.
     pub is_reliable: bool,
-    /// Each connection has a session of the carrier to itself, named by [`Path::socket`]: it ends with that session, stays
-    /// at its address, and no datagram from elsewhere enters it.
+    /// Each connection has a session of the carrier to itself, named by [`Path::socket`]: it ends with that session,
+    /// stays at its address, and no other datagram enters it.
     pub is_bound: bool,
-    /// The carrier protects, or what lies beneath it does: its connections use the plain suite and no other, also where
-    /// the server encrypts.
+    /// The carrier, or the layer below it, encrypts: its connections always use the plain suite, even if the server
+    /// encrypts.
     pub is_protected: bool,
     /// A session of the carrier has cost its server a signature.
     pub is_signed: bool,
-    /// The largest datagram that the carrier takes; on an unreliable one the settings may allow less.
+    /// The largest datagram that the carrier accepts; on an unreliable one the settings may allow less.
     pub datagram_bytes_max: u16,
     /// The largest packet that is sent on the carrier: smaller than the carrier's limit where urgent data would wait
-    /// for a large packet, or where the carrier says what it takes at present
+    /// for a large packet, or where the carrier reports its current limit
     /// ([`Endpoint::set_packet_bytes_max`](crate::Endpoint::set_packet_bytes_max)).
     pub packet_bytes_max: u16,
-    /// Bytes that IP and the carrier add to each datagram, at most.
+    /// Maximum bytes that IP and the carrier add to each datagram.
     pub overhead_bytes: u16,
-    /// The part of them that lies in UDP's datagram, whose size the settings limit.
+    /// The part of them within the UDP datagram, whose size the settings limit.
     pub record_bytes: u16,
-    /// A controller beneath us, which we cannot choose, limits our datagrams and takes each lost one for congestion, as a browser's QUIC
-    /// does: few full datagrams are worth more than few bytes.
+    /// A controller below this layer, which we cannot choose, limits our datagrams and treats each lost one as
+    /// congestion, as a browser's QUIC does: fewer, fuller datagrams matter more than fewer bytes.
     pub is_loss_limited: bool,
-    /// The carrier sends again what was lost, and delivers it late, behind what left after it: hardly anything that is missing is lost.
+    /// The carrier retransmits lost data and delivers it late, after data that left later: a missing packet is almost
+    /// never lost.
     pub is_repaired: bool,
-    /// Microseconds by which packets that left together come apart before and behind the path, or their acknowledgements do: a browser
-    /// paces what its page sends, and the page takes what came one by one.
+    /// Microseconds by which packets that left together, or their acknowledgements, are spaced before and after the
+    /// path: a browser paces what its page sends, and the page reads datagrams one by one.
     pub spread_us: u16,
 }
 
@@ -97,8 +98,8 @@ impl Carrier {
     const DTLS_RECORD_BYTES: u16 = 37;
     /// The greatest content of a record (RFC 6347, section 4.1).
     const DTLS_BYTES_MAX: u16 = 16_384;
-    /// Datagrams of a WebTransport session, over QUIC and IPv4. The session says how long a datagram may be, and may change its
-    /// mind; until it is asked, packets are as short as the shortest that any browser begins with.
+    /// Datagrams of a WebTransport session, over QUIC and IPv4. The session reports how long a datagram may be, and the
+    /// value may change; before the first report, packets have the smallest initial limit of any browser.
     pub const WEBTRANSPORT: Carrier = Carrier {
         name: "wt",
         is_bound: true,
@@ -112,7 +113,8 @@ impl Carrier {
     };
     /// The same from within a page: its browser's QUIC has a congestion controller, which a server's does not (a page cannot choose it).
     pub const WEBTRANSPORT_PAGE: Carrier = Carrier { is_loss_limited: true, ..Carrier::WEBTRANSPORT };
-    /// A page whose datagrams go on streams of the session, several in turn, because its browser throws others away (WIRE.md section 7.2).
+    /// A page whose datagrams go on streams of the session, several in turn, because its browser drops session
+    /// datagrams (WIRE.md section 7.2).
     pub const WEBTRANSPORT_STREAMS: Carrier = Carrier {
         is_repaired: true,
         overhead_bytes: Carrier::WEBTRANSPORT.overhead_bytes + Carrier::STREAM_BYTES,
@@ -152,7 +154,7 @@ impl Carrier {
     pub const TCP: Carrier = Carrier { name: "tcp", overhead_bytes: 54, ..Carrier::WEBSOCKET };
     /// The same over TLS.
     pub const TCP_TLS: Carrier = Carrier { name: "tls", is_signed: true, overhead_bytes: 83, ..Carrier::WEBSOCKET };
-    /// Memory of one process: packets are as large as a stream's may be, and nothing is added to them.
+    /// Memory of one process: packets are as large as a stream allows, without any overhead.
     pub const LOCAL: Carrier = Carrier {
         name: "local",
         is_reliable: true,

@@ -35,11 +35,11 @@ impl Rtt {
         }
     }
 
-    /// Machines stop for so long now and then, and nothing is lost by it.
+    /// Machines occasionally pause this long without any loss.
     const TIMEOUT_MIN: Duration = Duration::from_millis(6);
 
-    /// Takes a sample: the time from sending a packet to its acknowledgement, of which the peer says that it held the
-    /// acknowledgement back for `ack_delay`.
+    /// Adds a sample: the time from sending a packet to its acknowledgement, which the peer states that it held back
+    /// for `ack_delay`.
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
         // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that states a false delay
         // would harm only itself, and a path on which every acknowledgement is held back would look longer than it is.
@@ -56,8 +56,8 @@ impl Rtt {
         self.smoothed = (self.smoothed * 7 + adjusted) / 8;
     }
 
-    /// As [`Rtt::on_sample`], for a delay that should be at most `greatest`. What is beyond is subtracted, too, but makes no
-    /// new least: a peer that states delays which it did not have cannot make the path look shorter than it is by more than
+    /// As [`Rtt::on_sample`], for a delay that should be at most `greatest`. The excess is subtracted, too, but sets no
+    /// new minimum: a peer that states false delays cannot make the path look shorter than it is by more than
     /// `greatest`.
     pub fn on_delayed_sample(&mut self, sample: Duration, ack_delay: Duration, greatest: Duration) {
         let floor = self.min.min(sample.saturating_sub(greatest));
@@ -89,8 +89,8 @@ impl Rtt {
         self.is_measured
     }
 
-    /// Probe timeout: how long to wait for any acknowledgement before asking for one. The peer's ack delay is part of
-    /// the variation, save before it was measured. On the shortest paths it is the machines that make one wait.
+    /// Probe timeout: the time to wait for any acknowledgement before requesting one. The peer's ack delay is part of
+    /// the variation, except before it was measured. On the shortest paths the machines determine it.
     pub fn probe_timeout(&self, ack_delay: Duration) -> Duration {
         let timeout = self.smoothed + (self.variation * 4).max(Duration::from_millis(2));
         timeout.max(Self::TIMEOUT_MIN) + ack_delay

@@ -1,9 +1,9 @@
-//! Points in time, as the embedder's clock gives them. The core never reads a clock.
+//! Points in time, by the embedder's clock. The core never reads a clock.
 
 use core::ops::{Add, AddAssign, Sub};
 pub use core::time::Duration;
 
-/// Microseconds since an epoch that the embedder chooses. Only differences mean something.
+/// Microseconds since an epoch that the embedder chooses. Only differences are meaningful.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(u64);
 
@@ -23,7 +23,7 @@ impl Time {
         self.0
     }
 
-    /// How long ago `earlier` was; zero if it is yet to come.
+    /// The time since `earlier`; zero if it is in the future.
     pub const fn since(self, earlier: Time) -> Duration {
         Duration::from_micros(self.0.saturating_sub(earlier.0))
     }

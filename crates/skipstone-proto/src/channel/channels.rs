@@ -444,7 +444,7 @@ impl Channels {
     }
 }
 
-/// How full a connection's queues are.
+/// Fill level of a connection's queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Depth {

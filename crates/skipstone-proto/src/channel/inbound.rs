@@ -8,16 +8,16 @@ use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The limits of one range of channels. A channel that no rule holds has none beyond those of the settings.
+/// The limits of one range of channels. A channel that no rule covers has none beyond those of the settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboundRule {
-    /// The first channel that this holds.
+    /// The first channel of the range.
     pub first: u16,
-    /// The last channel that this holds, not below `first`.
+    /// The last channel of the range, not below `first`.
     pub last: u16,
     /// The sides that may send.
     pub direction: Direction,
-    /// Bytes of a message from a client at most; `None` for the limit of the settings.
+    /// Maximum bytes of a message from a client; `None` for the limit of the settings.
     pub message_bytes_max: Option<u32>,
     /// The messages that each client may send on each channel; `None` for any number.
     pub rate: Option<MessageRate>,
@@ -43,8 +43,8 @@ pub enum Direction {
 pub struct MessageRate {
     /// Messages per second in the long run, at least 1.
     pub per_second: u32,
-    /// Messages that may come at once after a pause, at least 1. A path that loses packets or stalls delivers in
-    /// bursts: allow for a second or so on reliable-ordered channels.
+    /// Messages that may arrive at once after a pause, at least 1. A path that loses packets or stalls delivers in
+    /// bursts: allow for about a second on reliable-ordered channels.
     pub burst: u32,
 }
 
@@ -54,13 +54,13 @@ pub enum Violation {
     /// The connection ends with code `PROTOCOL` and a reason that names the channel and the rule.
     #[default]
     Close,
-    /// The message is dropped and counted as `DropReason::InboundRule`. Only on unreliable channels: a reliable one
-    /// would lack a message that its sender knows as delivered.
+    /// The message is dropped and counted as `DropReason::InboundRule`. Only on unreliable channels: on a reliable one
+    /// the sender would consider the message delivered.
     Drop,
 }
 
 impl InboundRule {
-    /// A rule for these channels that limits nothing yet, and ends the connection of a client that breaks it.
+    /// A rule for these channels without limits yet, which ends the connection of a client that breaks it.
     pub fn new(channels: RangeInclusive<u16>) -> Self {
         InboundRule {
             first: *channels.start(),
@@ -118,11 +118,11 @@ impl fmt::Display for Breach {
 #[derive(Debug)]
 pub(crate) struct InboundLimits {
     rules: Arc<[InboundRule]>,
-    /// By channel: when the messages so far would all have come at the rule's rate, in nanoseconds.
+    /// By channel: when all messages so far would have arrived at the rule's rate, in nanoseconds.
     paid_at: BTreeMap<u16, u64>,
-    /// With so many channels, those with a full allowance are removed.
+    /// Number of channels at which those with a full allowance are removed.
     sweep_at: usize,
-    /// Channels that were looked at for that.
+    /// Channels that were checked for that.
     #[cfg(test)]
     swept: usize,
 }
@@ -147,7 +147,7 @@ impl InboundLimits {
         map_bytes::<u16, u64>(self.paid_at.len())
     }
 
-    /// Whether a rule holds this channel.
+    /// Whether a rule covers this channel.
     pub(crate) fn holds(&self, channel: u16) -> bool {
         self.rule(channel).is_some()
     }
@@ -157,7 +157,7 @@ impl InboundLimits {
         InboundRule::let_server_send(&self.rules, channel)
     }
 
-    /// Whether a message of this length may come on this channel at all.
+    /// Whether a message of this length is allowed on this channel at all.
     pub(crate) fn check(&self, channel: u16, bytes: usize) -> Result<(), Breach> {
         let Some(rule) = self.rule(channel) else { return Ok(()) };
         let limit = match (rule.direction, rule.message_bytes_max) {
@@ -168,7 +168,7 @@ impl InboundLimits {
         Err(Breach { channel, limit, violation: rule.violation })
     }
 
-    /// A message came on this channel, for the first time: takes its share of the rate.
+    /// A new message arrived on this channel: takes its share of the rate.
     pub(crate) fn admit(&mut self, now: Time, channel: u16) -> Result<(), Breach> {
         let Some(rule) = self.rule(channel) else { return Ok(()) };
         let Some(rate) = rule.rate else { return Ok(()) };
@@ -186,8 +186,8 @@ impl InboundLimits {
         Ok(())
     }
 
-    /// Removes the channels with a full allowance. The next time is when there are twice as many as are left, so that each channel
-    /// that is added pays for looking at two.
+    /// Removes the channels with a full allowance. The next time is when their number has doubled, so that each added
+    /// channel pays for checking two.
     fn sweep(&mut self, now: u64) {
         #[cfg(test)]
         {

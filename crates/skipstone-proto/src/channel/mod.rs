@@ -1,6 +1,6 @@
 //! Channels: independently ordered channels of messages, each with a delivery rule. WIRE.md section 4.2.
 //!
-//! A channel's state exists while it has work. An idle one shrinks to its two counters in [`table`].
+//! A channel's state exists while it has work. An idle channel shrinks to its two counters in [`table`].
 
 pub(crate) mod channels;
 pub(crate) mod classes;
@@ -41,7 +41,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Whether nothing is lost when only the counters are kept.
+    /// Whether the counters alone represent the whole state.
     pub(crate) fn is_idle(&self) -> bool {
         !self.is_scheduled && !self.is_resending && self.outgoing.is_idle() && self.incoming.is_idle()
     }

@@ -1,9 +1,9 @@
-//! Messages as the application hands them over, and why one of them may not arrive.
+//! Messages submitted by the application, and the reasons why one may not arrive.
 
 use crate::time::Duration;
 use bytes::Bytes;
 
-/// The application's name for a message that it sent, echoed in receipts.
+/// The id of a message, echoed in receipts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct MessageId(pub u64);
 
@@ -12,7 +12,7 @@ pub struct MessageId(pub u64);
 pub struct Submission {
     /// The message.
     pub payload: Bytes,
-    /// The application's name for it.
+    /// Its id.
     pub id: MessageId,
     /// The age of the message at submission, for a message that answers or forwards one delayed by loss.
     pub age: Duration,
@@ -22,16 +22,16 @@ pub struct Submission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GivenUp {
-    /// The queue was full, and the channel refuses then.
+    /// The queue was full, and the channel's rule is to refuse.
     QueueFull,
-    /// The queue was full, and the channel drops its oldest message then.
+    /// The queue was full, and the channel's rule is to drop its oldest message.
     Dropped,
-    /// A newer message of a sequenced channel took its place.
+    /// A newer message of a sequenced channel replaced it.
     Superseded,
-    /// The packet that held it was lost, and the channel does not retransmit.
+    /// The packet that contained it was lost, and the channel does not retransmit.
     Lost,
-    /// The client stated that it takes no messages of this length (`ClientConfig::limits`), and the message was a
-    /// broadcast's: a message to this client alone is refused at the call.
+    /// The client accepts no messages of this length (`ClientConfig::limits`), and the message was a broadcast: a
+    /// message to this client alone is refused at the call.
     TooLong,
     /// The connection ended first.
     Closed,

@@ -1,9 +1,9 @@
-//! How far long messages have got, in both directions, for a progress bar. Worked out when it is asked for: sending and
-//! receiving keep no account of it.
+//! Progress of long messages, in both directions, for a progress bar. It is computed on request: sending and receiving
+//! keep no account of it.
 
 use super::MessageId;
 
-/// The long messages of a connection that are under way.
+/// The long messages of a connection in transfer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transfers {
@@ -13,14 +13,14 @@ pub struct Transfers {
     pub incoming: Vec<IncomingTransfer>,
 }
 
-/// Messages of each direction that are listed at most.
+/// Maximum number of listed messages in each direction.
 pub const TRANSFERS_MAX: usize = 64;
 
-/// A long message on its way to the peer.
+/// A long message in transfer to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutgoingTransfer {
-    /// Its name, as `send` gave it.
+    /// Its id, as returned by `send`.
     pub id: MessageId,
     /// Its channel.
     pub channel: u16,
@@ -30,25 +30,25 @@ pub struct OutgoingTransfer {
     pub total_bytes: u32,
 }
 
-/// A long message of the peer's of which a part has arrived.
+/// A long message from the peer that has arrived in part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IncomingTransfer {
     /// Its channel.
     pub channel: u16,
-    /// Bytes of it that have arrived, in whatever order.
+    /// Bytes of it that have arrived, in any order.
     pub received_bytes: u32,
     /// The length of the message, which its first fragment stated.
     pub total_bytes: u32,
 }
 
 impl Transfers {
-    /// Whether another outgoing message has a place.
+    /// Whether there is a place for another outgoing message.
     pub(super) fn has_room(&self) -> bool {
         self.outgoing.len() < TRANSFERS_MAX
     }
 
-    /// The message with this name, if it is long and under way.
+    /// The message with this id, if it is long and in transfer.
     pub fn find(&self, id: MessageId) -> Option<&OutgoingTransfer> {
         self.outgoing.iter().find(|transfer| transfer.id == id)
     }

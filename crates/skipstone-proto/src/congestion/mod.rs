@@ -1,32 +1,32 @@
 //! Congestion control and pacing: the bytes that may be in flight, and the time when the next datagram may be sent.
 //!
-//! The default controller keeps the queue at the bottleneck at a short target delay and takes loss for congestion only
-//! where a queue, or its excess, says so. Its parts and where they come from:
+//! The default controller keeps the queue at the bottleneck at a short target delay and treats loss as congestion only
+//! where a queue, or its excess, indicates it. Its parts and their sources:
 //!
 //! - **The signal** is the standing queue: least round-trip time of the last half round trip, less the least of the
-//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for. After
-//!   a silence, so is the delay that stood before it while the window was not used up: where packets keep their order, all
-//!   of a flow with many in a round trip wait for the latest.
+//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for. After a
+//!   silence, so is the delay that stood before it while the window was not used up: where packets keep their order,
+//!   all packets of a flow with many per round trip wait for the latest.
 //! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that
-//!   flows which see the same queue come to send at the same rate. The window moves towards it by steps that double
+//!   flows with the same queue converge to the same rate. The window moves towards the target in steps that double
 //!   while their direction lasts (Copa), and from twice the target at once.
 //! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains),
-//!   then grows only by what a queue of 60 ms would hold until the answer comes: a path of 600 ms is not flooded.
-//! - **Others that yield to loss only** (CUBIC, Reno) are found by a queue that stands though we yield, or that
-//!   overflows again and again though we keep to the target. Beside them the window grows and shrinks as CUBIC's does
-//!   (RFC 9438).
-//! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it see at the same time,
-//!   the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether others
-//!   hold it.
+//!   then grows only by what a queue of 60 ms would hold until the acknowledgement arrives: a path of 600 ms is not
+//!   flooded.
+//! - **Competitors that yield to loss only** (CUBIC, Reno) are detected by a queue that stands although we yield, or
+//!   that overflows repeatedly although we keep to the target. In competition with them the window grows and shrinks as
+//!   CUBIC's does (RFC 9438).
+//! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it observe at the same
+//!   time, the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether
+//!   other flows keep the queue.
 //! - **Loss** counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or exceeds 30%
-//!   without a queue (policers); and beside others, each time that a queue is there. Random losses of an application
-//!   that sends less than the window do not reduce its window. Of packets lost in a row only the first few count: a
-//!   queue that overflows, or a policer, lets some packets of a paced sender through, and what takes all of them is a
-//!   fade.
+//!   without a queue (policers); and in competition, each time that a queue is there. Random losses of an application
+//!   that sends less than the window do not reduce its window. Of consecutive losses only the first few count: a queue
+//!   that overflows, or a policer, lets some packets of a paced sender through; the loss of all of them is a fade.
 //! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
-//! - **Redundancy** gets the room that data leave it: none before the first round-trip time, twice as much after each
-//!   round trip without a queue, and at no time so much that it keeps the next data waiting at the bottleneck, whose rate
-//!   the dispersion of packets shows that left together.
+//! - **Redundancy** gets the capacity that data leave: none before the first round-trip time, twice as much after each
+//!   round trip without a queue, and never enough to delay the next data at the bottleneck, whose rate is measured by
+//!   the dispersion of packets that left together.
 //! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
 //!   window has been full for two round trips, then two, or one if it is small.
 //!
@@ -57,21 +57,21 @@ pub use samples::{AckSample, LossSample};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Congestion {
-    /// Keeps the queue short, yields to others as they yield, and holds its own beside TCP.
+    /// Keeps the queue short, yields to flows that yield, and keeps a fair share in competition with TCP.
     #[default]
     DelayAware,
-    /// The same for an owner of the link: in competition, the controller takes as much as several TCP flows would.
+    /// The same for the owner of the link: in competition, the controller takes the share of several TCP flows.
     Aggressive,
-    /// No limit and no pacing: the carrier has a controller of its own, or none is wanted.
+    /// No limit and no pacing, for carriers with a controller of their own, or by choice.
     Off,
 }
 
-/// Decides how much may be in flight and when the next datagram may leave.
+/// Limits the bytes in flight and decides when the next datagram may leave.
 #[derive(Clone, Debug)]
 pub struct Controller(Option<DelayAware>);
 
 impl Controller {
-    /// A controller for a path of which nothing is known but that it carries datagrams of this size.
+    /// A controller for a path of which only the datagram size is known.
     pub fn new(algorithm: Congestion, datagram_bytes: u16) -> Self {
         Controller(match algorithm {
             Congestion::DelayAware => Some(DelayAware::new(Aggressiveness::Default, datagram_bytes)),
@@ -87,15 +87,15 @@ impl Controller {
         }
     }
 
-    /// The ends of the path may set packets apart by so much that left together, as a browser does by its pacing and its event loop:
-    /// that is no sign of a slow bottleneck.
+    /// The ends of the path may space packets that left together by this much, as a browser does by its pacing and its
+    /// event loop: that is no sign of a slow bottleneck.
     pub fn set_spread(&mut self, spread: Duration) {
         if let Some(controller) = &mut self.0 {
             controller.set_spread(spread);
         }
     }
 
-    /// A packet that asks for an acknowledgement leaves; so many bytes were in flight before it.
+    /// A packet that asks for an acknowledgement leaves; the argument has the bytes in flight before it.
     pub fn on_sent(&mut self, now: Time, bytes: u32, bytes_in_flight_before: u32) -> DeliveryStamp {
         self.0
             .as_mut()
@@ -109,7 +109,7 @@ impl Controller {
         }
     }
 
-    /// The handshake took so long for a round trip; until the first sample there is no better estimate.
+    /// A round trip of the handshake took this long; until the first sample there is no better estimate.
     pub fn on_handshake(&mut self, rtt: Duration) {
         if let Some(controller) = &mut self.0 {
             controller.on_first_rtt(rtt);
@@ -130,34 +130,34 @@ impl Controller {
         }
     }
 
-    /// Nothing comes back, not even when asked for: the path is down, or full beyond use.
+    /// Nothing is acknowledged, not even probes: the path is down, or full beyond use.
     pub fn on_silence(&mut self, now: Time) {
         if let Some(controller) = &mut self.0 {
             controller.on_silence(now);
         }
     }
 
-    /// The peer has another address on the same path: all that was in flight is lost, and what waited in a queue most of all.
+    /// The peer has another address on the same path: all packets in flight are lost, above all those that waited in a
+    /// queue.
     pub fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         if let Some(controller) = &mut self.0 {
             controller.on_flight_settled(now, in_flight);
         }
     }
 
-    /// The peer is reached on another path now: all estimates of the old path are void.
+    /// The peer has another path now: all estimates of the old path are void.
     pub fn on_path_changed(&mut self, _now: Time) {
         if let Some(controller) = &mut self.0 {
             *controller = DelayAware::new(controller.aggressiveness(), controller.datagram_bytes());
         }
     }
 
-    /// The share of the redundancy required by the path's losses that has room beside the data that must be sent, 0 to
-    /// 1.
+    /// The share of the redundancy required by the path's losses that fits in addition to the data, 0 to 1.
     pub fn redundancy_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |controller| controller.redundancy_share())
     }
 
-    /// The same for repairs, of which a new path gets none at first.
+    /// The same for repairs; a new path gets none at first.
     pub fn repair_share(&self) -> f32 {
         self.0.as_ref().map_or(1.0, |controller| controller.repair_share())
     }
@@ -169,8 +169,8 @@ impl Controller {
         }
     }
 
-    /// Whether `more` bytes have room beside the `bytes` of data that leave now, so that the next data need not wait for
-    /// them at the bottleneck for longer than the time that they save.
+    /// Whether `more` bytes fit in addition to the `bytes` of data that leave now, so that the next data need not wait
+    /// for them at the bottleneck for longer than the time that they save.
     pub fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
         self.0.as_ref().is_none_or(|controller| controller.has_room_beside(now, bytes, more, saved))
     }
@@ -180,18 +180,18 @@ impl Controller {
         self.0.as_ref().map_or(u64::MAX, |controller| u64::from(controller.window()))
     }
 
-    /// Bytes of datagrams per second that the path takes, as far as is known; `u64::MAX` without a controller.
+    /// Bytes of datagrams per second that the path is known to carry; `u64::MAX` without a controller.
     pub fn send_rate(&self) -> u64 {
         self.0.as_ref().map_or(u64::MAX, |controller| controller.send_rate())
     }
 
-    /// When a datagram of so many bytes may leave; `now` if it may at once.
+    /// When a datagram of this length may leave; `now` if it may at once.
     pub fn next_send(&self, now: Time, bytes: u32) -> Time {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))
     }
 
-    /// Whether the path is full: there has been more to send than it takes for longer than a burst, a queue stands that
-    /// is longer than the controller wants, or others hold it. Traffic beyond need, redundancy above all, should yield.
+    /// Whether the path is full: more was to be sent than it carries for longer than a burst, a queue stands that is
+    /// longer than the target, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         self.0.as_ref().is_some_and(|controller| controller.is_congested(now))
     }

@@ -8,12 +8,12 @@ use bytes::Bytes;
 use core::net::SocketAddr;
 use std::sync::Arc;
 
-/// A connection, as the application knows it. Never used for another one.
+/// The application's id of a connection. Never reused for another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct PeerId {
-    /// Place in the endpoint; used again after the connection has ended.
+    /// Place in the endpoint; reused after the connection has ended.
     pub index: u32,
-    /// How many connections had this place before.
+    /// Number of connections that had this place before.
     pub generation: u32,
 }
 
@@ -23,7 +23,7 @@ impl core::fmt::Display for PeerId {
     }
 }
 
-/// Something that happened to a connection.
+/// An event of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -40,7 +40,7 @@ pub enum Event {
     Connected {
         /// The peer.
         peer: PeerId,
-        /// The server's settings, which hold for both sides; on a server's side, the client's own limits replace them
+        /// The server's settings, which apply to both sides; on a server's side, the client's own limits replace them
         /// where those are lower.
         settings: Arc<Settings>,
     },
@@ -48,7 +48,7 @@ pub enum Event {
     Message {
         /// The sender.
         peer: PeerId,
-        /// On which channel.
+        /// Its channel.
         channel: u16,
         /// The message.
         payload: Bytes,
@@ -65,17 +65,17 @@ pub enum Event {
         /// Its channel.
         channel: u16,
     },
-    /// A message that was accepted will not be sent (again). Always told on reliable channels, on unreliable ones only
-    /// with receipts. Messages that are open when their connection ends are told of one by one only with receipts:
-    /// `Closed` says it of all.
+    /// An accepted message will not be sent (again). Always reported on reliable channels, on unreliable ones only with
+    /// receipts. Messages that are still open when their connection ends are reported one by one only with receipts:
+    /// `Closed` covers all of them.
     GivenUp {
-        /// The peer that does not get it.
+        /// The peer that does not receive it.
         peer: PeerId,
         /// The message.
         id: MessageId,
         /// Its channel.
         channel: u16,
-        /// Why.
+        /// The reason.
         why: GivenUp,
     },
     /// A client's address changed, and the new address is validated. The connection continues.
@@ -108,7 +108,7 @@ impl Event {
         }
     }
 
-    /// The same, mutable, for a caller that uses other names for peers.
+    /// The same, mutable, for a caller that uses other ids for peers.
     pub fn peer_mut(&mut self) -> &mut PeerId {
         match self {
             Event::Requested { peer, .. }

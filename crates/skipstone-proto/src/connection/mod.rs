@@ -8,8 +8,8 @@
 //! `state` holds the parts of a connection; each part has a file of its own, which does not depend on the whole. The
 //! behaviour is split by direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one
 //! frame), `timer`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
-//! `sizing` the path's MTU, `logging` tells a log that is plugged in, `server_time` the server's clock. The mechanisms do not depend on each other; these files
-//! connect them.
+//! `sizing` the path's MTU, `logging` feeds the embedder's log, `server_time` estimates the server's clock. The
+//! mechanisms do not depend on each other; these files connect them.
 
 mod candidates;
 pub(crate) mod client_handshake;

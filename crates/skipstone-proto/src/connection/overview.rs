@@ -19,11 +19,11 @@ pub struct Overview {
     pub path: Path,
     /// Fill level of the connection's queues.
     pub depth: Depth,
-    /// Share of this side's packets that the path was seen to lose lately, 0 to 1; 0 before the first packet.
+    /// Share of this side's packets that the path lost recently, 0 to 1; 0 before the first packet.
     pub loss: f32,
-    /// Packets that the peer has sent, as far as their numbers tell.
+    /// Packets that the peer has sent, according to their numbers.
     pub packets_due: u64,
-    /// Packets of these that were received.
+    /// The packets of these that were received.
     pub packets_received: u64,
     /// Bytes in flight.
     pub bytes_in_flight: u32,
@@ -32,7 +32,7 @@ pub struct Overview {
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window each round trip,
     /// and no more than `bandwidth_max_per_peer`. `u64::MAX` where neither limits them.
     pub available_bytes_per_second: u64,
-    /// Size of a datagram at present, in bytes: the largest that the path is known to carry.
+    /// Current size of a datagram, in bytes: the largest that the path is known to carry.
     pub datagram_bytes: u16,
 }
 

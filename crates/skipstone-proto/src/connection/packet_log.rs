@@ -1,5 +1,5 @@
-//! The packet events of connections, for a log that the embedder plugs in: [`Config::packet_log`](crate::Config::packet_log).
-//! Without one, nothing is gathered.
+//! The packet events of connections, for a log of the embedder's: [`Config::packet_log`](crate::Config::packet_log).
+//! Without one, nothing is collected.
 
 use super::Side;
 use super::event::{ClosedBy, PeerId};
@@ -14,45 +14,45 @@ use core::fmt::Debug;
 use core::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Takes the packet events of all connections of an endpoint, in the order in which they happen. The endpoint waits for each
-/// call to return.
+/// Receives the packet events of all connections of an endpoint, in the order in which they happen. The endpoint waits
+/// for each call to return.
 pub trait PacketLog: Debug + Send + Sync {
-    /// Something happened to a connection.
+    /// An event of a connection.
     fn on_event(&self, now: Time, connection: &LoggedConnection<'_>, event: &PacketEvent<'_>);
 
     /// A connection is gone: no event follows. There may have been none at all.
     fn on_removed(&self, shard: u32, peer: PeerId);
 }
 
-/// A log, and the shard that it is told.
+/// A log, and the shard that it is given.
 #[derive(Debug)]
 pub(super) struct AttachedLog {
     pub(super) shard: u32,
     pub(super) log: Arc<dyn PacketLog>,
 }
 
-/// The connection to which something happened.
+/// The connection of an event.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct LoggedConnection<'a> {
-    /// The shard of its endpoint: each shard of a server names its connections alone.
+    /// The shard of its endpoint: each shard of a server numbers its connections independently.
     pub shard: u32,
-    /// Its name in the endpoint.
+    /// Its id in the endpoint.
     pub peer: PeerId,
-    /// Which end this is.
+    /// The side that logs.
     pub side: Side,
-    /// Whether it is established, or a client's own on its way. A server's is not while the application has not
+    /// Whether it is established, or a client's own that is connecting. False on a server while the application has not
     /// accepted the client, or has refused it.
     pub is_player: bool,
-    /// The path to the peer at present.
+    /// The current path to the peer.
     pub path: &'a Path,
 }
 
-/// Something that happened to a connection.
+/// A packet event of a connection.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum PacketEvent<'a> {
-    /// A datagram of the handshake leaves: HELLO, OPEN or CRYPTO. An OPEN in clear holds packet 0.
+    /// A datagram of the handshake leaves: HELLO, OPEN or CRYPTO. An OPEN in clear contains packet 0.
     HandshakeSent {
         /// The first byte of the datagram (WIRE.md section 2).
         kind: u8,
@@ -68,7 +68,7 @@ pub enum PacketEvent<'a> {
         /// Its frames.
         frames: LoggedFrames<'a>,
     },
-    /// A packet came that is authentic, new and valid.
+    /// A packet arrived that is authentic, new and valid.
     Received {
         /// Its number.
         number: u64,
@@ -97,26 +97,26 @@ pub enum PacketEvent<'a> {
         number: u64,
         /// Bytes of the datagram.
         bytes: u16,
-        /// How that was found out.
+        /// How the loss was detected.
         trigger: LossTrigger,
     },
     /// Packets that were declared lost had arrived.
     Spurious {
-        /// How many.
+        /// Their number.
         packets: u32,
     },
-    /// Acknowledgements are overdue (probe timeout): the content of packets is sent again.
+    /// Acknowledgements are overdue (probe timeout): the content of packets is retransmitted.
     ProbeTimeout {
-        /// How many packets are suspected lost.
+        /// Number of packets that are suspected lost.
         packets: u32,
-        /// Nothing was heard from the peer for the timeout.
+        /// Nothing was received from the peer for the timeout.
         is_silent: bool,
     },
     /// The state of recovery after an acknowledgement or a loss.
     Metrics(RecoveryMetrics),
     /// The connection has ended.
     Closed {
-        /// Who ended it.
+        /// The side that ended it.
         by: ClosedBy,
         /// The close code.
         code: u64,
@@ -125,13 +125,13 @@ pub enum PacketEvent<'a> {
     },
 }
 
-/// How a loss was found out.
+/// How a loss was detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LossTrigger {
     /// A later packet was acknowledged, and the packet's time has passed (RACK, RFC 8985).
     Time,
-    /// The peer says that it recovered the packet from repair packets.
+    /// The peer reports that it recovered the packet from repair packets.
     RepairedByPeer,
 }
 
@@ -156,7 +156,7 @@ pub struct LoggedFrames<'a> {
     bytes: &'a [u8],
 }
 
-/// A frame, or several that say the same of messages that follow each other. Payloads and tokens are left out.
+/// A frame, or several alike for consecutive messages. Payloads and tokens are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LoggedFrame<'a> {
@@ -166,11 +166,11 @@ pub enum LoggedFrame<'a> {
     Ping,
     /// ACK or ACK_WINDOW.
     Ack {
-        /// How long the acknowledgement was held back.
+        /// Time for which the acknowledgement was held back.
         delay: Duration,
         /// The packets, newest first.
         ranges: Vec<RangeInclusive<u64>>,
-        /// Bytes of reliable messages that the sender of this can still hold; `None` for a whole receive window.
+        /// Bytes of reliable messages that the sender of this frame can still hold; `None` for a whole receive window.
         window: Option<u64>,
     },
     /// REPAIRED.
@@ -191,7 +191,7 @@ pub enum LoggedFrame<'a> {
         channel: u16,
         /// The low bits of the first one's sequence, as the frame has them; at least 14.
         sequence: Option<u32>,
-        /// How many.
+        /// Their number.
         count: u32,
         /// Bytes of all payloads.
         bytes: usize,
@@ -200,9 +200,9 @@ pub enum LoggedFrame<'a> {
     Fragment {
         /// The channel.
         channel: u16,
-        /// As that of messages.
+        /// The low bits of its sequence, as for `Messages`.
         sequence: Option<u32>,
-        /// Where it begins in the message.
+        /// Its offset in the message.
         offset: u32,
         /// Bytes of the fragment.
         bytes: usize,
@@ -223,7 +223,7 @@ pub enum LoggedFrame<'a> {
     },
     /// Any other frame.
     Other {
-        /// Its name in WIRE.md, in small letters.
+        /// Its name in WIRE.md, in lower case.
         name: &'static str,
     },
 }

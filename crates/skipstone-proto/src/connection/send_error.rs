@@ -1,19 +1,19 @@
-//! The reason why a message was not queued.
+//! Why a message was not queued.
 
-/// The reason why a message was not queued.
+/// Why a message was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendError {
-    /// No connection ever had this name.
+    /// No connection ever had this id.
     UnknownPeer,
     /// The connection is not established yet, is closing, or has ended.
     NotConnected,
-    /// No rule of the settings holds this channel.
+    /// No rule of the settings covers this channel.
     NoSuchChannel,
-    /// An inbound rule leaves this channel to the clients.
+    /// An inbound rule reserves this channel for the clients.
     WrongDirection,
     /// The message is longer than the settings, or the channel's queue, allow.
     TooLong {
-        /// Bytes of a message on this channel at most.
+        /// Maximum bytes of a message on this channel.
         bytes_max: usize,
     },
     /// The channel's queue is full.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A message for the members of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BroadcastMessage {
-    /// On which channel.
+    /// Its channel.
     pub channel: u16,
     /// The message, which the members share.
     pub payload: Bytes,
     /// Its id in the events about it.
     pub id: MessageId,
-    /// Members that do not get it: a few, because each member is looked for among them. `None` for none.
+    /// Members that do not receive it: a few, because each member is searched for among them. `None` for none.
     pub except: Option<Arc<[PeerId]>>,
 }
 
@@ -27,14 +27,14 @@ impl BroadcastMessage {
     }
 }
 
-/// Messages for many peers, encoded once. A `Broadcast` can be filled again and again.
+/// Messages for many peers, encoded once. A `Broadcast` can be reused.
 #[derive(Debug, Default)]
 pub struct Broadcast {
     pub(super) loads: Vec<Load>,
     batches: BatchEncoder,
 }
 
-/// Messages that follow each other on a channel, for the same members.
+/// Consecutive messages on a channel, for the same members.
 #[derive(Debug)]
 pub(super) struct Load {
     pub(super) channel: u16,
@@ -50,15 +50,15 @@ pub(super) enum LoadMessages {
 }
 
 impl Load {
-    /// Whether this member, if there is one, does not get the messages.
+    /// Whether this member, if there is one, does not receive the messages.
     pub(super) fn leaves_out(&self, member: Option<PeerId>) -> bool {
         self.except.as_ref().is_some_and(|except| member.is_some_and(|member| except.contains(&member)))
     }
 }
 
 impl Broadcast {
-    /// Replaces the messages by these. Messages for the same members on one channel that follow each other are encoded together, if
-    /// they are short.
+    /// Replaces the messages by these. Consecutive messages for the same members on one channel are encoded together,
+    /// if they are short.
     pub fn fill(&mut self, messages: &[BroadcastMessage]) {
         self.clear();
         let is_short = |message: &BroadcastMessage| message.payload.len() <= BATCH_PAYLOAD_BYTES_MAX;

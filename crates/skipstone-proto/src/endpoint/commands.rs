@@ -15,13 +15,13 @@ use crate::wire::frame::TOKEN_BYTES_MAX;
 use crate::wire::settings::Merging;
 use bytes::Bytes;
 
-/// The reason why no connection was begun.
+/// Why no connection was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {
     /// The token is longer than 1,024 bytes.
     TokenTooLong,
-    /// The endpoint has as many connections as it may.
+    /// The endpoint has its maximum number of connections.
     Full,
     /// This stream already carries a connection.
     SocketInUse,
@@ -39,7 +39,7 @@ impl core::fmt::Display for ConnectError {
 
 impl core::error::Error for ConnectError {}
 
-/// What is left of the smallest datagram that the settings may allow (256 bytes) beside a record of DTLS.
+/// The rest of the smallest datagram that the settings may allow (256 bytes) after the overhead of a DTLS record.
 const PACKET_BYTES_MIN: u16 = 219;
 
 impl Endpoint {
@@ -48,15 +48,14 @@ impl Endpoint {
     /// [`Event::Closed`](crate::connection::event::Event::Closed) follows.
     ///
     /// # Errors
-    /// The token is too long, the endpoint has as many connections as it may, or the path's stream carries a
+    /// The token is too long, the endpoint has its maximum number of connections, or the path's stream carries a
     /// connection.
     pub fn connect(&mut self, now: Time, path: Path, token: &[u8]) -> Result<PeerId, ConnectError> {
         let protection = self.config.suites.clone().map_or(Protection::Plain, Protection::Encrypted);
         self.connect_with(now, path, token, protection)
     }
 
-    /// As [`Endpoint::connect`], with this protection and no other. On a carrier that protects
-    /// it is always plain.
+    /// As [`Endpoint::connect`], with exactly this protection. On a carrier that encrypts it is always plain.
     ///
     /// # Errors
     /// As [`Endpoint::connect`].
@@ -93,8 +92,8 @@ impl Endpoint {
         Ok(peer)
     }
 
-    /// Accepts a client that requested a connection. False if the client is no longer waiting, or if every place is taken
-    /// meanwhile, or every place of its network: then the client is refused with [`code::FULL`], and
+    /// Accepts a client that requested a connection. False if the client is no longer waiting, or if every place, or
+    /// every place of its network, has been taken meanwhile: then the client is refused with [`code::FULL`], and
     /// [`Event::Closed`](crate::connection::event::Event::Closed) follows.
     pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
         let waiting = self.slots.connection(peer).filter(|connection| connection.waits_to_be_accepted());
@@ -120,7 +119,7 @@ impl Endpoint {
         self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
     }
 
-    /// Whether this endpoint has, or had, a connection of this name.
+    /// Whether this endpoint has, or had, a connection with this id.
     pub fn knew(&self, peer: PeerId) -> bool {
         self.slots.was(peer)
     }
@@ -134,12 +133,12 @@ impl Endpoint {
         }
     }
 
-    /// Queues a message. `id` is the caller's name for it, echoed in receipts.
+    /// Queues a message. `id` is the caller's id for it, echoed in receipts.
     ///
     /// # Errors
-    /// There is no such peer, its connection is not established, no rule holds the channel, the message is too long, or
-    /// the channel's queue is full. Nothing is queued then. If the channel's rule is to disconnect, a full queue also
-    /// ends the connection.
+    /// There is no such peer, its connection is not established, no rule covers the channel, the message is too long,
+    /// or the channel's queue is full. Nothing is queued then. If the channel's rule is to disconnect, a full queue
+    /// also ends the connection.
     pub fn send(
         &mut self,
         now: Time,
@@ -151,7 +150,7 @@ impl Endpoint {
         self.submit(now, peer, channel, Submission { payload, id, age: Duration::ZERO })
     }
 
-    /// As [`Endpoint::send`], for a message that is already late: an answer to a message that came with this age in
+    /// As [`Endpoint::send`], for a message that is already late: an answer to a message that had this age in
     /// [`Event::Message`](crate::connection::event::Event::Message), or the forwarded message itself. Late messages are
     /// sent in copies, so that they are not lost again.
     ///
@@ -164,9 +163,9 @@ impl Endpoint {
         self.act_on(now, peer.index, |connection, cx| Ok((connection.send(cx, channel, message)?, ())))
     }
 
-    /// As [`Endpoint::submit`], for a message that was already reported to the application as accepted. A message for
-    /// which there is no room is given up with an event, if its channel is reliable or has receipts. A message whose
-    /// connection has ended is dropped.
+    /// As [`Endpoint::submit`], for a message that was already reported to the application as accepted. A message that
+    /// does not fit is given up with an event, if its channel is reliable or has receipts. A message whose connection
+    /// has ended is dropped.
     pub fn submit_accepted(&mut self, now: Time, peer: PeerId, channel: u16, message: Submission) {
         if self.slots.find(peer).is_some() {
             let messages = core::iter::once(message);
@@ -188,8 +187,8 @@ impl Endpoint {
         self.ready.unflushed.clear();
     }
 
-    /// Adds a peer to a group. False if there is no such connection, or it was a member already. Everyone's group takes
-    /// peers only if the configuration says so.
+    /// Adds a peer to a group. False if there is no such connection, or it was a member already.
+    /// [`Group::EVERYONE`](super::Group::EVERYONE) accepts peers only if the configuration says so.
     pub fn join(&mut self, peer: PeerId, group: Group) -> bool {
         let Some(slot) = self.slots.find(peer) else { return false };
         if group == Group::EVERYONE && self.config.everyone == Everyone::ByCommand {
@@ -203,7 +202,7 @@ impl Endpoint {
         is_new
     }
 
-    /// Takes a peer out of a group.
+    /// Removes a peer from a group.
     pub fn leave(&mut self, peer: PeerId, group: Group) {
         let Some(slot) = self.slots.find(peer) else { return };
         if group != Group::EVERYONE {
@@ -231,8 +230,8 @@ impl Endpoint {
         }
     }
 
-    /// Tells the endpoint how long a datagram the session of this number takes from now on: what WebTransport calls
-    /// `maxDatagramSize`. Longer packets would vanish. At least 219 bytes, which is the least setting less the longest record.
+    /// Sets the maximum datagram length of the session with this number from now on: WebTransport's `maxDatagramSize`.
+    /// Longer packets would be lost. At least 219 bytes, which is the least setting less the longest record.
     pub fn set_packet_bytes_max(&mut self, socket: u32, bytes: u16) {
         let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
         let Some(connection) = self.slots.at(index).and_then(|slot| slot.connection.as_mut()) else { return };
@@ -250,13 +249,13 @@ impl Endpoint {
         self.config.is_server = false;
     }
 
-    /// Begins no further handshake on unbound paths: a HELLO is dropped, so that the client repeats it. Whoever has a
-    /// cookie may still connect, because a server that follows would not know the cookie.
+    /// Accepts no further handshake on unbound paths: a HELLO is dropped, so that the client repeats it. A client with
+    /// a cookie may still connect, because the next server would not know the cookie.
     pub fn stop_inviting(&mut self) {
         self.is_inviting = false;
     }
 
-    /// Encrypted handshakes of clients under way, which [`Endpoint::stop_inviting`] lets come to their end.
+    /// Encrypted handshakes of clients in progress, which [`Endpoint::stop_inviting`] allows to complete.
     pub fn handshake_count(&self) -> usize {
         self.pending_handshakes.count()
     }

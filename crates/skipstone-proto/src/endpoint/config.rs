@@ -17,13 +17,14 @@ pub struct Config {
     pub is_server: bool,
     /// The protocol settings of a server and its clients.
     pub settings: Settings,
-    /// Merging of this side; `None` for that of the settings.
+    /// Merging on this side; `None` for that of the settings.
     pub merging: Option<Merging>,
-    /// How long a handshake may take, the application's decision included: 1 ms to 1 hour.
+    /// Time limit of a handshake, the application's decision included: 1 ms to 1 hour.
     pub handshake_timeout: Duration,
-    /// Players at once, at least 1: established connections, and those that this endpoint began. A client that comes, or is accepted,
-    /// when every place is taken is refused with [`code::FULL`](crate::code::FULL). What is closing, was refused, or waits to be
-    /// accepted takes no place. With shards, a connection id has room for fewer: half of 2^24 shared among all.
+    /// Maximum number of players, at least 1: established connections, and those that this endpoint began. A client
+    /// that connects, or is accepted, when every place is taken is refused with [`code::FULL`](crate::code::FULL).
+    /// Connections that are closing, were refused, or wait to be accepted do not count. With shards, connection ids
+    /// allow fewer: the shards share half of 2^24.
     pub connections_max: u32,
     /// Players of one [`Network`](crate::Network) at most, those behind a proxy by their own addresses. Further clients of it are
     /// refused with [`code::FULL`](crate::code::FULL), and counted as [`DropReason::NetworkFull`](crate::DropReason::NetworkFull).
@@ -34,28 +35,28 @@ pub struct Config {
     pub congestion: Congestion,
     /// This endpoint's shard among several endpoints behind one port.
     pub shard: Shard,
-    /// Encrypted suites: those that a server lets clients choose from, and what [`super::Endpoint::connect`] asks for.
+    /// Encrypted suites: those that a server offers to clients, and those that [`super::Endpoint::connect`] requests.
     pub suites: Option<Arc<dyn Suites>>,
-    /// Whether a server accepts clients without encryption. For a stream, its carrier decides about encryption.
+    /// Whether a server accepts clients without encryption. On a stream, the carrier determines the encryption.
     pub allows_plain: bool,
     /// How peers become members of [`Group::EVERYONE`](super::Group::EVERYONE).
     pub everyone: Everyone,
-    /// Whether a client asks for its server's time now and then: [`super::Endpoint::server_time`].
+    /// Whether a client queries its server's time regularly: [`super::Endpoint::server_time`].
     pub follows_server_time: bool,
-    /// Bytes per second to each peer at most, IP headers included, at least 1,000; `None` without a limit.
+    /// Maximum bytes per second to each peer, IP headers included, at least 1,000; `None` without a limit.
     /// Acknowledgements, handshakes and probes always leave, and the messages after them wait for longer.
     pub bandwidth_max_per_peer: Option<u64>,
     /// The same for all peers of this endpoint together. Peers with messages take turns.
     pub bandwidth_max: Option<u64>,
     /// Limits on what a client accepts. The client sends them to its server, which never sends more, whatever its
-    /// settings say.
+    /// settings.
     pub limits: Limits,
-    /// A server's limits on what clients may send, per channel.
+    /// A server's limits on clients' messages, per channel.
     pub inbound: Arc<[InboundRule]>,
     /// Limits on the memory that peers make this endpoint hold.
     pub memory: MemoryBudget,
-    /// What takes the packet events of all connections, if anything does. Needs the feature `packet-log`, without which it is
-    /// an error.
+    /// Receiver of the packet events of all connections, if any. Needs the feature `packet-log`, without which it is an
+    /// error.
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
@@ -79,8 +80,8 @@ impl Default for MemoryBudget {
     }
 }
 
-/// Memory that a server may ask a client to hold unless the client configures other limits: enough for every default,
-/// and no danger to a player's machine.
+/// Memory that a server may make a client hold unless the client configures other limits: enough for every default, and
+/// harmless for a player's machine.
 const CLIENT_LIMITS: Limits =
     Limits { message_bytes_max: 64 << 20, window_bytes: 72 << 20, datagram_bytes_max: Limits::NONE.datagram_bytes_max };
 
@@ -90,7 +91,7 @@ pub enum Everyone {
     /// With their `Connected` event, when it is polled.
     #[default]
     ByEvent,
-    /// With [`super::Endpoint::join`]: for an application that receives events later than they are polled.
+    /// With [`super::Endpoint::join`], for an application that receives events later than they are polled.
     ByCommand,
 }
 

@@ -1,14 +1,14 @@
-//! Why a configuration is refused: the field, its value, its range, and the remedy.
+//! Errors of a configuration: the field, its value, its range, and the remedy.
 
 use crate::wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode};
 use core::fmt;
 use core::ops::RangeInclusive;
 
-/// The reason why a [`Config`](super::Config) is refused.
+/// Why a [`Config`](super::Config) is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConfigError {
-    /// A field lies outside its range.
+    /// A field is out of its range.
     OutOfRange {
         /// The field as it is written in the source, such as `settings.channels[2].weight`.
         field: String,
@@ -24,15 +24,14 @@ pub enum ConfigError {
         /// Number of rules in the table.
         rules: usize,
     },
-    /// Two rules of the channel table hold the same channel.
+    /// Two rules of the channel table cover the same channel.
     OverlappingRules {
         /// Places of the two rules in `settings.channels`.
         rules: [usize; 2],
         /// Their channels.
         channels: [RangeInclusive<u16>; 2],
     },
-    /// A rule's redundancy is `Repeat`, by itself or from the settings, and its mode delivers nothing that could be
-    /// repeated.
+    /// A rule's redundancy is `Repeat`, its own or that of the settings, and its delivery mode does not allow repeats.
     CannotRepeat {
         /// The rule's place in `settings.channels`.
         rule: usize,
@@ -41,12 +40,12 @@ pub enum ConfigError {
         /// Its mode.
         mode: DeliveryMode,
     },
-    /// Two inbound rules hold the same channel.
+    /// Two inbound rules cover the same channel.
     OverlappingInboundRules {
         /// Places of the two rules in `inbound`.
         rules: [usize; 2],
     },
-    /// An inbound rule would drop messages of a reliable channel, whose senders know them as delivered.
+    /// An inbound rule would drop messages of a reliable channel, which their senders would consider delivered.
     CannotDrop {
         /// The rule's place in `inbound`.
         rule: usize,
@@ -57,18 +56,18 @@ pub enum ConfigError {
     ChannelTableTooLong {
         /// Bytes of the packet's frame.
         bytes: usize,
-        /// Bytes that the first datagrams of a connection have for it.
+        /// Bytes available for it in the first datagrams of a connection.
         bytes_max: usize,
     },
 }
 
 impl ConfigError {
-    /// A field lies outside its range.
+    /// A field is out of its range.
     pub fn out_of_range(field: impl Into<String>, value: impl fmt::Debug, range: impl Into<String>) -> Self {
         ConfigError::OutOfRange { field: field.into(), value: format!("{value:?}"), range: range.into() }
     }
 
-    /// Two rules of the channel table hold the same channel.
+    /// Two rules of the channel table cover the same channel.
     pub(super) fn overlapping(rules: [usize; 2], table: &[ChannelRule]) -> Self {
         ConfigError::OverlappingRules { rules, channels: rules.map(|rule| table[rule].first..=table[rule].last) }
     }
@@ -118,7 +117,7 @@ impl fmt::Display for ConfigError {
 
 impl core::error::Error for ConfigError {}
 
-/// A range of channels in words.
+/// A range of channels as text.
 pub(super) struct Channels<'a>(pub(super) &'a RangeInclusive<u16>);
 
 impl fmt::Display for Channels<'_> {

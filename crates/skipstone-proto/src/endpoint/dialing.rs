@@ -41,7 +41,8 @@ impl Endpoint {
         true
     }
 
-    /// Gives a client whose server has forgotten its handshake another id and another nonce, by which it begins anew.
+    /// Gives a client whose server has forgotten its handshake another id and another nonce, with which it starts
+    /// again.
     pub(super) fn begin_anew(&mut self, now: Time, index: u32) {
         let id = self.directory.ids.assign_spare(&mut self.secrets.rng, index);
         let nonce = self.secrets.rng.number();

@@ -1,4 +1,4 @@
-//! An endpoint: all connections behind one or more sockets, clients' and servers' alike.
+//! An endpoint: all connections behind one or more sockets, of clients and servers.
 //!
 //! The contract: any call, in any order, with a time that does not go back. After any `handle_*` or command, poll
 //! [`Endpoint::poll_transmit`] and [`Endpoint::poll_event`] until they are empty, and call

@@ -25,7 +25,7 @@ impl Endpoint {
         self.poll_connections(now, buffer)
     }
 
-    /// Answers to strangers and packets of connections take turns.
+    /// Stateless answers and packets of connections take turns.
     #[cold]
     fn poll_beside_replies(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
         if self.replies.is_connections_turn()
@@ -96,7 +96,7 @@ impl Endpoint {
         self.charge_share(now, reply);
     }
 
-    /// Does what is due by now.
+    /// Handles all work that is due by now.
     pub fn handle_timeout(&mut self, now: Time) {
         self.handle_costly(now);
         while let Some(index) = self.wheel.pop_due(now) {
@@ -126,8 +126,8 @@ impl Endpoint {
         self.share.as_ref().map_or(due, |share| due.min(share.due()))
     }
 
-    /// A hint: in a round through many connections, this one's turn is soon. The hint only brings its memory into the
-    /// processor's caches earlier.
+    /// A hint: in a round through many connections, this one's turn is soon. The hint only prefetches its memory into
+    /// the processor's caches.
     pub fn prefetch(&self, peer: PeerId, step: Step) {
         self.slots.prefetch(peer.index, step);
     }

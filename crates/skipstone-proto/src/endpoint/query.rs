@@ -1,7 +1,7 @@
 //! Queries of server browsers, answered without a connection and without any state. WIRE.md sections 2.9 and 2.10.
 //!
-//! No query is answered unless the application sets an answer, and never with more bytes than the query: nobody can use
-//! a server to send a third host more than was sent to the server (no amplification).
+//! No query is answered unless the application sets an answer, and never with more bytes than the query, so a server
+//! cannot be used for amplification.
 
 use super::answer::ANSWER_BYTES_BESIDE;
 use super::state::Endpoint;
@@ -13,8 +13,7 @@ pub use crate::wire::datagram::QUERY_BYTES_MIN;
 use crate::wire::datagram::{self, Datagram};
 use bytes::Bytes;
 
-/// Bytes of an application's answer at most: a question of 1,200 bytes, which every path carries, is long enough for
-/// it.
+/// Maximum bytes of an application's answer: a query of 1,200 bytes is long enough for it.
 pub const QUERY_PAYLOAD_BYTES_MAX: usize = BASE_BYTES as usize - ANSWER_BYTES_BESIDE;
 
 /// An answer to queries is longer than [`QUERY_PAYLOAD_BYTES_MAX`].
@@ -33,7 +32,7 @@ impl core::fmt::Display for QueryPayloadTooLong {
 
 impl core::error::Error for QueryPayloadTooLong {}
 
-/// A server's answer to a query, as its datagram brings it.
+/// A server's answer to a query, decoded from its datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodedAnswer<'a> {
     /// Nonce of the query.
@@ -56,7 +55,7 @@ impl<'a> DecodedAnswer<'a> {
     }
 }
 
-/// Fills the buffer with a QUERY, which asks a server for an answer no longer than itself.
+/// Fills the buffer with a QUERY, which requests an answer no longer than itself.
 ///
 /// # Panics
 /// If the buffer is shorter than [`QUERY_BYTES_MIN`].

@@ -19,6 +19,6 @@ pub(super) enum Rest {
     Nothing,
     /// Messages, and frames that leave with them.
     Messages,
-    /// Anything: the connection wrote a control packet only.
+    /// Possibly more: the connection wrote only a control packet.
     Any,
 }

@@ -1,4 +1,4 @@
-//! The cookie that proves a client's address without the server keeping anything. WIRE.md section 2.2.
+//! The cookie that proves a client's address without state on the server. WIRE.md section 2.2.
 
 use super::secret_rng::write_address;
 use crate::time::{Duration, Time};
@@ -7,7 +7,7 @@ use core::net::SocketAddr;
 use siphasher::sip128::{Hasher128, SipHasher24};
 use std::hash::Hasher;
 
-/// Makes and checks cookies under a secret of its own.
+/// Creates and verifies cookies with a secret key.
 #[derive(Clone)]
 pub struct CookieKey {
     secret: [u8; 16],
@@ -26,7 +26,7 @@ pub struct Claim<'a> {
     pub version: u16,
     /// Suite agreed on.
     pub suite: u8,
-    /// The client's offer, as the server read it: nobody on the path removed anything from it.
+    /// The client's offer as the server received it, so that an attacker on the path cannot remove anything from it.
     pub offer: &'a [u8],
 }
 
@@ -54,7 +54,7 @@ impl CookieKey {
         u64::from(age) <= LIFETIME.as_secs() && self.is_own(claim, cookie)
     }
 
-    /// Whether the cookie was made for this claim, however long ago.
+    /// Whether the cookie was made for this claim, regardless of its age.
     pub fn is_own(&self, claim: &Claim<'_>, cookie: &[u8; COOKIE_BYTES]) -> bool {
         let mac = self.mac(issued(cookie), claim);
         // Without an early exit, so that the time it takes says nothing.

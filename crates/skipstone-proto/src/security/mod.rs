@@ -1,7 +1,7 @@
-//! Sealing and opening of packets, and the handshake bytes that lead there. WIRE.md sections 2.4 and 3.
+//! Sealing and opening of packets, and the handshake bytes before that. WIRE.md sections 2.4 and 3.
 //!
-//! The plain suite lives here. Encrypted suites live outside the core, behind [`Session`], because they draw entropy
-//! and clocks of their own.
+//! The plain suite lives here. Encrypted suites are outside the core, behind [`Session`], because they need entropy and
+//! a clock.
 
 pub mod cookie;
 pub mod plain;
@@ -15,12 +15,12 @@ pub use plain::Plain;
 pub use session::{HANDSHAKE_COST, Session, Suites};
 use std::sync::Arc;
 
-/// How a client wants its packets to be protected. A client never falls back from one protection to the other.
+/// The protection that a client requests. A client never falls back from one protection to the other.
 #[derive(Clone, Debug)]
 pub enum Protection {
     /// In clear.
     Plain,
-    /// By one of these suites.
+    /// Encrypted, by one of these suites.
     Encrypted(Arc<dyn Suites>),
 }
 
@@ -81,8 +81,8 @@ impl Security {
         }
     }
 
-    /// Whether the datagram that was refused last is a duplicate, see [`Session::was_replay`]. Packets in clear are told
-    /// apart by their numbers, once they are open.
+    /// Whether the datagram that was refused last is a duplicate, see [`Session::was_replay`]. Duplicates in clear are
+    /// detected by their numbers, once they are open.
     pub fn was_replay(&self) -> bool {
         match self {
             Security::Plain(_) => false,

@@ -52,8 +52,8 @@ impl Plain {
         (self.tag(&datagram[..end], number) == datagram[end..]).then_some(header..end)
     }
 
-    /// A CRC notices damage, at a tenth of the cost of a hash of everything; the hash of it and of the whole number
-    /// cannot be guessed by an attacker that does not see the packets (off-path).
+    /// A CRC detects damage, at a tenth of the cost of a hash over the whole datagram; an off-path attacker, who does
+    /// not see the packets, cannot guess the hash over the CRC and the whole number.
     fn tag(&self, datagram: &[u8], number: u64) -> [u8; TAG_BYTES] {
         let mut covered = [0; 12];
         covered[..8].copy_from_slice(&number.to_be_bytes());

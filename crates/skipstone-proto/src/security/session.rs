@@ -1,36 +1,36 @@
-//! The interface of an encrypted suite, which lives outside the core and is plugged in.
+//! The interface of an encrypted suite, which is outside the core.
 
 use crate::cost::Cost;
 use crate::time::Time;
 use core::ops::Range;
 
-/// Encrypted suites, plugged in from outside the core. A client's suites hold its trusted identities, a server's suites
-/// hold its own identity.
+/// Encrypted suites, implemented outside the core. A client's suites contain its trusted identities, a server's suites
+/// its own identity.
 pub trait Suites: Send + Sync + core::fmt::Debug {
     /// A bit set of the suites, without that in clear ([`crate::wire::datagram::SUITE_TLS_1_3`] and the like).
     fn offered(&self) -> u8;
 
-    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be made. The
-    /// transcript is everything in HELLO and CHALLENGE that decided something (WIRE.md section 2.3); the session fails
-    /// if the peer has seen another.
+    /// A client's session of this suite, which has its first flight to send; `None` if it cannot be created. The
+    /// transcript is every field of HELLO and CHALLENGE that affects the outcome (WIRE.md section 2.3); the session
+    /// fails if the peer has seen another.
     fn client(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
 
     /// A server's session of this suite, for a client whose address is proven.
     fn server(&self, now: Time, suite: u8, transcript: &[u8]) -> Option<Box<dyn Session>>;
 
-    /// What a server's handshake costs: above all the signature.
+    /// The cost of a server's handshake: above all the signature.
     fn handshake_cost(&self) -> Cost {
         HANDSHAKE_COST
     }
 }
 
-/// A handshake with ECDSA: the signature, the exchange of keys and what is around them.
+/// A handshake with ECDSA: the signature, the key exchange and their overhead.
 pub const HANDSHAKE_COST: Cost = Cost::micros(300);
 
 /// One end of an encrypted session between two peers.
 ///
-/// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room behind the plaintext and has none of
-/// its own in front of it but the datagram's header.
+/// Sealing happens in place: the caller leaves [`Session::overhead`] bytes of room after the plaintext, and the
+/// datagram's header directly before it.
 pub trait Session: Send {
     /// Whether packets can be sealed and opened. An established session stays established.
     fn is_established(&self) -> bool;
@@ -39,23 +39,23 @@ pub trait Session: Send {
     /// or the peer gave up.
     fn failure(&self) -> Option<&str>;
 
-    /// A count that grows with each part of the handshake by which the peer has proven that it has the handshake's keys.
+    /// A count that grows with each part of the handshake that proves that the peer has the handshake's keys.
     fn progress(&self) -> u64 {
         u64::from(self.is_established())
     }
 
-    /// Whether a part of the handshake that is still to come takes this side's signature.
+    /// Whether a later part of the handshake needs this side's signature.
     fn will_sign(&self) -> bool {
         false
     }
 
-    /// Bytes that the session holds while its handshake is under way, approximately.
+    /// Approximate bytes that the session holds during its handshake.
     fn handshake_bytes(&self) -> usize {
         16_384
     }
 
     /// Handles the peer's handshake bytes from one datagram. Returns `false` if they are invalid; the connection then
-    /// goes on waiting.
+    /// continues to wait.
     fn handle_handshake(&mut self, now: Time, bytes: &[u8]) -> bool;
 
     /// Handles timers that are due by now, such as the retransmission of a flight.
@@ -65,8 +65,8 @@ pub trait Session: Send {
     /// nothing to send now. Established sessions too may have handshake bytes to send.
     fn poll_handshake(&mut self, buffer: &mut [u8]) -> Option<usize>;
 
-    /// Begins to fetch the keys into the processor's caches: a packet comes or leaves soon. The session itself is
-    /// there.
+    /// Prefetches the keys into the processor's caches: a packet arrives or leaves soon. The session itself is cached
+    /// already.
     fn prefetch(&self) {}
 
     /// When to call [`Session::handle_timeout`]; [`Time::NEVER`] if nothing waits.
@@ -82,8 +82,8 @@ pub trait Session: Send {
     /// sealed by the peer or was damaged.
     fn open(&mut self, datagram: &mut [u8], header: usize) -> Option<Range<usize>>;
 
-    /// Whether the last datagram that [`Session::open`] refused bears the number of one that it has opened: a duplicate of
-    /// the network's, as a rule. For statistics alone, as nobody has checked who wrote it.
+    /// Whether the last datagram that [`Session::open`] refused bears the number of one that it has opened: most often
+    /// a duplicate made by the network. For statistics only, because the datagram is not authenticated.
     fn was_replay(&self) -> bool {
         false
     }

@@ -14,18 +14,18 @@ use crate::wire::varint;
 pub enum Frame<'a> {
     /// One or more bytes that mean nothing.
     Padding,
-    /// Asks for an acknowledgement, and says nothing else.
+    /// Asks for an acknowledgement, without other content.
     Ping,
     /// ACK or ACK_WINDOW (section 4.1).
     Ack(Ack<'a>),
-    /// A client introduces itself to the application.
+    /// A client identifies itself to the application.
     Connect {
         /// The application's, [`TOKEN_BYTES_MAX`] at most.
         token: &'a [u8],
         /// The client's limits, still encoded (section 5).
         limits: &'a [u8],
     },
-    /// A server's application agreed.
+    /// A server's application accepted the client.
     Accept {
         /// The server's connection id, not 0.
         source: u32,
@@ -45,12 +45,12 @@ pub enum Frame<'a> {
     Repaired(Repaired<'a>),
     /// A repair symbol, to the end of the packet (section 4.4).
     Repair(Repair<'a>),
-    /// The messages of this packet should have come so many ms earlier (section 4.5).
+    /// The messages of this packet are late (section 4.5).
     Late {
-        /// By how much, in ms.
+        /// Their lateness, in ms.
         age_ms: u64,
     },
-    /// A challenge that the peer at this address answers with a PATH_RESPONSE.
+    /// A challenge, which the peer at this address answers with a PATH_RESPONSE.
     PathChallenge {
         /// Random.
         token: u64,

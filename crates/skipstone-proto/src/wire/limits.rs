@@ -12,14 +12,14 @@ use crate::wire::settings::{
 pub struct Limits {
     /// Bytes of a message.
     pub message_bytes_max: u32,
-    /// Bytes of reliable messages that are held: at least 1,024.
+    /// Bytes of reliable messages that this side holds: at least 1,024.
     pub window_bytes: u32,
     /// Bytes of a datagram of UDP: 256 to 65,507.
     pub datagram_bytes_max: u16,
 }
 
 impl Limits {
-    /// None beside the server's settings.
+    /// No limits in addition to the server's settings.
     pub const NONE: Limits =
         Limits { message_bytes_max: u32::MAX, window_bytes: u32::MAX, datagram_bytes_max: *DATAGRAM_BYTES.end() };
 
@@ -42,7 +42,7 @@ impl Limits {
         self.window_bytes >= WINDOW_BYTES_MIN && DATAGRAM_BYTES.contains(&self.datagram_bytes_max)
     }
 
-    /// Encodes every limit that there is.
+    /// Encodes every limit that is set.
     pub fn encode(&self) -> Vec<u8> {
         let mut entries = Entries::default();
         let numbers = [
@@ -80,14 +80,14 @@ impl Limits {
     }
 }
 
-/// The longest message that takes no more of the window than this.
+/// The longest message that occupies no more of the window than this.
 fn longest_in(window_bytes: u32) -> u32 {
     let rest = u64::from(window_bytes).saturating_sub(window_cost(0));
     // A message of n bytes takes n + n/16 of the rest, rounded down.
     (rest * 16 / 17) as u32
 }
 
-/// A window holds something.
+/// The least window.
 pub const WINDOW_BYTES_MIN: u32 = 1_024;
 
 #[cfg(test)]

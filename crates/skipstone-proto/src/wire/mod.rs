@@ -1,6 +1,6 @@
-//! The wire codec: every byte that two endpoints exchange, as WIRE.md has it. Decoding borrows from the datagram,
-//! allocates nothing (but for [`settings`]) and panics on no input; encoding writes into a buffer of the caller.
-//! Sealing, state and rules that need a connection to check do not live here.
+//! The wire codec: every byte that two endpoints exchange, by WIRE.md. Decoding borrows from the datagram, allocates
+//! nothing (except for [`settings`]) and panics on no input; encoding writes into a buffer of the caller. Sealing,
+//! state and rules that need a connection are elsewhere.
 
 pub mod ack;
 pub mod cursor;
@@ -18,7 +18,7 @@ pub mod repair;
 pub mod settings;
 pub mod varint;
 
-/// Malformed input. Says that decoding stopped caring; carries no data.
+/// Malformed input: decoding stopped. It carries no data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed;
 

@@ -1,20 +1,21 @@
-//! The redundancy that protects against loss, as the settings and the channel table state it (WIRE.md section 5). The
-//! sender's behaviour is in `redundancy` and `connection`.
+//! The redundancy against loss in the settings and the channel table (WIRE.md section 5). The sender's behaviour is in
+//! `redundancy` and `connection`.
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
 
-/// The protection of a connection, or of a channel, against loss besides retransmission.
+/// The protection of a connection, or of a channel, against loss, in addition to retransmission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum RedundancyMode {
     /// Lost content is retransmitted once, and nothing else.
     Off,
     /// No repair packets; lost content is retransmitted in several copies, a few milliseconds apart.
     Lean,
-    /// Repair packets as the path's losses ask for: none on a path that loses nothing. Copies as in `Lean`.
+    /// Repair packets according to the path's measured losses: none on a path without loss. Copies as in `Lean`.
     #[default]
     Adaptive,
-    /// A block code: after `sources` packets, `repairs` repair packets, whatever the path loses. Copies as in `Lean`.
+    /// A block code: after `sources` packets, `repairs` repair packets, regardless of the path's losses. Copies as in
+    /// `Lean`.
     Fixed {
         /// Packets in a block, at least 1; together with `repairs` at most 64.
         sources: u8,
@@ -22,10 +23,10 @@ pub enum RedundancyMode {
         repairs: u8,
     },
     /// For small urgent messages, such as a player's inputs: no repair packets; each packet with new messages also
-    /// holds those of the packets before it that are neither acknowledged nor known to be lost, so a lost message
-    /// arrives with the next packet. Within the budget, and in every delivery mode but `ReliableSequenced`, where a
-    /// newer message replaces an older one. On unreliable channels this is the only redundancy; on reliable ones the
-    /// rest is as `Lean`.
+    /// contains those of the packets before it that are neither acknowledged nor known to be lost, so a lost message
+    /// arrives with the next packet. This is limited by the budget, and applies to every delivery mode except
+    /// `ReliableSequenced`, where a newer message replaces an older one. On unreliable channels this is the only
+    /// redundancy; reliable ones have the copies of `Lean` as well.
     Repeat {
         /// Packets with new messages that the next one repeats: 1 to 8.
         bursts: u8,
@@ -44,9 +45,9 @@ impl RedundancyMode {
         }
     }
 
-    /// The least [`Redundancy::budget_percent`] that the mode can work with: that of a block code, whose repairs would be
-    /// dropped otherwise. A repair is as long as the longest packet of its block with a header of its own, so a quarter
-    /// more than the ratio is wanted. Other modes make do with what there is.
+    /// The least [`Redundancy::budget_percent`] with which the mode works: that of a block code, whose repairs would be
+    /// dropped otherwise. A repair is as long as the longest packet of its block and has a header of its own, so it
+    /// needs a quarter more than the ratio. Other modes work within any budget.
     pub const fn budget_percent_min(self) -> u16 {
         match self {
             RedundancyMode::Fixed { sources, repairs } if sources > 0 => {
@@ -91,7 +92,7 @@ impl RedundancyMode {
 pub struct Redundancy {
     /// The mode of protection.
     pub mode: RedundancyMode,
-    /// Bytes of repair packets and copies, in percent of the bytes of the packets that they protect: never more.
+    /// Maximum bytes of repair packets and copies, in percent of the bytes of the packets that they protect.
     pub budget_percent: u16,
 }
 
@@ -112,9 +113,9 @@ impl Redundancy {
     }
 }
 
-/// Source and repair packets of a block, at most.
+/// Maximum number of source and repair packets of a block.
 pub const BLOCK_MAX: u16 = 64;
-/// Packets that a packet repeats, at most.
+/// Maximum number of packets that a packet repeats.
 pub const BURSTS_MAX: u8 = 8;
-/// Bytes of a mode, at most.
+/// Maximum bytes of an encoded mode.
 pub(super) const MODE_BYTES_MAX: usize = 3;

@@ -1,4 +1,4 @@
-//! The settings in an ACCEPT, which both sides keep (WIRE.md section 5).
+//! The settings in an ACCEPT, which both sides follow (WIRE.md section 5).
 
 mod rules;
 
@@ -20,23 +20,23 @@ pub struct Settings {
     pub idle_timeout: Duration,
     /// A client that received nothing for this long sends a PING: 100 ms to a day, in whole ms.
     pub keepalive: Duration,
-    /// How long an acknowledgement may be held back while losses are feared: a day at most, in whole µs. On a stream it is
-    /// 100 ms.
+    /// How long an acknowledgement may be held back while losses are possible: a day at most, in whole µs. On a stream
+    /// it is 100 ms.
     pub ack_delay: Duration,
-    /// How long an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section 4.1): a day at most,
-    /// in whole µs. If it is less than `ack_delay`, that holds.
+    /// How long an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section 4.1): a day at
+    /// most, in whole µs. If it is less than `ack_delay`, `ack_delay` applies.
     pub ack_delay_max: Duration,
-    /// Bytes of a message, at most.
+    /// Maximum bytes of a message.
     pub message_bytes_max: u32,
     /// Bytes of reliable messages that a receiver holds, at least `message_bytes_max`.
     pub window_bytes: u32,
-    /// Bytes of a datagram at most: 256 to 65,507. Streams have packets of their own size.
+    /// Maximum bytes of a datagram: 256 to 65,507. Streams have packets of their own size.
     pub datagram_bytes_max: u16,
     /// The time at which the client sends queued messages.
     pub merging: Merging,
-    /// The channel table, [`CHANNEL_RULES_MAX`] at most: the first rule that holds a channel rules it.
+    /// The channel table, at most [`CHANNEL_RULES_MAX`] rules: the first rule that covers a channel applies.
     pub channels: Vec<ChannelRule>,
-    /// The protection against loss besides retransmission, where the channel's rule sets none.
+    /// The protection against loss in addition to retransmission, where the channel's rule sets none.
     pub redundancy: Redundancy,
 }
 
@@ -57,7 +57,7 @@ impl Default for Settings {
     }
 }
 
-/// The receive window that a reliable message of this length takes, in bytes. WIRE.md section 4.1.
+/// The receive window that a reliable message of this length occupies, in bytes. WIRE.md section 4.1.
 pub const fn window_cost(bytes: usize) -> u64 {
     (bytes + bytes / 16 + 64) as u64
 }
@@ -175,7 +175,7 @@ impl Settings {
 pub enum Merging {
     /// At once.
     Immediate,
-    /// So long after the first message that waits, or when a datagram is full: a day at most, in whole µs.
+    /// This long after the first message that waits, or when a datagram is full: a day at most, in whole µs.
     After(Duration),
     /// Whenever the application flushes.
     Flush,
@@ -210,11 +210,11 @@ const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;
 const ID_ACK_DELAY_MAX: u64 = 10;
 
-/// Idle timeout and keepalive are at least so long: no server's settings make its clients ping more often than that.
+/// Minimum of idle timeout and keepalive: no server's settings make its clients ping more often.
 pub const SILENCE_MIN: Duration = Duration::from_millis(100);
-/// Times of the settings are at most so long.
+/// Maximum of the times in the settings.
 pub const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// Bytes of a datagram, at least and at most.
+/// Minimum and maximum bytes of a datagram.
 pub const DATAGRAM_BYTES: RangeInclusive<u16> = 256..=65_507;
 
 #[cfg(test)]
