@@ -1,4 +1,4 @@
-//! Commands and flags of features that this build was made without: they say so, rather than that nobody knows them.
+//! Commands and flags of features that this build lacks: they report that, instead of an unknown command.
 
 use skipstone_lab::report::{Exit, output};
 

@@ -43,13 +43,13 @@ enum ToolCommand {
     /// A process of a real comparison
     #[command(hide = true)]
     CompareEnd { task: String },
-    /// Compare two results of `compare`, and say which differences are beyond the noise; or draw one of them
+    /// Compare two results of `compare`, and list the differences beyond the noise; or plot one of them
     Report(compare::two_runs::ReportArguments),
     /// Show what a recording of a game's traffic contains; `compare` plays it
     Record(recording::command::RecordArguments),
     /// Draw hundreds of paths and workloads, run them in virtual time, and judge each by the same rules
     Sweep(sweep::SweepArguments),
-    /// Measure the CPU cost of a server over real sockets, compared with other transports
+    /// Measure the CPU cost of a server over real sockets, in comparison with other transports
     Bench(bench::BenchArguments),
     /// The server's process of a bench
     #[command(hide = true)]
@@ -57,14 +57,14 @@ enum ToolCommand {
     /// The load's process of a bench
     #[command(hide = true)]
     BenchLoad { task: String },
-    /// Keep a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure the cost
+    /// Store a game server's records in SQLite, MariaDB/MySQL or PostgreSQL, and measure the cost
     #[cfg(feature = "db")]
     Db(skipstone_db::DbArguments),
     /// Left out of this build: databases
     #[cfg(not(feature = "db"))]
     #[command(disable_help_flag = true)]
     Db(left_out::Anything),
-    /// Build a game server, deploy it to its machines, and roll back if it is unhealthy there
+    /// Build a game server, deploy it to its machines, and roll back if it is unhealthy
     #[cfg(feature = "deploy")]
     Deploy(skipstone_deploy::DeployArguments),
     /// Put a bad network between real programs: a relay on any system, a link between two namespaces on Linux

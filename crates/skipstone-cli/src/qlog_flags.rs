@@ -4,11 +4,11 @@ use skipstone::{Qlog, QlogLimits};
 use skipstone_lab::report::output;
 use skipstone_lab::units::Size;
 
-/// Flags of the log of packets.
+/// Flags of the packet log.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct QlogFlags {
-    /// Write the packet events of each native connection into a file in this directory, in qlog's JSON, which qvis opens; no
-    /// contents. Files that are there stay
+    /// Write the packet events of each native connection into a file in this directory, as qlog JSON, which qvis opens;
+    /// without message contents. Existing files stay
     #[arg(long, value_name = "DIR")]
     pub(crate) qlog: Option<String>,
     /// Total size of these files at which the log stops
@@ -17,7 +17,7 @@ pub(crate) struct QlogFlags {
 }
 
 impl QlogFlags {
-    /// Begins, if a log is asked for.
+    /// Begins, if a log is requested.
     pub(crate) fn begin(&self) -> Result<Option<Qlog>, String> {
         let Some(folder) = &self.qlog else { return Ok(None) };
         let Size::Bytes(bytes_max) = self.qlog_max else {
@@ -28,14 +28,14 @@ impl QlogFlags {
         qlog.map(Some).map_err(|error| format!("cannot write into --qlog {folder}: {error}"))
     }
 
-    /// The same for the server of a run's own.
+    /// The same for a run's own server.
     pub(crate) fn words(&self) -> Vec<String> {
         let Some(folder) = &self.qlog else { return Vec::new() };
         ["--qlog", folder, "--qlog-max", &self.qlog_max.to_string()].map(str::to_owned).into()
     }
 }
 
-/// Says once that a log has stopped.
+/// Reports once that a log has stopped.
 #[derive(Debug)]
 pub(crate) struct QlogWatch {
     command: &'static str,

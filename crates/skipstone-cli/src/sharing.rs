@@ -5,11 +5,11 @@ use skipstone_lab::report::output;
 use std::str::FromStr;
 use std::sync::Once;
 
-/// Flags of how a server shares its clients out.
+/// Flags for the distribution of a server's clients.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub(crate) struct SharingFlags {
-    /// Shards: threads that share the server's clients, each with sockets of its own on the same port, so that more cores
-    /// carry more. `auto` has one for each core; a server that needs only one core runs best with 1 [default: 1]
+    /// Shards: threads that share the server's clients, each with sockets of its own on the same port, to use more
+    /// cores. `auto` has one for each core; a server that needs only one core runs best with 1 [default: 1]
     #[arg(long, value_name = "N|auto")]
     pub(crate) shards: Option<ShardCount>,
 }

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 /// Flags of clients. A fingerprint in the URL takes precedence over both.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct TrustFlags {
-    /// Trust servers whose certificate was signed by one of these, a PEM file, rather than those that the system trusts
+    /// Trust servers whose certificate was signed by an authority in this PEM file, instead of the system's authorities
     #[arg(long, value_name = "FILE")]
     pub(crate) ca: Option<PathBuf>,
-    /// Accept any certificate, and so any attacker on the path: for tests on your own machine
+    /// Accept any certificate, and thus any attacker on the path: only for tests on your own machine
     #[arg(long, conflicts_with = "ca")]
     pub(crate) dangerously_trust_anyone: bool,
 }

@@ -29,19 +29,19 @@ pub struct DbArguments {
     command: Command,
 }
 
-/// A command: one upon the accounts, or the bench.
+/// A command: one on the accounts, or the bench.
 #[derive(Debug, Clone, clap::Subcommand)]
 enum Command {
     #[command(flatten)]
     Records(DbCommand),
-    /// Measure all of them, for each durability that the engine offers, in a separate table
+    /// Measure all commands, for each durability of the engine, in a table of its own
     Bench(Box<BenchFlags>),
 }
 
-/// Where a password comes from: nowhere else than from here and the environment.
+/// The source of the password: this flag or the environment, and nothing else.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct Credentials {
-    /// A file whose first line is the database's password; SKIPSTONE_DB_PASSWORD may hold it instead
+    /// A file whose first line is the database's password; SKIPSTONE_DB_PASSWORD may contain it instead
     #[arg(long, value_name = "FILE", global = true)]
     password_file: Option<PathBuf>,
 }
@@ -74,7 +74,7 @@ fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|text| !text.is_empty())
 }
 
-/// Runs as the flags say.
+/// Runs the command of the flags.
 pub fn run(arguments: &DbArguments) -> Exit {
     Exit::of("db", play(arguments))
 }
@@ -122,7 +122,7 @@ fn measure(
     Ok(Exit::from(bench.verdict).once_kept("db", shown.and(written)))
 }
 
-/// A line of the console, behind `db`.
+/// A line of the console, after `db`.
 #[derive(Debug, Parser)]
 #[command(name = "db", no_binary_name = true, disable_help_flag = true)]
 struct Line {
@@ -133,12 +133,12 @@ struct Line {
 /// Runs a line of the console in the caller's thread; an error is a sentence.
 ///
 /// # Errors
-/// What is wrong with the line, or with the database.
+/// The error of the line, or of the database.
 pub fn run_line(url: &DatabaseUrl, line: &str) -> Result<String, String> {
     answer(url, line).map(|answer| answer.text)
 }
 
-/// The same as JSON: under `result` what follows from the seed, whichever the engine is.
+/// The same as JSON: `result` contains the values that follow from the seed, the same for every engine.
 ///
 /// # Errors
 /// As [`run_line`].

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("help.txt"), args_conflicts_with_subcommands = false)]
 pub struct DeployArguments {
-    /// The plan: builds and targets
+    /// The plan, with builds and targets
     #[arg(long, value_name = "FILE", default_value = "deploy.toml", global = true)]
     config: PathBuf,
     /// Only this target; may be given several times
@@ -21,29 +21,29 @@ pub struct DeployArguments {
     /// Print each command without running it
     #[arg(long, global = true)]
     dry_run: bool,
-    /// Print a deploy.toml to start from
+    /// Print an example deploy.toml
     #[arg(long)]
     example: bool,
     #[command(subcommand)]
     command: Option<DeployCommand>,
 }
 
-/// What else can be done.
+/// The other commands.
 #[derive(Debug, Clone, clap::Subcommand)]
 enum DeployCommand {
     /// Show each target's current release and whether it is healthy
     Status,
     /// Roll back to the release before the current one, or to this one
     Rollback { release: Option<String> },
-    /// Show what was deployed and when
+    /// Show the history of deployments
     Log {
-        /// Lines of each target
+        /// Number of lines for each target
         #[arg(short = 'n', long, default_value_t = 20)]
         lines: u32,
     },
 }
 
-/// Runs as the flags say.
+/// Runs the command of the flags.
 pub fn run(arguments: &DeployArguments) -> Exit {
     if arguments.example {
         output::print(include_str!("example.toml"));

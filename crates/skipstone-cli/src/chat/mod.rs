@@ -1,5 +1,5 @@
-//! `chat`: a person among the clients. [`session`] is the connection and what can be said on it; [`screen`] shows it on
-//! a terminal, [`plain`] as lines for pipes and scripts; [`ending`] is how it ends and what the process then says.
+//! `chat`: a person among the clients. [`session`] is the connection and its commands; [`screen`] shows it on a
+//! terminal, [`plain`] as lines for pipes and scripts; [`ending`] has the ends and their messages.
 
 mod command;
 mod editor;
@@ -22,11 +22,11 @@ use std::io::{self, BufReader, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Where to chat, and as whom.
+/// The server to chat on, and the user's name.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChatArguments {
-    /// The server: skip://HOST:PORT#sha256=... as it prints, skip+plain://HOST:PORT in clear if it allows that,
-    /// skip+dtls://HOST:PORT#sha256=... by DTLS, ws://HOST:PORT over WebSocket
+    /// The server: skip://HOST:PORT#sha256=... as printed by the server, skip+plain://HOST:PORT unencrypted if the
+    /// server allows it, skip+dtls://HOST:PORT#sha256=... by DTLS, ws://HOST:PORT over WebSocket
     url: String,
     #[command(flatten)]
     trust: crate::trust::TrustFlags,

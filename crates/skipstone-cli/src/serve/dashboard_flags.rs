@@ -13,7 +13,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the page says about the game, and the token that it asks for.
+/// The page's data about the game, and the token that it requires.
 pub(crate) struct GameFacts {
     pub(super) workload: Workload,
     /// Ticks a second; 0 is unthrottled.
@@ -38,14 +38,14 @@ pub(crate) struct DashboardFlags {
     dashboard_host: Vec<String>,
 }
 
-/// A dashboard, and the end by which the loop feeds it.
+/// A dashboard, and the loop's sender to it.
 pub(crate) struct OpenDashboard {
     dashboard: Dashboard,
     feed: Feed,
 }
 
 impl DashboardFlags {
-    /// Listens, if it was asked to.
+    /// Listens, if requested.
     pub(crate) fn listen(
         &self,
         game: &GameFacts,
@@ -81,12 +81,12 @@ impl DashboardFlags {
         Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
     }
 
-    /// Where it listens, if it was asked to.
+    /// The address, if it listens.
     pub(crate) fn address(&self) -> Option<SocketAddr> {
         self.dashboard.or_else(|| self.open.then(|| SocketAddr::from(([127, 0, 0, 1], 7779))))
     }
 
-    /// Opens the page, if that was asked for.
+    /// Opens the page, if requested.
     pub(crate) fn open(&self, url: Option<&str>) {
         let Some(url) = url.filter(|_| self.open) else { return };
         if let Err(error) = open::that_detached(url) {

@@ -1,4 +1,4 @@
-//! Flags of `serve` about its database, and how the server tells it what happens.
+//! Flags of `serve` about its database, and the server's calls to it.
 
 use super::audience::Watcher;
 use super::visit::Visit;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Flags of `serve` about its database.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct DatabaseFlags {
-    /// Record connections, sessions and totals of each day: sqlite:FILE, mysql://USER@HOST/DATABASE, mariadb://… or
+    /// Record connections, sessions and daily totals: sqlite:FILE, mysql://USER@HOST/DATABASE, mariadb://… or
     /// postgres://…; without a URL, that of SKIPSTONE_DB_URL, else sqlite:skipstone.db
     #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "")]
     db: Option<String>,
@@ -26,11 +26,11 @@ pub(crate) struct DatabaseFlags {
 /// A database that records.
 pub(crate) struct OpenDatabase(Recorder);
 
-/// How long the end of a server waits for its database.
+/// How long a server's shutdown waits for its database.
 const FLUSH_MAX: Duration = Duration::from_secs(5);
 
 impl DatabaseFlags {
-    /// Whether it would connect, if it is asked to.
+    /// Whether it would connect, if requested.
     pub(crate) fn check(&self) -> Result<(), String> {
         let Some(url) = self.url()? else { return Ok(()) };
         Recorder::check(&url).map_err(|error| format!("--db: {error}"))
@@ -42,7 +42,7 @@ impl DatabaseFlags {
         self.credentials.complete(named).map(Some).map_err(|error| format!("--db: {error}"))
     }
 
-    /// Connects, if it was asked to.
+    /// Connects, if requested.
     pub(crate) fn open(&self) -> Result<Option<OpenDatabase>, String> {
         let Some(url) = self.url()? else { return Ok(None) };
         let Size::Bytes(queue_bytes_max) = self.db_queue.unwrap_or(Size::Bytes(16 << 20)) else {
@@ -101,7 +101,7 @@ impl Watcher for OpenDatabase {
         }))
     }
 
-    /// Writes what waits, and says what could not be written.
+    /// Writes the waiting records, and reports those that could not be written.
     fn finish(self: Box<Self>) {
         let stats = self.0.close(FLUSH_MAX);
         if stats.dropped > 0 {

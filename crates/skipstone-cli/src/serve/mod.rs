@@ -1,10 +1,9 @@
-//! `skipstone serve`: a server whose clients all hear each other, its console, and its end.
+//! `skipstone serve`: a server that forwards each line to all clients, its console, and its shutdown.
 //!
 //! ```text
 //! console sessions, parent process ──> admin (questions) ──> the loop: game ──> skipstone::Server
 //! ```
-//! One loop owns everything and runs once a tick; other threads send their questions to the loop and wait for the next
-//! tick.
+//! One loop owns everything and runs once a tick; other threads send requests to the loop and wait for the next tick.
 
 pub(crate) mod admin;
 mod audience;
@@ -57,7 +56,7 @@ pub(crate) struct ServeArguments {
     /// Address of UDP and of TCP (WebSocket, TLS, HTTP); [::]:7777 serves IPv6 and IPv4, port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS", default_value = "0.0.0.0:7777")]
     pub(crate) listen: SocketAddr,
-    /// Where a line goes: to everybody, or back to its sender. Stress runs prove that lines reach everybody, so a
+    /// Recipients of a line: all clients, or only its sender. Stress runs verify that lines reach all clients, so a
     /// server that echoes turns their clients away
     #[arg(long, value_enum, default_value_t = Workload::Broadcast)]
     pub(crate) workload: Workload,
@@ -67,7 +66,7 @@ pub(crate) struct ServeArguments {
     /// Address of the telnet console, or `off`; any other than loopback needs --console-token
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7778")]
     pub(crate) console: String,
-    /// The token that a console session must send first, and that the dashboard asks for: 16 bytes or more, such as the
+    /// The token that a console session must send first, and that the dashboard requires: 16 bytes or more, such as the
     /// output of `openssl rand -hex 16`
     #[arg(long, value_name = "TOKEN", env = "SKIPSTONE_CONSOLE_TOKEN", hide_env_values = true)]
     pub(crate) console_token: Option<String>,
@@ -88,7 +87,7 @@ pub(crate) struct ServeArguments {
     pub(crate) recording: recording::RecordingFlags,
     #[command(flatten)]
     pub(crate) qlog: QlogFlags,
-    /// Maximum number of clients; further ones are refused because the server is full
+    /// Maximum number of clients; further clients are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
     /// Maximum number of clients of one network (IPv4 /24, IPv6 /56); by default three times the number of free places, at
@@ -99,24 +98,24 @@ pub(crate) struct ServeArguments {
     pub(crate) sharing: sharing::SharingFlags,
     #[command(flatten)]
     pub(crate) resilience: resilience::ResilienceFlags,
-    /// Serve no WebSocket
+    /// Disable WebSocket
     #[arg(long)]
     pub(crate) no_websocket: bool,
-    /// Serve no WebTransport
+    /// Disable WebTransport
     #[arg(long)]
     pub(crate) no_webtransport: bool,
-    /// Let in only what is encrypted over TCP: wss://, not ws:// or tcp://; pages are sent to https://
+    /// Require TLS over TCP: wss://, not ws:// or tcp://; requests for pages are redirected to https://
     #[arg(long, conflicts_with = "no_websocket")]
     pub(crate) require_tls: bool,
-    /// A proxy, by address or network, that may say whose connections it passes on (PROXY protocol, X-Forwarded-For); may
+    /// A proxy, by address or network, that may name the client of a connection (PROXY protocol, X-Forwarded-For); may
     /// be given several times
     #[arg(long, value_name = "ADDRESS[/BITS]", conflicts_with = "no_websocket")]
     pub(crate) trusted_proxy: Vec<String>,
     /// Serve browsers only under this host name; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "no_websocket")]
     pub(crate) host: Vec<String>,
-    /// Let in browsers only from pages of this origin, such as https://game.example; may be given several times. Others
-    /// get HTTP 403; programs that are no browsers name no origin and get in
+    /// Accept browsers only from pages of this origin, such as https://game.example; may be given several times. Others
+    /// get HTTP 403; programs other than browsers send no origin and are accepted
     #[arg(long, alias = "allow-origin", value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     #[command(flatten)]
@@ -124,17 +123,17 @@ pub(crate) struct ServeArguments {
     /// Stop after this time
     #[arg(short, long, value_name = "TIME")]
     pub(crate) duration: Option<Span>,
-    /// Be server and N stress clients in one process
+    /// Run server and N stress clients in one process
     #[arg(long, value_name = "N")]
     pub(crate) stress: Option<u32>,
     /// With --stress: lines of each client
     #[arg(short, long, value_name = "RATE", default_value = "1/s", requires = "stress")]
     pub(crate) rate: Rate,
-    /// Say whether a server with these flags would start, by the exit code and a sentence: certificates are read, the database and
-    /// the folders of logs are tried, nothing listens
+    /// Check whether a server with these flags would start, without listening, and report it by the exit code and a
+    /// message: reads the certificates, and tests the database and the directories of logs
     #[arg(long)]
     pub(crate) check: bool,
-    /// Speak with a parent process over standard input and output
+    /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,
 }
@@ -144,7 +143,7 @@ const PROGRAM: &str = concat!("skipstone ", env!("CARGO_PKG_VERSION"));
 /// Time limit for queued reliable lines to leave when the server ends.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Runs a server until it is told to stop.
+/// Runs a server until it receives the order to stop.
 pub(crate) fn run(arguments: &ServeArguments) -> Exit {
     if arguments.check {
         let checked = check(arguments, None).and_then(|_| check_surroundings(arguments));
@@ -170,7 +169,7 @@ struct Serving {
     recording: Option<recording::Watch>,
     qlog: Option<QlogWatch>,
     security: Security,
-    /// At hand from the moment on at which no handshake begins any more.
+    /// Present once no new handshake begins.
     succession: Option<Succession>,
 }
 
@@ -183,7 +182,7 @@ struct Checked {
     secret: Option<Secret>,
 }
 
-/// Checks what can be checked without a socket and a database.
+/// Checks everything that needs no socket and no database.
 fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, String> {
     let Size::Bytes(queue_bytes_max) = arguments.queue else {
         return Err("--queue is a number of bytes, such as 4MiB".into());
@@ -214,7 +213,7 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
     Ok(Checked { queue_bytes_max, security: arguments.protection.security(handed)?, addresses, secret })
 }
 
-/// Checks what a start would need besides: after a restart nobody would follow without it.
+/// Checks the other requirements of a start: without them the next process would fail after a restart.
 fn check_surroundings(arguments: &ServeArguments) -> Result<(), String> {
     #[cfg(feature = "db")]
     arguments.database.check()?;
@@ -304,7 +303,7 @@ fn dashboard(
 
 /// Why the loop ended.
 enum Ending {
-    /// For good, because of this.
+    /// Permanently, for this reason.
     Stop(&'static str),
     /// The driver gave up.
     Failure(String),
@@ -431,7 +430,8 @@ impl Serving {
         arguments.dashboard.open(self.audience.dashboard_url().as_deref());
     }
 
-    /// Gathers what the program that follows needs, and has newcomers wait for it. Until this has succeeded nobody is sent away.
+    /// Collects the data that the next program needs, and makes new clients wait for it. No client is disconnected
+    /// before this has succeeded.
     fn make_ready(&mut self) -> Result<Succession, String> {
         let sockets = self.game.server.listen_sockets().map_err(|error| error.to_string())?;
         let others = self.audience.listeners().map_err(|error| error.to_string())?;
@@ -446,14 +446,14 @@ impl Serving {
         self.audience.all().for_each(|watcher| watcher.log(&format!("no restart: {why}")));
     }
 
-    /// Writes what happened to certificates into the log.
+    /// Writes certificate events into the log.
     fn tell_of_certificates(&self) {
         while let Some(event) = self.game.server.poll_certificate_event() {
             output::complain(format_args!("skipstone serve: {event}"));
         }
     }
 
-    /// Answers what was asked since the last tick.
+    /// Answers the requests since the last tick.
     fn answer(&mut self, ticks: &mut Ticks) {
         while let Ok(question) = self.questions.try_recv() {
             let reply = self.game.answer(&question, ticks, &self.audience);
@@ -482,7 +482,8 @@ impl Serving {
         exit
     }
 
-    /// Tells the players when and where to come back. Unless that is elsewhere, becomes the program that follows.
+    /// Tells the players when and where to reconnect. Unless that is another server, the process becomes the next
+    /// program.
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
         let count = self.game.guests.len();
         let notice = restart::notice(count, to);

@@ -1,4 +1,4 @@
-//! How a server's native clients are protected: which certificate, and whether some may go without.
+//! Encryption of a server's native clients: the certificate, and whether plain clients are allowed.
 
 use skipstone::{Identity, Security};
 use skipstone_lab::report::output;
@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 /// Flags of `serve` about certificates.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct ProtectionFlags {
-    /// The certificate as a PEM file, with the chain and maybe the key in any order; read again when it changes. May be
-    /// given several times, for several names
+    /// The certificate as a PEM file, with the chain and optionally the key in any order; reloaded when it changes. May
+    /// be given several times, for several names
     #[arg(long, value_name = "FILE")]
     pub(crate) cert: Vec<PathBuf>,
-    /// Its private key as a PEM file, if that is not the same file; once for each --cert
+    /// Its private key as a PEM file, if that is another file; once for each --cert
     #[arg(long, value_name = "FILE", requires = "cert")]
     pub(crate) key: Vec<PathBuf>,
-    /// Where a certificate of the server's own is kept, made on the first start; `new` makes one for this run
-    /// [default: skipstone/identity.pem where this user's programs keep their state]
+    /// File of the server's generated certificate, created on the first start; `new` generates one for this run only
+    /// [default: skipstone/identity.pem in the user's state directory]
     #[arg(long, value_name = "FILE", conflicts_with = "cert")]
     pub(crate) identity: Option<PathBuf>,
     /// Also accept native clients without encryption (skip+plain://)
@@ -25,8 +25,7 @@ pub(crate) struct ProtectionFlags {
 }
 
 impl ProtectionFlags {
-    /// The error is one sentence with the remedy.
-    /// The process before this one may have handed its identity over.
+    /// The error is one sentence with the remedy. The previous process may have handed its identity over.
     pub(crate) fn security(&self, handed: Option<&str>) -> Result<Security, String> {
         let identities = self.identities(handed)?;
         for identity in &identities {
@@ -67,7 +66,7 @@ impl ProtectionFlags {
     }
 }
 
-/// Says what somebody should know of a certificate.
+/// Prints warnings about a certificate.
 fn warn(identity: &Identity) {
     if identity.unshown() > 0 {
         output::complain(include_str!("unshown-certificates.txt").trim_ascii_end());

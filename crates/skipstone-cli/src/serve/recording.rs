@@ -9,8 +9,9 @@ use std::path::Path;
 /// Flags of the recording.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct RecordingFlags {
-    /// Record the time, size, channel and client of each message, without contents, for `record show` and `compare`.
-    /// An existing recording is kept: the new one, also that after a restart, has the next number in its name, as game.2.rec
+    /// Record the time, size, channel and client of each message, without contents, for `record show` and `compare`. An
+    /// existing recording is kept: a new one, including one after a restart, has the next number in its name, such as
+    /// game.2.rec
     #[arg(long, value_name = "FILE")]
     record: Option<String>,
     /// Size at which the recording stops
@@ -19,14 +20,14 @@ pub(crate) struct RecordingFlags {
 }
 
 impl RecordingFlags {
-    /// Whether the file could be made, if one is asked for.
+    /// Whether the file can be created, if one is requested.
     pub(super) fn check(&self) -> Result<(), String> {
         let Some(path) = &self.record else { return Ok(()) };
         let path = unused(path);
         replace::check(path.as_ref()).map_err(|error| format!("cannot write --record {path}: {error}"))
     }
 
-    /// Makes the file, if one is asked for, and says which it is.
+    /// Creates the file, if one is requested, and prints its name.
     pub(super) fn begin(&self, server: &mut Server) -> Result<Option<Watch>, String> {
         let Some(path) = &self.record else { return Ok(None) };
         let Size::Bytes(bytes_max) = self.record_max else {
@@ -42,7 +43,7 @@ impl RecordingFlags {
     }
 }
 
-/// The name, or the next like it that no file has which has something in it.
+/// The name, or the next numbered one, of which no file with content exists.
 fn unused(path: &str) -> String {
     let is_taken = |path: &str| fs::metadata(path).is_ok_and(|file| file.is_file() && file.len() > 0);
     if !is_taken(path) {
@@ -59,7 +60,7 @@ fn numbered(path: &str, number: u64) -> String {
     path.with_extension(extension).to_string_lossy().into_owned()
 }
 
-/// Says once that a recording has stopped.
+/// Reports once that a recording has stopped.
 #[derive(Debug)]
 pub(super) struct Watch {
     path: String,

@@ -21,20 +21,20 @@ pub(crate) struct StressArguments {
     /// How long lines are sent
     #[arg(short, long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Span,
-    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest. There are udp, dtls, ws, wss, tcp; and
-    /// in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
+    /// Clients by carrier: udp=200,ws=100; a carrier without a number takes the rest. Carriers: udp, dtls, ws, wss,
+    /// tcp; and in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
     /// With browser= or wt= in the mix: headless browsers, each with a profile of its own, of at most 250 clients [default: one for each 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) browsers: Option<u32>,
-    /// With wt= and a URL: SHA-256 of the certificate that the server shows to pages, as `serve` prints it
+    /// With wt= and a URL: SHA-256 of the server's certificate for pages, as printed by `serve`
     #[arg(long, value_name = "HEX", requires = "url")]
     pub(crate) web_hash: Option<String>,
     /// Length of a line: `sentence` (random, 20 to 115 bytes), or bytes: 100, 1KiB
     #[arg(long, value_name = "SIZE", default_value = "sentence")]
     pub(crate) size: Size,
-    /// Time over which the clients connect; 0s: as fast as they can
+    /// Time over which the clients connect; 0s: as fast as possible
     #[arg(long, value_name = "TIME", default_value = "0s")]
     pub(crate) ramp: Span,
     /// When clients send: `immediate`, or after collecting messages for this long, such as 5ms
@@ -43,8 +43,8 @@ pub(crate) struct StressArguments {
     /// Each UDP client changes its port at this interval, as if its network changed: 2s
     #[arg(long, value_name = "TIME")]
     pub(crate) roam: Option<Span>,
-    /// Clients reconnect for up to 20 s when their server restarts or is lost; a line that its sender got back must have reached
-    /// every client that was connected
+    /// Clients reconnect for up to 20 s when their server restarts or is lost; a line that its sender received back
+    /// must have reached every connected client
     #[arg(long, requires = "url", conflicts_with_all = ["wait", "roam"])]
     pub(crate) reconnect: bool,
     /// Measure connecting instead of lines: new clients connect at this rate, such as 300/s, and leave at once. None may be refused,
@@ -56,10 +56,12 @@ pub(crate) struct StressArguments {
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
-    /// Write the result here (with --wait, that of the last run; with - to standard output, in place of the table); its schema is schema/stress.schema.json
+    /// Write the result to this file (with --wait, that of the last run; with - to standard output, instead of the
+    /// table); its schema is schema/stress.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
-    /// Write the report here (with --wait, that of the last run): one HTML file with curves, which needs no network
+    /// Write the report to this file (with --wait, that of the last run): one HTML file with curves, which needs no
+    /// network
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<String>,
     #[command(flatten)]
@@ -67,7 +69,8 @@ pub(crate) struct StressArguments {
     /// Seed of random lines and of the simulated network; repeats a run's choices
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Connect, and send only while the server's console says `stress on`; each time is a run of its own
+    /// Connect, and send only between the server's console commands `stress on` and `stress off`; each such period is a
+    /// run of its own
     #[arg(long, requires = "url")]
     pub(crate) wait: bool,
     #[command(flatten)]
@@ -81,12 +84,12 @@ pub(crate) struct StressArguments {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) network: impairment::ImpairmentFlags,
-    /// Speak with a parent process over standard input and output
+    /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,
 }
 
-/// How native clients are protected, and whom they trust.
+/// Encryption of native clients, and the servers that they trust.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct Protection {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The flags of the simulated network: the same for both directions, or for one of them alone.
+//! The flags of the simulated network, for both directions or for one of them.
 
 use serde::{Deserialize, Serialize};
 use skipstone::Impairment;
@@ -7,7 +7,7 @@ use skipstone_lab::report::stress::result;
 use skipstone_lab::units::{BitRate, Burst, Percent, Span, chance, loss};
 use std::collections::BTreeMap;
 
-/// A network of its own around each UDP client. Without a prefix, a flag holds for both directions.
+/// A simulated network of its own around each UDP client. Without a prefix, a flag applies to both directions.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "A bad network around each UDP client, in each direction")]
 pub(crate) struct ImpairmentFlags {
@@ -50,7 +50,7 @@ pub(crate) struct Impairments {
     settings: BTreeMap<String, String>,
 }
 
-/// How long a link's queue may become before it drops.
+/// Maximum length of a link's queue.
 const QUEUE: std::time::Duration = std::time::Duration::from_millis(100);
 
 impl Impairments {

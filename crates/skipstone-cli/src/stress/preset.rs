@@ -1,4 +1,4 @@
-//! Runs whose flags are the tool's own: the demonstration, and the clients beside a server in one process.
+//! Runs with preset flags: the demonstration, and clients and a server in one process.
 
 use super::arguments::StressArguments;
 use super::run::run;
@@ -16,7 +16,7 @@ pub(crate) fn demonstrate() -> Exit {
     exit
 }
 
-/// Stress clients beside a server in the same process.
+/// Stress clients and a server in the same process.
 pub(crate) fn beside(url: &str, clients: u32, rate: Rate, duration: Option<Span>) -> Beside {
     let (clients, rate) = (clients.to_string(), rate.to_string());
     let duration = duration.unwrap_or(Span(Duration::from_secs(10))).to_string();

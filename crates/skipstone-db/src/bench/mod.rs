@@ -1,4 +1,5 @@
-//! `db URL bench`: what each durability of each engine costs, by kind of work, way of asking and number of connections.
+//! `db URL bench`: the cost of each durability of each engine, by kind of work, statement form and number of
+//! connections.
 //!
 //! ```text
 //! flags ─> plan, durability ─> stage (table, ledger) ─> worker (a connection) ─> result ─> table, JSON, page
@@ -43,17 +44,17 @@ pub(crate) struct BenchFlags {
     /// Seed of accounts, changes and queries
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-    /// How long each measurement takes
+    /// Duration of each measurement
     #[arg(long, value_name = "TIME", default_value = "500ms")]
     pub(crate) each: Span,
     /// Every combination of durability, work, statement form and number of connections
     #[arg(long)]
     pub(crate) full: bool,
-    /// Change innodb_flush_log_at_trx_commit of a whole server of MariaDB or MySQL for the time of the bench, which needs the right
-    /// to do so
+    /// Change innodb_flush_log_at_trx_commit of the whole MariaDB or MySQL server during the bench, which requires the
+    /// privilege to do so
     #[arg(long)]
     pub(crate) change_server: bool,
-    /// Another database to measure; may be given several times. Its password is that of the first
+    /// Another database to measure, with the password of the first; may be given several times
     #[arg(long, value_name = "URL")]
     pub(crate) also: Vec<DatabaseUrl>,
     /// Write a page with plots
@@ -61,8 +62,8 @@ pub(crate) struct BenchFlags {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Measures, and gives what was found, however far it came. The password is for the other databases of `--also`, too: a file has
-/// none of its own.
+/// Measures, and returns the results so far even if it fails. The password is also used for the databases of `--also`:
+/// a file has no password.
 pub(crate) async fn run(
     (first, password): (&DatabaseUrl, Option<Secret>),
     flags: &BenchFlags,

@@ -1,4 +1,4 @@
-//! The commands upon accounts: flags, and what each of them does. `records` has those that write, `looks` those that read.
+//! The commands on accounts and their flags. `records` has those that write, `looks` those that read.
 
 mod accounts;
 mod answer;
@@ -13,20 +13,20 @@ use crate::url::DatabaseUrl;
 
 pub(crate) use answer::Answer;
 
-/// What is to be done with a database.
+/// The commands on a database.
 #[derive(Debug, Clone, clap::Subcommand)]
 pub(crate) enum DbCommand {
-    /// Create the tables, or update them
+    /// Create or update the tables
     Create,
     /// Drop the tables with their contents
     Delete {
-        /// Drop them; without this flag, only list what would be dropped
+        /// Drop them; without this flag, only list the tables
         #[arg(long)]
         yes: bool,
     },
     /// Add N accounts, determined by the seed
     Add {
-        /// How many
+        /// Number of accounts
         count: u32,
         /// Seed of the accounts
         #[arg(long, default_value_t = 1)]
@@ -37,11 +37,11 @@ pub(crate) enum DbCommand {
         /// Its number
         id: i64,
     },
-    /// Number of rows, and their size
+    /// Show the number of rows and their size
     Stats,
     /// Read N accounts by number, chosen by the seed
     Seek {
-        /// How many
+        /// Number of accounts
         count: u32,
         /// Seed of the accounts
         #[arg(long, default_value_t = 1)]
@@ -49,15 +49,15 @@ pub(crate) enum DbCommand {
     },
     /// Change N accounts, each with its own statement and commit
     Update {
-        /// How many
+        /// Number of accounts
         count: u32,
         /// Seed of the accounts and their changes
         #[arg(long, default_value_t = 1)]
         seed: u64,
     },
-    /// The first N accounts by the column without an index, and by the one with an index
+    /// Show the first N accounts by the column without an index, and by the one with an index
     Rank {
-        /// How many
+        /// Number of accounts
         count: u32,
     },
 }
@@ -100,7 +100,7 @@ async fn run_in(database: &Database, url: &DatabaseUrl, command: &DbCommand, wat
     answer.map_err(|failure| missing_tables(failure, url))
 }
 
-/// The command that makes the tables, whole.
+/// The whole command that creates the tables.
 fn missing_tables(failure: Failure, url: &DatabaseUrl) -> Failure {
     if failure.kind != FailureKind::Missing {
         return failure;
