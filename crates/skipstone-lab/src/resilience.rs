@@ -9,15 +9,15 @@ use skipstone::Redundancy;
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 pub struct ResilienceFlags {
     /// How lost packets are recovered, on the server and its clients: `off` retransmits them, `lean` in several copies,
-    /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10
-    /// packets, `repeat:2` puts the messages of the last 2 packets into the next one, too [default: adaptive]
+    /// `adaptive` adds repair packets where the path loses packets, `fixed:10+3` sends 3 repairs for each 10 packets,
+    /// `repeat:2` repeats the messages of the last 2 packets in the next one [default: adaptive]
     #[arg(long, value_name = "MODE")]
     pub redundancy: Option<Mode>,
-    /// Limit on the bytes of repairs and copies, in percent of the bytes that they protect; never exceeded [default:
-    /// 125%, or more if a fixed mode takes more]
+    /// Limit on the bytes of repairs and copies, in percent of the bytes that they protect [default: 125%, or more if a
+    /// fixed mode needs more]
     #[arg(long, value_name = "PERCENT")]
     pub redundancy_budget: Option<Budget>,
-    /// How much may be in flight: `default` keeps queues short and shares the link, `aggressive` is for a link of your own,
+    /// Congestion control: `default` keeps queues short and shares the link, `aggressive` is for a link of your own,
     /// `off` sends everything at once
     #[arg(long, value_enum, value_name = "NAME", hide_possible_values = true)]
     pub congestion: Option<Congestion>,

@@ -1,4 +1,4 @@
-//! `skipstone-siege`: plays attacks at a server and prints what they came to. `cargo xtask siege` builds and runs it.
+//! `skipstone-siege`: attacks a server and prints the results. `cargo xtask siege` builds and runs it.
 
 use clap::{Parser, Subcommand};
 use skipstone_siege::attack::Attack;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Plays attacks at a server beside good clients, at loopback addresses alone
+/// Attacks a server while good clients play, on loopback addresses only
 #[derive(Parser)]
 struct Line {
     #[command(subcommand)]
@@ -21,13 +21,13 @@ struct Line {
 
 #[derive(Subcommand)]
 enum Order {
-    /// Names the attacks
+    /// Lists the attacks
     List,
-    /// Plays attacks, one line each; exit code 1 if one was not held off
+    /// Runs attacks, one line each; exit code 1 if the server did not withstand one
     Play(Play),
-    /// Prints the rows of results that --json wrote, those of each file below each other
+    /// Prints the rows of results written by --json, file by file
     Table {
-        /// Files that --json wrote
+        /// Files written by --json
         files: Vec<PathBuf>,
     },
     /// Is the attackers of one attack
@@ -54,13 +54,13 @@ struct Play {
     /// The tool `skipstone`
     #[arg(long)]
     tool: PathBuf,
-    /// How often each is played; the verdict is on the medians
+    /// Number of runs of each; the verdict is on the medians
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=9))]
     rounds: u32,
-    /// How long each attack lasts
+    /// Duration of each attack
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=60))]
     seconds: u64,
-    /// Write all rows here
+    /// Write all rows to this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }
@@ -76,7 +76,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// `Ok(false)` if an attack was not held off.
+/// `Ok(false)` if the server did not withstand an attack.
 fn run(order: Order) -> Result<bool, String> {
     match order {
         Order::List => attacks().iter().for_each(|attack| println!("{:<14}{}", attack.kind, attack.name)),

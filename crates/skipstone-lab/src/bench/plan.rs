@@ -22,9 +22,9 @@ pub(crate) enum Preset {
     Fanout(Fanout),
     /// Each client sends lines, and each comes back to its sender (BenchmarkNet: 1,000 clients, 48 bytes, 15/s)
     Echo(Echo),
-    /// Clients that are connected and send nothing
+    /// Connected clients that send nothing
     Idle(Idle),
-    /// Like fanout, with clients that used many channels once, which are now idle
+    /// Like fanout, with clients that each used many channels once, which are now idle
     Channels(Channels),
     /// Lines that go back and forth as fast as possible (NetworkBenchmarkDotNet: 500 clients, 32 bytes)
     Pingpong(Pingpong),
@@ -44,7 +44,7 @@ pub(crate) struct Fanout {
     /// Search for the greatest number of clients that pass, within the bounds; ignores --clients
     #[arg(long)]
     find_limit: bool,
-    /// Where the search begins and ends
+    /// Bounds of the search
     #[arg(long, value_name = "LOW..HIGH", default_value = "100..4000", requires = "find_limit")]
     limit_bounds: Bounds,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(crate) struct Pingpong {
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "1,10",
           value_parser = clap::value_parser!(u32).range(1..=1_000))]
     in_flight: Vec<u32>,
-    /// How they are delivered
+    /// Their delivery mode
     #[arg(long, value_enum, value_name = "HOW,HOW", value_delimiter = ',', default_value = "reliable,unreliable")]
     delivery: Vec<Delivery>,
     /// Length of a line, 24 to 1,000 bytes
@@ -119,8 +119,7 @@ pub(crate) struct Common {
     /// Duration of the measurement
     #[arg(short, long, value_name = "TIME", default_value = "10s")]
     pub(crate) duration: Span,
-    /// How long everything runs before that: until paths have proved that they lose nothing, and connections are as they
-    /// stay
+    /// Warm-up before that: until paths have proved to be without loss, and connections are in their steady state
     #[arg(long, value_name = "TIME", default_value = "9s")]
     pub(crate) warmup: Span,
     /// Transports: skipstone-plain,skipstone,skipstone-ws,skipstone-wss,skipstone-wt,skipstone-mixed,enet,renet,quinn,websocket,tcp,
@@ -130,20 +129,20 @@ pub(crate) struct Common {
     /// The transport by whose cost the others' are divided [default: tcp; with --server: each by its own]
     #[arg(long, value_name = "TRANSPORT")]
     pub(crate) against: Option<BenchTransport>,
-    /// Another program's server, measured in turns with this one's by the same clients; its cost is divided by that of this
-    /// program's. Repeat it for more. The guide's page on measuring has what such a program does
+    /// Another program's server, measured in turns with this one's by the same clients; its cost is divided by that of
+    /// this program's. May be given several times. The guide's page on measuring describes the interface
     #[arg(long = "server", value_name = "NAME=COMMAND")]
     pub(crate) servers: Vec<ServerCommand>,
-    /// How often everything is run, in turns; the round in the middle counts, and all must pass
+    /// Number of rounds, in turns; the median round counts, and all must pass
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) rounds: u32,
-    /// Where it runs: `veth` is two namespaces and a virtual cable, and needs root [default: veth if possible]
+    /// The network: `veth` is two namespaces and a virtual cable, and needs root [default: veth if possible]
     #[arg(long, value_enum, value_name = "NETWORK", hide_possible_values = true)]
     pub(crate) network: Option<Network>,
     /// The core of the server's process, or `any`
     #[arg(long, value_name = "CPU", default_value = "0", value_parser = core)]
     pub(crate) server_cpu: Cores,
-    /// The core of the load's process, or `any`; of several processes the first has the first of a list, and so on round
+    /// The core of the load's process, or `any`; several processes take the cores of a list in turn
     #[arg(long, value_name = "CPU,CPU,…", default_value = "1")]
     pub(crate) load_cpu: Cores,
     /// Processes that share the load, with equal numbers of clients and a common clock
@@ -152,32 +151,33 @@ pub(crate) struct Common {
     /// The server's ticks a second [default: 60; pingpong: 1000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) tick: Option<u32>,
-    /// When Skipstone's server looks at its sockets: at its `tick`, as the other drivers do; when it is `ready`; or in the
+    /// When Skipstone's server reads its sockets: at its `tick`, like the other drivers; when one is `ready`; or in the
     /// `background`, in a thread of its own
     #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
     pub(crate) drive: Drive,
     #[command(flatten)]
     pub(crate) resilience: ResilienceFlags,
-    /// Let nothing else run on the two cores while server and load have work (by `chrt`; needs root): for machines that are
-    /// not left alone
+    /// Let nothing else run on the two cores while server and load have work (by `chrt`; needs root), for machines with
+    /// other load
     #[arg(long)]
     pub(crate) realtime: bool,
     /// A condition on every row, or on those that it names: 'passed==1', 'skipstone.cpu_us_per_delivery<=0.7',
     /// 'skipstone.600.ratio<0.4'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,
-    /// Write the result here, `-` for standard output in place of the table; its schema is schema/bench.schema.json
+    /// Write the result to this file, `-` for standard output instead of the table; its schema is
+    /// schema/bench.schema.json
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<String>,
-    /// Write the report here: one HTML file with curves and the worst clients, which needs no network
+    /// Write the report to this file: one HTML file with curves and the worst clients, which needs no network
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<String>,
-    /// No progress
+    /// Show no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
 }
 
-/// Some cores; none stands for any.
+/// Cores; an empty list means any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cores(pub(crate) Vec<usize>);
 
@@ -199,7 +199,7 @@ fn core(text: &str) -> Result<Cores, &'static str> {
     cores.ok_or("a core is a number such as 0, or any")
 }
 
-/// From how many clients to how many.
+/// The range of the number of clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: u32,
@@ -218,7 +218,7 @@ impl std::str::FromStr for Bounds {
     }
 }
 
-/// The runs that were asked for.
+/// The requested runs.
 #[derive(Debug, Clone)]
 pub(crate) struct BenchPlan {
     pub(crate) preset: &'static str,
@@ -228,11 +228,11 @@ pub(crate) struct BenchPlan {
     pub(crate) variants: Vec<Variant>,
     pub(crate) search: Option<Bounds>,
     pub(crate) common: Common,
-    /// Why it is not played where it would be best.
+    /// Why it does not run on the best network.
     pub(crate) remark: Option<String>,
 }
 
-/// As the issue of every measurement on this machine: 99% within 40 ms, at 60 ticks a second.
+/// The criterion of every measurement: 99% within 40 ms, at 60 ticks a second.
 const P99_MAX: Duration = Duration::from_millis(40);
 
 impl BenchPlan {
@@ -298,8 +298,7 @@ impl BenchPlan {
         Ok(Self { preset: name, setup, transports, clients, variants, search, common: common.clone(), remark })
     }
 
-    /// All runs, in the order in which they are played: every transport once, then again, so that a machine that changes
-    /// its mood changes it for all.
+    /// All runs in their order: every transport once, then again, so that changes of the machine affect all transports.
     pub(crate) fn trials(&self) -> Vec<Trial> {
         let mut round = Vec::new();
         for clients in &self.clients {
@@ -354,7 +353,7 @@ fn default_transports(preset: &str) -> Vec<BenchTransport> {
     BenchTransport::built_in().into_iter().filter(|transport| !extra.contains(transport)).collect()
 }
 
-/// Other programs' servers do the plain work: lines to everybody or back, on one reliable channel, at their tick.
+/// Other programs' servers forward lines to all clients or back, on one reliable channel, at their tick.
 fn check_servers(preset: &str, is_search: bool, transports: &[BenchTransport], common: &Common) -> Result<(), String> {
     let Some(first) = common.servers.first() else { return Ok(()) };
     let refuse = |why: &str| Err(format!("--server {}: {why}", first.name));

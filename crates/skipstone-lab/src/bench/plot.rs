@@ -1,4 +1,4 @@
-//! `skipstone bench plot`: what runs found as a picture, the server's cost by the number of clients.
+//! `skipstone bench plot`: results as a picture, the server's cost by the number of clients.
 
 use crate::report::replace::replace;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use super::setup::row_name;
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("plot-help.txt"))]
 pub(crate) struct PlotArguments {
-    /// Results, as `--json` wrote them; all of one preset
+    /// Results written by `--json`, all of one preset
     #[arg(required = true, value_name = "RESULT.json")]
     results: Vec<PathBuf>,
     /// The picture
@@ -51,11 +51,11 @@ struct Point {
 type CostLines = BTreeMap<String, Vec<Point>>;
 
 const SIZE: (u32, u32) = (860, 440);
-/// Costs beyond this multiple of the median are cut off at the upper edge: an overloaded server says nothing about the
-/// others.
+/// Costs beyond this multiple of the median are cut off at the upper edge: an overloaded server would hide the
+/// differences of the others.
 const OUTLIER: f64 = 6.0;
 
-/// Draws what the flags say; an error in a sentence.
+/// Draws the requested picture; an error is a sentence.
 pub(crate) fn plot(arguments: &PlotArguments) -> Result<(), String> {
     let found = arguments.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let preset = found[0].preset.clone();

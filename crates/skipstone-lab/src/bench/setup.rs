@@ -68,15 +68,15 @@ pub(crate) fn row_name(transport: &str, server: Option<&str>) -> String {
     server.map_or(transport.to_owned(), |server| format!("{transport}/{server}"))
 }
 
-/// When Skipstone's server looks at its sockets.
+/// When Skipstone's server reads its sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Drive {
-    /// Once a tick, as the other drivers do
+    /// Once a tick, like the other drivers
     Tick,
-    /// Whenever something comes or is due, by the tick's thread
+    /// Whenever data arrives or a timer is due, by the tick's thread
     Ready,
-    /// Whenever something comes or is due, by a thread of its own
+    /// Whenever data arrives or a timer is due, by a thread of its own
     Background,
 }
 

@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Delivery {
     /// Each once, in order
     Reliable,
-    /// As they come, if they come
+    /// On arrival, or not at all
     Unreliable,
 }
 
 /// One of a preset's variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, derive_more::Display)]
 pub(crate) enum Variant {
-    /// There is nothing to vary.
+    /// Nothing is varied.
     #[display("")]
     Only,
-    /// So many channels are used once, and fall idle before anything is measured.
+    /// This number of channels is used once, and is idle before the measurement.
     #[display("{_0} channels")]
     Channels(u16),
-    /// Each client has so many lines on their way, there and back.
+    /// Each client has this number of lines in flight, there and back.
     #[display("{delivery}, {lines} in flight")]
     InFlight { lines: u32, delivery: Delivery },
 }

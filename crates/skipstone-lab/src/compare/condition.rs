@@ -1,4 +1,4 @@
-//! The condition of a run: a plan with what the command line says otherwise, checked.
+//! The condition of a run: a plan with the values of the command line, checked.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -26,7 +26,7 @@ pub(crate) struct Flags {
     /// Entities, each with an ordered channel of its own
     #[arg(long, value_name = "N")]
     entities: Option<u16>,
-    /// Ticks a second; at each, every entity has an update
+    /// Ticks a second; every entity has an update at each
     #[arg(long, value_name = "N")]
     ticks: Option<u32>,
     /// Bytes of an update

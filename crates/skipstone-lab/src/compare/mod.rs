@@ -59,56 +59,58 @@ use validity::Validity;
 pub struct CompareArguments {
     /// The plan: a TOML file, such as plans/spatialos-25.toml
     plan: String,
-    /// In virtual time, over a model link: exact, with identical figures on every machine
+    /// Run in virtual time, over a model link: exact, with identical figures on every machine
     #[arg(long)]
     simulated: bool,
     /// Runs of each transport, each with another seed [default: 3, for real 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: Option<u64>,
-    /// How long updates are sent in a real run [default: 25]
+    /// Duration of sending in a real run [default: 25]
     #[arg(long, value_name = "S", conflicts_with_all = ["simulated", "minutes"],
         value_parser = clap::value_parser!(u32).range(1..=86400))]
     seconds: Option<u32>,
-    /// A real run during which the machine stalled in more than 10% of its samples is repeated, at most this many times; the
-    /// calmest counts, whatever its latencies are [default: 2, but no more than a tenth of all runs; with --pcap or --qlog 0]
+    /// A real run during which the machine stalled in more than 10% of its samples is repeated, at most this many
+    /// times; the run with the fewest stalls counts, whatever its latencies [default: 2, but no more than a tenth of
+    /// all runs; with --pcap or --qlog 0]
     #[arg(long, value_name = "N", conflicts_with = "simulated", value_parser = clap::value_parser!(u32).range(..=100))]
     repeats: Option<u32>,
     /// The first seed; the others follow
     #[arg(long, value_name = "FIRST", default_value_t = 1)]
     seed: u64,
-    /// The transports to run, in place of the plan's:
+    /// The transports to run, instead of the plan's:
     /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,quinn,
     /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<SimulatedTransport>>,
-    /// A transport in a program of its own, which joins a real run; several times, if you like. Its interface:
+    /// A transport in a program of its own, which joins a real run; may be given several times. Its interface:
     /// docs/guide/others-transports.md
     #[arg(long, value_name = "NAME=COMMAND", conflicts_with = "simulated")]
     external: Vec<ExternalTransport>,
-    /// In which modes Skipstone takes part: off,lean,adaptive,fixed:10+3,repeat:2
+    /// Skipstone's modes: off,lean,adaptive,fixed:10+3,repeat:2
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     modes: Option<Vec<Mode>>,
     /// A condition on every row, or on those that it names: 'skipstone.adaptive.p998<24ms', 'kcp.median.max<60ms',
     /// 'lost==0'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     threshold: Vec<Threshold>,
-    /// Write the result here, `-` for standard output in place of the table; its schema is schema/compare.schema.json
+    /// Write the result to this file, `-` for standard output instead of the table; its schema is
+    /// schema/compare.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Write the report here: one HTML file with curves, which needs no network
+    /// Write the report to this file: one HTML file with curves, which needs no network
     #[arg(long, value_name = "FILE")]
     report: Option<String>,
-    /// Write the tables here as a Markdown page, with the setup and the command that repeats it
+    /// Write the tables to this file as a Markdown page, with the setup and the command that repeats it
     #[arg(long, value_name = "FILE")]
     results_page: Option<String>,
     /// Capture both ends of each real run into PREFIX-TRANSPORT-MODE-SEED-a.pcap and …-b.pcap
     #[arg(long, value_name = "PREFIX", conflicts_with = "simulated")]
     pcap: Option<String>,
-    /// Write the packet events of Skipstone's ends into files in this directory, in qlog's JSON, which qvis opens:
-    /// TRANSPORT-MODE-SEED-client-1.sqlog and …-server-1.sqlog. Files that are there stay
+    /// Write the packet events of Skipstone's ends into files in this directory, as qlog JSON, which qvis opens:
+    /// TRANSPORT-MODE-SEED-client-1.sqlog and …-server-1.sqlog. Existing files stay
     #[arg(long, value_name = "DIR")]
     qlog: Option<String>,
-    /// No progress
+    /// Show no progress
     #[arg(short, long)]
     quiet: bool,
     #[command(flatten)]

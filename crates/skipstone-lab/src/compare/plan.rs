@@ -99,7 +99,7 @@ pub(crate) struct LinkValues {
     /// Datagrams lost in bursts, and their mean length: 2%:3; replaces random loss
     #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
     pub(crate) burst: Option<Burst>,
-    /// The share of the time in which everything is lost, and how long that lasts on average: 2%:300ms
+    /// Share of the time in which everything is lost, and its mean duration: 2%:300ms
     #[arg(long, value_name = "PERCENT:TIME", conflicts_with_all = ["loss", "burst"])]
     pub(crate) fade: Option<Fade>,
     /// The loss of the way back, of any of the three kinds.
@@ -126,7 +126,7 @@ pub(crate) struct LinkValues {
     /// The rate back to the client, if it differs.
     #[arg(skip)]
     pub(crate) rate_back: Option<BitRate>,
-    /// How long a datagram may wait for that rate before it is dropped
+    /// Maximum time that a datagram waits for that rate before it is dropped
     #[arg(long, value_name = "TIME")]
     pub(crate) queue: Option<Span>,
     #[arg(skip)]

@@ -57,7 +57,7 @@ enum NetemCommand {
     Relay(Box<RelayArguments>),
     /// Create two network namespaces and a link between them: on Linux, as root
     Link(Box<LinkArguments>),
-    /// Measure how punctual a link is on this machine, and how many packets it carries
+    /// Measure the timing error of a link on this machine, and its packet rate
     Check(precision::CheckArguments),
     /// List the profiles with their values
     Profiles,
@@ -66,13 +66,13 @@ enum NetemCommand {
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = include_str!("help.txt"))]
 struct RelayArguments {
-    /// Where clients connect, instead of to the server
+    /// The relay's address, to which clients connect instead of the server's
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:0")]
     listen: String,
     /// The server
     #[arg(long, value_name = "ADDRESS")]
     to: String,
-    /// What to relay
+    /// The protocols to relay
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Relayed::Both)]
     relay: Relayed,
     #[command(flatten)]
@@ -95,10 +95,10 @@ struct ShownFlags {
     /// Capture both ends into PREFIX-a.pcap and PREFIX-b.pcap; a relay captures UDP only
     #[arg(long, value_name = "PREFIX")]
     pcap: Option<String>,
-    /// Write the counters here at the end, `-` for standard output instead of the table
+    /// Write the counters to this file at the end, `-` for standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// No counters during the run
+    /// Show no counters during the run
     #[arg(short, long)]
     quiet: bool,
 }

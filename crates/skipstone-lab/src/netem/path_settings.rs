@@ -21,10 +21,10 @@ pub(crate) struct PathFlags {
     /// Other values towards the client
     #[arg(long, value_name = "NAME=VALUE,…", help_heading = "The link, in each direction")]
     down: Option<String>,
-    /// An outage, by its beginning and length: 5s:300ms; may be given several times
+    /// An outage, by its start and length: 5s:300ms; may be given several times
     #[arg(long, value_name = "TIME:LENGTH", help_heading = "The link, in each direction")]
     outage: Vec<String>,
-    /// Determines everything random
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 }

@@ -29,10 +29,10 @@ pub(crate) struct CheckArguments {
     /// Bytes of each packet
     #[arg(long, value_name = "BYTES", default_value_t = 100, value_parser = clap::value_parser!(u32).range(16..=1_400))]
     bytes: u32,
-    /// Through a relay, which needs no privileges, instead of a link between two namespaces
+    /// Measure a relay, which needs no privileges, instead of a link between two namespaces
     #[arg(long)]
     relay: bool,
-    /// Write the figures here, `-` for standard output instead of the table
+    /// Write the figures to this file, `-` for standard output instead of the table
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Links that people know, by name: typical values, not measurements of a place.
+//! Well-known kinds of links, by name: typical values, not measurements of a place.
 
 use strum::{Display, EnumString, VariantArray};
 
@@ -6,11 +6,11 @@ use strum::{Display, EnumString, VariantArray};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Display, EnumString, VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Profile {
-    /// Cable or fibre at home: 16 ms, hardly a loss, 20 Mbit/s up and 100 down
+    /// Cable or fibre at home: 16 ms, hardly any loss, 20 Mbit/s up and 100 down
     Broadband,
-    /// Wireless in a house with neighbours: jitter, and losses in short bursts
+    /// Wi-Fi in a house with neighbours: jitter, and losses in short bursts
     Wifi,
-    /// A phone that moves: 60 ms and jitter, fades, a deep queue
+    /// A moving phone: 60 ms and jitter, fades, a deep queue
     Mobile,
     /// A geostationary satellite: 560 ms
     Satellite,

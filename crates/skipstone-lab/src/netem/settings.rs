@@ -26,7 +26,7 @@ pub(crate) struct LinkSettings {
     /// Packets lost in bursts, and their mean length in packets: 2%:3
     #[arg(long, value_name = "PERCENT:LENGTH", conflicts_with = "loss")]
     burst: Option<Burst>,
-    /// The share of the time in which everything is lost, and how long that lasts on average: 2%:300ms
+    /// Share of the time in which everything is lost, and its mean duration: 2%:300ms
     #[arg(long, value_name = "PERCENT:TIME", conflicts_with_all = ["loss", "burst"])]
     fade: Option<Fade>,
     /// Packets held back for up to 20 ms, so that later ones overtake them
@@ -44,7 +44,7 @@ pub(crate) struct LinkSettings {
     /// A recorded link in mahimahi's format instead of a rate: a line for each 1,504 bytes, with its millisecond
     #[arg(long, value_name = "FILE", conflicts_with = "rate")]
     trace: Option<PathBuf>,
-    /// How long a packet may wait for the rate before it is dropped; 100ms by default
+    /// Maximum time that a packet waits for the rate before it is dropped; 100ms by default
     #[arg(long, value_name = "TIME")]
     queue: Option<Span>,
     /// The largest IP packet that passes; 1500 by default

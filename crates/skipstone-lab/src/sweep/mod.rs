@@ -53,16 +53,18 @@ pub struct SweepArguments {
     /// The peers to run with off, lean and adaptive: any transport of `compare`, or `none`
     #[arg(long, value_name = "A,B,…", value_parser = peers, default_value = PEERS)]
     transports: Peers,
-    /// For short runs, whose percentiles are of few losses: promises hold everywhere, other rules in half of the settings
+    /// For short runs, whose percentiles depend on few losses: promises must hold everywhere, other rules in half of
+    /// the settings
     #[arg(long)]
     tolerant: bool,
-    /// Write the result here, `-` for standard output in place of the table; its schema is schema/sweep.schema.json
+    /// Write the result to this file, `-` for standard output instead of the table; its schema is
+    /// schema/sweep.schema.json
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
     /// Run nothing: print the settings as plans for `compare`
     #[arg(long)]
     print: bool,
-    /// No progress
+    /// Show no progress
     #[arg(short, long)]
     quiet: bool,
 }

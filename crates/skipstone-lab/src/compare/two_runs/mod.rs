@@ -18,12 +18,12 @@ use crate::report::{Exit, Page, PageKind, ReportFile, Sink, Style, Tone};
 pub struct ReportArguments {
     /// A result of `compare --json`
     before: String,
-    /// Another result, which is compared with it
+    /// Another result to compare with it
     after: Option<String>,
-    /// Write the first result's report here, as `compare --report` does
+    /// Write the first result's report to this file, as `compare --report` does
     #[arg(long, value_name = "FILE")]
     html: Option<String>,
-    /// Write the differences here as JSON, `-` for standard output in place of the table
+    /// Write the differences to this file as JSON, `-` for standard output instead of the table
     #[arg(long, value_name = "FILE", requires = "after")]
     json: Option<String>,
     /// Exit code 99 if anything became worse beyond the noise
