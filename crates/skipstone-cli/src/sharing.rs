@@ -1,4 +1,5 @@
-//! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its sockets.
+//! How many shards a server has, for `serve` and for the server that `stress` starts; and what is wrong with its
+//! sockets.
 
 use skipstone_lab::measure::machine::cores;
 use skipstone_lab::report::output;

@@ -9,8 +9,8 @@ pub struct Path {
     /// The embedder's own number for the socket. A carrier of a single connection (a WebSocket, a DTLS session) has a
     /// number of its own.
     pub socket: u32,
-    /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the socket
-    /// knows the address, or the system chooses it. A change of this address alone is no change of the path.
+    /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the
+    /// socket knows the address, or the system chooses it. A change of this address alone is no change of the path.
     pub local: Option<IpAddr>,
     /// The peer's address.
     pub remote: SocketAddr,
@@ -111,7 +111,8 @@ impl Carrier {
         spread_us: 5_000,
         ..Carrier::UDP
     };
-    /// The same from within a page: its browser's QUIC has a congestion controller, which a server's does not (a page cannot choose it).
+    /// The same from within a page: its browser's QUIC has a congestion controller, which a server's does not (a page
+    /// cannot choose it).
     pub const WEBTRANSPORT_PAGE: Carrier = Carrier { is_loss_limited: true, ..Carrier::WEBTRANSPORT };
     /// A page whose datagrams go on streams of the session, several in turn, because its browser drops session
     /// datagrams (WIRE.md section 7.2).
@@ -121,15 +122,16 @@ impl Carrier {
         record_bytes: Carrier::WEBTRANSPORT.record_bytes + Carrier::STREAM_BYTES,
         ..Carrier::WEBTRANSPORT_PAGE
     };
-    /// Bytes by which a stream's frame (RFC 9000, section 19.8) and the datagram's length in it are longer than a datagram's frame, at most.
+    /// Bytes by which a stream's frame (RFC 9000, section 19.8) and the datagram's length in it are longer than a
+    /// datagram's frame, at most.
     const STREAM_BYTES: u16 = 11;
     /// Datagrams of a WebTransport session over IPv6.
     pub const WEBTRANSPORT6: Carrier = Carrier {
         overhead_bytes: Carrier::UDP6.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
         ..Carrier::WEBTRANSPORT
     };
-    /// Bytes that a WebTransport datagram adds: QUIC's short header of 13 with an id of 8 (RFC 9000, section 17.3.1), its tag of
-    /// 16, the frame's type and length (RFC 9221, section 4), and the session's id (RFC 9297, section 2.1).
+    /// Bytes that a WebTransport datagram adds: QUIC's short header of 13 with an id of 8 (RFC 9000, section 17.3.1),
+    /// its tag of 16, the frame's type and length (RFC 9221, section 4), and the session's id (RFC 9297, section 2.1).
     const WEBTRANSPORT_RECORD_BYTES: u16 = 33;
     /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message
     /// went alone.

@@ -347,8 +347,8 @@ impl Client {
         Some(event)
     }
 
-    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed rate calls
-    /// [`Client::wait_tick`].
+    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed
+    /// rate calls [`Client::wait_tick`].
     pub fn wait(&mut self, span: Duration) {
         self.return_if_due();
         self.handle.wait(self.returns_in().map_or(span, |pause| span.min(pause)));
@@ -368,9 +368,9 @@ impl Client {
         }
     }
 
-    /// Waits for the next tick of a loop that runs once per `interval`: as [`Client::wait_until`], so that events do not shorten the
-    /// tick. The first tick is due an interval after the first call; ticks do not drift, and those that are late by a whole
-    /// interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
+    /// Waits for the next tick of a loop that runs once per `interval`: as [`Client::wait_until`], so that events do
+    /// not shorten the tick. The first tick is due an interval after the first call; ticks do not drift, and those that
+    /// are late by a whole interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
     pub fn wait_tick(&mut self, interval: Duration) -> u64 {
         let tick = self.ticks.next_after(Instant::now(), interval);
         self.wait_until(tick.due);
@@ -535,8 +535,8 @@ impl Client {
     /// A NAT that changes the address by itself needs no call: the server follows.
     ///
     /// # Errors
-    /// The system refuses a socket, or the driver is gone: the old socket stays in use. Or the driver has not answered for 5 s
-    /// ([`io::ErrorKind::TimedOut`]), and may still migrate.
+    /// The system refuses a socket, or the driver is gone: the old socket stays in use. Or the driver has not answered
+    /// for 5 s ([`io::ErrorKind::TimedOut`]), and may still migrate.
     pub fn rebind(&mut self) -> io::Result<bool> {
         let peer = self.peer;
         self.handle.ask(None, move |driver| driver.rebind(peer)).unwrap_or_else(|reason| match reason {

@@ -69,8 +69,8 @@
 //! # }
 //! ```
 //!
-//! More examples: receipts at [`Client::send`], groups at [`Server::broadcast`], single-threaded programs at [`Threading`],
-//! reconnecting at [`Client`].
+//! More examples: receipts at [`Client::send`], groups at [`Server::broadcast`], single-threaded programs at
+//! [`Threading`], reconnecting at [`Client`].
 //!
 //! One driver thread per handle owns the sockets and the protocol; the handle holds two bounded queues and no lock. A
 //! single-threaded engine asks for a stepped handle instead and calls `drive`; a server that needs more than one core

@@ -83,8 +83,8 @@ impl Pool {
     /// A pool without clients.
     ///
     /// # Errors
-    /// A field of the configuration is out of range, or the system refuses a poll, most often because too many files are
-    /// open.
+    /// A field of the configuration is out of range, or the system refuses a poll, most often because too many files
+    /// are open.
     pub fn new(config: PoolConfig) -> Result<Self, StartError> {
         if !(1..=SOCKETS_AT_ONCE_MAX).contains(&config.sockets_at_once) {
             let error = ConfigError::out_of_range("sockets_at_once", config.sockets_at_once, "1 to 65,536");
@@ -173,8 +173,8 @@ impl Pool {
     /// [`Client::send`](crate::Client::send).
     ///
     /// # Errors
-    /// No such client or channel, not connected, message too long, the channel's queue is full, or the driver has failed.
-    /// The error returns the message with the reason.
+    /// No such client or channel, not connected, message too long, the channel's queue is full, or the driver has
+    /// failed. The error returns the message with the reason.
     pub fn send(&mut self, peer: PeerId, channel: u16, payload: impl Into<Bytes>) -> Result<MessageId, SendError> {
         self.next_id += 1;
         let (id, payload) = (MessageId(self.next_id), payload.into());

@@ -287,8 +287,8 @@ impl Server {
         Some(event)
     }
 
-    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed rate calls
-    /// [`Server::wait_tick`].
+    /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed
+    /// rate calls [`Server::wait_tick`].
     pub fn wait(&mut self, span: Duration) {
         self.shards.wait(span);
     }
@@ -300,9 +300,9 @@ impl Server {
         self.shards.wait_until(deadline);
     }
 
-    /// Waits for the next tick of a loop that runs once per `interval`: as [`Server::wait_until`], so that events do not shorten the
-    /// tick. The first tick is due an interval after the first call; ticks do not drift, and those that are late by a whole
-    /// interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
+    /// Waits for the next tick of a loop that runs once per `interval`: as [`Server::wait_until`], so that events do
+    /// not shorten the tick. The first tick is due an interval after the first call; ticks do not drift, and those that
+    /// are late by a whole interval or more are skipped ([`Ticks`]). Returns the number of ticks that were skipped.
     pub fn wait_tick(&mut self, interval: Duration) -> u64 {
         let tick = self.ticks.next_after(Instant::now(), interval);
         self.wait_until(tick.due);
@@ -346,8 +346,8 @@ impl Server {
     /// of the reason; the rest is cut off.
     ///
     /// # Errors
-    /// There is no such peer, or its connection has ended or is closing already; the code is above 2^62-1; or the driver is
-    /// gone.
+    /// There is no such peer, or its connection has ended or is closing already; the code is above 2^62-1; or the
+    /// driver is gone.
     pub fn close(&mut self, peer: PeerId, code: u64, reason: &str, linger: Duration) -> Result<(), PeerError> {
         let (shard, local) = self.shards.of(peer);
         shard.close(local, code, reason, linger)?;
@@ -509,8 +509,8 @@ impl Server {
     /// Adds a peer to a group. No effect if the peer is a member already.
     ///
     /// # Errors
-    /// There is no such peer, or its connection has ended; the group is [`Group::EVERYONE`]; the queue to the driver is full,
-    /// or the driver is gone.
+    /// There is no such peer, or its connection has ended; the group is [`Group::EVERYONE`]; the queue to the driver is
+    /// full, or the driver is gone.
     pub fn join(&mut self, peer: PeerId, group: Group) -> Result<(), PeerError> {
         let (shard, peer) = self.shards.of(peer);
         shard.join(peer, group)

@@ -134,7 +134,8 @@ impl ServerConfig {
         }
     }
 
-    /// A server without sockets, for a single player: only [`Server::connect_local`](crate::Server::connect_local) reaches it.
+    /// A server without sockets, for a single player: only [`Server::connect_local`](crate::Server::connect_local)
+    /// reaches it.
     pub fn offline() -> Self {
         ServerConfig { listen: None, websocket: false, security: Some(Security::plain()), ..Self::new(LOCAL_ADDRESS) }
     }

@@ -36,10 +36,12 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// Bytes that may be in flight; `u64::MAX` without congestion control.
     pub congestion_window: u64,
-    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window each round trip,
-    /// and no more than [`ServerConfig::bandwidth_max_per_peer`](crate::ServerConfig::bandwidth_max_per_peer). A game can scale its
-    /// snapshots by it. It follows a path that is used up within seconds; who sends less learns that the path takes this much, and
-    /// not how much more it would take. `u64::MAX` where neither limits: on a stream, whose load shows in [`Overview::depth`].
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window
+    /// each round trip, and no more than
+    /// [`ServerConfig::bandwidth_max_per_peer`](crate::ServerConfig::bandwidth_max_per_peer). A game can scale its
+    /// snapshots by it. It follows a path that is used up within seconds; who sends less learns that the path takes
+    /// this much, and not how much more it would take. `u64::MAX` where neither limits: on a stream, whose load shows
+    /// in [`Overview::depth`].
     pub available_bytes_per_second: u64,
     /// Bytes of a datagram at present: what the path is known to carry.
     pub datagram_bytes: u16,
@@ -59,8 +61,8 @@ pub struct Traffic {
     pub payload_bytes_per_second: f64,
     /// Bytes on the wire with IP and carrier headers, per second.
     pub ip_bytes_per_second: f64,
-    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent
-    /// together count as one. Always 0 on a stream, which loses nothing.
+    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that
+    /// were sent together count as one. Always 0 on a stream, which loses nothing.
     pub loss: f64,
 }
 
@@ -70,8 +72,8 @@ pub struct Traffic {
 pub struct ShardOverview {
     /// Established connections.
     pub clients: usize,
-    /// Handshakes under way: encrypted ones of the protocol, sessions of DTLS and WebTransport without a connection, and streams
-    /// without one.
+    /// Handshakes under way: encrypted ones of the protocol, sessions of DTLS and WebTransport without a connection,
+    /// and streams without one.
     pub handshakes: usize,
     /// Counters of the shard's connections, past and present.
     pub stats: Stats,

@@ -4,8 +4,8 @@ use crate::deadline::deadline_from;
 use skipstone_proto::Duration;
 use std::time::Instant;
 
-/// The schedule of a loop that runs once per interval. [`Server::wait_tick`](crate::Server::wait_tick) has one of its own; this
-/// type is for loops that wait in another way.
+/// The schedule of a loop that runs once per interval. [`Server::wait_tick`](crate::Server::wait_tick) has one of its
+/// own; this type is for loops that wait in another way.
 ///
 /// Ticks do not drift: each is due one interval after the one before it was due. A tick that was late by less than an
 /// interval is followed by a shorter pause. Ticks that are late by a whole interval or more are skipped and counted, so

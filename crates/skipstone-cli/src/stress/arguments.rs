@@ -25,7 +25,8 @@ pub(crate) struct StressArguments {
     /// tcp; and in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
-    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own, of at most 250 clients [default: one for each 100]
+    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own, of at most 250 clients
+    /// [default: one for each 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) browsers: Option<u32>,
     /// With wt= and a URL: SHA-256 of the server's certificate for pages, as printed by `serve`
@@ -47,9 +48,9 @@ pub(crate) struct StressArguments {
     /// must have reached every connected client
     #[arg(long, requires = "url", conflicts_with_all = ["wait", "roam"])]
     pub(crate) reconnect: bool,
-    /// Measure connecting instead of lines: new clients connect at this rate, such as 300/s, and leave at once. None may be refused,
-    /// or wait for an answer for 10 s, not even while the server restarts. Numbers of --mix are shares; its JSON is
-    /// schema/connects.schema.json
+    /// Measure connecting instead of lines: new clients connect at this rate, such as 300/s, and leave at once. None
+    /// may be refused, or wait for an answer for 10 s, not even while the server restarts. Numbers of --mix are shares;
+    /// its JSON is schema/connects.schema.json
     #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam", "reconnect", "wait",
         "threshold", "piped", "browsers", "qlog", "report"])]
     pub(crate) connects: Option<Rate>,

@@ -81,8 +81,8 @@ pub(crate) struct PlanCondition {
     queue: Option<Span>,
 }
 
-/// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances of its
-/// own.
+/// The way to the server, in a plan or as flags. The way back is alike where no `…_back` says otherwise, with chances
+/// of its own.
 #[derive(Debug, Clone, Default, clap::Args, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LinkValues {
@@ -140,7 +140,8 @@ pub(crate) struct LinkValues {
     pub(crate) mtu: Option<usize>,
 }
 
-/// A stream of large messages from the client to the server and back, behind all updates if the transport has priorities.
+/// A stream of large messages from the client to the server and back, behind all updates if the transport has
+/// priorities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Bulk {

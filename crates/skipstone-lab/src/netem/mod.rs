@@ -1,5 +1,5 @@
-//! `skipstone netem`: the model network between real programs. A relay of UDP and TCP anywhere; on Linux a link between two
-//! network namespaces, on which the kernel's own TCP suffers too.
+//! `skipstone netem`: the model network between real programs. A relay of UDP and TCP anywhere; on Linux a link between
+//! two network namespaces, on which the kernel's own TCP suffers too.
 //!
 //! ```text
 //! flags, console ──> path settings ──> configurations of the model network

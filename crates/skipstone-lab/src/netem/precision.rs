@@ -1,5 +1,5 @@
-//! `netem check`: how punctual a link is on this machine, and how many packets a second it takes. Packets with the time of
-//! their sending go through it at a given rate; whatever they take beyond the delay is the error.
+//! `netem check`: how punctual a link is on this machine, and how many packets a second it takes. Packets with the time
+//! of their sending go through it at a given rate; whatever they take beyond the delay is the error.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -45,7 +45,8 @@ struct Precision {
     packets_per_second: f64,
     sent: u64,
     received: u64,
-    /// From the sender's call to the receiver's, less the delay, in ms: the link's error and the kernel's work at both ends.
+    /// From the sender's call to the receiver's, less the delay, in ms: the link's error and the kernel's work at both
+    /// ends.
     error_ms: Option<LatencyMs>,
     /// How much later than planned the link itself delivered, in ms.
     lateness_ms: Option<LatencyMs>,

@@ -1,5 +1,5 @@
-//! The settings of one direction of a link: as flags and as the console's `name=value`, and what the model network makes
-//! of them.
+//! The settings of one direction of a link: as flags and as the console's `name=value`, and what the model network
+//! makes of them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

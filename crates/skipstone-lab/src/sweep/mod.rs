@@ -1,5 +1,5 @@
-//! `skipstone sweep`: settings drawn from seeds, each run in virtual time by ours and by peers, judged by rules that hold on
-//! every path.
+//! `skipstone sweep`: settings drawn from seeds, each run in virtual time by ours and by peers, judged by rules that
+//! hold on every path.
 //!
 //! ```text
 //! seed ──> draw (a plan's text) ──> setting ──> play (contenders x loss seeds) ──> pool ──> judge ──> line, summary, JSON

@@ -181,8 +181,9 @@ pub mod code {
     pub const NO_COMMON_SUITE: u64 = 1_011;
     /// The server's name has no address, or none of its addresses can be reached.
     pub const UNREACHABLE: u64 = 1_012;
-    /// The server restarts. The reason begins with when to come back, in milliseconds, and where to if that is elsewhere:
-    /// `retry=200..800 at=HOST:PORT` (WIRE.md section 8.1). Each client waits for a random time of that range.
+    /// The server restarts. The reason begins with when to come back, in milliseconds, and where to if that is
+    /// elsewhere: `retry=200..800 at=HOST:PORT` (WIRE.md section 8.1). Each client waits for a random time of that
+    /// range.
     pub const RESTART: u64 = 1_013;
     /// The peer held more of the other side's memory than it may have, or the most of all when there was too little.
     pub const MEMORY: u64 = 1_016;

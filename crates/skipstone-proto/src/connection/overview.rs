@@ -29,8 +29,8 @@ pub struct Overview {
     pub bytes_in_flight: u32,
     /// The congestion window; `u64::MAX` without one.
     pub congestion_window: u64,
-    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window each round trip,
-    /// and no more than `bandwidth_max_per_peer`. `u64::MAX` where neither limits them.
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window
+    /// each round trip, and no more than `bandwidth_max_per_peer`. `u64::MAX` where neither limits them.
     pub available_bytes_per_second: u64,
     /// Current size of a datagram, in bytes: the largest that the path is known to carry.
     pub datagram_bytes: u16,

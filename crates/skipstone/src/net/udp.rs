@@ -306,8 +306,8 @@ impl UdpSocket {
         }
     }
 
-    /// Handles a refused first piece: splits the piece if its segmentation may be the reason, leaves the source to the system
-    /// if that may be, else drops the piece.
+    /// Handles a refused first piece: splits the piece if its segmentation may be the reason, leaves the source to the
+    /// system if that may be, else drops the piece.
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
         if piece.to.local.is_some() && may_refuse_source(error) {
@@ -365,7 +365,8 @@ impl UdpSocket {
     }
 }
 
-/// A request beyond the limit fails on some systems and is capped on others: [`BufferGrants`] has the result in both cases.
+/// A request beyond the limit fails on some systems and is capped on others: [`BufferGrants`] has the result in both
+/// cases.
 fn set_buffers(socket: &Socket, options: &UdpOptions) {
     let _ = socket.set_recv_buffer_size(options.receive_buffer_bytes);
     let _ = socket.set_send_buffer_size(options.send_buffer_bytes);

@@ -1,5 +1,6 @@
-//! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`): draft-ietf-quic-qlog-main-schema-04
-//! and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own under `skipstone:`.
+//! Packet events in qlog's JSON text sequences, a file for each connection (feature `qlog`):
+//! draft-ietf-quic-qlog-main-schema-04 and draft-ietf-quic-qlog-quic-events-03, version 0.3, with events of our own
+//! under `skipstone:`.
 //!
 //! `schema` has the records, `log` converts the protocol's events into records, `orders` is the queue to the writing
 //! thread in `disk`, which writes into `open_files`.

@@ -65,8 +65,8 @@ impl Identity {
         Ok(Identity { certificate, key, between, open_key_file: None, files: None, self_made: None, is_ecdsa })
     }
 
-    /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate. A running
-    /// server reads the files again when they have changed.
+    /// Certificate and key from PEM files. Without a file for the key, the key is in the file of the certificate. A
+    /// running server reads the files again when they have changed.
     ///
     /// # Errors
     /// A file cannot be read, or its content is refused as by [`Identity::from_pem`]. The error names the file.

@@ -82,8 +82,8 @@ impl Security {
         Security { certificates: Some(certificates), allows_plain: false }
     }
 
-    /// Encrypted, with certificate and key from PEM files, which are read again when they change: new handshakes use the
-    /// new certificate within five seconds, and a file that cannot be used leaves the last good one in place
+    /// Encrypted, with certificate and key from PEM files, which are read again when they change: new handshakes use
+    /// the new certificate within five seconds, and a file that cannot be used leaves the last good one in place
     /// ([`Server::poll_certificate_event`](crate::Server::poll_certificate_event)).
     ///
     /// # Errors

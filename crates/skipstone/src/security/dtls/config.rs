@@ -22,7 +22,8 @@ impl Role {
         }
     }
 
-    /// Records in a datagram of a handshake. dimpl keeps 4.5 KB of each (DTLS 1.2) or 8.7 KB (1.3), however short it is.
+    /// Records in a datagram of a handshake. dimpl keeps 4.5 KB of each (DTLS 1.2) or 8.7 KB (1.3), however short it
+    /// is.
     pub(super) fn records_max(self) -> usize {
         match self {
             Role::Client => RECORDS_MAX,
@@ -31,8 +32,8 @@ impl Role {
     }
 }
 
-/// Bytes of a handshake datagram. dimpl pads a ClientHello of 1.3 to this, and a session keeps buffers of that size: it is
-/// no more than what a flight with a certificate of our own takes.
+/// Bytes of a handshake datagram. dimpl pads a ClientHello of 1.3 to this, and a session keeps buffers of that size: it
+/// is no more than what a flight with a certificate of our own takes.
 const MTU: usize = 800;
 /// Datagrams of a server that dimpl keeps for a client.
 const QUEUE_MAX: usize = 30;
@@ -47,8 +48,9 @@ pub(super) const SERVER_RECORDS_MAX: usize = 4;
 /// s, and less where latency counts: at 5% loss a handshake at 20 ms takes 0.9 s for the slowest 1%, where 250 ms make
 /// it 1.3 s. On longer paths a flight is sent twice.
 const FLIGHT_REPEATED_AFTER: Duration = Duration::from_millis(125);
-/// In records, more than 48 bits can number. A client's cipher, ChaCha20-Poly1305, needs no key update (RFC 9147, section
-/// 4.5.3), and there must be none: if both sides update their keys at the same time, dimpl 0.9 may lose the session.
+/// In records, more than 48 bits can number. A client's cipher, ChaCha20-Poly1305, needs no key update (RFC 9147,
+/// section 4.5.3), and there must be none: if both sides update their keys at the same time, dimpl 0.9 may lose the
+/// session.
 const KEYS_NEVER_CHANGE: u64 = 1 << 50;
 /// In records. AES-GCM, which other implementations prefer, seals 2^24.5 with a key.
 const KEYS_CHANGE_AFTER: u64 = 1 << 24;

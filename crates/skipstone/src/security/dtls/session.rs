@@ -46,7 +46,8 @@ pub(crate) struct DtlsSession {
     failure: Option<DtlsFailure>,
     now: Time,
     due: Time,
-    /// No timer is due before: a client of dimpl 0.9 acknowledges without delay while a datagram of a flight is missing.
+    /// No timer is due before: a client of dimpl 0.9 acknowledges without delay while a datagram of a flight is
+    /// missing.
     quiet_until: Time,
 }
 

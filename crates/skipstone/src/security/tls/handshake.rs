@@ -45,8 +45,8 @@ struct HandshakeKeys {
 }
 
 impl Side {
-    /// Limit on the peer's bytes of one level: a server's chain is long. A client has no certificate, but a post-quantum
-    /// key share makes its ClientHello 1,800 bytes long, and a HelloRetryRequest asks for two of them.
+    /// Limit on the peer's bytes of one level: a server's chain is long. A client has no certificate, but a
+    /// post-quantum key share makes its ClientHello 1,800 bytes long, and a HelloRetryRequest asks for two of them.
     fn heard_max(self) -> usize {
         match self {
             Side::Client => 16_384,
@@ -62,8 +62,8 @@ const RESEND_FIRST: Duration = Duration::from_millis(200);
 const RESEND_MAX: Duration = Duration::from_secs(1);
 /// Bytes of pieces in a datagram: with every header the datagram has fewer than 1,200.
 const DATAGRAM_BYTES_MAX: usize = 1_100;
-/// The same on a path that may be narrow: with every header the datagram has at most 508 bytes, which every path of IPv4
-/// carries (RFC 1122, section 3.3.2).
+/// The same on a path that may be narrow: with every header the datagram has at most 508 bytes, which every path of
+/// IPv4 carries (RFC 1122, section 3.3.2).
 const NARROW_BYTES_MAX: usize = 400;
 /// After this many timeouts without an answer, the path may be narrow.
 const TIMEOUTS_UNTIL_NARROW: u8 = 2;

@@ -3,7 +3,8 @@
 //!
 //! `config` has the configurations of both sides, `verify` applies the client's rules, `parameters` are the values on
 //! which both sides must agree, `pieces` encodes handshake datagrams, `assembly` puts received bytes in order, `stream`
-//! tracks the sent and received bytes of one level, `handshake` combines them, `keys` seals packets, `session` implements the protocol's session.
+//! tracks the sent and received bytes of one level, `handshake` combines them, `keys` seals packets, `session`
+//! implements the protocol's session.
 
 mod assembly;
 mod config;
