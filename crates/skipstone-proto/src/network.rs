@@ -31,8 +31,9 @@ impl Network {
     }
 }
 
-/// Whether an address has no meaning on the internet: loopback, link-local, private (RFC 1918, RFC 4193), or shared by a provider's
-/// customers (RFC 6598). Behind it is a machine of the operator's own, such as a proxy that passes on many players.
+/// Whether an address has no meaning on the internet: loopback, link-local, private (RFC 1918, RFC 4193), or shared by
+/// a provider's customers (RFC 6598). Behind it is a machine of the operator's own, such as a proxy that passes on many
+/// players.
 pub(crate) fn is_local(address: &SocketAddr) -> bool {
     match address.ip().to_canonical() {
         IpAddr::V4(ip) => {

@@ -55,10 +55,10 @@ pub struct ServerConfig {
     /// Greatest number of connected players; further clients are told that the server is full. Connections that are
     /// closing, were refused, or wait to be accepted do not count.
     pub connections_max: u32,
-    /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more places. Behind a trusted
-    /// proxy the players' own addresses count. `None` for three times as many as there are free places, and 8 in any case, so that
-    /// one network leaves a quarter of the places to others; then loopback and private addresses have no limit. With shards, each has an
-    /// equal part of it.
+    /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more places.
+    /// Behind a trusted proxy the players' own addresses count. `None` for three times as many as there are free
+    /// places, and 8 in any case, so that one network leaves a quarter of the places to others; then loopback and
+    /// private addresses have no limit. With shards, each has an equal part of it.
     pub players_of_network_max: Option<u32>,
     /// Whether background threads or the application run the drivers.
     pub threading: Threading,

@@ -90,8 +90,8 @@ pub(crate) struct ServeArguments {
     /// Maximum number of clients; further clients are told that the server is full
     #[arg(long, value_name = "N", default_value_t = 65_536)]
     pub(crate) clients_max: u32,
-    /// Maximum number of clients of one network (IPv4 /24, IPv6 /56); by default three times the number of free places, at
-    /// least 8, and no limit for loopback and private addresses
+    /// Maximum number of clients of one network (IPv4 /24, IPv6 /56); by default three times the number of free places,
+    /// at least 8, and no limit for loopback and private addresses
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) clients_of_network_max: Option<u32>,
     #[command(flatten)]

@@ -6,10 +6,10 @@
 //!
 //! `state` holds the parts of an endpoint, `commands` and `fan_out` the application's commands; `datagram` handles
 //! incoming datagrams, `poll` returns outgoing ones, `overview` is for monitoring, `wheel` holds the timers, `ids`
-//! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `costly` spreads them over rounds, `memory` limits the memory that
-//! peers make an endpoint hold, `victims` selects the connections to close for it, `population` counts players and newcomers, `room` says whether another fits,
-//! `roaming` follows clients whose address changes, `dialing` finds the one of a server's addresses that answers,
-//! `query` answers server browsers.
+//! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `costly` spreads them over rounds,
+//! `memory` limits the memory that peers make an endpoint hold, `victims` selects the connections to close for it,
+//! `population` counts players and newcomers, `room` says whether another fits, `roaming` follows clients whose address
+//! changes, `dialing` finds the one of a server's addresses that answers, `query` answers server browsers.
 
 mod accounts;
 mod answer;
