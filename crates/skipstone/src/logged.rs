@@ -2,7 +2,7 @@
 
 use skipstone_proto::{Drops, Event};
 
-/// What filters of subscribers name.
+/// The target that subscribers' filters name.
 const TARGET: &str = "skipstone";
 
 /// The application takes an event. Its peer is the one that the application knows.
@@ -22,7 +22,7 @@ pub(crate) fn on_event(event: &Event) {
     }
 }
 
-/// What a driver dropped on arrival between two snapshots, which are 50 ms apart at least: an event for each reason.
+/// The drops of a driver between two snapshots, which are at least 50 ms apart: an event for each reason.
 pub(crate) fn on_drops(before: &Drops, now: &Drops) {
     for ((reason, before), (_, now)) in before.iter().zip(now.iter()) {
         if now > before {

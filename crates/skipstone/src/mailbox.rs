@@ -65,7 +65,7 @@ impl<T: Weigh> Queue<T> {
         entries > self.bound.entries / 2 || bytes > self.bound.bytes / 2
     }
 
-    /// Puts an entry in, regardless of the bound: the producer asks [`Queue::has_room`] first, except for entries whose
+    /// Adds an entry, regardless of the bound: the producer asks [`Queue::has_room`] first, except for entries whose
     /// number is bounded elsewhere.
     pub(crate) fn push(&self, produced: &mut Produced, item: T) {
         produced.entries += 1;
@@ -73,7 +73,7 @@ impl<T: Weigh> Queue<T> {
         self.items.push(item);
     }
 
-    /// Takes the oldest entry out.
+    /// Removes the oldest entry.
     pub(crate) fn pop(&self, consumed: &mut Consumed) -> Option<T> {
         let item = self.items.pop()?;
         consumed.entries += 1;
@@ -102,7 +102,7 @@ impl Sleep {
         !has_work()
     }
 
-    /// The thread waits no longer.
+    /// The thread has stopped waiting.
     pub(crate) fn end(&self) {
         self.is_asleep.store(false, Ordering::SeqCst);
     }

@@ -1,18 +1,18 @@
-//! Who gets a broadcast: the members of a group, without a few.
+//! The recipients of a broadcast: the members of a group, except a few.
 
 use skipstone_proto::{Group, PeerId};
 use std::sync::Arc;
 
-/// The members of a group that get a message.
+/// The members of a group that receive a message.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipients {
     pub(crate) group: Group,
-    /// Members that do not get it, each once; `None` for none.
+    /// Members that do not receive it, each once; `None` for none.
     pub(crate) except: Option<Arc<[PeerId]>>,
 }
 
 impl Recipients {
-    /// All members but these.
+    /// All members except these.
     pub(crate) fn without(group: Group, except: impl IntoIterator<Item = PeerId>) -> Self {
         let mut except: Vec<PeerId> = except.into_iter().collect();
         except.sort_unstable();
@@ -20,7 +20,7 @@ impl Recipients {
         Recipients { group, except: (!except.is_empty()).then(|| except.into()) }
     }
 
-    /// Members that do not get the message.
+    /// Members that do not receive the message.
     pub(crate) fn left_out(&self) -> &[PeerId] {
         self.except.as_deref().unwrap_or_default()
     }

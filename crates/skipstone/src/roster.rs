@@ -175,7 +175,7 @@ impl Roster {
         Ok(members - to.left_out().iter().filter(|peer| self.is_member(**peer, to.group)).count())
     }
 
-    /// The application lets a client in.
+    /// The application accepts a client.
     pub(crate) fn accept(&mut self, peer: PeerId) -> Result<(), PeerError> {
         let place = self.place(peer)?;
         match place.standing {
@@ -188,7 +188,7 @@ impl Roster {
         }
     }
 
-    /// The application ends a connection, or turns a client away.
+    /// The application ends a connection, or refuses a client.
     pub(crate) fn close(&mut self, peer: PeerId) -> Result<(), PeerError> {
         self.place_in_use(peer)?;
         self.on_closing(peer);
@@ -219,7 +219,7 @@ impl Roster {
         Ok(true)
     }
 
-    /// Takes a peer out of a group. False if the peer is not a member.
+    /// Removes a peer from a group. False if the peer is not a member.
     pub(crate) fn leave(&mut self, peer: PeerId, group: Group) -> Result<bool, PeerError> {
         if group == Group::EVERYONE {
             return Err(PeerError::EveryoneIsKept);
@@ -262,12 +262,12 @@ impl Roster {
         self.peek(peer)?.known.as_ref()?.remote
     }
 
-    /// The place of its present peer.
+    /// The place of its current peer.
     fn peek(&self, peer: PeerId) -> Option<&Place> {
         self.places.get(peer.index as usize).filter(|place| place.generation == Some(peer.generation))
     }
 
-    /// How a channel delivers, as far as this side knows.
+    /// A channel's delivery mode, as far as this side knows.
     pub(crate) fn mode(&self, peer: Option<PeerId>, channel: u16) -> Option<DeliveryMode> {
         let place = peer.and_then(|peer| self.places.get(peer.index as usize));
         let theirs = place.and_then(|place| place.known.as_ref()?.settings.as_deref());
@@ -321,7 +321,7 @@ impl Known {
     }
 }
 
-/// The rule of a channel, if it takes a message of this length.
+/// The rule of a channel, if it accepts a message of this length.
 fn rule_of(settings: &Settings, channel: u16, bytes: usize) -> Result<&ChannelRule, SendRefusal> {
     let rule = settings.rule(channel).ok_or(SendRefusal::NoSuchChannel { channel })?;
     let bytes_max = settings.message_bytes_max.min(rule.queue_bytes_max) as usize;

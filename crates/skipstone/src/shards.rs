@@ -6,8 +6,8 @@
 //! application ───┼── queues ── driver 1 ── UDP, TCP ──┼── one port, the kernel chooses (SO_REUSEPORT)
 //!                └── queues ── driver 2 ── UDP, TCP ──┘
 //! ```
-//! Nothing that one driver writes another reads, as long as clients stay where they are; so a broadcast has a payload for
-//! each shard, because peers that share one count their copies in one place.
+//! As long as no client migrates, no driver reads memory that another one writes. A broadcast therefore has a payload
+//! for each shard, because peers that share a payload share its reference count.
 
 use crate::deadline::deadline_in;
 #[cfg(feature = "simulate")]
@@ -35,12 +35,12 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Time that a driver has for the counters of a server that ends, in any case.
+/// Minimum time for a driver to report the final counters of a server that shuts down.
 const TOTALS_MAX: Duration = Duration::from_millis(100);
-/// Shards at most: a connection id has 8 bits for them.
+/// Maximum number of shards: a connection id has 8 bits for them.
 const SHARDS_MAX: u32 = 256;
 
-/// Checks that the server can have so many shards.
+/// Checks that the server can have this number of shards.
 pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError> {
     match count {
         1 => Ok(()),
@@ -51,7 +51,7 @@ pub(crate) fn check(count: u32, threading: Threading) -> Result<(), ShardsError>
     }
 }
 
-/// The carriers of browsers that a server has, with its rules.
+/// A server's carriers for browsers, with its rules.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Browsers<'a> {
     pub(crate) streams: Option<&'a Streams>,
@@ -62,7 +62,7 @@ pub(crate) struct Browsers<'a> {
     pub(crate) webtransport: Option<&'a WebSocketRules>,
 }
 
-/// The sockets of a server: those that it was handed, or those that it opens at an address; without either, none.
+/// The sockets of a server: those that were handed over, or those that it opens at an address; without either, none.
 pub(crate) struct Listening<'a> {
     pub(crate) address: Option<SocketAddr>,
     pub(crate) handed: Option<&'a ListenSockets>,
@@ -139,7 +139,7 @@ fn share_of(memory: MemoryBudget, shards: u32) -> MemoryBudget {
     MemoryBudget { network: part(memory.network), endpoint: part(memory.endpoint), ..memory }
 }
 
-/// How many top bits of an id name one of so many shards.
+/// Number of top bits of an id that name the shard.
 fn bits_for(shards: u32) -> u32 {
     shards.next_power_of_two().trailing_zeros()
 }
@@ -199,7 +199,7 @@ impl Shards {
         self.handles.iter().enumerate().flat_map(of)
     }
 
-    /// How a channel delivers.
+    /// A channel's delivery mode.
     pub(crate) fn mode(&self, channel: u16) -> Option<DeliveryMode> {
         self.handles[0].roster().mode(None, channel)
     }
@@ -257,18 +257,18 @@ impl Shards {
         self.tell_all(|handle| handle.set_denied(Arc::clone(networks)))
     }
 
-    /// Begins no further handshake, in any shard.
+    /// Accepts no further handshake, in any shard.
     pub(crate) fn stop_inviting(&mut self) -> Result<(), PeerError> {
         self.tell_all(Handle::stop_inviting)
     }
 
-    /// Tells every shard, or none of them if one has no room for it.
+    /// Sends a command to every shard, or to none if the queue of one is full.
     fn tell_all(&mut self, tell: impl FnMut(&mut Handle) -> Result<(), PeerError>) -> Result<(), PeerError> {
         self.handles.iter().try_for_each(Handle::check_room)?;
         self.handles.iter_mut().try_for_each(tell)
     }
 
-    /// Second handles to the sockets of all shards; `None` if the server has none.
+    /// Duplicated handles of the sockets of all shards; `None` if the server has none.
     pub(crate) fn duplicate_sockets(&mut self) -> io::Result<Option<ListenSockets>> {
         let mut all = Vec::new();
         for handle in &mut self.handles {
@@ -315,7 +315,7 @@ impl Shards {
         self.handles[0].wait_until(deadline);
     }
 
-    /// Waits for events without this; none with a stepped driver.
+    /// A waiter for events without this handle; none with a stepped driver.
     pub(crate) fn waiter(&self) -> Option<Waiter> {
         self.handles.iter().map(Handle::shared).collect::<Option<Vec<_>>>().map(Waiter::new)
     }
@@ -331,7 +331,7 @@ impl Shards {
         self.handles.iter().map(|handle| handle.board().links()).reduce(add_stats).unwrap_or_default()
     }
 
-    /// Reason for which a driver failed, if one did.
+    /// Why a driver failed, if one did.
     pub(crate) fn failure(&self) -> Option<String> {
         self.handles.iter().find_map(Handle::failure)
     }

@@ -1,6 +1,6 @@
-//! Which datagrams a test's network loses: chosen ones, by their places in their directions.
+//! The losses of a test's network: chosen datagrams, by direction and position.
 
-/// Whether a datagram goes towards the server, and its place among those of that direction.
+/// Whether a datagram goes towards the server, and its position in that direction.
 pub(super) type Datagram = (bool, usize);
 
 #[derive(Debug, Default)]
@@ -19,7 +19,7 @@ impl ChosenLosses {
     }
 }
 
-/// Every two of the first datagrams of both directions, and every single one, twice.
+/// Every pair of the first datagrams of both directions, including each datagram paired with itself.
 pub(super) fn pairs_of_first(count: usize) -> impl Iterator<Item = [Datagram; 2]> {
     let all = move || [false, true].into_iter().flat_map(move |is_up| (0..count).map(move |at| (is_up, at)));
     all().flat_map(move |one| all().filter(move |other| one <= *other).map(move |other| [one, other]))

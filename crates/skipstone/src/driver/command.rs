@@ -37,7 +37,7 @@ pub(crate) enum Command {
         reason: String,
         linger: Duration,
     },
-    /// No further handshake begins; those under way go on.
+    /// No further handshake begins; those in progress continue.
     StopInviting,
     Join(PeerId, Group),
     Leave(PeerId, Group),
@@ -55,12 +55,13 @@ pub(crate) enum Command {
 /// Approximate bytes of a command without its payload.
 const COMMAND_BYTES: u64 = 128;
 
-/// A command without its payload, and how many bytes of a payload cost a nanosecond.
+/// The cost of a command without its payload, and the number of payload bytes that cost a nanosecond.
 const COMMAND: Cost = Cost::nanos(300);
 const BYTES_PER_NANO: u64 = 4;
 
 impl Command {
-    /// What it costs to apply: of a broadcast what queues it, for its members are as many as the application wants.
+    /// The cost of applying it: of a broadcast only its queueing, because the number of its members is the
+    /// application's choice.
     pub(crate) fn cost(&self) -> Cost {
         COMMAND + Cost::nanos(1) * ((self.weight() - COMMAND_BYTES) / BYTES_PER_NANO)
     }
@@ -96,8 +97,8 @@ impl Weigh for Event {
 }
 
 impl Driver {
-    /// Executes a command of the application. A message that was accepted, and for which the endpoint has no room, is
-    /// discarded with an event.
+    /// Executes a command of the application. An accepted message that does not fit into the endpoint is discarded with
+    /// an event.
     pub(crate) fn apply(&mut self, command: Command) {
         if let Command::Broadcast { group, message } = command {
             return self.broadcast(group, message);

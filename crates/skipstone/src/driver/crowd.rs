@@ -1,5 +1,5 @@
-//! Members of networks, of which some have to go when there are too many: the oldest, and those of the network that has
-//! the most. Each answer costs O(log n), since strangers decide how often it is asked for.
+//! Members of networks, some of which must be removed when there are too many: the oldest, or the oldest of the network
+//! with the most. Each lookup costs O(log n), since unauthenticated clients determine their number.
 
 use skipstone_proto::Network;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug)]
 pub(super) struct Crowd<K> {
     members: BTreeMap<K, Network>,
-    /// Of each network that has any.
+    /// The members of each network that has any.
     of_network: BTreeMap<Network, BTreeSet<K>>,
-    /// How many each network has.
+    /// The number of members of each network.
     by_size: BTreeSet<(usize, Network)>,
 }
 
@@ -43,12 +43,12 @@ impl<K: Ord + Copy> Crowd<K> {
         }
     }
 
-    /// How many there are.
+    /// The number of members.
     pub(super) fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// How many a network has.
+    /// The number of members of a network.
     pub(super) fn len_of(&self, network: Network) -> usize {
         self.of_network.get(&network).map_or(0, BTreeSet::len)
     }
@@ -66,7 +66,7 @@ impl<K: Ord + Copy> Crowd<K> {
         self.of_network.get(&network)?.first().copied()
     }
 
-    /// The oldest of the network that has the most.
+    /// The oldest member of the network with the most.
     pub(super) fn oldest_of_largest(&self) -> Option<K> {
         self.by_size.last().and_then(|(_, network)| self.oldest_of(*network))
     }

@@ -31,7 +31,7 @@ pub(super) struct Dial {
     pub(super) beneath: Beneath,
     /// Receiver of the resolver's result, until the result has arrived.
     resolving: Option<Receiver<Resolved>>,
-    /// Reason why the name has no address.
+    /// Why the name has no address.
     unresolved: Option<UrlError>,
     /// Addresses not tried yet.
     pub(super) addresses: VecDeque<SocketAddr>,
@@ -110,7 +110,7 @@ impl Dial {
         }
     }
 
-    /// Time of the next action, apart from a result of the resolver or an answer of a server.
+    /// Time of the next action, except a result of the resolver or an answer of a server.
     pub(super) fn due(&self) -> Time {
         let attempt_at = if self.addresses.is_empty() { Time::NEVER } else { self.next_attempt_at };
         attempt_at.min(self.deadline)

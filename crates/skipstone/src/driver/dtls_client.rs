@@ -45,7 +45,7 @@ impl Sockets {
         }
     }
 
-    /// When the first session of a client has something to do.
+    /// The earliest timer of the clients' sessions.
     pub(super) fn dtls_due(&self) -> Time {
         let due = |number: &u32| match self.all.get(*number as usize) {
             Some(Socket::Own(own)) => own.secured.as_ref().map_or(Time::NEVER, |it| it.session.poll_timeout()),
@@ -69,7 +69,7 @@ impl Driver {
         }
     }
 
-    /// Sends what a client's session has to send, and draws the consequences of what happened to it.
+    /// Sends the output of a client's session, and handles its state changes.
     pub(super) fn after_secured(&mut self, number: u32) {
         let now = self.clock.recent();
         self.send_records(now, number);
@@ -122,7 +122,7 @@ impl Driver {
         }
     }
 
-    /// Sends what waits in a client's session.
+    /// Sends the waiting datagrams of a client's session.
     fn send_records(&mut self, now: Time, number: u32) {
         let Some(Socket::Own(own)) = self.sockets.all.get_mut(number as usize) else { return };
         while let Some(datagram) = own.secured.as_mut().and_then(|secured| secured.session.poll_datagram()) {

@@ -1,5 +1,5 @@
-//! Sessions that protect the protocol's datagrams, on a server's shared sockets: DTLS and WebTransport. The first byte of a
-//! datagram names the carrier, and the number of a path's socket the table of its session.
+//! Sessions that encrypt the protocol's datagrams, on a server's shared sockets: DTLS and WebTransport. The first byte
+//! of a datagram identifies the carrier, and the number of a path's socket the table of its session.
 
 use super::dtls::DtlsGuests;
 use super::outgoing::Send;
@@ -17,13 +17,13 @@ pub(super) struct Guests {
 }
 
 impl Guests {
-    /// The shard that a datagram is for, if shards have so many bits and the datagram names one.
+    /// The shard that a datagram names, if it names one; shards have this number of bits.
     pub(super) fn shard_of(&self, datagram: &[u8], bits: u32) -> Option<u32> {
         let is_quic = self.quic.is_some() && QuicGuests::is_quic(datagram);
         if is_quic { QuicGuests::shard_of(datagram, bits) } else { Shard::named_by(datagram, bits) }
     }
 
-    /// Handles a datagram of a session, or of somebody who would like one. False if it is of neither carrier.
+    /// Handles a datagram of a session, or of a client that requests one. False if it belongs to neither carrier.
     pub(super) fn handle(
         &mut self,
         now: Time,
@@ -42,19 +42,20 @@ impl Guests {
         true
     }
 
-    /// What it has cost to handle datagrams of sessions since the last call, beside what any datagram costs.
+    /// The additional cost of datagrams of sessions since the last call, beyond that of any datagram.
     pub(super) fn take_cost(&mut self) -> Cost {
         let dtls = self.dtls.as_mut().map_or(Cost::ZERO, |dtls| dtls.take_cost());
         dtls + self.quic.as_mut().map_or(Cost::ZERO, |quic| quic.take_cost())
     }
 
-    /// Begins no further session: who asks for one asks again, and the process that follows answers.
+    /// Begins no further session: clients repeat their requests, and the next process answers them.
     pub(super) fn stop_inviting(&mut self) {
         self.dtls.iter_mut().for_each(|dtls| dtls.stop_inviting());
         self.quic.iter_mut().for_each(|quic| quic.stop_inviting());
     }
 
-    /// Takes datagrams for a session, which [`Guests::transmit`] then sends. False if the path's socket is no session.
+    /// Queues datagrams for a session, which [`Guests::transmit`] then sends. False if the path's socket is not a
+    /// session.
     pub(super) fn send(
         &mut self,
         now: Time,
@@ -73,7 +74,7 @@ impl Guests {
         true
     }
 
-    /// Ends a session: its connection is over. False if the path's socket is none.
+    /// Ends a session whose connection has ended. False if the path's socket is not a session.
     pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> bool {
         if let Some(dtls) = self.dtls.as_mut().filter(|_| DtlsGuests::is_session(number)) {
             dtls.close(now, number, endpoint);
@@ -85,7 +86,7 @@ impl Guests {
         true
     }
 
-    /// Handles timeouts. True if something may have changed of which only statistics tell.
+    /// Handles timeouts. True if anything may have changed that only statistics show.
     pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) -> bool {
         if let Some(dtls) = &mut self.dtls {
             dtls.handle_timeout(now, endpoint);
@@ -96,7 +97,7 @@ impl Guests {
         is_due
     }
 
-    /// Whether somebody waits for a round with room for a signature.
+    /// Whether a handshake waits for a round with budget for a signature.
     pub(super) fn has_waiting(&self) -> bool {
         self.dtls.as_ref().is_some_and(|dtls| dtls.has_waiting())
             || self.quic.as_ref().is_some_and(|quic| quic.has_waiting())
@@ -108,18 +109,18 @@ impl Guests {
         dtls.min(self.quic.as_ref().map_or(Time::NEVER, |quic| quic.poll_timeout()))
     }
 
-    /// Whether so much waits that it should leave before more comes.
+    /// Whether so many datagrams wait that they should leave before more are read.
     pub(super) fn is_crowded(&self) -> bool {
         self.dtls.as_ref().is_some_and(|dtls| dtls.is_crowded())
             || self.quic.as_ref().is_some_and(|quic| quic.is_crowded())
     }
 
-    /// Draws the consequences of what happened since the last time. Called before [`Guests::transmit`].
+    /// Handles the events since the last call. Called before [`Guests::transmit`].
     pub(super) fn advance(&mut self, now: Time, endpoint: &mut Endpoint) {
         self.quic.iter_mut().for_each(|quic| quic.advance_all(now, endpoint));
     }
 
-    /// Gives all datagrams that wait to `send`.
+    /// Passes all waiting datagrams to `send`.
     pub(super) fn transmit(&mut self, now: Time, send: Send<'_>) {
         self.dtls.iter_mut().for_each(|dtls| dtls.transmit(send));
         self.quic.iter_mut().for_each(|quic| quic.transmit(now, send));

@@ -42,7 +42,7 @@ pub(super) enum Arrival {
 const PATHS_MAX: usize = 65_536;
 /// Limit on datagrams in flight, over all paths: 190 MB of 1,472 bytes.
 const IN_FLIGHT_MAX: usize = 131_072;
-/// A path without traffic for so long is removed. Longer than the interval of keepalives.
+/// A path without traffic for this time is removed. It is longer than the interval of keepalives.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -14,7 +14,7 @@ impl Driver {
         }
     }
 
-    /// Counts the players of all shards, before what waited for its turn is handled: it may open connections.
+    /// Counts the players of all shards before waiting work is handled, because that may open connections.
     pub(super) fn count_players(&mut self) {
         if let Some(peer_shards) = self.peer_shards.as_ref().filter(|_| self.endpoint.has_waiting()) {
             self.endpoint.set_connections_max(peer_shards.room());

@@ -114,7 +114,7 @@ pub(crate) struct Driver {
     waker: Arc<Waker>,
     /// Listener for in-memory streams that other drivers of this process offer.
     local: Arc<LocalListener>,
-    /// Numbers of the in-memory streams that have news; empty between rounds.
+    /// Numbers of the in-memory streams with new data or state; empty between rounds.
     local_ready: Vec<u32>,
     sockets: Sockets,
     incoming: ReceiveBatch,
@@ -136,7 +136,7 @@ pub(crate) struct Driver {
     guests: Guests,
     /// A server's other shards.
     peer_shards: Option<Box<PeerShards>>,
-    /// Addresses of which a server hears nothing.
+    /// Addresses that a server denies.
     denied: Arc<NetworkList>,
     /// A client's search for an address of its server.
     dial: Option<Box<Dial>>,
@@ -163,25 +163,25 @@ impl Clock {
         Time::from_micros(CLOCK_FIRST + instant.saturating_duration_since(self.began).as_micros() as u64)
     }
 
-    /// The time of the last reading: for calls that may happen a million times a second.
+    /// The clock's last reading, for calls that may happen a million times a second.
     fn recent(&self) -> Time {
         self.read.get()
     }
 }
 
 const TOKEN_WAKER: Token = Token(usize::MAX);
-/// Events that one round of a server takes.
+/// Maximum number of socket events in one round of a server.
 const READY_MAX: usize = 1_024;
 /// Limit on broadcasts that are queued together: their payloads stay in the processor's caches.
 const BROADCASTS_MAX: usize = 64;
 /// Members of a group for which broadcasts are queued and sent before the next members have their turn.
 const MEMBERS_AT_ONCE: usize = 64;
-/// Rounds of one call of a stepped driver.
+/// Maximum number of rounds in one call of a stepped driver.
 const ROUNDS_MAX: usize = 8;
 /// Limit on the wait of a round in which nothing is due, so that streams with a stalled handshake are noticed.
 const WAIT_MAX: Duration = Duration::from_secs(1);
 
-/// Reason why a driver could not be created.
+/// Why a driver could not be created.
 #[derive(Debug)]
 pub(crate) enum DriverError {
     Config(ConfigError),
@@ -299,8 +299,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Runs rounds until all that has come is handled, [`ROUNDS_MAX`] at most: for an application that calls between other
-    /// work.
+    /// Runs rounds until all received data is handled, [`ROUNDS_MAX`] at most: for an application that calls between
+    /// other work.
     pub(crate) fn drive_through(&mut self, wait_max: Duration) -> io::Result<()> {
         self.drive(wait_max)?;
         for _ in 1..ROUNDS_MAX {
@@ -372,7 +372,7 @@ impl Driver {
         Ok(peer)
     }
 
-    /// Gives a client a new socket, and so a new port, like a phone that changes networks. False if the client's
+    /// Gives a client a new socket, and thus a new port, like a phone that changes networks. False if the client's
     /// connection is not established, or uses a stream.
     pub(crate) fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
         let now = self.now();
@@ -390,14 +390,14 @@ impl Driver {
         self.sockets.listen(self.poll.registry(), binding, streams)
     }
 
-    /// Begins no further handshake; those under way go on.
+    /// Accepts no further handshake; those in progress continue.
     pub(crate) fn stop_inviting(&mut self) {
         self.endpoint.stop_inviting();
         self.guests.stop_inviting();
         self.sockets.stop_accepting(self.poll.registry());
     }
 
-    /// Second handles to a server's sockets; `None` if it has none.
+    /// Duplicated handles of a server's sockets; `None` if it has none.
     pub(crate) fn duplicate_sockets(&self) -> io::Result<Option<ShardSockets>> {
         self.sockets.duplicate()
     }
@@ -408,7 +408,7 @@ impl Driver {
         self.sockets.impair_shared(impairment, shard);
     }
 
-    /// Sentences with the problems of a server's socket and their remedies.
+    /// The problems of a server's socket and their remedies.
     pub(crate) fn remedies(&self) -> Vec<String> {
         self.sockets.remedies()
     }

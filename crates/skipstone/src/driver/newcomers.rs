@@ -1,5 +1,5 @@
 //! Accepted streams that carry no connection yet. Each stream must become a connection within a time limit, and each
-//! network may have a limited number of them, so that idle streams cost little and exclude nobody.
+//! network may have a limited number of them, so that idle streams cost little and exclude no other client.
 
 use super::crowd::Crowd;
 use crate::websocket_rules::NewcomerLimits;
@@ -7,7 +7,7 @@ use skipstone_proto::Network;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// A stream that carries no connection yet: since when, and its number.
+/// A stream that carries no connection yet: its start time, and its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Newcomer {
     since: Instant,
@@ -29,13 +29,13 @@ impl Newcomers {
         newcomer
     }
 
-    /// How many there are.
+    /// The number of these streams.
     pub(super) fn count(&self) -> usize {
         self.crowd.len()
     }
 
-    /// A trusted proxy may have named the client that a stream comes from: the client's network has the stream from then on.
-    /// True if that is another one.
+    /// A trusted proxy may have named the client that a stream comes from: the stream then counts for the client's
+    /// network. True if that is another network.
     pub(super) fn follow(&mut self, newcomer: Newcomer, remote: &SocketAddr) -> bool {
         let network = Network::of(remote);
         if self.crowd.network(newcomer) == Some(network) {

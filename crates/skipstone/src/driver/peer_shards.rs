@@ -138,7 +138,7 @@ impl PeerShards {
     }
 }
 
-/// What takes the content of a session's datagrams: the path is that of the session.
+/// A receiver for the content of a session's datagrams: the path is that of the session.
 pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
 /// Accepts a client if all shards together have a place for it.

@@ -1,5 +1,5 @@
-//! How many sessions of DTLS or QUIC without a connection there may be: of strangers, of hosts that have proven their
-//! address, and of each network.
+//! Limits on sessions of DTLS or QUIC without a connection: for unproven addresses, for hosts that have proven their
+//! address, and for each network.
 
 use super::crowd::Crowd;
 use skipstone_proto::{Duration, Network, Time};
@@ -11,24 +11,24 @@ pub(super) struct Places {
     limits: PlaceLimits,
     strangers: BTreeSet<u32>,
     proven: Crowd<u32>,
-    /// When the last session would have begun, had they begun one by one (RFC 3290's leaky bucket, as a time).
+    /// The time at which the last session would have begun at a steady rate (RFC 3290's leaky bucket, as a time).
     begun_at: Time,
 }
 
-/// How many there may be.
+/// The limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PlaceLimits {
-    /// Sessions of strangers.
+    /// Sessions of unproven addresses.
     pub(super) strangers: usize,
     /// Sessions of hosts that have proven their address.
     pub(super) proven: usize,
-    /// Those of one network.
+    /// Sessions of one network.
     pub(super) network: u32,
 }
 
-/// For a handshake once the address is proven, and for a stranger before: as long as clients keep trying. A DTLS session that ended
-/// sooner would lose the secret of its cookie, which the client goes on repeating (decision 0261). In a crowd the oldest
-/// DTLS stranger is displaced.
+/// Time limit of a handshake once the address is proven, and of an unproven address before: as long as clients keep
+/// trying. A DTLS session that ended sooner would lose the secret of its cookie, which the client continues to repeat
+/// (decision 0261). Under load the oldest unproven DTLS session is displaced.
 pub(super) const HANDSHAKE_LIFE: Duration = Duration::from_secs(10);
 
 impl Places {
@@ -41,8 +41,8 @@ impl Places {
         self.strangers.len() + self.proven.len()
     }
 
-    /// Whether another session may begin now: one for each interval, and as many at once as there are places. So in a
-    /// flood each stranger has its place for as long as that many intervals take.
+    /// Whether another session may begin now: one for each interval, and as many at once as there are places. In a
+    /// flood each unproven session thus keeps its place for as many intervals as there are places.
     pub(super) fn may_begin(&mut self, now: Time, interval: Duration) -> bool {
         let next = self.begun_at.max(now) + interval;
         let is_in_time = next <= now + interval * self.limits.strangers as u32;
@@ -52,12 +52,12 @@ impl Places {
         is_in_time
     }
 
-    /// Whether another stranger would take the place of one.
+    /// Whether another unproven session would displace one.
     pub(super) fn is_full(&self) -> bool {
         self.strangers.len() >= self.limits.strangers
     }
 
-    /// A stranger's session begins. Returns the one that must go for it.
+    /// An unproven session begins. Returns the session that it displaces.
     #[cfg_attr(not(feature = "dtls"), allow(dead_code, reason = "QUIC has proofs of addresses instead"))]
     pub(super) fn begin(&mut self, number: u32) -> Option<u32> {
         let oldest = if self.is_full() { self.strangers.pop_first() } else { None };
@@ -65,13 +65,13 @@ impl Places {
         oldest
     }
 
-    /// A stranger's session begins, where there is room.
+    /// An unproven session begins, if there is a free place.
     pub(super) fn enter(&mut self, number: u32) {
         assert!(!self.is_full(), "whoever enters has asked whether there is room");
         self.strangers.insert(number);
     }
 
-    /// A stranger has proven its address. Returns the session that must go: this one if its network has too many, else the
+    /// An address was proven. Returns the session that must be removed: this one if its network has too many, else the
     /// oldest of the network with the most.
     pub(super) fn prove(&mut self, number: u32, network: Network) -> Option<u32> {
         self.strangers.remove(&number);
@@ -82,7 +82,7 @@ impl Places {
         if self.proven.len() > self.limits.proven { self.proven.oldest_of_largest() } else { None }
     }
 
-    /// A session has a connection, or is over.
+    /// A session has a connection, or has ended.
     pub(super) fn leave(&mut self, number: u32) {
         self.strangers.remove(&number);
         self.proven.leave(number);

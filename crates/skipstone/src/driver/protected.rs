@@ -1,17 +1,17 @@
-//! How a client's connection is protected.
+//! The encryption of a client's connection.
 
 use crate::net::websocket::TlsClient;
 use crate::security::DtlsTrust;
 use skipstone_proto::Protection;
 
-/// By a suite of the protocol, or beneath it.
+/// By a suite of the protocol, or by a layer below.
 #[derive(Clone, Debug)]
 pub(crate) struct Protected {
     pub(crate) protection: Protection,
     pub(crate) beneath: Beneath,
 }
 
-/// What protects beneath the protocol, if anything.
+/// The encryption below the protocol, if any.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Beneath {
     pub(crate) dtls: Option<DtlsTrust>,

@@ -24,7 +24,7 @@ impl Driver {
         }
     }
 
-    /// Handshakes under way, of all carriers.
+    /// Handshakes in progress, of all carriers.
     fn handshake_count(&self) -> usize {
         self.endpoint.handshake_count() + self.guests.handshake_count() + self.sockets.newcomers.count()
     }

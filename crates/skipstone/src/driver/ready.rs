@@ -1,23 +1,23 @@
-//! Sockets that have something to read, each once, in the order of their turns.
+//! Readable sockets, each once, in the order of their turns.
 
 use super::round::{Class, Round};
 use std::collections::VecDeque;
 
-/// Those that wait for their turn. Events report that something came once, so a socket stays here until it is read to its end.
+/// Sockets that wait for their turn. Readiness is reported once, so a socket stays here until it is drained.
 #[derive(Debug, Default)]
 pub(super) struct Ready {
     players: VecDeque<u32>,
     strangers: VecDeque<u32>,
-    /// By the socket's number: whether it waits, and whether it may be over.
+    /// By the socket's number: whether it waits, and whether its stream may have ended.
     marks: Vec<Option<MayBeOver>>,
 }
 
-/// Whether a stream may have ended, so that it is read to its end: no further event would report that.
+/// Whether a stream may have ended, so that it must be drained: no further event would report that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MayBeOver(pub(super) bool);
 
 impl Ready {
-    /// Has a socket wait behind all others of its class. One that waits already keeps its place.
+    /// Appends a socket to the others of its class. One that waits already keeps its place.
     pub(super) fn add(&mut self, socket: u32, class: Class, end: MayBeOver) {
         let place = socket as usize;
         if self.marks.len() <= place {
@@ -35,8 +35,8 @@ impl Ready {
         }
     }
 
-    /// The socket whose turn it is, if the round has room for it: players first, and strangers at the end of the round, for
-    /// whom players leave a part.
+    /// The socket whose turn it is, if the round has budget for it: players first, then unauthenticated clients at the
+    /// end of the round, for which players leave a part.
     pub(super) fn next(&mut self, round: &mut Round) -> Option<(u32, MayBeOver)> {
         let strangers_wait = !self.strangers.is_empty();
         let of_players = !self.players.is_empty() && round.has_room(Class::Player, strangers_wait);
@@ -51,7 +51,7 @@ impl Ready {
         Some((socket, end))
     }
 
-    /// A player's socket whose turn comes after so many others.
+    /// A player's socket whose turn comes after this number of others.
     pub(super) fn ahead(&self, turns: usize) -> Option<u32> {
         self.players.get(turns).copied()
     }
@@ -68,7 +68,7 @@ mod tests {
 
     const NO: MayBeOver = MayBeOver(false);
 
-    /// Turns of one round, each of which costs so much, where everybody has more to read.
+    /// The turns of one round with this cost per turn, where every socket has more to read.
     fn turns(ready: &mut Ready, cost: Cost, class_of: impl Fn(u32) -> Class) -> (Vec<u32>, Cost) {
         let (mut round, mut turns) = (Round::begin(), Vec::new());
         while let Some((socket, _)) = ready.next(&mut round) {

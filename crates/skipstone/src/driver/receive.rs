@@ -26,19 +26,20 @@ const DATAGRAMS_TURN: Cost = Cost::micros(500);
 const PLAYER_TURN: Cost = Cost::micros(50);
 /// A turn of a stream that carries no player.
 const STRANGER_TURN: Cost = Cost::micros(15);
-/// A turn in which nothing came.
+/// A turn without data.
 const EMPTY_TURN: Cost = Cost::nanos(1_000);
 /// A datagram that is received and handled.
 const DATAGRAM: Cost = Cost::nanos(800);
 /// A stream that is accepted, registered and counted.
 const ACCEPT: Cost = Cost::micros(20);
-/// What a stream may cost before it carries a connection: a handshake of TLS, and what a client says ten times over.
+/// Cost limit of a stream before it carries a connection: a TLS handshake, and ten times what a client sends.
 const STRANGER_MAX: Cost = Cost::micros(1_000);
 /// Delay before streams are accepted again after the process ran out of files, if no stream closes earlier.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(250);
 
 impl Driver {
-    /// Handles what the last wait reported, and what earlier rounds left unread, for as long as a round may take.
+    /// Reads the sockets that the last wait reported and those that earlier rounds left unread, within the budget of a
+    /// round.
     pub(super) fn receive(&mut self) {
         self.take_misrouted();
         let mut round = Round::begin();
@@ -78,7 +79,7 @@ impl Driver {
         }
     }
 
-    /// Gives sockets their turns, until the round is over or nothing is left to read.
+    /// Gives sockets their turns, until the round ends or nothing is left to read.
     fn read_ready(&mut self, round: &mut Round) {
         let mut ahead = Lookahead::default();
         for turns in 0..Step::ALL.len() {
@@ -91,7 +92,7 @@ impl Driver {
         }
     }
 
-    /// Gives one socket its turn. A stream that may be over is read to its end.
+    /// Gives one socket its turn. A stream that may have ended is drained.
     fn receive_from(&mut self, number: u32, MayBeOver(may_be_over): MayBeOver, round: &mut Round) {
         round.charge(EMPTY_TURN);
         let clock = &self.clock;
@@ -233,7 +234,7 @@ impl Driver {
         }
     }
 
-    /// Takes the in-memory streams that other drivers offer. Those that have news wait for their turns.
+    /// Accepts the in-memory streams that other drivers offer. Those with new data wait for their turns.
     fn take_local_news(&mut self) {
         let mut ready = core::mem::take(&mut self.local_ready);
         let arrivals = self.local.take_news(&mut ready);
@@ -292,7 +293,8 @@ impl Driver {
         self.remove_stream(number);
     }
 
-    /// Removes a stream. TLS that led to no connection counts against its host, as a handshake of any other carrier does.
+    /// Removes a stream. A TLS handshake that led to no connection counts against its host, like a handshake of any
+    /// other carrier.
     fn remove_stream(&mut self, number: u32) {
         if let Some(Socket::Stream(stream)) = self.sockets.all.get(number as usize)
             && stream.newcomer.is_some()
@@ -318,7 +320,7 @@ impl Driver {
         }
     }
 
-    /// Accepts some streams, which wait for their turns as others do.
+    /// Accepts several streams, which wait for their turns like others.
     fn accept_streams(&mut self, round: &mut Round) {
         self.release_sockets();
         let Some(listener) = &mut self.sockets.listener else { return };
@@ -443,7 +445,7 @@ impl Driver {
         self.lose_stream(number, "the handshake of the stream took too long", false);
     }
 
-    /// Releases sockets whose connection is over. Also called before a socket is opened: the new socket may get the
+    /// Releases sockets whose connection has ended. Also called before a socket is opened: the new socket may get the
     /// number of a removed one, and a release that was meant for the removed socket would close the new one.
     pub(super) fn release_sockets(&mut self) {
         while let Some(socket) = self.endpoint.poll_released() {
@@ -451,8 +453,8 @@ impl Driver {
         }
     }
 
-    /// Releases the socket of a connection that is over: a client's own socket is closed, a stream first sends a Close
-    /// frame.
+    /// Releases the socket of a connection that has ended: a client's own socket is closed, a stream first sends a
+    /// Close frame.
     fn release(&mut self, number: u32) {
         if self.guests.close(self.clock.now(), number, &mut self.endpoint) {
             return;
@@ -497,7 +499,7 @@ impl Serving<'_> {
         }
     }
 
-    /// Handles a datagram that is for this shard, or for none.
+    /// Handles a datagram for this shard, or for none.
     pub(super) fn take_own(&mut self, now: Time, number: u32, from: AddressPair, bytes: &mut [u8]) {
         let peer_shards = &mut *self.peer_shards;
         let mut deliver_content = |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
@@ -512,8 +514,8 @@ impl Serving<'_> {
     }
 }
 
-/// Passes on received datagrams to `take`, which says what one costs beside what each does. True if more may wait; an error if the
-/// socket cannot be read.
+/// Passes received datagrams to `take`, which returns the cost of one beyond that of each datagram. True if more may
+/// wait; an error if the socket cannot be read.
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,
@@ -538,7 +540,7 @@ fn receive_datagrams(
     Ok(true)
 }
 
-/// Passes on a stream's messages. True if more may wait.
+/// Passes a stream's messages on. True if more may wait.
 fn receive_messages(
     stream: &mut Stream,
     number: u32,

@@ -1,5 +1,5 @@
-//! UDP sockets whose reading fails, and when each is read again: an error that stays must not keep the driver busy. A
-//! phone that was suspended leaves sockets that fail for good (ENOTCONN); ENOBUFS passes.
+//! UDP sockets whose reading fails, and the time of the next attempt for each: a permanent error must not keep the
+//! driver busy. A phone that was suspended has sockets that fail permanently (ENOTCONN); ENOBUFS is temporary.
 
 use skipstone_proto::{Duration, Time};
 use std::collections::BTreeMap;
@@ -12,31 +12,31 @@ pub(super) struct Retries(BTreeMap<u32, Retry>);
 /// A socket that fails.
 #[derive(Clone, Copy, Debug)]
 struct Retry {
-    /// When it is read again; [`Time::NEVER`] while that is under way.
+    /// Time of the next attempt; [`Time::NEVER`] during an attempt.
     at: Time,
     /// The pause before that.
     pause: Duration,
-    /// When it failed first.
+    /// Time of the first failure.
     since: Time,
 }
 
-/// What becomes of a socket that fails.
+/// What to do with a socket that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failing {
-    /// It is read again after a pause.
+    /// Read it again after a pause.
     Briefly,
-    /// It has failed for a second: a client's own socket is better replaced.
+    /// It has failed for a second: replace a client's own socket.
     Lastingly,
 }
 
-/// The first pause; each is twice the one before, up to the last.
+/// The first pause; each is twice the previous one, up to the last.
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
-/// Errors that pass have passed by then.
+/// Temporary errors have ended by then.
 const LASTING: Duration = Duration::from_secs(1);
 
 impl Retries {
-    /// A socket was read, or could not be: what becomes of one that fails.
+    /// The result of reading a socket: returns what to do with one that fails.
     #[inline]
     pub(super) fn after<T>(&mut self, socket: u32, now: Time, read: &io::Result<T>) -> Option<Failing> {
         match read {
@@ -62,7 +62,7 @@ impl Retries {
         if now.since(retry.since) >= LASTING { Failing::Lastingly } else { Failing::Briefly }
     }
 
-    /// The sockets that are to be read again now, for each of which this hears how that went.
+    /// The sockets to read again now; the result of each must be reported here.
     pub(super) fn take_due(&mut self, now: Time, into: &mut Vec<u32>) {
         for (socket, retry) in &mut self.0 {
             if retry.at <= now {
@@ -72,7 +72,7 @@ impl Retries {
         }
     }
 
-    /// When the next socket is to be read again.
+    /// Time of the next attempt of any socket.
     pub(super) fn next(&self) -> Time {
         self.0.values().map(|retry| retry.at).min().unwrap_or(Time::NEVER)
     }
@@ -82,7 +82,7 @@ impl Retries {
 mod tests {
     use super::*;
 
-    /// How often the socket is read from one time to another, each time without success.
+    /// The number of failing reads of the socket between two times.
     fn attempts(retries: &mut Retries, now: &mut Time, span: Duration) -> (u32, Failing) {
         let (end, mut count, mut failing) = (*now + span, 0, Failing::Briefly);
         while *now < end {

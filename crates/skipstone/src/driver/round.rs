@@ -1,29 +1,30 @@
-//! How much work one round of a driver is. A round ends in time, whatever waits: timers run and packets leave behind it.
+//! The work of one round of a driver. A round ends in time, whatever waits: timers run and packets leave after it.
 
 use crate::driver_stats::DriverStats;
 use skipstone_proto::Cost;
 use std::time::Duration;
 
-/// Whom work is done for.
+/// The class of clients for which work is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Players, and whatever comes by sockets that they share.
+    /// Players, and all datagrams of sockets that they share.
     Player,
     /// Streams that carry no player, or none yet.
     Stranger,
 }
 
-/// What is left of a round: at 60 ticks a second a tick has eight of them. Whoever overdraws his part takes nothing of the other's.
+/// The rest of a round: at 60 ticks a second a tick has eight of them. A class that overdraws its part takes nothing of
+/// the other's.
 #[derive(Debug)]
 pub(super) struct Round {
     players: Cost,
     strangers: Cost,
-    /// Whose turn it is.
+    /// The class whose turn it is.
     class: Class,
 }
 
 const FOR_PLAYERS: Cost = Cost::micros(1_500);
-/// Newcomers are let in while a server is busy. Who is alone has both parts.
+/// New clients are admitted while a server is busy. A class without competition has both parts.
 const FOR_STRANGERS: Cost = Cost::micros(500);
 
 impl Round {
@@ -31,7 +32,7 @@ impl Round {
         Round { players: FOR_PLAYERS, strangers: FOR_STRANGERS, class: Class::Player }
     }
 
-    /// Whether there is time for a turn of this class, while strangers wait or do not.
+    /// Whether there is budget for a turn of this class, depending on whether unauthenticated clients wait.
     pub(super) fn has_room(&self, class: Class, strangers_wait: bool) -> bool {
         let own = match class {
             Class::Player => self.players,
@@ -40,7 +41,7 @@ impl Round {
         own.is_left() || (class == Class::Stranger || !strangers_wait) && (self.players + self.strangers).is_left()
     }
 
-    /// A turn of this class begins, which is charged with what follows.
+    /// A turn of this class begins; the following work is charged to it.
     pub(super) fn begin_turn(&mut self, class: Class) {
         self.class = class;
     }
@@ -56,14 +57,14 @@ impl Round {
         }
     }
 
-    /// What the round has cost so far.
+    /// The cost of the round so far.
     pub(super) fn spent(&self) -> Cost {
         FOR_PLAYERS + FOR_STRANGERS - self.players - self.strangers
     }
 }
 
 impl DriverStats {
-    /// Counts a round that is over, whether it left something to read.
+    /// Counts a finished round, and whether it left something to read.
     pub(super) fn note_round(&mut self, round: &Round, is_cut: bool) {
         self.rounds_cut += u64::from(is_cut);
         let cost = Duration::from_nanos(round.spent().as_nanos().max(0) as u64);

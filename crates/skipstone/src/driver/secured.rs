@@ -8,7 +8,7 @@ pub(super) struct Secured {
     pub(super) session: DtlsSession,
     /// The handshake is in progress.
     pub(super) is_opening: bool,
-    /// The driver looks at the session's timer.
+    /// The driver watches the session's timer.
     pub(super) is_timed: bool,
 }
 

@@ -67,12 +67,12 @@ pub(crate) enum Sharing {
     Shards,
 }
 
-/// Where a server's sockets come from.
+/// The source of a server's sockets.
 #[derive(Debug)]
 pub(crate) enum Binding {
-    /// They are opened at this address.
+    /// Opened at this address.
     Address(SocketAddr, Sharing),
-    /// They were open before this server was.
+    /// Open before the server started.
     Handed(ShardSockets),
 }
 
@@ -132,7 +132,7 @@ pub(super) struct Local {
 pub(super) const TOKEN_LISTENER: Token = Token(usize::MAX - 1);
 
 impl Own {
-    /// The path of what this socket carries.
+    /// The path of this socket.
     pub(super) fn path(&self, number: u32) -> Path {
         let carrier = if self.secured.is_some() { dtls_carrier(&self.remote) } else { udp_carrier(&self.remote) };
         Path { socket: number, local: None, remote: self.remote, carrier }
@@ -270,7 +270,7 @@ impl Sockets {
         Ok(local)
     }
 
-    /// Accepts no further streams: whoever comes waits in the kernel's queue, for the process that follows this one.
+    /// Accepts no further streams: new ones wait in the kernel's queue for the next process.
     pub(super) fn stop_accepting(&mut self, registry: &Registry) {
         if let Some(listener) = &mut self.listener {
             // Without events nothing is accepted; an error leaves things as they were.
@@ -279,7 +279,7 @@ impl Sockets {
         (self.is_listener_ready, self.accept_again_at) = (false, None);
     }
 
-    /// Second handles to a server's sockets; `None` if it has none.
+    /// Duplicated handles of a server's sockets; `None` if it has none.
     pub(super) fn duplicate(&self) -> io::Result<Option<ShardSockets>> {
         let Some(Socket::Shared(shared)) = self.shared.first().and_then(|number| self.all.get(*number as usize)) else {
             return Ok(None);
@@ -389,7 +389,7 @@ impl Sockets {
         })
     }
 
-    /// Sentences with the problems of a server's socket and their remedies.
+    /// The problems of a server's socket and their remedies.
     pub(super) fn remedies(&self) -> Vec<String> {
         let shared = self.shared.first().and_then(|number| self.all.get(*number as usize));
         match shared {
@@ -433,8 +433,7 @@ impl Sockets {
     }
 }
 
-/// Finds a port number on which nobody listens, neither another server nor its shards, which our shards would join by
-/// accident.
+/// Finds a port number on which no other server or shard listens, because our shards would join it by accident.
 pub(crate) fn reserve_port(address: SocketAddr, websocket: bool) -> io::Result<SocketAddr> {
     bind_here(address, websocket, Sharing::Nobody)?.0.local_addr()
 }

@@ -21,20 +21,20 @@ pub(crate) struct Shared {
     pub(crate) wakeup: Arc<Wakeup>,
     /// Error that stopped the driver, if one did.
     pub(crate) failure: OnceLock<String>,
-    /// The thread has ended, for any reason: nobody takes commands, and no further event comes.
+    /// The thread has ended, for any reason: no commands are handled, and no further event arrives.
     pub(crate) is_over: AtomicBool,
-    /// The thread has ended, and the application, which still has the handle, has had every event.
+    /// The thread has ended, and the application, which still has the handle, has polled every event.
     pub(crate) is_drained: AtomicBool,
 }
 
-/// Of all commands in one round.
+/// Budget of all commands in one round.
 const COMMANDS: Cost = Cost::micros(2_000);
 /// Limit on queued commands and on queued events. Control commands, which another limit bounds, are added to this.
 const ENTRIES_MAX: u64 = 1 << 16;
 
 impl Shared {
-    /// Creates queues that hold so many bytes each. Further events stay in the endpoint, whose flow control then stops
-    /// the peers.
+    /// Creates queues that hold this number of bytes each. Further events stay in the endpoint, whose flow control then
+    /// stops the peers.
     pub(crate) fn new(queue_bytes_max: u64, wakeup: &Arc<Wakeup>) -> Self {
         let bound = Bound { entries: ENTRIES_MAX, bytes: queue_bytes_max };
         Shared {
@@ -86,8 +86,8 @@ pub(crate) fn run(mut driver: Driver, shared: &Shared) {
     }
 }
 
-/// Applies commands for as long as a round may take: a thread that sends without a pause keeps nobody from being heard. True if
-/// the driver must stop.
+/// Applies commands within the budget of a round, so that a thread that sends without a pause does not starve
+/// receiving. True if the driver must stop.
 fn apply_some(driver: &mut Driver, mut pop: impl FnMut() -> Option<Command>) -> bool {
     let (mut left, mut must_stop) = (COMMANDS, false);
     while left.is_left()

@@ -10,11 +10,11 @@ use skipstone_prefetch::prefetch;
 use skipstone_proto::Time;
 use skipstone_proto::Transmit;
 
-/// Bytes in front of each packet that the endpoint writes, for what a stream puts there.
+/// Bytes before each packet that the endpoint writes, for a stream's frame head.
 const ROOM_BYTES: usize = WsConnection::ROOM_BYTES;
 
-/// Packets for streams that are written at one time of the clock, whose reading costs as much as one of their checksums:
-/// nothing is paced there, and the time of packets is known to some 30 us.
+/// Packets for streams that are written with one reading of the clock, which costs as much as one of their checksums:
+/// they are not paced, and their time is accurate to about 30 us.
 const POLLS_PER_READING: usize = 4;
 
 impl Driver {
@@ -44,8 +44,8 @@ impl Driver {
         while self.flush_newest() {}
     }
 
-    /// Writes what waits for the stream that got bytes last, unless it is this one: a stream's bytes leave when another
-    /// connection has its turn, while the processor's caches still hold them.
+    /// Writes the waiting bytes of the stream that was written last, unless it is this one: a stream's bytes leave when
+    /// another connection has its turn, while the processor's caches still hold them.
     #[inline]
     fn flush_all_but(&mut self, number: u32) {
         if self.held.packet.is_some_and(|(socket, _)| socket != number) {
@@ -56,8 +56,8 @@ impl Driver {
         }
     }
 
-    /// Holds the first packet for a stream where the endpoint wrote it, until another follows or another connection has its
-    /// turn. False if it is to be sent now: the packets of a stream that has several are put together.
+    /// Holds the first packet for a stream where the endpoint wrote it, until another follows or another connection has
+    /// its turn. False if it must be sent now: several packets of one stream are joined.
     #[inline]
     fn hold(&mut self, transmit: &Transmit, buffer: &mut Vec<u8>) -> bool {
         let number = transmit.path.socket;
@@ -80,7 +80,7 @@ impl Driver {
         true
     }
 
-    /// Writes the packet that is held, from where the endpoint wrote it.
+    /// Writes the held packet directly from the endpoint's buffer.
     fn send_held(&mut self) {
         let Some((number, bytes)) = self.held.packet.take() else { return };
         if let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize)
@@ -91,7 +91,7 @@ impl Driver {
         self.after_stream(number);
     }
 
-    /// Writes what waits for the stream that got bytes last. False if there is none.
+    /// Writes the waiting bytes of the stream that was written last. False if there is none.
     fn flush_newest(&mut self) -> bool {
         let Some(number) = self.sockets.unflushed.pop() else { return false };
         match self.sockets.all.get_mut(number as usize) {
@@ -154,7 +154,7 @@ impl Driver {
         }
     }
 
-    /// Sends what a server's sessions have to send.
+    /// Sends the datagrams of a server's sessions.
     fn transmit_of_guests(&mut self, now: Time) {
         let mut guests = core::mem::take(&mut self.guests);
         guests.advance(now, &mut self.endpoint);

@@ -1,9 +1,9 @@
-//! A server's DTLS sessions: whoever begins with a ClientHello, of whichever implementation, speaks the protocol inside of the
+//! A server's DTLS sessions: a client of any implementation begins with a ClientHello, and uses the protocol inside the
 //! session. WIRE.md section 7.1.
 //!
-//! DTLS validates addresses by its own cookie, which costs dimpl a session each, so strangers have a table of their own: a
-//! flood of spoofed ClientHellos can fill it and keep new DTLS players out, but nobody else. A session ends with its connection,
-//! and the connection with its session.
+//! DTLS validates addresses by its own cookie, for which dimpl needs a session each, so unproven addresses have a table
+//! of their own: a flood of spoofed ClientHellos can fill it and exclude new DTLS players, but no other clients. A
+//! session ends with its connection, and the connection with its session.
 //!
 //! ```text
 //! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected
@@ -28,12 +28,12 @@ pub(super) struct DtlsGuests {
     server: DtlsServer,
     guests: BTreeMap<u32, Guest>,
     by_addresses: BTreeMap<(u32, AddressPair), AtAddress>,
-    /// The next time of each guest, if there is one.
+    /// The next deadline of each guest, if there is one.
     due: BTreeSet<(Time, u32)>,
     places: Places,
     is_inviting: bool,
     next_number: u32,
-    /// ClientHellos with their cookies, which wait for a round with room for a signature, and whose they are.
+    /// ClientHellos with their cookies, which wait for a round with budget for a signature, and their senders.
     waiting: VecDeque<(u32, Box<[u8]>)>,
     outgoing: Outgoing,
     /// The work of handshakes since [`DtlsGuests::take_cost`].
@@ -41,8 +41,8 @@ pub(super) struct DtlsGuests {
     stats: DtlsStats,
 }
 
-/// The sessions of one address with one of the server's. A client that was restarted begins another while its old one stands, which anybody could
-/// do in its name: the old one goes when the new one is established.
+/// The sessions of one address with one of the server's. A client that was restarted begins another while its old one
+/// exists, and an attacker can do the same with its address: the old one is removed when the new one is established.
 #[derive(Clone, Copy, Debug, Default)]
 struct AtAddress {
     standing: Option<u32>,
@@ -61,9 +61,9 @@ struct Guest {
     due: Time,
     /// Bytes that may be sent before the address is validated, IP and UDP headers included: as many as were received.
     credit: usize,
-    /// Something was answered.
+    /// The session was answered.
     has_spoken: bool,
-    /// Datagrams that a stranger has said.
+    /// Datagrams received before the address is proven.
     hellos: u32,
 }
 
@@ -72,23 +72,23 @@ enum Stage {
     Stranger,
     Proven,
     Established,
-    /// The protocol has answered it: it is a client, whatever it was told.
+    /// The protocol has answered it: it is a client, whatever the answer.
     Answered,
     Connected,
 }
 
 /// Sockets of paths that are DTLS sessions have numbers from here on; those of a driver's sockets are below.
 const NUMBER_FIRST: u32 = 1 << 31;
-/// Datagrams of a stranger, who may say a hello in pieces, and each piece again. dimpl keeps each until the address is
-/// proven.
+/// Maximum number of datagrams from an unproven address, which may send a hello in pieces, and each piece again. dimpl
+/// keeps each until the address is proven.
 const HELLOS_MAX: u32 = 8;
 /// Sessions without a connection.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 256, proven: 256, network: 64 };
-/// For this long a stranger has its address to itself.
+/// For this time an unproven session has exclusive use of its address.
 const ALONE: Duration = Duration::from_secs(2);
-/// For an established session without a connection.
+/// Time limit of an established session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
-/// A session costs some 20 us to begin: a flood gets no more than a fiftieth of a core by beginning any.
+/// Beginning a session costs about 20 us: a flood of them gets at most a fiftieth of a core.
 const BEGIN_INTERVAL: Duration = Duration::from_millis(1);
 
 impl Guest {
@@ -97,7 +97,7 @@ impl Guest {
         Path { socket: number, local, remote, carrier: dtls_carrier(&remote) }
     }
 
-    /// When something is to be done. A stranger is answered and never told twice.
+    /// The next deadline. An unproven session is answered once, without retransmissions.
     fn next(&self) -> Time {
         if self.stage == Stage::Stranger { self.until } else { self.until.min(self.session.poll_timeout()) }
     }
@@ -133,12 +133,12 @@ impl DtlsGuests {
         self.is_inviting = false;
     }
 
-    /// What handshakes have cost since the last call.
+    /// The cost of handshakes since the last call.
     pub(super) fn take_cost(&mut self) -> Cost {
         core::mem::take(&mut self.spent)
     }
 
-    /// Whether somebody waits for a round with room for a signature.
+    /// Whether a handshake waits for a round with budget for a signature.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -189,8 +189,8 @@ impl DtlsGuests {
         self.stats.dropped += u64::from(!is_taken);
     }
 
-    /// Forgets a stranger of this address that is no longer protected: a first hello comes from another client now, or from
-    /// the same one, which never got its cookie.
+    /// Removes an unproven session of this address whose exclusive time has ended: the first hello is now from another
+    /// client, or from the same one, which never received its cookie.
     fn forget_unheard(&mut self, now: Time, socket: u32, addresses: AddressPair) {
         let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
         let is_old = |guest: &Guest| guest.stage == Stage::Stranger && guest.until <= now + (HANDSHAKE_LIFE - ALONE);
@@ -199,7 +199,7 @@ impl DtlsGuests {
         }
     }
 
-    /// Gives a datagram to a session. False if the datagram counts for nothing there.
+    /// Passes a datagram to a session. False if the session ignores it.
     fn feed(
         &mut self,
         now: Time,
@@ -234,7 +234,7 @@ impl DtlsGuests {
         is_taken
     }
 
-    /// Has a ClientHello wait. False if too many do.
+    /// Queues a ClientHello. False if too many wait.
     fn put_off(&mut self, number: u32, bytes: &[u8]) -> bool {
         let has_room = self.waiting.len() < LIMITS.strangers;
         if has_room {
@@ -243,7 +243,7 @@ impl DtlsGuests {
         has_room
     }
 
-    /// Handles what waits, as far as this round has room for signatures.
+    /// Handles waiting ClientHellos, as far as this round has budget for signatures.
     fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
         while endpoint.may_sign()
             && let Some((number, bytes)) = self.waiting.pop_front()
@@ -283,7 +283,7 @@ impl DtlsGuests {
         true
     }
 
-    /// Takes what a session has to send, and draws the consequences of what happened to it.
+    /// Takes the output of a session, and handles its state changes.
     fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         while let Some(bytes) = guest.session.poll_datagram() {
@@ -314,7 +314,7 @@ impl DtlsGuests {
         self.schedule(number);
     }
 
-    /// The client has shown that it is at its address. False if there is no room for it.
+    /// The client has proven its address. False if there is no place for it.
     fn on_proven(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> bool {
         let Some(guest) = self.guests.get_mut(&number) else { return false };
         (guest.stage, guest.until) = (Stage::Proven, now + HANDSHAKE_LIFE);
@@ -338,7 +338,7 @@ impl DtlsGuests {
         }
     }
 
-    /// Seals datagrams for a session, which [`DtlsGuests::transmit`] then gives.
+    /// Seals datagrams for a session, which [`DtlsGuests::transmit`] then sends.
     pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         guest.stage = guest.stage.max(Stage::Answered);
@@ -381,12 +381,12 @@ impl DtlsGuests {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// Gives all datagrams that wait to `send`.
+    /// Passes all waiting datagrams to `send`.
     pub(super) fn transmit(&mut self, send: Send<'_>) {
         self.outgoing.drain(send);
     }
 
-    /// Whether so much waits that it should leave before more comes.
+    /// Whether so many datagrams wait that they should leave before more are read.
     pub(super) fn is_crowded(&self) -> bool {
         self.outgoing.is_long()
     }

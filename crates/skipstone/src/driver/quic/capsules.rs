@@ -1,15 +1,15 @@
-//! What a client sends on its CONNECT stream behind the request: DATA frames of HTTP/3 (RFC 9114, section 7.2.1) with
-//! capsules in them (RFC 9297, section 3.2). One capsule matters, which closes the session; all else is skipped, and no
-//! more of it is kept than a head.
+//! The content of a client's CONNECT stream after the request: DATA frames of HTTP/3 (RFC 9114, section 7.2.1) that
+//! contain capsules (RFC 9297, section 3.2). Only the capsule that closes the session matters; all others are skipped,
+//! and only their heads are kept.
 
 use web_transport_proto::{Frame, VarInt};
 
-/// Reads a CONNECT stream in whatever pieces it arrives.
+/// Reads a CONNECT stream, which may arrive in any pieces.
 #[derive(Debug, Default)]
 pub(super) struct Capsules {
     frames: Splitter,
     capsules: Splitter,
-    /// The value of the capsule that closes the session, as far as it is there.
+    /// The received part of the value of the capsule that closes the session.
     close: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct SessionClose {
     pub(super) reason: String,
 }
 
-/// A capsule that cannot be: the session ends.
+/// An invalid capsule: the session ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadCapsule;
 
@@ -56,12 +56,12 @@ impl Capsules {
     }
 }
 
-/// Splits a sequence of elements, each a type, a length and a value of so many bytes, in whatever pieces it arrives.
+/// Splits a sequence of elements, each a type, a length and a value of that length, which may arrive in any pieces.
 #[derive(Debug, Default)]
 struct Splitter {
-    /// Type and length, as far as they are there.
+    /// The received part of type and length.
     head: Vec<u8>,
-    /// The type of the element whose value is coming, and how much of it is left.
+    /// The type of the current element, and the remaining length of its value.
     current: Option<(u64, u64)>,
 }
 

@@ -1,4 +1,5 @@
-//! How QUIC is set up beneath the protocol: it protects and measures, and the protocol does all the rest.
+//! The configuration of QUIC below the protocol: QUIC encrypts and measures the path, and the protocol does everything
+//! else.
 
 use super::identifiers::Identifiers;
 use crate::security::QuicServer;
@@ -40,8 +41,8 @@ fn transport(idle_timeout: Duration) -> TransportConfig {
     transport
 }
 
-/// What the path is taken to be before it was measured, as the protocol itself takes it: a first flight that was lost is said
-/// again after three times as long. RFC 9002 recommends 333 ms, for the sake of paths that few players have.
+/// The initial round-trip time, the same as the protocol's: a lost first flight is retransmitted after three times
+/// this. RFC 9002 recommends 333 ms, for paths that few players have.
 const INITIAL_RTT: Duration = skipstone_proto::Rtt::INITIAL;
 
 /// Streams that a client may have open at once, of each direction: its request and another that is refused; HTTP/3's control
@@ -50,43 +51,46 @@ const BIDI_STREAMS_MAX: u32 = 2;
 const UNI_STREAMS_MAX: u32 = 4;
 /// Streams that may carry a session's datagrams at once.
 pub(super) const DATAGRAM_STREAMS_MAX: usize = 8;
-/// The same once its session was granted: datagrams may come on others, and there are some to spare, for QUIC tells of those that
-/// are over in steps.
+/// The same once its session was granted: datagrams may arrive on further streams, with some in reserve, because QUIC
+/// reports finished streams in steps.
 pub(super) const GRANTED_UNI_STREAMS_MAX: u32 = 2 * UNI_STREAMS_MAX + DATAGRAM_STREAMS_MAX as u32;
-/// Bytes of one stream that may be on their way; a datagram stream has the most.
+/// Bytes of one stream that may be in flight; a datagram stream has the most.
 pub(super) const STREAM_BYTES_MAX: u32 = 20 << 10;
-/// Bytes of all streams that may be on their way.
+/// Bytes of all streams that may be in flight.
 const CONNECTION_BYTES_MAX: u32 = 16 << 10;
-/// The same once the protocol's connection stands: its datagrams may come on streams, and all that comes is taken at once.
+/// The same once the protocol's connection is established: its datagrams may arrive on streams, and everything is read
+/// at once.
 pub(super) const CONNECTED_BYTES_MAX: u32 = CONNECTION_BYTES_MAX + DATAGRAM_STREAMS_MAX as u32 * STREAM_BYTES_MAX;
 /// Bytes of answers that may wait for acknowledgements.
 const SEND_BYTES_MAX: u64 = 16 << 10;
-/// Bytes of received datagrams that may wait: taken after each packet, so more than a packet's are never there.
+/// Bytes of received datagrams that may wait: they are read after each packet, so there are never more than one
+/// packet's.
 const DATAGRAM_BYTES_MAX: usize = 64 << 10;
-/// Bytes of datagrams that wait for QUIC. They leave at once as a rule; what does wait is soon stale.
+/// Bytes of datagrams that wait for QUIC. Most leave at once; those that wait are soon stale.
 pub(super) const DATAGRAM_QUEUE_BYTES: usize = 8 << 10;
-/// Attempts that wait for a round with room for a signature.
+/// Attempts that wait for a round with budget for a signature.
 pub(super) const WAITING_MAX: usize = 64;
-/// The protocol's idle timeout comes first, and says why the connection ends.
+/// The protocol's idle timeout expires first, and gives the reason why the connection ends.
 const IDLE_BESIDE: Duration = Duration::from_secs(5);
-/// Browsers end a connection after 30 s of silence, whatever the settings say. Behind the protocol's own keepalive, so
-/// that with the default settings nothing is added.
+/// Browsers end a connection after 30 s of silence, whatever the settings. This is later than the protocol's own
+/// keepalive, so with the default settings nothing is added.
 const KEEPALIVE: Duration = Duration::from_secs(27);
 
-/// A controller that holds nothing back, as long as the client acknowledges: the protocol's own controls what is in flight.
-/// QUIC remembers each packet until it is acknowledged or lost, and a client that acknowledges none would make it remember all.
+/// A controller that limits nothing as long as the client acknowledges: the protocol's own controller limits the bytes
+/// in flight. QUIC remembers each packet until it is acknowledged or lost, and a client that acknowledges none would
+/// make it remember all.
 #[derive(Clone, Copy, Debug, Default)]
 struct Unlimited {
-    /// The numbers of the newest packet, and of the newest that was acknowledged.
+    /// The numbers of the newest packet, and of the newest acknowledged packet.
     sent: u64,
     acknowledged: u64,
 }
 
-/// More than the bandwidth-delay product of any path that a game has, and little enough for quinn-proto's arithmetic.
+/// More than the bandwidth-delay product of any game's path, and small enough for quinn-proto's arithmetic.
 const WINDOW: u64 = 64 << 20;
 /// Packets behind the newest acknowledged one: full ones for 260 Mbit/s at 300 ms.
 const UNACKNOWLEDGED_MAX: u64 = 8_192;
-/// The window beyond that: a probe's.
+/// The window beyond that: that of a probe.
 const WINDOW_MIN: u64 = 2 * 1_472;
 
 impl ControllerFactory for Unlimited {

@@ -1,4 +1,4 @@
-//! What strangers' bytes on HTTP/3 streams are read by, for the fuzz targets.
+//! The parsers of unauthenticated bytes on HTTP/3 streams, for the fuzz targets.
 
 use super::QuicGuests;
 use super::capsules::Capsules;
@@ -6,8 +6,8 @@ use super::guest::Stage;
 use super::records::Records;
 use super::request::{PageRules, Verdict, judge};
 
-/// Whether the bytes of a request so far, read at these rules' server, can still become one: `None` if more are needed, else the
-/// bytes of a request that was granted, or the refusal.
+/// The result of the bytes of a request so far, by a server's rules: `None` if more are needed, else the length of a
+/// granted request, or the refusal.
 pub fn http3_request(bytes: &[u8]) -> Option<Result<usize, &'static str>> {
     let rules = PageRules::new(&["https://game.example".into()], &["game.example".into()]);
     match judge(bytes, &rules) {
@@ -18,8 +18,8 @@ pub fn http3_request(bytes: &[u8]) -> Option<Result<usize, &'static str>> {
     }
 }
 
-/// How a session's CONNECT stream ends, if its bytes are cut into pieces of this length: `None` for nothing yet, else the reason of a
-/// close, or the breach of a rule.
+/// How a session's CONNECT stream ends, if its bytes are cut into pieces of this length: `None` for nothing yet, else
+/// the reason of a close, or the protocol error.
 pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Option<Result<String, &'static str>> {
     let mut capsules = Capsules::default();
     for piece in bytes.chunks(piece_bytes.max(1)) {
@@ -32,7 +32,8 @@ pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Option<Result<String,
     None
 }
 
-/// The datagrams on a stream of the session whose bytes are cut into pieces of this length, and whether it ends with a length that none has.
+/// The datagrams on a stream of the session whose bytes are cut into pieces of this length, and whether it ends with an
+/// invalid length.
 pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool) {
     let (mut records, mut whole) = (Records::default(), Vec::new());
     let is_broken = bytes.chunks(piece_bytes.max(1)).any(|piece| records.handle(piece, &mut whole).is_err());

@@ -9,34 +9,34 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) struct Guest {
     /// The shared UDP socket.
     pub(super) socket: u32,
-    /// The address from which the client came. QUIC may move; the path of the protocol's connection stays.
+    /// The client's original address. QUIC may migrate; the path of the protocol's connection stays.
     pub(super) remote: SocketAddr,
-    /// The server's address that the client asked, if the socket has several: QUIC answers from there.
+    /// The server's address to which the client sent, if the socket has several: QUIC answers from there.
     pub(super) local: Option<IpAddr>,
     pub(super) handle: ConnectionHandle,
     pub(super) quic: Connection,
     pub(super) session: Session,
     pub(super) stage: Stage,
     pub(super) until: Time,
-    /// The entry in the list of deadlines: never later than what is to be done next.
+    /// The entry in the list of deadlines: never later than the next deadline.
     pub(super) due: Time,
-    /// Bytes of a packet that the protocol was told.
+    /// Bytes of a packet, as reported to the protocol.
     pub(super) packet_bytes: u16,
-    /// Of the datagram that was given to QUIC last and has no packet yet; 0 if all have one.
+    /// Bytes of the datagram that was passed to QUIC last and has no packet yet; 0 if all have one.
     pub(super) newest_bytes: usize,
-    /// It is in the list of those with whom something happened.
+    /// It is in the list of guests with new events.
     pub(super) is_unsettled: bool,
-    /// What its client may be of the driver's work.
+    /// The client's budget of the driver's work.
     pub(super) allowance: Allowance,
     /// Frames that were counted.
     pub(super) frames: u64,
-    /// What its streams hold, as the protocol was told.
+    /// Memory of its streams, as reported to the protocol.
     pub(super) held_bytes: usize,
     /// QUIC has forgotten the connection.
     pub(super) is_drained: bool,
 }
 
-/// How far a client has come.
+/// The stage of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     /// Its handshake began without a proof of its address.
@@ -45,16 +45,16 @@ pub(super) enum Stage {
     Proven,
     /// It has a session without a connection of the protocol.
     Open,
-    /// The protocol has answered it: it is a client, whatever it was told.
+    /// The protocol has answered it: it is a client, whatever the answer.
     Answered,
     Connected,
-    /// It is told that the session is over.
+    /// It is being told that the session has ended.
     Closing,
 }
 
-/// Of a core, for a client without a session.
+/// Share of a core for a client without a session.
 const STRANGERS_SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(10), burst: Cost::micros(8_000) };
-/// For one with a session: a page at 500 datagrams a second is a fiftieth of it.
+/// Share for a client with a session: a page at 500 datagrams a second uses a fiftieth of it.
 const CLIENTS_SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(100), burst: Cost::micros(20_000) };
 /// A datagram that is opened and read.
 const DATAGRAM: Cost = Cost::nanos(3_000);
@@ -62,7 +62,7 @@ const DATAGRAM: Cost = Cost::nanos(3_000);
 const FRAME: Cost = Cost::nanos(300);
 
 impl Guest {
-    /// Whether the client may be more work now: a datagram beyond that is lost, as on a path that is full.
+    /// Whether the client's budget allows more work now: a datagram beyond it is lost, as on a full path.
     pub(super) fn may_be_heard(&mut self, now: Time) -> bool {
         let share = if self.stage < Stage::Open { &STRANGERS_SHARE } else { &CLIENTS_SHARE };
         self.allowance.left(now, share).is_left()
@@ -81,7 +81,7 @@ impl Guest {
         Path { socket: number, local: self.local, remote: self.remote, carrier: webtransport_carrier(&self.remote) }
     }
 
-    /// Bytes of a packet that the session takes at present; `None` without a session.
+    /// Bytes of a packet that the session currently accepts; `None` without a session.
     pub(super) fn packet_bytes(&mut self) -> Option<u16> {
         let prefix = Some(self.session.prefix().len()).filter(|bytes| *bytes > 0)?;
         let bytes = self.quic.datagrams().max_size()?.saturating_sub(prefix);

@@ -1,5 +1,5 @@
-//! Connection ids of QUIC that name the shard that gave them, as this protocol's own ids do: so a datagram of a client
-//! that moved finds the shard that has its connection.
+//! Connection ids of QUIC that name the shard that issued them, like this protocol's own ids: a datagram of a client
+//! that migrated thus finds the shard of its connection.
 
 use quinn_proto::{ConnectionId, ConnectionIdGenerator};
 use skipstone_proto::Shard;
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Identifiers(pub(super) Shard);
 
-/// Bytes of an id, all but the shard's bits of the first drawn by chance.
+/// Bytes of an id, random except for the shard's bits in the first.
 const ID_BYTES: usize = 8;
 
 impl ConnectionIdGenerator for Identifiers {
@@ -31,8 +31,8 @@ impl ConnectionIdGenerator for Identifiers {
     }
 }
 
-/// The shard that a datagram is for, by its id, if shards have so many bits. Only packets with a short header are sure
-/// to have an id that a server gave (RFC 9000, section 17.3).
+/// The shard that a datagram's id names; shards have this number of bits. Only packets with a short header are sure to
+/// have an id that a server gave (RFC 9000, section 17.3).
 pub(super) fn shard_of(datagram: &[u8], bits: u32) -> Option<u32> {
     match *datagram {
         [64..=127, first, ..] if datagram.len() > ID_BYTES => Some(u32::from(first) >> (8 - bits)),

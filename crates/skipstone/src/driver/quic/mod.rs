@@ -1,15 +1,15 @@
 //! A server's WebTransport sessions (WIRE.md section 7.2): QUIC and HTTP/3 on the shared UDP sockets, stepped by the
-//! driver's own thread. Each datagram of the session is one of the protocol's.
+//! driver's own thread. Each datagram of the session carries one of the protocol's.
 //!
-//! Few strangers begin a handshake at once; the others prove their address first, by a RETRY that costs no memory (RFC 9000,
-//! section 8.1.2). A session ends with its connection, and the connection with its session.
+//! Few unproven addresses begin a handshake at once; the others first prove their address, by a RETRY that costs no
+//! memory (RFC 9000, section 8.1.2). A session ends with its connection, and the connection with its session.
 //!
 //! ```text
 //! stranger ──handshake──> proven ──CONNECT──> open ──OPEN──> connected ──> closing
 //!   10 s                  10 s                5 s         until its end       1 s
 //! ```
-//! `config` sets QUIC up, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` the check of a
-//! CONNECT, `capsules` what follows it, `pieces` are a stream's bytes in order, `records` datagrams on streams.
+//! `config` configures QUIC, `identifiers` are connection ids that name a shard, `session` is HTTP/3, `request` checks
+//! a CONNECT, `capsules` reads what follows it, `pieces` orders a stream's bytes, `records` reads datagrams on streams.
 
 mod capsules;
 mod config;
@@ -50,19 +50,19 @@ pub(super) struct QuicGuests {
     guests: BTreeMap<u32, Box<Guest>>,
     /// The guest of each connection, by QUIC's own number.
     by_handle: BTreeMap<ConnectionHandle, u32>,
-    /// When to look at each guest next.
+    /// The next deadline of each guest.
     due: BTreeSet<(Time, u32)>,
     places: Places,
-    /// Who has proven its address and waits for a round with room for a signature, and on which socket it came.
+    /// Clients that have proven their address and wait for a round with budget for a signature, with their sockets.
     waiting: VecDeque<(u32, Incoming)>,
     is_inviting: bool,
     next_number: u32,
-    /// Guests with whom something happened since the last [`QuicGuests::transmit`], each once.
+    /// Guests with new events since the last [`QuicGuests::transmit`], each once.
     unsettled: Vec<u32>,
     outgoing: Outgoing,
-    /// What QUIC writes datagrams into.
+    /// The buffer into which QUIC writes datagrams.
     buffer: Vec<u8>,
-    /// The work that strangers and clients were since [`QuicGuests::take_cost`].
+    /// The cost of all clients since [`QuicGuests::take_cost`].
     spent: Cost,
     /// QUIC's clock at the protocol's time zero.
     began: Instant,
@@ -72,19 +72,19 @@ pub(super) struct QuicGuests {
 /// Sockets of paths that are WebTransport sessions have numbers from here on, up to those of DTLS sessions.
 const NUMBER_FIRST: u32 = 1 << 30;
 const NUMBER_END: u32 = 1 << 31;
-/// Connections without a connection of the protocol. A stranger's is as large as any other.
+/// Connections without a connection of the protocol. An unproven one is as large as any other.
 const LIMITS: PlaceLimits = PlaceLimits { strangers: 32, proven: 256, network: 64 };
-/// Strangers get this part of a core for their handshakes, others what their network may have.
+/// Share of a core for handshakes of unproven addresses; others use the share of their network.
 const STRANGERS_PART: i64 = 50;
-/// A stranger's first datagram, whose keys are derived from it, and its answer.
+/// A client's first datagram, from which its keys are derived, and its answer.
 const STRANGER_DATAGRAM: Cost = Cost::micros(10);
-/// Of one network, of those that wait for a round with room for a signature.
+/// Limit for one network on attempts that wait for a round with budget for a signature.
 const WAITING_OF_NETWORK_MAX: usize = config::WAITING_MAX / 4;
-/// For a session without a connection.
+/// Time limit of a session without a connection.
 const SILENT_LIFE: Duration = Duration::from_secs(5);
-/// For the acknowledgement of a session's end.
+/// Time limit for the acknowledgement of a session's end.
 const CLOSING_LIFE: Duration = Duration::from_secs(1);
-/// Clients with whom something happened; then their acknowledgements leave.
+/// Clients with new events, after which their acknowledgements leave.
 const UNSETTLED_MAX: usize = 64;
 /// Datagrams of one call to QUIC.
 const SEGMENTS_MAX: usize = 16;
@@ -110,7 +110,7 @@ impl QuicGuests {
         }
     }
 
-    /// What it has cost to handle datagrams since the last call.
+    /// The cost of handling datagrams since the last call.
     pub(super) fn take_cost(&mut self) -> Cost {
         core::mem::take(&mut self.spent)
     }
@@ -136,7 +136,7 @@ impl QuicGuests {
         (NUMBER_FIRST..NUMBER_END).contains(&socket)
     }
 
-    /// The shard that a QUIC datagram is for, if shards have so many bits and the datagram names one.
+    /// The shard that a QUIC datagram names, if it names one; shards have this number of bits.
     pub(super) fn shard_of(datagram: &[u8], bits: u32) -> Option<u32> {
         shard_of(datagram, bits)
     }
@@ -179,7 +179,7 @@ impl QuicGuests {
         }
     }
 
-    /// Queues what QUIC wrote into the buffer.
+    /// Queues the datagrams that QUIC wrote into the buffer.
     fn answer(&mut self, socket: u32, transmit: &quinn_proto::Transmit) {
         let bytes = &self.buffer[..transmit.size.min(self.buffer.len())];
         if !self.outgoing.push(socket, destination(transmit), bytes, transmit.segment_size) {
@@ -187,7 +187,7 @@ impl QuicGuests {
         }
     }
 
-    /// Somebody would like a connection: it begins, or the address is to be proven first, or nothing happens.
+    /// Handles an attempt to connect: it begins, or the address must be proven first, or the attempt is ignored.
     fn meet(&mut self, now: Time, socket: u32, incoming: Incoming, endpoint: &mut Endpoint) {
         let (remote, is_proven) = (incoming.remote_address(), incoming.remote_address_validated());
         if !self.is_inviting || is_proven && !endpoint.admits_handshake(now, &remote) {
@@ -259,7 +259,7 @@ impl QuicGuests {
         self.settle(now, number, endpoint);
     }
 
-    /// Begins what waits and still may, as far as this round has room for signatures.
+    /// Begins waiting attempts that are still allowed, as far as this round has budget for signatures.
     fn meet_waiting(&mut self, now: Time, endpoint: &mut Endpoint) {
         while endpoint.may_sign()
             && let Some((socket, incoming)) = self.waiting.pop_front()
@@ -273,7 +273,7 @@ impl QuicGuests {
         }
     }
 
-    /// Asks a stranger for a proof of its address. Nothing is kept.
+    /// Requests a proof of the client's address. No state is kept.
     fn retry(&mut self, socket: u32, incoming: Incoming) {
         self.buffer.clear();
         match self.quic.retry(incoming, &mut self.buffer) {
@@ -297,7 +297,7 @@ impl QuicGuests {
         number
     }
 
-    /// The client has shown that it is at its address.
+    /// The client has proven its address.
     fn on_proven(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         (guest.stage, guest.until) = (Stage::Proven, now + HANDSHAKE_LIFE);
@@ -312,7 +312,7 @@ impl QuicGuests {
         self.end(now, number, EXCESSIVE_LOAD, "too many handshakes", endpoint);
     }
 
-    /// Draws the consequences of what happened to a connection, and queues what it has to send.
+    /// Handles the events of a connection, and queues its output.
     fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let ending = self.handle_events(now, number, endpoint);
         self.finish(now, number, ending, endpoint);
@@ -321,7 +321,7 @@ impl QuicGuests {
         self.schedule(number);
     }
 
-    /// Many datagrams of a client come and go in one round of a driver. What they have in common is done once, before
+    /// A client may have many datagrams in one round of a driver. Their common work is done once, before
     /// [`QuicGuests::transmit`]: stages, acknowledgements, timers.
     fn settle_later(&mut self, number: u32) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
@@ -330,19 +330,19 @@ impl QuicGuests {
         }
     }
 
-    /// Moves the clients on with whom something happened. Called before [`QuicGuests::transmit`].
+    /// Advances the clients with new events. Called before [`QuicGuests::transmit`].
     pub(super) fn advance_all(&mut self, now: Time, endpoint: &mut Endpoint) {
         for at in 0..self.unsettled.len() {
             self.advance(now, self.unsettled[at], endpoint);
         }
     }
 
-    /// Whether so much waits that it should leave before more comes.
+    /// Whether so many datagrams wait that they should leave before more are read.
     pub(super) fn is_crowded(&self) -> bool {
         self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
     }
 
-    /// Takes what happened. What ends the session or the connection by it is returned, for [`QuicGuests::finish`].
+    /// Handles the events. Returns the one that ends the session or the connection, for [`QuicGuests::finish`].
     fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Ending {
         let mut ending = Ending::default();
         while let Some(guest) = self.guests.get_mut(&number)
@@ -389,7 +389,7 @@ impl QuicGuests {
         ending
     }
 
-    /// Ends what is to end. What came before was delivered.
+    /// Ends the session or the connection. Earlier datagrams were delivered.
     fn finish(&mut self, now: Time, number: u32, ending: Ending, endpoint: &mut Endpoint) {
         if let Some(reason) = ending.session {
             let text = if reason.is_empty() { "the peer closed the session" } else { &reason };
@@ -401,7 +401,7 @@ impl QuicGuests {
         }
     }
 
-    /// Gives the datagrams of the session to the protocol.
+    /// Passes the datagrams of the session to the protocol.
     fn take_datagrams(&mut self, number: u32, endpoint: &mut Endpoint, deliver: Deliver<'_>) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         let path = guest.path(number);
@@ -424,7 +424,7 @@ impl QuicGuests {
         }
     }
 
-    /// Moves a client on to its next stage, and tells the protocol how long packets may be.
+    /// Advances a client to its next stage, and reports the packet limit to the protocol.
     fn advance(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         if guest.session.due() <= now {
@@ -455,7 +455,7 @@ impl QuicGuests {
         }
     }
 
-    /// Queues what a connection has to send.
+    /// Queues the output of a connection.
     fn queue_of(&mut self, now: Time, number: u32) {
         let (mut outgoing, mut dropped) = (core::mem::take(&mut self.outgoing), 0);
         self.transmit_of(now, number, &mut |socket, to, bytes, segment_bytes| {
@@ -465,7 +465,7 @@ impl QuicGuests {
         self.stats.dropped += dropped;
     }
 
-    /// Takes what a connection has to send, and to tell to QUIC's endpoint.
+    /// Takes the output of a connection, and its events for QUIC's endpoint.
     fn transmit_of(&mut self, now: Time, number: u32, send: Send<'_>) {
         let instant = self.instant(now);
         let Some(guest) = self.guests.get_mut(&number) else { return };
@@ -483,7 +483,7 @@ impl QuicGuests {
         }
     }
 
-    /// Takes datagrams of the protocol's, which [`QuicGuests::transmit`] then sends.
+    /// Queues datagrams of the protocol, which [`QuicGuests::transmit`] then sends.
     pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         guest.stage = guest.stage.max(Stage::Answered);
@@ -517,13 +517,13 @@ impl QuicGuests {
         self.stats.dropped += u64::from(is_crowded || !is_taken);
     }
 
-    /// Ends a session: its connection is over.
+    /// Ends a session whose connection has ended.
     pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         self.close_session(now, number, endpoint);
         self.settle(now, number, endpoint);
     }
 
-    /// Says that the session is over, and waits for the acknowledgement.
+    /// Announces the end of the session, and waits for the acknowledgement.
     fn close_session(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         if guest.stage == Stage::Closing {
@@ -560,7 +560,7 @@ impl QuicGuests {
         }
     }
 
-    /// Whether somebody waits for a round with room for a signature.
+    /// Whether a handshake waits for a round with budget for a signature.
     pub(super) fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
@@ -573,7 +573,7 @@ impl QuicGuests {
         self.due.first().map_or(Time::NEVER, |(due, _)| *due)
     }
 
-    /// Gives all datagrams to `send`: those that wait, and those of the clients with whom something happened.
+    /// Passes all datagrams to `send`: those that wait, and those of the clients with new events.
     pub(super) fn transmit(&mut self, now: Time, send: Send<'_>) {
         self.outgoing.drain(send);
         let mut unsettled = core::mem::take(&mut self.unsettled);
@@ -589,7 +589,7 @@ impl QuicGuests {
         WebTransportStats { open: self.guests.len() as u64, ..self.stats }
     }
 
-    /// A deadline that moves later is found to be early when it comes up.
+    /// A deadline that moves later is detected when the entry expires.
     fn schedule(&mut self, number: u32) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         // QUIC's times are finer than the protocol's.
@@ -636,18 +636,18 @@ impl QuicGuests {
 /// How events end a session and its connection.
 #[derive(Debug, Default)]
 struct Ending {
-    /// The client has closed the session, in these words.
+    /// The client has closed the session, with this reason.
     session: Option<String>,
-    /// QUIC's connection is over, or is to end with this code, for this reason.
+    /// QUIC's connection has ended, or must end with this code, for this reason.
     connection: Option<(u32, String)>,
 }
 
-/// Where a datagram of QUIC's goes, and from which address.
+/// Destination and source of a QUIC datagram.
 fn destination(transmit: &quinn_proto::Transmit) -> AddressPair {
     AddressPair { local: transmit.src_ip, remote: transmit.destination }
 }
 
-/// A datagram of a session, in the memory that all of them share.
+/// A datagram of a session, in their shared memory.
 fn datagram(all: &mut BytesMut, prefix: &[u8], content: &[u8]) -> Bytes {
     all.extend_from_slice(prefix);
     all.extend_from_slice(content);

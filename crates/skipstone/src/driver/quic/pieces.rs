@@ -1,29 +1,29 @@
-//! The bytes of a stream in their order, from pieces that come in any. QUIC keeps what comes too early in the packets that it came
-//! in, some hundred bytes for each of its own; here each piece is counted as what it holds, and they are few.
+//! The bytes of a stream in order, from pieces in any order. QUIC keeps early bytes in their packets, with an overhead
+//! of some hundred bytes for each; here each piece is counted by its memory, and their number is limited.
 
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// A stream's pieces. No byte comes twice.
+/// A stream's pieces. No byte is returned twice.
 #[derive(Debug, Default)]
 pub(super) struct Pieces {
-    /// How many bytes were given out.
+    /// Number of bytes that were returned.
     next: u64,
-    /// What came too early, by where it begins.
+    /// Early pieces, by their offset.
     early: BTreeMap<u64, Box<[u8]>>,
     early_bytes: usize,
 }
 
-/// What a piece takes beside its bytes.
+/// Memory of a piece in addition to its bytes.
 const PIECE_BYTES: usize = 96;
 
-/// More than a stream may have wait.
+/// The stream would exceed its limit.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
 impl Pieces {
-    /// Takes a piece, and gives it back if it is the next one. Then [`Pieces::pop`] has those behind it. One that comes too early
-    /// may take so much memory.
+    /// Takes a piece, and returns it if it is the next one; [`Pieces::pop`] then returns those after it. An early piece
+    /// is kept within this limit of memory.
     pub(super) fn push(&mut self, offset: u64, bytes: Bytes, room: usize) -> Result<Option<Bytes>, TooMany> {
         if offset == self.next {
             self.next += bytes.len() as u64;
@@ -37,7 +37,7 @@ impl Pieces {
         Ok(None)
     }
 
-    /// The next piece, if it came early.
+    /// The next piece, if it arrived early.
     pub(super) fn pop(&mut self) -> Option<Bytes> {
         let bytes = self.early.remove(&self.next)?;
         self.early_bytes -= bytes.len();
@@ -45,7 +45,7 @@ impl Pieces {
         Some(bytes.into())
     }
 
-    /// What waits, as memory.
+    /// Memory of the waiting pieces.
     pub(super) fn held_bytes(&self) -> usize {
         self.early_bytes + PIECE_BYTES * self.early.len()
     }

@@ -1,25 +1,25 @@
-//! Datagrams on a stream of the session, each behind its length (WIRE.md section 7.2).
+//! Datagrams on a stream of the session, each after its length (WIRE.md section 7.2).
 
 use crate::net::lengths::{First, LENGTH_BYTES, first};
 use bytes::BytesMut;
 use std::ops::RangeInclusive;
 
-/// Bytes of a datagram on a stream. No packet of any path is longer, and no datagram of the protocol shorter: many tiny ones would cost much
-/// more than their bytes.
+/// Bytes of a datagram on a stream. No packet of any path is longer, and no datagram of the protocol is shorter: many
+/// tiny ones would cost much more than their bytes.
 const RECORD_BYTES: RangeInclusive<usize> = 8..=2_048;
 
-/// One stream's, as they come: what is kept is the beginning of one.
+/// The reader of one stream: it keeps the beginning of an incomplete datagram.
 #[derive(Debug, Default)]
 pub(super) struct Records {
     begun: Vec<u8>,
 }
 
-/// What came is no length that a datagram can have.
+/// An invalid length of a datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
 impl Records {
-    /// Takes the stream's next bytes, and adds the datagrams that are whole with them.
+    /// Takes the stream's next bytes, and adds the datagrams that they complete.
     pub(super) fn handle(&mut self, bytes: &[u8], whole: &mut Vec<BytesMut>) -> Result<(), Broken> {
         let mut begun = core::mem::take(&mut self.begun);
         let joined = if begun.is_empty() {
@@ -43,7 +43,7 @@ impl Records {
         Ok(())
     }
 
-    /// Bytes of the datagram that is not whole yet.
+    /// Bytes of the incomplete datagram.
     pub(super) fn kept_bytes(&self) -> usize {
         self.begun.len()
     }

@@ -5,7 +5,7 @@ use web_transport_proto::http::StatusCode;
 use web_transport_proto::http::header::ORIGIN;
 use web_transport_proto::{ConnectError, ConnectRequest, ConnectResponse};
 
-/// Which pages may have sessions.
+/// The rules for pages that may have sessions.
 #[derive(Clone, Debug, Default)]
 pub(in crate::driver) struct PageRules {
     origins: AllowedOrigins,
@@ -13,30 +13,30 @@ pub(in crate::driver) struct PageRules {
 }
 
 impl PageRules {
-    /// Pages of these origins alone, that name the server so; empty lists mean all.
+    /// Allowed origins of pages, and names of the server; empty lists mean all.
     pub(in crate::driver) fn new(origins: &[String], hosts: &[String]) -> Self {
         PageRules { origins: AllowedOrigins::only(origins), hosts: AllowedHosts::only(hosts) }
     }
 }
 
-/// What becomes of the first bytes of a stream.
+/// The result of the first bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// More bytes are needed.
     Incomplete,
-    /// The session begins. So many bytes are the request's.
+    /// The session begins. The request has this number of bytes.
     Granted { bytes: usize },
     /// The answer to the client.
     Refused(StatusCode),
-    /// These are no frames of HTTP/3.
+    /// These are not frames of HTTP/3.
     Malformed,
 }
 
 /// Bytes of a request: those of the longest HEADERS that is read, and of grease before it.
 pub(super) const REQUEST_BYTES_MAX: usize = 8 << 10;
 
-/// Judges the bytes that a client has sent so far. Any path will do, as on WebSocket; the host must be served,
-/// and the origin one of those that may connect, if a browser names one.
+/// Judges the bytes that a client has sent so far. Any path is accepted, as on WebSocket; the host must be one of the
+/// server's, and the origin, if a browser names one, must be allowed.
 pub(super) fn judge(bytes: &[u8], rules: &PageRules) -> Verdict {
     let mut rest = bytes;
     let request = match ConnectRequest::decode(&mut rest) {

@@ -1,6 +1,6 @@
-//! HTTP/3 on one QUIC connection, and the one WebTransport session in it: settings, streams, request, the session's end.
-//! Datagrams come as such, or behind their lengths on unidirectional streams of the session; its other streams are refused. QPACK's are
-//! read and ignored, because this side announces an empty dynamic table.
+//! HTTP/3 on one QUIC connection, and the one WebTransport session in it: settings, streams, request, the session's
+//! end. Datagrams arrive as such, or each after its length on unidirectional streams of the session; its other streams
+//! are refused. QPACK streams are read and ignored, because this side announces an empty dynamic table.
 
 use super::capsules::Capsules;
 use super::config::{DATAGRAM_STREAMS_MAX, GRANTED_UNI_STREAMS_MAX};
@@ -23,11 +23,11 @@ pub(super) struct Session {
     has_settings: bool,
     /// The CONNECT stream of the session.
     connect: Option<StreamId>,
-    /// The protocol's connection stands.
+    /// The protocol's connection is established.
     pub(super) is_connected: bool,
     /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
-    /// Datagrams that came on streams and were not taken yet.
+    /// Datagrams that arrived on streams and were not taken yet.
     pub(super) came: Vec<BytesMut>,
     /// Requests and streams that were refused.
     pub(super) refused: u64,
@@ -42,16 +42,16 @@ struct Stream {
     since: Time,
 }
 
-/// What is known of a stream.
+/// The kind of a stream, as far as it is known.
 #[derive(Debug)]
 enum Inbound {
-    /// A unidirectional stream whose type is not known yet, or the control stream until its SETTINGS are whole.
+    /// A unidirectional stream whose type is not known yet, or the control stream until its SETTINGS are complete.
     Beginning(Vec<u8>),
-    /// The control stream behind its SETTINGS.
+    /// The control stream after its SETTINGS.
     Control,
-    /// A stream of QPACK's: nothing is read from it.
+    /// A QPACK stream: nothing is read from it.
     Ignored,
-    /// A bidirectional stream whose request is not whole yet.
+    /// A bidirectional stream whose request is not complete yet.
     Request(Vec<u8>),
     /// The CONNECT stream of the session.
     Connect(Capsules),
@@ -60,7 +60,7 @@ enum Inbound {
 }
 
 impl Inbound {
-    /// Whether what arrives is kept until it is whole.
+    /// Whether received bytes are kept until they are complete.
     fn is_kept(&self) -> bool {
         matches!(self, Inbound::Beginning(_) | Inbound::Request(_))
     }
@@ -69,23 +69,23 @@ impl Inbound {
 /// Why a connection or its session ends.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The client closed the session, in words of its own maybe.
+    /// The client closed the session, possibly with a reason.
     Closed(String),
     /// The client breaks a rule of HTTP/3: QUIC's connection ends with this code.
     Breach(u32, &'static str),
 }
 
-/// Bytes of SETTINGS, at most.
+/// Maximum bytes of SETTINGS.
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
-/// Bytes of all streams of a connection that are not whole yet.
+/// Maximum incomplete bytes of all streams of a connection.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
-/// Memory of what came too early on a stream of a connected client.
+/// Maximum memory of early pieces on a stream of a connected client.
 const CONNECTED_EARLY_BYTES: usize = 256 << 10;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
-/// What a stream takes here and in QUIC, beside what came on it.
+/// Memory of a stream here and in QUIC, in addition to its bytes.
 const STREAM_BYTES: usize = 1 << 10;
-/// By then, what a stream is for must have come.
+/// Time limit for the type of a stream.
 const BEGINNING_LIFE: Duration = Duration::from_secs(3);
 
 /// Error codes of HTTP/3 (RFC 9114, section 8.1), QPACK (RFC 9204, section 6) and WebTransport.
@@ -97,7 +97,7 @@ const FRAME_UNEXPECTED: u32 = 0x105;
 const SETTINGS_ERROR: u32 = 0x109;
 const MISSING_SETTINGS: u32 = 0x10a;
 const REQUEST_REJECTED: u32 = 0x10b;
-/// Of HTTP's datagrams (RFC 9297, section 5.2).
+/// Error code of HTTP datagrams (RFC 9297, section 5.2).
 const DATAGRAM_ERROR: u32 = 0x33;
 const REQUEST_INCOMPLETE: u32 = 0x10d;
 const MESSAGE_ERROR: u32 = 0x10e;
@@ -114,7 +114,7 @@ impl Session {
         &self.prefix
     }
 
-    /// The handshake is done: this side's settings, for both of the drafts that browsers speak.
+    /// The handshake is complete: sends this side's settings, for both of the drafts that browsers implement.
     pub(super) fn begin(&mut self, connection: &mut Connection) {
         let mut settings = Settings::default();
         settings.enable_webtransport(1);
@@ -169,8 +169,9 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a piece of a stream. Until the protocol's connection stands, all streams have little room together; then each has more than
-    /// a path has on its way while a loss is repaired, and the connection is charged for it.
+    /// Takes a piece of a stream. Until the protocol's connection is established, all streams together have a small
+    /// limit; then each may hold more than a path carries while a loss is repaired, and the connection is charged for
+    /// it.
     fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
         let kept = self.kept_bytes();
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };
@@ -181,13 +182,13 @@ impl Session {
         stream.pieces.push(offset, bytes, room)
     }
 
-    /// When [`Session::refuse_stale`] has something to do; [`Time::NEVER`] if each stream is known.
+    /// When to call [`Session::refuse_stale`]; [`Time::NEVER`] if the type of each stream is known.
     pub(super) fn due(&self) -> Time {
         let unknown = self.streams.values().filter(|stream| stream.inbound.is_kept());
         unknown.map(|stream| stream.since + BEGINNING_LIFE).min().unwrap_or(Time::NEVER)
     }
 
-    /// Refuses streams that have not said in time what they are for.
+    /// Refuses streams whose type has not arrived in time.
     pub(super) fn refuse_stale(&mut self, now: Time, connection: &mut Connection) {
         let is_stale = |stream: &Stream| stream.inbound.is_kept() && stream.since + BEGINNING_LIFE <= now;
         let stale = self.streams.iter().filter(|(_, stream)| is_stale(stream));
@@ -195,12 +196,12 @@ impl Session {
         stale.into_iter().for_each(|id| self.refuse_counted(connection, id, EXCESSIVE_LOAD));
     }
 
-    /// What is known of a stream that is open.
+    /// The kind of an open stream.
     fn inbound(&mut self, id: StreamId) -> Option<&mut Inbound> {
         self.streams.get_mut(&id).map(|stream| &mut stream.inbound)
     }
 
-    /// A stream is of this kind, as it has shown.
+    /// Sets the kind of a stream.
     fn settle(&mut self, id: StreamId, kind: Inbound) {
         if let Some(inbound) = self.inbound(id) {
             *inbound = kind;
@@ -248,7 +249,7 @@ impl Session {
         }
     }
 
-    /// A unidirectional stream has begun, as far as its type is there.
+    /// Handles the beginning of a unidirectional stream, once its type is complete.
     fn on_beginning(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
         let Some(Inbound::Beginning(buffer)) = self.inbound(id) else { return Ok(()) };
         let mut bytes = &buffer[..];
@@ -274,7 +275,8 @@ impl Session {
         }
     }
 
-    /// A stream of a session has begun, with these bytes behind its head: it carries datagrams, if the session is this one.
+    /// Handles the beginning of a session's stream, with these bytes after its head: it carries datagrams, if the
+    /// session is this one.
     fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
         let count = self.streams.values().filter(|stream| matches!(stream.inbound, Inbound::Datagrams(_))).count();
         let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
@@ -309,14 +311,14 @@ impl Session {
         }
     }
 
-    /// Requests may have been there first.
+    /// Requests may have arrived first.
     fn on_settings(&mut self, connection: &mut Connection, rules: &PageRules) -> Result<(), End> {
         let requests = self.streams.iter().filter(|(_, stream)| matches!(stream.inbound, Inbound::Request(_)));
         let waiting: Vec<StreamId> = requests.map(|(id, _)| *id).collect();
         waiting.into_iter().try_for_each(|id| self.on_request(connection, id, rules))
     }
 
-    /// A request may be whole.
+    /// Handles a request that may be complete.
     fn on_request(&mut self, connection: &mut Connection, id: StreamId, rules: &PageRules) -> Result<(), End> {
         let Some(Inbound::Request(buffer)) = self.streams.get(&id).map(|stream| &stream.inbound) else { return Ok(()) };
         if Frame::decode(&mut &buffer[..]).is_ok_and(|first| first == Frame::WEBTRANSPORT) {
@@ -358,7 +360,7 @@ impl Session {
         }
     }
 
-    /// A stream is at its end, or was reset.
+    /// A stream has ended, or was reset.
     fn on_over(&mut self, connection: &mut Connection, id: StreamId) -> Result<(), End> {
         match self.streams.remove(&id).map(|stream| stream.inbound) {
             Some(Inbound::Request(_)) => {
@@ -371,7 +373,7 @@ impl Session {
         }
     }
 
-    /// Refuses a stream, both of its directions.
+    /// Refuses a stream, in both directions.
     fn refuse(&mut self, connection: &mut Connection, id: StreamId, code: u32) {
         self.streams.remove(&id);
         let code = VarInt::from_u32(code);
@@ -388,13 +390,13 @@ impl Session {
         self.refuse(connection, id, code);
     }
 
-    /// Reads no more of a stream that was answered.
+    /// Stops reading a stream that was answered.
     fn refuse_rest(&mut self, connection: &mut Connection, id: StreamId) {
         self.streams.remove(&id);
         let _ = connection.recv_stream(id).stop(VarInt::from_u32(NO_ERROR));
     }
 
-    /// Says that the session is over. False if there is none.
+    /// Announces the end of the session. False if there is none.
     pub(super) fn close(&mut self, connection: &mut Connection) -> bool {
         let Some(id) = self.connect else { return false };
         let mut capsule = Vec::new();
@@ -408,12 +410,12 @@ impl Session {
         true
     }
 
-    /// Memory that the client's streams take here and in QUIC.
+    /// Memory of the client's streams here and in QUIC.
     pub(super) fn held_bytes(&self) -> usize {
         STREAM_BYTES * self.streams.len() + self.kept_bytes()
     }
 
-    /// Bytes of what is not whole yet, or came too early.
+    /// Bytes of incomplete or early data.
     pub(super) fn kept_bytes(&self) -> usize {
         let kept = |stream: &Inbound| match stream {
             Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
@@ -447,7 +449,7 @@ enum Read {
     Over,
 }
 
-/// Bytes of a stream that have come and were not read; `None` if there are none now.
+/// Received bytes of a stream that were not read; `None` if there are none now.
 fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     let mut stream = connection.recv_stream(id);
     // A stream that is not there any more is over.
@@ -462,7 +464,7 @@ fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     }
 }
 
-/// Writes an answer, which the window of a new stream takes whole; a client that grants less gets a part of it.
+/// Writes an answer, which fits into the window of a new stream; a client that grants less receives a part of it.
 fn write(connection: &mut Connection, id: StreamId, bytes: &[u8]) {
     let _ = connection.send_stream(id).write(bytes);
 }
