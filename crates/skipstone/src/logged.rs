@@ -1,4 +1,5 @@
-//! Connects, closes and drops as events of `tracing` (feature `tracing`). Nothing here runs for a message, a packet or a datagram.
+//! Connects, closes and drops as events of `tracing` (feature `tracing`). Nothing here runs for a message, a packet or
+//! a datagram.
 
 use skipstone_proto::{Drops, Event};
 

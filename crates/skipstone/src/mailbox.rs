@@ -1,8 +1,8 @@
 //! The two queues between an application and its driver's thread, and how each side wakes the other: commands go down,
 //! events come up. Both queues are bounded by number and by bytes, and neither side ever waits for the other's lock.
 //!
-//! Each queue has one producer and one consumer. The producer counts what it has put in, the consumer publishes what it has
-//! taken out, so that no counter is written from both sides. The difference of the two counts is the queue's load,
+//! Each queue has one producer and one consumer. The producer counts what it has put in, the consumer publishes what it
+//! has taken out, so that no counter is written from both sides. The difference of the two counts is the queue's load,
 //! which the bound limits.
 
 use self::sync::{AtomicBool, AtomicU64, Condvar, Items, Mutex, Ordering};

@@ -108,8 +108,8 @@ impl PeerShards {
         PeerShards { own, bits, mailboxes, connections_max, published: 0, stats: MisroutedStats::default() }
     }
 
-    /// Forwards a datagram whose id names this shard, if that is another one. False if this shard must handle the datagram:
-    /// an id that names a shard that does not exist has no connection, and the endpoint counts that.
+    /// Forwards a datagram whose id names this shard, if that is another one. False if this shard must handle the
+    /// datagram: an id that names a shard that does not exist has no connection, and the endpoint counts that.
     pub(super) fn hand_on(&mut self, shard: u32, from: AddressPair, datagram: &[u8]) -> bool {
         let Some(mailbox) = self.mailboxes.get(shard as usize).filter(|_| shard != self.own) else { return false };
         let counter = if mailbox.put(from, datagram) { &mut self.stats.handed_on } else { &mut self.stats.dropped };
@@ -155,8 +155,8 @@ pub(super) fn accept(endpoint: &mut Endpoint, peer_shards: &mut Option<Box<PeerS
     peer_shards.publish(endpoint.player_count() as u32);
 }
 
-/// Passes a datagram to the endpoint. Before one that may open a connection, the players of all shards are counted; it takes no
-/// place itself.
+/// Passes a datagram to the endpoint. Before one that may open a connection, the players of all shards are counted; it
+/// takes no place itself.
 pub(super) fn deliver(
     endpoint: &mut Endpoint,
     peer_shards: &mut Option<Box<PeerShards>>,

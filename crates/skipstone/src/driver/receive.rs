@@ -216,7 +216,8 @@ impl Driver {
         }
     }
 
-    /// A stream that carries a connection now no longer counts as new, and one whose connection was accepted is a player's.
+    /// A stream that carries a connection now no longer counts as new, and one whose connection was accepted is a
+    /// player's.
     fn welcome(&mut self, number: u32) {
         let owner = self.sockets.owner(number as usize);
         let Some(Socket::Stream(stream)) = self.sockets.all.get_mut(number as usize) else { return };

@@ -1,4 +1,5 @@
-//! Messages behind their lengths in a stream of bytes (WIRE.md, sections 7.2 and 7.3): two bytes, whose highest bit is set.
+//! Length-prefixed messages in a stream of bytes (WIRE.md, sections 7.2 and 7.3). A length has two bytes, whose highest
+//! bit is set.
 
 use std::ops::RangeInclusive;
 
@@ -7,11 +8,11 @@ const MARK: u16 = 0x8000;
 /// Bytes of a length.
 pub(crate) const LENGTH_BYTES: usize = 2;
 
-/// What a stream begins with.
+/// The beginning of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum First<'a> {
     Whole(&'a [u8]),
-    /// No length that a message can have.
+    /// An invalid length.
     Broken,
     /// More bytes are needed.
     Incomplete,
@@ -22,7 +23,7 @@ pub(crate) fn prefix(length: usize) -> [u8; LENGTH_BYTES] {
     (MARK | length as u16).to_be_bytes()
 }
 
-/// The first message, if it is whole. Its length and it have [`LENGTH_BYTES`] more than its bytes.
+/// The first message, if it is complete. It takes [`LENGTH_BYTES`] more than its bytes.
 pub(crate) fn first(bytes: &[u8], lengths: RangeInclusive<usize>) -> First<'_> {
     let Some(prefix) = bytes.first_chunk().map(|prefix| u16::from_be_bytes(*prefix)) else { return First::Incomplete };
     let length = usize::from(prefix & !MARK);

@@ -17,18 +17,18 @@ pub(crate) const QUEUE_BYTES_MAX: usize = 256 << 10;
 const QUEUE_BYTES_HARD_MAX: usize = 2 * QUEUE_BYTES_MAX;
 /// Streams that may wait for a driver to take them.
 const ARRIVALS_MAX: usize = 4_096;
-/// Bytes that one stream may hand over before the others have their turn.
+/// Bytes that one stream may deliver before the others have their turn.
 const TURN_BYTES: usize = 200 << 10;
-/// As how many bytes a packet counts beside its own: it costs as much to handle.
+/// Overhead that is counted for each packet, in bytes: it corresponds to the cost of handling one.
 const PACKET_BYTES: usize = 3_200;
 /// Memory that an idle queue may keep for its next burst.
 const KEPT_BYTES: usize = 16 << 10;
 
-/// A driver's listener for local streams: new streams arrive here, and streams with news are listed here.
+/// A driver's listener for local streams: new streams arrive here, and streams with new data or state are listed here.
 #[derive(Debug)]
 pub(crate) struct LocalListener {
     waker: Arc<Waker>,
-    /// The driver was woken for news that it has not taken yet.
+    /// The driver was woken for new entries that it has not taken yet.
     has_news: AtomicBool,
     news: Mutex<News>,
 }
@@ -63,7 +63,7 @@ impl LocalListener {
         self.wake();
     }
 
-    /// The streams that arrived and the sockets that have news, since the last call.
+    /// The streams that arrived, and the sockets with new data or state, since the last call.
     pub(crate) fn take_news(&self, ready: &mut Vec<u32>) -> Vec<LocalStream> {
         ready.clear();
         // Reset before the news is taken, so that later news wakes the driver again.
@@ -103,7 +103,7 @@ impl LocalListener {
 pub(crate) struct LocalStream {
     incoming: Arc<Direction>,
     outgoing: Arc<Direction>,
-    /// Packets that were taken from the queue, and how many of them were handed over.
+    /// Packets that were taken from the queue, and the number of them that were delivered.
     taken: Packets,
     handed_over: usize,
     is_peer_gone: bool,
@@ -200,12 +200,12 @@ impl LocalStream {
         is_writable
     }
 
-    /// Wakes the other end's driver, if it does not know yet that there are packets.
+    /// Wakes the other end's driver, if it was not notified of packets yet.
     pub(crate) fn flush(&mut self) {
         self.outgoing.notify();
     }
 
-    /// Hands over packets, as many as one turn allows. True if more wait.
+    /// Delivers packets, as many as one turn allows. True if more wait.
     pub(crate) fn receive(&mut self, mut take: impl FnMut(&mut [u8])) -> bool {
         // Reset before the queue is read, so that a later packet lists this end again.
         self.incoming.is_listed.store(false, Ordering::SeqCst);
@@ -227,7 +227,7 @@ impl LocalStream {
         self.is_peer_gone && self.handed_over == self.taken.ends.len()
     }
 
-    /// Takes everything that waits in the queue. False if nothing does.
+    /// Takes everything that waits in the queue. False if it is empty.
     fn refill(&mut self) -> bool {
         self.taken.clear();
         self.handed_over = 0;

@@ -15,7 +15,7 @@ impl NetworkList {
     /// Reads a list.
     ///
     /// # Errors
-    /// The text that is no address and no network.
+    /// The text that is neither an address nor a network.
     pub fn new(texts: &[String]) -> Result<Self, String> {
         let mut list = NetworkList::default();
         for text in texts {
@@ -25,7 +25,7 @@ impl NetworkList {
         Ok(list)
     }
 
-    /// Whether the list has this address, or a network with it.
+    /// Whether the list contains this address, or a network that contains it.
     pub fn has(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         let least = if address.is_ipv4() { IPV4_PREFIX_BITS } else { 0 };

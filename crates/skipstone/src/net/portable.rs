@@ -1,6 +1,7 @@
-//! UDP by one system call per datagram: macOS, Windows, and wherever [`Backend::Portable`](super::udp::Backend) was asked
-//! for. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp; a system that
-//! refuses one of its options (Wine does) has the calls of `std`, without local addresses and without "don't fragment".
+//! UDP by one system call per datagram: macOS, Windows, and wherever [`Backend::Portable`](super::udp::Backend) was
+//! requested. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp; a
+//! system that refuses one of its options (Wine does) has the calls of `std`, without local addresses and without
+//! "don't fragment".
 
 use std::io::{self, IoSliceMut};
 
@@ -11,16 +12,16 @@ use super::address::Family;
 use super::receive_batch::{ReceiveBatch, Slot};
 use super::send_batch::SendBatch;
 
-/// What is known of a socket's abilities.
+/// The abilities of a socket.
 #[derive(Debug)]
 pub(super) struct Portable {
-    /// The error of the system if it refuses what quinn-udp asks of it.
+    /// The system's error if it refuses an option that quinn-udp sets.
     state: io::Result<UdpSocketState>,
     /// Local addresses are reported.
     reports_local: bool,
 }
 
-/// Whether quinn-udp learns from this system where a datagram was sent to, and lets an answer leave from there.
+/// Whether quinn-udp can, on this system, read the destination of a datagram and send the answer from there.
 const KNOWS_LOCAL: bool = cfg!(any(
     windows,
     target_vendor = "apple",
@@ -37,7 +38,7 @@ impl Portable {
         Portable { state: UdpSocketState::new(UdpSockRef::from(socket)), reports_local }
     }
 
-    /// Whether the socket says where a datagram was sent to.
+    /// Whether the socket reports the destination of a datagram.
     pub(super) fn knows_local(&self) -> bool {
         KNOWS_LOCAL && self.state.is_ok()
     }
@@ -64,7 +65,8 @@ impl Portable {
         Ok(1)
     }
 
-    /// Fills the batch until the socket is drained or an error comes; an error counts only if nothing came before it.
+    /// Fills the batch until the socket is drained or an error occurs; an error counts only if no datagram was received
+    /// before it.
     pub(super) fn receive(&self, socket: &UdpSocket, batch: &mut ReceiveBatch) -> io::Result<usize> {
         let (buffers, slots) = batch.fill();
         for buffer in buffers {

@@ -178,7 +178,7 @@ impl UdpSocket {
         self.socket.local_addr()
     }
 
-    /// Buffer sizes as asked and as granted, for a warning that names `net.core.rmem_max`.
+    /// Buffer sizes as requested and as granted, for a warning that names `net.core.rmem_max`.
     pub fn buffer_grants(&self) -> BufferGrants {
         self.grants
     }
@@ -379,7 +379,7 @@ fn granted(reported_bytes: usize) -> usize {
 
 const LOCAL_REMEDY: &str = "this system does not tell to which of its addresses a datagram was sent: clients reach the server \
                             only by the address from which the system answers. Remedy: listen on one address";
-/// After so many refusals without a success in between, segmentation is off for good.
+/// After this number of consecutive refusals, segmentation is off permanently.
 const GSO_REFUSALS_MAX: u32 = 8;
-/// ICMP errors that one receive passes over.
+/// Maximum number of ICMP errors that one receive skips.
 const ICMP_ERRORS_MAX: u32 = 64;

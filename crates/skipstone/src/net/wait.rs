@@ -8,8 +8,8 @@ use mio::{Events, Poll};
 #[cfg(target_os = "linux")]
 use super::linux;
 
-/// Waits until something is ready or `timeout` is over (`None`: as long as it takes); either way `events` holds what is
-/// ready, maybe nothing. On Linux precise to about a tenth of a millisecond (half of that after [`sharpen_timers`]),
+/// Waits until a socket is ready or `timeout` is over (`None`: without a limit); either way `events` contains the ready
+/// sockets, possibly none. On Linux precise to about a tenth of a millisecond (half of that after [`sharpen_timers`]),
 /// elsewhere to a millisecond, rounded up. A signal ends the wait early, with no events.
 ///
 /// # Errors
@@ -51,7 +51,7 @@ pub fn sharpen_timers() {
     linux::sharpen_timers();
 }
 
-/// Limit on the open files, and so on the sockets, of this process; `None` where there is no such limit.
+/// Limit on the open files, and thus on the sockets, of this process; `None` where there is no such limit.
 pub fn open_files_limit() -> Option<u64> {
     #[cfg(target_os = "linux")]
     return linux::open_files_limit(linux::Raise::No);

@@ -45,8 +45,8 @@ fn transport(idle_timeout: Duration) -> TransportConfig {
 /// this. RFC 9002 recommends 333 ms, for paths that few players have.
 const INITIAL_RTT: Duration = skipstone_proto::Rtt::INITIAL;
 
-/// Streams that a client may have open at once, of each direction: its request and another that is refused; HTTP/3's control
-/// stream, QPACK's two, and grease (RFC 9114, section 7.2.8).
+/// Streams that a client may have open at once, of each direction: its request and another that is refused; HTTP/3's
+/// control stream, QPACK's two, and grease (RFC 9114, section 7.2.8).
 const BIDI_STREAMS_MAX: u32 = 2;
 const UNI_STREAMS_MAX: u32 = 4;
 /// Streams that may carry a session's datagrams at once.

@@ -18,10 +18,10 @@ pub(super) struct SendControl {
 /// Room for the control messages of one received datagram.
 pub(super) struct ReceiveControl([MaybeUninit<u64>; RECEIVE_WORDS]);
 
-/// What the control messages of a datagram say.
+/// The content of a datagram's control messages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceivedControl {
-    /// The size of coalesced datagrams; `None` for a lone one.
+    /// The size of coalesced datagrams; `None` for a single one.
     pub(super) segment_bytes: Option<usize>,
     /// This host's address to which it was sent.
     pub(super) local: Option<IpAddr>,

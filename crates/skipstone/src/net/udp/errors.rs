@@ -11,7 +11,7 @@ pub struct SendOutcome {
     pub bytes: u64,
     /// Number of system calls.
     pub calls: u64,
-    /// The kernel takes no more now; the rest stays in the batch for a retry when the socket is writable.
+    /// The kernel accepts no more now; the rest stays in the batch for a retry when the socket is writable.
     pub would_block: bool,
     /// Datagrams dropped because of an error that concerns them alone.
     pub errors: SendErrors,
@@ -55,8 +55,8 @@ impl SendErrors {
     }
 }
 
-/// Whether a receive reports what an earlier datagram met on its way (Windows: also a TTL that ran out, and a datagram
-/// that did not fit), rather than a fault of this socket.
+/// Whether a receive reports the fate of an earlier datagram (on Windows also an expired TTL, or a datagram that did
+/// not fit), rather than an error of this socket.
 pub(super) fn is_icmp(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(error.kind(), ConnectionRefused | ConnectionReset | HostUnreachable | NetworkUnreachable | NetworkDown)
@@ -68,7 +68,7 @@ pub fn is_without_family(error: &io::Error) -> bool {
     error.raw_os_error() == Some(codes::NO_FAMILY)
 }
 
-/// Whether the source address may be the reason for which a datagram was refused.
+/// Whether the source address may be the reason why a datagram was refused.
 pub(super) fn may_refuse_source(error: &io::Error) -> bool {
     use io::ErrorKind::*;
     matches!(error.kind(), InvalidInput | AddrNotAvailable | NetworkUnreachable | HostUnreachable)

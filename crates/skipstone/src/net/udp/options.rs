@@ -19,8 +19,8 @@ pub struct UdpOptions {
     /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD; on macOS, iOS and FreeBSD not towards IPv4 from a socket
     /// on `[::]`. [`Backend::Portable`] asks for it also where this is false.
     pub never_fragment: bool,
-    /// Report where each datagram was sent to, if the socket is bound to all addresses (`0.0.0.0`, `[::]`), so that an
-    /// answer can leave from there; on macOS and iOS not to IPv4 from a socket on `[::]`.
+    /// Report the destination of each datagram, if the socket is bound to all addresses (`0.0.0.0`, `[::]`), so that an
+    /// answer can leave from there; on macOS and iOS not for IPv4 on a socket on `[::]`.
     pub reports_local: bool,
     /// System calls to use.
     pub backend: Backend,
@@ -69,21 +69,21 @@ impl Default for UdpOptions {
     }
 }
 
-/// Socket buffers, asked and granted. Linux caps them silently at `net.core.rmem_max` and `net.core.wmem_max`.
+/// Socket buffers, requested and granted. Linux caps them silently at `net.core.rmem_max` and `net.core.wmem_max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BufferGrants {
-    /// Receive buffer as asked, in bytes.
+    /// Receive buffer as requested, in bytes.
     pub receive_asked: usize,
     /// Receive buffer as granted, in the same measure (Linux reports twice that, for its bookkeeping).
     pub receive_granted: usize,
-    /// Send buffer as asked, in bytes.
+    /// Send buffer as requested, in bytes.
     pub send_asked: usize,
     /// Send buffer as granted.
     pub send_granted: usize,
 }
 
 impl BufferGrants {
-    /// Whether the kernel gave less than asked, for either direction.
+    /// Whether the kernel granted less than requested, in either direction.
     pub fn is_short(&self) -> bool {
         self.receive_granted < self.receive_asked || self.send_granted < self.send_asked
     }

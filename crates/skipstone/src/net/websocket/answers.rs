@@ -1,18 +1,19 @@
-//! What a server's TCP port answers to plain HTTP: health, small answers that the application registers, and texts that say
-//! what the port is for. Each answer ends its connection.
+//! A server's answers to plain HTTP on its TCP port: health, small answers that the application registers, and texts
+//! that describe the port's purpose. Each answer ends its connection.
 
 use std::sync::Arc;
 
-/// An answer to HTTP requests for one path: a page of status, a hash of a certificate. It stays the same while the server runs.
+/// An answer to HTTP requests for one path, such as a status page or a certificate's hash. It stays the same while the
+/// server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpAnswer {
-    /// The path, which begins with a slash: `/status`. A question mark and what follows it is ignored.
+    /// The path, which begins with a slash: `/status`. A request's query (after `?`) is ignored.
     pub path: String,
     /// The media type: `application/json`.
     pub content_type: String,
     /// Up to 64 KiB.
     pub body: Vec<u8>,
-    /// Whether pages of every origin may read it (`Access-Control-Allow-Origin: *`).
+    /// Whether pages of any origin may read it (`Access-Control-Allow-Origin: *`).
     pub is_public: bool,
 }
 
@@ -25,10 +26,10 @@ const BODY_BYTES_MAX: usize = 64 << 10;
 const HEALTH: &str = "/healthz";
 
 impl HttpAnswers {
-    /// These, beside `/healthz`.
+    /// These, in addition to `/healthz`.
     ///
     /// # Errors
-    /// The path whose answer cannot be given, and why.
+    /// The path whose answer is invalid, and why.
     pub fn new(answers: &[HttpAnswer]) -> Result<Self, (String, &'static str)> {
         for answer in answers {
             if let Some(complaint) = complaint(answer) {

@@ -41,9 +41,9 @@ use tungstenite::protocol::frame::coding::Data;
 pub struct WsConnection {
     transport: Transport,
     peer: SocketAddr,
-    /// What carries messages, once they can come.
+    /// The framing of messages, once the handshake is complete.
     kind: Option<StreamKind>,
-    /// Messages go back to their sender.
+    /// Messages are echoed to their sender.
     echoes: bool,
     options: WsOptions,
     phase: Phase,
@@ -77,7 +77,7 @@ enum Phase {
     },
     /// WebSocket frames.
     Frames(Box<WebSocketContext>),
-    /// Messages behind their lengths.
+    /// Length-prefixed messages.
     Raw(RawReader),
     /// The last bytes are sent. Received bytes are discarded, since closing a socket with unread bytes would reset the
     /// connection and could lose the last bytes.
@@ -88,7 +88,7 @@ enum Phase {
     Closed,
 }
 
-/// Whether a server goes on with a client at this address.
+/// Whether a server continues with a client at this address.
 pub(super) type Admits<'a> = &'a mut dyn FnMut(Admission, &SocketAddr) -> bool;
 
 impl WsConnection {
@@ -106,8 +106,8 @@ impl WsConnection {
     /// begins with `wss://`.
     ///
     /// # Errors
-    /// The URL cannot be read, it begins with `wss://` and nobody is trusted, or the system refuses a TCP socket. A server
-    /// that does not answer shows later, in [`close_reason`](Self::close_reason).
+    /// The URL is invalid, it begins with `wss://` and there is no trust, or the system refuses a TCP socket. A server
+    /// that does not answer is reported later, by [`close_reason`](Self::close_reason).
     pub fn connect(
         url: &str,
         address: SocketAddr,
@@ -181,14 +181,14 @@ impl WsConnection {
         registry.deregister(&mut self.transport.tcp)
     }
 
-    /// Prefetches what is read with the next message. The connection itself is in the caches.
+    /// Prefetches the data that is read with the next message. The connection itself is in the caches.
     pub(crate) fn prefetch(&self) {
         if let Phase::Frames(frames) = &self.phase {
             prefetch(&**frames);
         }
     }
 
-    /// What carries the messages; `None` before the handshake is done.
+    /// The framing of messages; `None` before the handshake is complete.
     pub fn kind(&self) -> Option<StreamKind> {
         self.kind
     }
@@ -203,7 +203,7 @@ impl WsConnection {
         self.transport.is_handshaking()
     }
 
-    /// The other side, IPv4 as IPv4: the client that a trusted proxy names, once its word has come.
+    /// The peer's address, IPv4 as IPv4: the client that a trusted proxy names, once its header has arrived.
     pub fn peer_addr(&self) -> SocketAddr {
         self.peer
     }
@@ -225,7 +225,7 @@ impl WsConnection {
         self.state() == WsState::Open
     }
 
-    /// Whether the connection is over and can be dropped.
+    /// Whether the connection has ended and can be dropped.
     pub fn is_closed(&self) -> bool {
         self.state() == WsState::Closed
     }
@@ -241,7 +241,7 @@ impl WsConnection {
         self.deadline
     }
 
-    /// Reason why the connection ended or is ending.
+    /// Why the connection ended or is ending.
     pub fn close_reason(&self) -> Option<WsCloseReason> {
         self.close_reason
     }
@@ -270,12 +270,12 @@ impl WsConnection {
         self.is_open() && self.unsent_bytes() < self.options.low_water_bytes
     }
 
-    /// Whether messages go back to their sender.
+    /// Whether messages are echoed to their sender.
     pub(crate) fn is_echo(&self) -> bool {
         self.echoes
     }
 
-    /// What it has cost so far to read this connection.
+    /// The cost so far of reading this connection.
     pub(crate) fn cost(&self) -> Cost {
         self.turn.spent()
     }
@@ -292,8 +292,8 @@ impl WsConnection {
         self.on_ready_if(may_be_over, TURN, &mut |_, _| true);
     }
 
-    /// Like [`on_ready`](Self::on_ready), for a turn that may cost so much, and a server that asks before it goes on with
-    /// this client.
+    /// Like [`on_ready`](Self::on_ready), for a turn with this budget, and a server that decides whether it continues
+    /// with this client.
     pub fn on_ready_if(&mut self, may_be_over: bool, cost_max: Cost, admits: Admits<'_>) {
         self.turn.begin(cost_max);
         self.transport.begin_turn(may_be_over);
@@ -302,7 +302,7 @@ impl WsConnection {
         self.flush();
     }
 
-    /// Server side: whether a handshake of TLS began and led to nothing, neither a WebSocket nor a request.
+    /// Server side: whether a TLS handshake began and led to neither a WebSocket nor a request.
     pub fn has_wasted_tls(&self) -> bool {
         let is_nothing = matches!(
             self.close_reason,
@@ -399,7 +399,7 @@ impl WsConnection {
 
 /// A turn of a connection that shares its thread with few others.
 const TURN: Cost = Cost::micros(50);
-/// A message that is passed on.
+/// Cost of a message that is passed on.
 const MESSAGE: Cost = Cost::nanos(800);
 
 /// Room for control frames beyond the high-water mark, and in tungstenite's own buffer.

@@ -1,20 +1,20 @@
-//! What a server knows of a stream before it is open.
+//! A server's state of a stream before it is open.
 
 use super::StreamRules;
 use super::handshake::Head;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// What a server waits for.
+/// The input that a server waits for.
 #[derive(Debug)]
 pub(super) struct Entrance {
     pub(super) head: Head,
     pub(super) rules: Arc<StreamRules>,
-    /// A PROXY header may still come.
+    /// A PROXY header may still arrive.
     pub(super) may_be_announced: bool,
     /// The other end of TCP is a trusted proxy.
     pub(super) is_proxied: bool,
-    /// The one that it speaks for is one, too, or nobody: headers may name the client.
+    /// The client that it names is a trusted proxy, too, or it names none: headers may name the client.
     pub(super) names_client: bool,
 }
 

@@ -1,8 +1,9 @@
-//! Fields of HTTP heads that are lists, maybe on several lines (RFC 9110, sections 5.3 and 5.6.1), and those that are one value.
+//! Fields of HTTP heads that are lists, possibly on several lines (RFC 9110, sections 5.3 and 5.6.1), and those with a
+//! single value.
 
 use tungstenite::http::header::{HeaderMap, HeaderName, HeaderValue};
 
-/// The entries of a comma-separated list, on however many lines.
+/// The entries of a comma-separated list, on any number of lines.
 fn entries(fields: &HeaderMap, name: HeaderName) -> impl Iterator<Item = &[u8]> {
     let lines = fields.get_all(name).into_iter().map(HeaderValue::as_bytes);
     lines.flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii)

@@ -1,5 +1,5 @@
-//! Messages on a stream without WebSocket (WIRE.md, section 7.3): each behind its length, whose highest bit is set, so that the
-//! first byte tells the stream from TLS and HTTP.
+//! Messages on a stream without WebSocket (WIRE.md, section 7.3): each after its length, whose highest bit is set, so
+//! that the first byte distinguishes the stream from TLS and HTTP.
 
 use super::transport::Transport;
 use super::turn::Turn;
@@ -13,22 +13,22 @@ pub(super) const RAW_MESSAGE_BYTES_MAX: usize = 16_384;
 pub(super) const FIRST_BYTES: std::ops::RangeInclusive<u8> = 0x80..=0xC0;
 const READ_BYTES: usize = 4 << 10;
 
-/// Messages as they come.
+/// A reader of messages.
 #[derive(Debug, Default)]
 pub(super) struct RawReader {
-    /// What came, and room behind it, which is zeroed when it is allocated and not before each read.
+    /// Received bytes, and space after them, which is zeroed when it is allocated and not before each read.
     buffer: Vec<u8>,
-    /// Bytes that came.
+    /// Number of received bytes.
     filled: usize,
-    /// Those of them that were given out.
+    /// Number of bytes that were returned.
     taken: usize,
 }
 
-/// What comes next on a stream.
+/// The next item on a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RawItem {
     Message(Bytes),
-    /// No message: no length that a message can have.
+    /// An invalid length.
     Broken,
     /// More bytes are needed.
     Incomplete,
@@ -63,7 +63,7 @@ impl RawReader {
         read
     }
 
-    /// The room for one read, behind what was not given out yet.
+    /// The space for one read, after the bytes that were not returned yet.
     fn room(&mut self) -> &mut [u8] {
         self.buffer.copy_within(self.taken..self.filled, 0);
         self.filled -= core::mem::take(&mut self.taken);

@@ -1,4 +1,4 @@
-//! What strangers' bytes on the TCP port are read by, for the fuzz targets.
+//! The parsers of unauthenticated bytes on the TCP port, for the fuzz targets.
 
 use super::frames::{RawItem, RawReader};
 use super::proxy_protocol::ProxyHeader;
@@ -9,16 +9,16 @@ use std::io::{self, Read, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// How far bytes were understood.
+/// The result of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Understood {
     /// They are something else.
     Not,
     /// More are needed.
     Incomplete,
-    /// They break a rule.
+    /// They are invalid.
     Malformed,
-    /// The first so many of them are whole.
+    /// This number of leading bytes is complete.
     Whole(usize),
 }
 

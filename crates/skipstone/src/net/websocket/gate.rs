@@ -1,4 +1,4 @@
-//! The rules by which a server's TCP port lets streams in.
+//! The rules by which a server's TCP port accepts streams.
 
 use super::answers::HttpAnswers;
 use super::hosts::AllowedHosts;
@@ -15,24 +15,24 @@ pub enum Admission {
     Tls,
 }
 
-/// The rules of a listener. By default everything in clear is served, and TLS is not.
+/// The rules of a listener. By default every unencrypted protocol is accepted, and TLS is not.
 #[derive(Clone, Debug)]
 pub struct StreamRules {
     /// Pages that may open WebSockets.
     pub origins: AllowedOrigins,
-    /// Names under which the server is asked for.
+    /// Names of the server in requests.
     pub hosts: AllowedHosts,
-    /// Proxies that may say whose connections they pass on.
+    /// Proxies that may name the clients of their connections.
     pub proxies: TrustedProxies,
     /// Answers to plain HTTP.
     pub answers: HttpAnswers,
     /// The certificates; without them, TLS is refused.
     pub tls: Option<TlsServer>,
-    /// Refuses what is in clear, but for `/healthz`; browsers are sent to `https://`.
+    /// Refuses everything in clear, except `/healthz`; browsers are redirected to `https://`.
     pub requires_tls: bool,
-    /// Takes streams without WebSocket.
+    /// Accepts streams without WebSocket.
     pub takes_raw: bool,
-    /// WebSockets at this path get back what they send: for tests of conformance.
+    /// WebSockets at this path echo what they receive, for conformance tests.
     pub echo_path: Option<String>,
 }
 

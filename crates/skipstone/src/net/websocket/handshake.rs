@@ -1,4 +1,4 @@
-//! The HTTP part of a WebSocket connection, bytes in and bytes out: telling protocols apart by their first bytes, the
+//! The HTTP part of a WebSocket connection, bytes in and bytes out: distinguishing protocols by their first bytes, the
 //! server's answer, the client's request and its check (RFC 6455 section 4).
 
 use tungstenite::handshake::client::Response;
@@ -75,7 +75,7 @@ impl Head {
         FirstBytes::classify(&self.bytes)
     }
 
-    /// Removes the first bytes, which were understood.
+    /// Removes the first bytes, which were processed.
     pub(super) fn skip(&mut self, count: usize) {
         self.bytes.drain(..count);
         self.searched = 0;
@@ -111,20 +111,20 @@ pub(super) enum Verdict {
     Refused { answer: Cow<'static, [u8]>, reason: WsCloseReason },
 }
 
-/// What a request says beside the upgrade.
+/// Additional data of a request for an upgrade.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Requested {
     /// The client that a trusted proxy names.
     pub(super) client: Option<IpAddr>,
-    /// It asks for the echo of tests.
+    /// It requests the echo for tests.
     pub(super) echoes: bool,
 }
 
-/// From whom a server's request comes, and how.
+/// The origin of a server's request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Source {
     pub(super) is_secure: bool,
-    /// A trusted proxy passes it on, so that TLS may end there.
+    /// A trusted proxy forwards it, so that TLS may end there.
     pub(super) is_proxied: bool,
     /// The proxy may name the client in its headers.
     pub(super) names_client: bool,
@@ -228,7 +228,7 @@ fn is_key(key: &[u8]) -> bool {
     digits.len() == 21 && digits.iter().all(is_digit) && b"AQgw".contains(last)
 }
 
-/// The answer to a request in clear, where TLS is required: browsers are sent elsewhere, WebSockets cannot be.
+/// The answer to a request in clear, where TLS is required: browsers are redirected, WebSockets are refused.
 fn redirect(host: Option<&str>, target: &str) -> Verdict {
     let answer = match host.filter(|host| !host.is_empty() && target.starts_with('/')) {
         Some(host) => text("308 Permanent Redirect", &format!("Location: https://{host}{target}\r\n"), ""),

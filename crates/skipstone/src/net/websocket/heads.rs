@@ -1,18 +1,18 @@
-//! Counts what a stream of bytes consists of: frames of WebSocket or records of TLS. Each costs to read, whatever is in it, and
-//! the layer that reads it does not say how many there were.
+//! Counts the WebSocket frames or TLS records in a stream of bytes. Each has a cost of reading, whatever its content,
+//! and the layer that reads them does not report their number.
 
-/// Finds the beginnings of frames or records in bytes that pass.
+/// Finds the beginnings of frames or records in a stream of bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Heads {
     framing: Framing,
-    /// The first bytes of a head that has not come whole.
+    /// The first bytes of an incomplete head.
     partial: [u8; HEAD_BYTES_MAX],
     partial_bytes: usize,
     /// Bytes to the next head.
     body_left: u64,
 }
 
-/// What there is a head of.
+/// The kind of element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framing {
     /// Frames of WebSocket (RFC 6455, section 5.2).
@@ -26,7 +26,7 @@ const HEAD_BYTES_MAX: usize = 14;
 const TLS_HEAD_BYTES: usize = 5;
 
 impl Framing {
-    /// Bytes of the head that begins so, and of what follows it; `None` if these bytes do not tell.
+    /// Bytes of the head that begins with these bytes, and of its content; `None` if these bytes are too few.
     fn head(self, bytes: &[u8]) -> Option<(usize, u64)> {
         match self {
             Framing::WebSocket => {

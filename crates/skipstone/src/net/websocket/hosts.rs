@@ -1,10 +1,10 @@
-//! Host names under which a server may be asked for. A page that has its own name point to the server's address (DNS
-//! rebinding) names itself in the Host header, which no script can change.
+//! Host names that requests to a server may have. A page whose own name was made to resolve to the server's address
+//! (DNS rebinding) sends its own name in the Host header, which no script can change.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The names in `Host` headers that are served; by default all.
+/// The accepted names in `Host` headers; by default all.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedHosts(
     #[cfg_attr(

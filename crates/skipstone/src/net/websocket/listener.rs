@@ -76,7 +76,7 @@ impl WsListener {
         WsListener::adopt(socket.into(), options)
     }
 
-    /// Takes a socket that somebody else has bound: the process before this one, or a supervisor. Clients that wait stay in
+    /// Takes over a socket that another process has bound: the previous one, or a supervisor. Waiting clients stay in
     /// its queue.
     ///
     /// # Errors
@@ -90,10 +90,10 @@ impl WsListener {
         Ok(WsListener { listener, options, rules, statistics: WsListenerStatistics::default() })
     }
 
-    /// A second handle to the same socket, for the process that follows this one.
+    /// A duplicated handle of the same socket, for the process that follows this one.
     ///
     /// # Errors
-    /// The process may open no more files.
+    /// The process has no free file descriptor.
     pub fn duplicate(&self) -> io::Result<std::net::TcpListener> {
         Ok(SockRef::from(&self.listener).try_clone()?.into())
     }
@@ -106,7 +106,7 @@ impl WsListener {
         self.listener.local_addr()
     }
 
-    /// From now on, streams are let in by these rules.
+    /// From now on, streams are accepted by these rules.
     pub fn set_rules(&mut self, rules: StreamRules) {
         self.rules = Arc::new(rules);
     }
@@ -137,7 +137,7 @@ impl WsListener {
         registry.deregister(&mut self.listener)
     }
 
-    /// Accepts waiting clients, some dozens at most, and passes them to `on_connection`, which registers or drops them.
+    /// Accepts waiting clients, a few dozen at most, and passes them to `on_connection`, which registers or drops them.
     pub fn accept_ready(&mut self, mut on_connection: impl FnMut(WsConnection)) -> WsAccept {
         let accepted = self.statistics.accepted;
         for _ in 0..ACCEPTS_MAX {

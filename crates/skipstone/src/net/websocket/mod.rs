@@ -1,6 +1,6 @@
-//! Non-blocking TCP, in clear or within TLS, told apart by its first bytes: WebSocket (RFC 6455), where one binary message
-//! is one datagram of the protocol; the same datagrams behind their lengths (`frames`); and plain HTTP, which is answered.
-//! Handshake, frames, bounded buffers and the closing handshake; the layer above interprets the messages.
+//! Non-blocking TCP, in clear or within TLS, distinguished by its first bytes: WebSocket (RFC 6455), where one binary
+//! message is one datagram of the protocol; the same datagrams, each after its length (`frames`); and plain HTTP, which
+//! is answered. Handshake, frames, bounded buffers and the closing handshake; the layer above interprets the messages.
 //!
 //! ```text
 //!  accept ─> HandshakingServer ─┐ (bad request: short HTTP answer) ─────> Closing ─> Closed
@@ -75,15 +75,15 @@ pub struct WsOptions {
     pub high_water_bytes: usize,
     /// `is_writable` is false from this many unsent bytes on.
     pub low_water_bytes: usize,
-    /// The kernel's send buffer: small enough that a reader who stopped shows in `unsent_bytes`.
+    /// The kernel's send buffer: small enough that a peer that stopped reading shows in `unsent_bytes`.
     pub kernel_send_buffer_bytes: usize,
     /// Allocated per connection for reading; larger saves system calls under load.
     pub read_buffer_bytes: usize,
-    /// The largest message that is taken; at least [`MESSAGE_BYTES_MAX`] for what this crate sends.
+    /// The largest message that is accepted; at least [`MESSAGE_BYTES_MAX`] for this crate's own messages.
     pub message_bytes_max: usize,
-    /// How long TCP connect and handshake may take together.
+    /// Time limit of TCP connect and handshake together.
     pub handshake_timeout: Duration,
-    /// How long a closing may take.
+    /// Time limit of closing.
     pub close_timeout: Duration,
 }
 
@@ -101,14 +101,14 @@ impl Default for WsOptions {
     }
 }
 
-/// What carries the messages of a connection.
+/// The framing of a connection's messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamKind {
     /// WebSocket in clear.
     WebSocket,
     /// WebSocket within TLS.
     SecureWebSocket,
-    /// Messages behind their lengths, in clear.
+    /// Length-prefixed messages, in clear.
     Raw,
     /// The same within TLS.
     SecureRaw,
@@ -129,7 +129,7 @@ pub enum WsState {
     Closed,
 }
 
-/// Why a connection ended or is ending: the first reason stands.
+/// Why a connection ended or is ending: the first reason is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WsCloseReason {
     /// Our `close`.
@@ -144,21 +144,21 @@ pub enum WsCloseReason {
     Tls,
     /// TLS has failed: the handshake, or a record.
     TlsFailed,
-    /// The client asks for TLS, and the server may begin no handshake with it now.
+    /// The client requests TLS, and the server may begin no handshake with it now.
     OverBudget,
-    /// A PROXY header that cannot be read.
+    /// An invalid PROXY header.
     BadProxy,
-    /// A PROXY header of somebody who is no trusted proxy.
+    /// A PROXY header from an address that is not a trusted proxy.
     UntrustedProxy,
     /// A request in clear, where TLS is required.
     InClear,
-    /// A stream without WebSocket, where none is taken.
+    /// A stream without WebSocket, where none is accepted.
     NotTaken,
-    /// A request for a host name that is not served.
+    /// A request for a host name that is not allowed.
     Host,
     /// Plain HTTP, which was answered.
     Answered,
-    /// The first bytes are no HTTP.
+    /// The first bytes are not HTTP.
     NotHttp,
     /// HTTP, but malformed.
     BadRequest,
@@ -172,7 +172,7 @@ pub enum WsCloseReason {
     MessageTooLarge,
     /// A broken frame.
     Protocol,
-    /// A page of an origin that may not connect.
+    /// A page of an origin that is not allowed.
     Origin,
 }
 
@@ -244,13 +244,13 @@ pub struct WsPeerClose {
 pub struct WsStatistics {
     /// Bytes read, the WebSocket handshake included.
     pub bytes_in: u64,
-    /// Bytes that the kernel took, or that TLS took to seal them; the WebSocket handshake included.
+    /// Bytes that the kernel, or TLS for sealing, accepted; the WebSocket handshake included.
     pub bytes_out: u64,
     /// Binary messages delivered.
     pub messages_in: u64,
     /// Messages accepted by `send`.
     pub messages_out: u64,
-    /// Text messages, which carry nothing for us.
+    /// Text messages, which are ignored.
     pub text_ignored: u64,
     /// Ping and pong frames received.
     pub control_in: u64,

@@ -1,6 +1,6 @@
 //! Origins of the web pages that may open WebSockets. A browser names the origin of the page (RFC 6454), and no script
 //! can change it; other programs name no origin, or any. The check therefore protects a server's players, whose
-//! browsers a foreign page could use, and not the server.
+//! browsers another site's page could use, and not the server.
 
 use std::sync::Arc;
 

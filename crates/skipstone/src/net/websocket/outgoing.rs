@@ -31,7 +31,7 @@ impl Outgoing {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// One message behind its length.
+    /// One message after its length.
     pub(super) fn append_raw(&mut self, payload: &[u8]) {
         self.append(&lengths::prefix(payload.len()));
         self.append(payload);
@@ -59,8 +59,8 @@ impl Outgoing {
         Ok(written)
     }
 
-    /// Writes bytes that are behind what waits. Where nothing does, they go to `tcp` as they are, and only what it does
-    /// not accept is copied.
+    /// Writes bytes after those that wait. If none wait, they go to `tcp` directly, and only bytes that it does not
+    /// accept are copied.
     pub(super) fn write_behind(&mut self, tcp: &mut impl Write, bytes: &[u8]) -> io::Result<Written> {
         if self.len() > 0 {
             self.append(bytes);
@@ -95,7 +95,7 @@ fn write_all_it_takes(tcp: &mut impl Write, bytes: &[u8]) -> io::Result<Written>
     Ok(written)
 }
 
-/// Writes the head of an unfragmented message at the end of `room`, in front of the message, and returns where it begins.
+/// Writes the head of an unfragmented message at the end of `room`, directly before the message, and returns its start.
 pub(super) fn write_head(
     room: &mut [u8; FRAME_HEAD_BYTES_MAX],
     kind: Data,

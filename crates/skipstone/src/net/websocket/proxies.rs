@@ -1,4 +1,4 @@
-//! The proxies that a server trusts to say whose connections they pass on, and whom their headers name.
+//! The proxies that a server trusts to name the clients of their connections, and the parsing of their headers.
 
 use crate::net::network_list::NetworkList;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ impl TrustedProxies {
     /// Trusts these: `10.0.0.7`, `10.0.0.0/8`, `fd00::/8`.
     ///
     /// # Errors
-    /// The text that is none.
+    /// The text that is neither an address nor a network.
     pub fn new(texts: &[String]) -> Result<Self, String> {
         Ok(TrustedProxies(Arc::new(NetworkList::new(texts)?)))
     }
@@ -22,8 +22,9 @@ impl TrustedProxies {
         self.0.has(address)
     }
 
-    /// The client that a trusted proxy's request comes from, by its fields `Forwarded` or `X-Forwarded-For`. A proxy writes one of
-    /// the two; where both are there, one was written by the client, and nobody can tell which: neither counts.
+    /// The client that a trusted proxy's request comes from, by its fields `Forwarded` or `X-Forwarded-For`. A proxy
+    /// writes one of the two; where both are present, the client wrote one of them, and it is unknown which: neither
+    /// counts.
     #[cfg(feature = "websocket")]
     pub fn client(&self, fields: &tungstenite::http::HeaderMap) -> Option<IpAddr> {
         // A line that is no text hides those before it, as an address that cannot be read does.
@@ -40,8 +41,8 @@ impl TrustedProxies {
         }
     }
 
-    /// Every proxy on the way adds an address at the end, and the client itself may have written anything before: so the last address
-    /// that is no trusted proxy's counts. The addresses come from the last to the first.
+    /// Every proxy on the path adds an address at the end, and the client itself may have written anything before: the
+    /// last address that is not a trusted proxy's counts. The addresses come from the last to the first.
     #[cfg(feature = "websocket")]
     fn last_stranger(&self, addresses: impl Iterator<Item = Option<IpAddr>>) -> Option<IpAddr> {
         // An address that cannot be read hides all before it.
@@ -49,8 +50,9 @@ impl TrustedProxies {
     }
 }
 
-/// The elements of a line of `Forwarded`, the last one first. A comma within quotes is no end: what a client chose may stand there,
-/// such as a host. An element whose quotes do not end is unreadable, and is all that there is.
+/// The elements of a line of `Forwarded`, the last one first. A comma within quotes is not a separator: the quotes may
+/// contain a client's value, such as a host. An element with unterminated quotes is invalid, and is then the only
+/// element.
 #[cfg(feature = "websocket")]
 fn elements(line: &str) -> Vec<&str> {
     let (mut elements, mut begin, mut is_quoted, mut is_escaped) = (Vec::new(), 0, false, false);
@@ -71,7 +73,7 @@ fn elements(line: &str) -> Vec<&str> {
     elements
 }
 
-/// Whom an element of `Forwarded` (RFC 7239) names: `for="[2001:db8::7]:4711";proto=https`.
+/// The client that an element of `Forwarded` (RFC 7239) names: `for="[2001:db8::7]:4711";proto=https`.
 #[cfg(feature = "websocket")]
 fn forwarded_for(element: &str) -> Option<IpAddr> {
     let pair = |pair: &str| {
@@ -81,7 +83,7 @@ fn forwarded_for(element: &str) -> Option<IpAddr> {
     address(&element.split(';').find_map(pair)?)
 }
 
-/// An address, maybe with a port or in brackets.
+/// An address, possibly with a port or in brackets.
 #[cfg(feature = "websocket")]
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse().ok().map(|address: std::net::SocketAddr| address.ip());

@@ -1,18 +1,18 @@
-//! The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): how a TCP proxy says whose connection it passes
-//! on. Only trusted proxies are listened to.
+//! The PROXY protocol, versions 1 and 2 (haproxy.org, proxy-protocol.txt): how a TCP proxy names the client of a
+//! connection. Only headers of trusted proxies are accepted.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// What the first bytes of a connection are.
+/// The result of parsing a connection's first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProxyHeader {
     /// Not a header.
     Absent,
     /// Too few bytes to tell.
     Incomplete,
-    /// It begins as a header and goes on wrongly.
+    /// It begins like a header and is invalid.
     Malformed,
-    /// A header of so many bytes, and the client that it names; `None` for a connection of the proxy's own.
+    /// A header with this number of bytes, and the client that it names; `None` for a connection of the proxy's own.
     Complete(usize, Option<SocketAddr>),
 }
 
@@ -21,7 +21,7 @@ const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
 /// The longest line of version 1, its end included.
 const V1_BYTES_MAX: usize = 107;
 const V2_HEAD_BYTES: usize = 16;
-/// Addresses and extensions of version 2. Proxies add some hundred bytes, of a client's certificate for instance.
+/// Addresses and extensions of version 2. Proxies add several hundred bytes, for example of a client's certificate.
 const V2_BODY_BYTES_MAX: usize = 2_048;
 
 impl ProxyHeader {

@@ -1,4 +1,4 @@
-//! The head of an HTTP/1 request: its line, its fields, and for which host it is (RFC 9112, sections 3 and 5).
+//! The head of an HTTP/1 request: its line, its fields, and its host (RFC 9112, sections 3 and 5).
 
 use super::fields::only;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use tungstenite::error::CapacityError;
 use tungstenite::handshake::machine::TryParse;
 use tungstenite::http::header::{HOST, HeaderMap};
 
-/// The versions that are told apart: a request of 1.0 can neither upgrade nor must it name a host.
+/// The versions that are distinguished: a request of 1.0 cannot upgrade, and need not name a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpVersion {
     One0,
@@ -21,13 +21,13 @@ pub(super) struct RequestHead<'h> {
     /// Path and query, or `*`.
     pub(super) target: Cow<'h, str>,
     pub(super) version: HttpVersion,
-    /// Host and maybe port: those of a target in absolute form, or else those of the field `Host`. `None` in a request of
-    /// HTTP/1.0 that names neither.
+    /// Host, possibly with a port: those of a target in absolute form, or else those of the field `Host`. `None` in a
+    /// request of HTTP/1.0 that names neither.
     pub(super) authority: Option<Cow<'h, str>>,
     pub(super) fields: HeaderMap,
 }
 
-/// Why a head is not read.
+/// Why a head is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestError {
     Malformed,
@@ -100,7 +100,7 @@ fn read_host(fields: &HeaderMap, version: HttpVersion) -> Result<Option<String>,
     host.map(|host| Some(host.to_owned())).ok_or(RequestError::Malformed)
 }
 
-/// Whether this can be a host and maybe a port, without a user.
+/// Whether this can be a host, possibly with a port, without a user.
 fn is_authority(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@\\,".contains(&byte))
 }

@@ -1,5 +1,5 @@
-//! TLS around a TCP stream, by rustls' connections, which do no I/O of their own. What is held is bounded: a record
-//! that is incomplete, or as much as a handshake may have; 16 KB of plaintext; and the records of one write.
+//! TLS around a TCP stream, by rustls' connections, which do no I/O of their own. Its memory is bounded: an incomplete
+//! record, or the limit of a handshake; 16 KB of plaintext; and the records of one write.
 
 use rustls::pki_types::ServerName;
 use rustls::{
@@ -9,16 +9,16 @@ use std::fmt;
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::Arc;
 
-/// What a server needs for TLS: its certificates, within rustls' configuration.
+/// A server's configuration for TLS: its certificates, within rustls' configuration.
 #[derive(Clone)]
 pub struct TlsServer(pub Arc<ServerConfig>);
 
-/// What a client needs for TLS: whom to trust, and the server's name.
+/// A client's configuration for TLS: its trust, and the server's name.
 #[derive(Clone)]
 pub struct TlsClient {
-    /// Whom to trust.
+    /// The client's trust.
     pub config: Arc<ClientConfig>,
-    /// The name that the server is asked for; an address is not sent.
+    /// The server name to send; an address is not sent.
     pub name: ServerName<'static>,
 }
 
@@ -37,13 +37,13 @@ pub(super) struct Tls {
 /// Why TLS ended a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFailure {
-    /// The server is not the one that was meant.
+    /// The server is not the intended one.
     pub is_untrusted: bool,
-    /// What is wrong, in words.
+    /// The error as text.
     pub reason: Box<str>,
 }
 
-/// Plaintext of one write: two records, so that what waits sealed stays small.
+/// Plaintext of one write: two records, so that few sealed bytes wait.
 const WRITE_BYTES_MAX: usize = 32 << 10;
 /// Bytes of a client's handshake. rustls alone would join messages of up to 64 KB.
 const CLIENT_HANDSHAKE_BYTES_MAX: usize = 20 << 10;
@@ -87,7 +87,7 @@ impl Tls {
         self.unsent_bytes
     }
 
-    /// Reads plaintext. An end without a close_notify is an end all the same: the layers above have their own.
+    /// Reads plaintext. An end without a close_notify counts as an end: the layers above have their own closing.
     pub(super) fn read(&mut self, tcp: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.connection.reader().read(buffer) {
@@ -139,7 +139,7 @@ impl Tls {
         }
     }
 
-    /// Writes what is sealed.
+    /// Writes the sealed bytes.
     pub(super) fn flush(&mut self, tcp: &mut impl Write) -> io::Result<()> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut OneBuffer(tcp)) {

@@ -2,11 +2,11 @@
 
 use std::io;
 
-/// What no server has.
+/// A server's configuration, which cannot exist.
 #[derive(Clone, Debug)]
 pub enum TlsServer {}
 
-/// What no client has.
+/// A client's configuration, which cannot exist.
 #[derive(Clone, Debug)]
 pub enum TlsClient {}
 
@@ -16,9 +16,9 @@ pub(super) enum Tls {}
 /// Why TLS ended a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TlsFailure {
-    /// The server is not the one that was meant.
+    /// The server is not the intended one.
     pub is_untrusted: bool,
-    /// What is wrong, in words.
+    /// The error as text.
     pub reason: Box<str>,
 }
 

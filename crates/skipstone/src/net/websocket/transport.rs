@@ -1,4 +1,4 @@
-//! A TCP stream, in clear or within TLS, and what it costs to read.
+//! A TCP stream, in clear or within TLS, and the cost of reading it.
 
 use super::heads::{Framing, Heads};
 use super::tls::{Tls, TlsClient, TlsFailure, TlsServer};
@@ -7,7 +7,7 @@ use skipstone_proto::Cost;
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 
-/// A TCP stream, maybe within TLS.
+/// A TCP stream, possibly within TLS.
 #[derive(Debug)]
 pub(super) struct Transport {
     pub(super) tcp: TcpStream,
@@ -26,19 +26,19 @@ struct Tap {
     records: Option<Heads>,
 }
 
-/// TCP as TLS reads it.
+/// TCP below TLS.
 struct Tapped<'a> {
     tcp: &'a mut TcpStream,
     tap: &'a mut Tap,
-    /// What reads may cost. WHY: TLS reads on while records hold nothing.
+    /// The budget of reads. WHY: TLS continues to read while records are empty.
     left: &'a mut Cost,
 }
 
 /// A call that reads.
 const READ: Cost = Cost::nanos(1_000);
-/// So many bytes cost a nanosecond to copy, and to open within TLS.
+/// Bytes that cost a nanosecond to copy, and to open within TLS.
 const BYTES_PER_NANO: usize = 4;
-/// A record of TLS, whatever is in it.
+/// A TLS record, whatever its content.
 const RECORD: Cost = Cost::nanos(400);
 
 /// With epoll a short read is the last: later bytes cause another event (epoll(7), question 9). Elsewhere readiness is
@@ -50,13 +50,13 @@ impl Transport {
         Transport { tcp, tls: None, tap: Tap::default() }
     }
 
-    /// Starts a new turn. A stream that `may_be_over` is read to its end, because no further event would report the end.
+    /// Starts a new turn. A stream that `may_be_over` is drained, because no further event would report the end.
     pub(super) fn begin_turn(&mut self, may_be_over: bool) {
         self.tap.trusts_short_reads = SHORT_READS_ARE_LAST && !may_be_over;
         self.tap.is_dry = false;
     }
 
-    /// Goes on within TLS, as a server whose client has sent these bytes.
+    /// Continues within TLS, as a server whose client has sent these bytes.
     pub(super) fn serve_tls(&mut self, server: &TlsServer, first: &[u8]) -> io::Result<()> {
         self.tap.records.insert(Heads::of(Framing::Tls)).pass(first);
         let tls = self.tls.insert(Box::new(Tls::server(server, first)?));
@@ -88,7 +88,7 @@ impl Transport {
         self.tls.as_ref().map_or(0, |tls| tls.unsent_bytes())
     }
 
-    /// Writes what TLS holds. `WouldBlock` is no error.
+    /// Writes the bytes that TLS holds. `WouldBlock` is not an error.
     pub(super) fn push(&mut self) -> io::Result<()> {
         match self.tls.as_mut().map_or(Ok(()), |tls| tls.flush(&mut self.tcp)) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
@@ -106,7 +106,7 @@ impl Transport {
         self.tcp.shutdown(Shutdown::Write).map(|()| true)
     }
 
-    /// Reads, for no more than about what is left, and takes from it what it has cost.
+    /// Reads within about the rest of the budget, and charges the cost to it.
     pub(super) fn read(&mut self, left: &mut Cost, buffer: &mut [u8]) -> io::Result<usize> {
         let mut tapped = Tapped { tcp: &mut self.tcp, tap: &mut self.tap, left };
         let Some(tls) = &mut self.tls else { return tapped.read(buffer) };

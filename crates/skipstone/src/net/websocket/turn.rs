@@ -1,22 +1,22 @@
-//! How much work one connection is before others have their turn.
+//! The work of one connection before others have their turn.
 
 use super::heads::{Framing, Heads};
 use super::transport::Transport;
 use skipstone_proto::Cost;
 use std::io;
 
-/// What a connection may cost before other connections have their turn, and what it has cost.
+/// A connection's budget before other connections have their turn, and its cost so far.
 #[derive(Debug)]
 pub(super) struct Turn {
-    /// Less than nothing if the last turn cost more than it had: the next ones pay for that.
+    /// Negative if the last turn exceeded its budget: the next ones pay for that.
     left: Cost,
-    /// Of all turns.
+    /// Cost of all turns.
     spent: Cost,
     frames: Heads,
     pub(super) bytes_in: u64,
 }
 
-/// A frame of WebSocket, whatever is in it.
+/// A WebSocket frame, whatever its content.
 const FRAME: Cost = Cost::nanos(200);
 
 impl Turn {
@@ -24,17 +24,17 @@ impl Turn {
         Turn { left: Cost::ZERO, spent: Cost::ZERO, frames: Heads::of(Framing::WebSocket), bytes_in: 0 }
     }
 
-    /// Starts a new turn, which may cost so much.
+    /// Starts a new turn with this budget.
     pub(super) fn begin(&mut self, cost_max: Cost) {
         self.left = self.left.min(Cost::ZERO) + cost_max;
     }
 
-    /// Whether nothing is left, so that more may wait.
+    /// Whether the budget is spent, so that more may wait.
     pub(super) fn is_used_up(&self) -> bool {
         !self.left.is_left()
     }
 
-    /// What all turns have cost.
+    /// The cost of all turns.
     pub(super) fn spent(&self) -> Cost {
         self.spent
     }
@@ -44,13 +44,13 @@ impl Turn {
         self.spent += cost;
     }
 
-    /// Charges the frames that begin in these bytes, which came with something else.
+    /// Charges the frames that begin in these bytes, which were read with other data.
     pub(super) fn charge_frames(&mut self, bytes: &[u8]) {
         let frames = self.frames.pass(bytes);
         self.charge(FRAME * frames);
     }
 
-    /// Reads, while something is left of the turn; else the read "would block".
+    /// Reads while the turn has budget left; else the read "would block".
     pub(super) fn read(&mut self, transport: &mut Transport, buffer: &mut [u8]) -> io::Result<usize> {
         if self.is_used_up() {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -62,7 +62,7 @@ impl Turn {
         read
     }
 
-    /// Reads frames, each of which is charged, whatever is in it.
+    /// Reads frames, each of which is charged, whatever its content.
     pub(super) fn read_frames(&mut self, transport: &mut Transport, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.read(transport, buffer)?;
         self.charge_frames(&buffer[..count]);
@@ -97,7 +97,7 @@ mod tests {
         (server.expect("they fit"), client.expect("they fit").with_root_certificates(roots).with_no_client_auth())
     }
 
-    /// A record costs to read and to open, whatever is in it.
+    /// A record has a cost of reading and opening, whatever its content.
     #[test]
     fn records_that_hold_next_to_nothing_use_the_turn_up() {
         let (server_config, client_config) = configs();

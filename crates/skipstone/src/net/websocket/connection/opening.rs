@@ -39,7 +39,7 @@ impl WsConnection {
         }
     }
 
-    /// Reads until the head is complete, refused, or nothing more has come.
+    /// Reads until the head is complete or refused, or no more bytes wait.
     pub(super) fn pump_handshake(&mut self, admits: Admits<'_>) {
         let mut buffer = [0; 2048];
         loop {
@@ -59,7 +59,7 @@ impl WsConnection {
         }
     }
 
-    /// Acts upon what has come of a handshake.
+    /// Handles the received part of a handshake.
     fn judge(&mut self, admits: Admits<'_>) {
         if !self.take_announcement(admits) {
             return;
@@ -90,7 +90,7 @@ impl WsConnection {
         }
     }
 
-    /// Takes a PROXY header away, if one has come. False if the handshake cannot go on yet.
+    /// Removes a PROXY header, if one has arrived. False if the handshake cannot continue yet.
     fn take_announcement(&mut self, admits: Admits<'_>) -> bool {
         let Phase::Request(entrance) = &mut self.phase else { return true };
         if !entrance.may_be_announced {
@@ -119,8 +119,8 @@ impl WsConnection {
         true
     }
 
-    /// A proxy has named the client, if it knows it. False if the server has nothing to do with that client: the stream ends without
-    /// an answer.
+    /// A proxy has named the client, if it knows it. False if the server denies that client: the stream ends without an
+    /// answer.
     fn note_client(&mut self, client: Option<SocketAddr>, admits: Admits<'_>) -> bool {
         let Some(client) = client else { return true };
         self.peer = crate::net::address::plain(client);
@@ -131,7 +131,7 @@ impl WsConnection {
         is_admitted
     }
 
-    /// Goes on within TLS.
+    /// Continues within TLS.
     fn secure(&mut self, admits: Admits<'_>) {
         let Phase::Request(entrance) = &mut self.phase else { return };
         let Some(server) = entrance.rules.tls.clone() else { return self.refuse(b"", WsCloseReason::Tls) };

@@ -32,7 +32,7 @@ pub enum WsSendError {
 pub enum WsConnectError {
     /// Not a `ws://host[:port][/path]` or `wss://` URL.
     BadUrl,
-    /// A `wss://` URL, and nobody is trusted.
+    /// A `wss://` URL without trust in any server.
     NoTrust,
     /// The system refused.
     Io(io::Error),

@@ -1,4 +1,4 @@
-//! Messages on their way out: framed, queued behind what waits, and passed to the kernel.
+//! Outgoing messages: framed, queued after waiting bytes, and passed to the kernel.
 
 use std::io;
 
@@ -30,8 +30,9 @@ impl WsConnection {
         Ok(())
     }
 
-    /// Sends one binary message, and what waits before it: the bytes of `buffer` behind [`ROOM_BYTES`](Self::ROOM_BYTES), which
-    /// are for the head of its frame. A client's bytes are masked where they stand. What the kernel does not take waits.
+    /// Sends one binary message after all waiting bytes: the bytes of `buffer` behind [`ROOM_BYTES`](Self::ROOM_BYTES),
+    /// which are for the head of its frame. A client's bytes are masked in place. Bytes that the kernel does not accept
+    /// wait.
     ///
     /// # Errors
     /// As [`send`](Self::send).
@@ -95,7 +96,7 @@ impl WsConnection {
         self.note_written(written);
     }
 
-    /// Counts what was written. A stream that takes no bytes any more is over.
+    /// Counts the written bytes. A stream that accepts no more bytes has ended.
     fn note_written(&mut self, written: io::Result<Written>) {
         match written.and_then(|written| self.transport.push().map(|()| written)) {
             Ok(written) => {
