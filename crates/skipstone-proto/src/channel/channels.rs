@@ -1,7 +1,7 @@
 //! All channels of a connection: the order in which they send, the peer's receive window, and the messages that are
 //! sent and received.
 //!
-//! Nothing here walks the channels of a connection: only those with something to send are ever touched.
+//! No operation walks all channels of a connection: only those with something to send are touched.
 
 mod queueing;
 
@@ -45,12 +45,12 @@ pub(crate) struct Channels {
 pub(crate) struct MessageCursor {
     sequence: Option<Seq>,
     age: Duration,
-    /// The channel of the message before, which stays active until the run ends.
+    /// The channel of the previous message, which stays active until the run ends.
     last_used: Option<(u16, u32)>,
 }
 
 impl MessageCursor {
-    /// The beginning of a packet whose messages should have come so much earlier.
+    /// The beginning of a packet whose messages are late by this time.
     pub(crate) fn new(age: Duration) -> Self {
         MessageCursor { sequence: None, age, last_used: None }
     }
@@ -62,7 +62,7 @@ impl MessageCursor {
 }
 
 impl Channels {
-    /// No channel in use, and a peer that can hold so much.
+    /// No channel in use, and a peer with this receive window.
     pub(crate) fn new(window_bytes: u32, classes: Classes) -> Self {
         Channels {
             table: ChannelTable::default(),
@@ -76,12 +76,12 @@ impl Channels {
         }
     }
 
-    /// Whether a message was lost and waits to be sent again.
+    /// Whether a lost message waits for retransmission.
     pub(crate) fn has_lost(&self) -> bool {
         !self.resending.is_empty()
     }
 
-    /// Whether a message of one of these classes was lost and waits to be sent again.
+    /// Whether a lost message of one of these classes waits for retransmission.
     pub(crate) fn has_lost_of(&self, is_wanted: impl Fn(ClassId) -> bool) -> bool {
         self.resending.iter().any(|slot| is_wanted(self.classes.of(self.table.peek(*slot).rule)))
     }
@@ -104,8 +104,8 @@ impl Channels {
         Some(self.schedule.class(level))
     }
 
-    /// Whether a message of this level may leave. The first that the peer cannot hold closes the window: no other takes
-    /// its place.
+    /// Whether a message of this level may leave. The first message that the peer cannot hold closes the window: no
+    /// other overtakes it.
     fn may_leave(&self, level: usize, window: &mut SendWindow) -> bool {
         self.schedule.slots(level).any(|slot| {
             let outgoing = &self.table.peek(slot).outgoing;
@@ -117,7 +117,7 @@ impl Channels {
         })
     }
 
-    /// Begins to fetch the channel that was used last; beyond it, its queues.
+    /// Prefetches the channel that was used last; if that is cached, its queues.
     pub(crate) fn prefetch(&self, step: Step) {
         self.table.prefetch(step);
     }
@@ -136,8 +136,8 @@ impl Channels {
         self.schedule.slots_of(class).next().is_some()
     }
 
-    /// How many messages of a class wait to be sent for the first time, and bytes that they will take in packets,
-    /// about.
+    /// Number of messages of a class that wait to be sent for the first time, and the approximate bytes that they will
+    /// take in packets.
     pub(crate) fn new_size(&self, class: ClassId) -> (usize, usize) {
         let sizes = self.schedule.slots_of(class).map(|slot| self.table.peek(slot).outgoing.new_size());
         sizes.fold((0, 0), |sum, size| (sum.0 + size.0, sum.1 + size.1))
@@ -223,7 +223,7 @@ impl Channels {
         is_full
     }
 
-    /// Writes messages in flight once more.
+    /// Writes messages in flight again.
     pub(crate) fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Some(slot) = self.slot_of(record) else { return };
         let channel = self.table.slot(slot);
@@ -238,24 +238,24 @@ impl Channels {
         self.table.release_if_idle(slot);
     }
 
-    /// Bytes that this would take, about.
+    /// Approximate bytes that this would take.
     pub(crate) fn repeat_size(&self, record: Record) -> usize {
         self.slot_of(record).map_or(0, |slot| self.table.peek(slot).outgoing.repeat_size(record))
     }
 
-    /// A packet that held this was acknowledged.
+    /// A packet that contained this record was acknowledged.
     pub(crate) fn on_acked(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
         let Some(slot) = self.slot_of(resolved.record) else { return };
         self.table.slot(slot).outgoing.on_acked(resolved.record, &mut self.window, receipts);
         self.table.release_if_idle(slot);
     }
 
-    /// A packet that held this is lost.
+    /// A packet that contained this record is lost.
     pub(crate) fn on_lost(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
         self.take_back(resolved, receipts, Outgoing::on_lost);
     }
 
-    /// A packet that held this is suspected, and its content wanted once more.
+    /// A packet that contained this record is suspected lost, and its content is retransmitted.
     pub(crate) fn on_suspected(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
         self.take_back(resolved, receipts, Outgoing::on_suspected);
     }
@@ -286,8 +286,8 @@ impl Channels {
         self.window.limit = limit;
     }
 
-    /// Takes a message frame; whole messages that may be delivered go into the `inbox`. The caller has checked that a
-    /// rule holds the channel, and calls [`Channels::end_run`] before anything else. `room` is the window cost that
+    /// Handles a message frame; whole messages that may be delivered go into the `inbox`. The caller has checked that a
+    /// rule covers the channel, and calls [`Channels::end_run`] before anything else. `room` is the window cost that
     /// unreliable messages may still take.
     pub(crate) fn on_message(
         &mut self,
@@ -331,8 +331,8 @@ impl Channels {
         arrival
     }
 
-    /// Reads the next run of messages, if there is one and all of it is delivered at once. Else they are to be taken
-    /// one by one.
+    /// Reads the next run of messages, if there is one and all of it is delivered at once. Else they must be read one
+    /// by one.
     pub(crate) fn on_run(
         &mut self,
         cursor: &mut MessageCursor,
@@ -363,7 +363,7 @@ impl Channels {
         self.table.iter_mut().for_each(|channel| channel.outgoing.trim());
     }
 
-    /// Lets go of memory that waits to be used again.
+    /// Releases memory that is kept for reuse.
     pub(crate) fn shrink(&mut self) {
         self.table.shrink();
         self.resending.shrink_to_fit();
@@ -374,7 +374,7 @@ impl Channels {
         self.held_bytes
     }
 
-    /// Memory that the peer's messages take: messages that wait for earlier ones, and channels with state.
+    /// Memory of the peer's messages: messages that wait for earlier ones, and channels with state.
     pub(crate) fn memory_bytes(&self) -> u64 {
         self.held_footprint + self.table.memory_bytes()
     }
@@ -416,7 +416,7 @@ impl Channels {
         })
     }
 
-    /// The messages of so many bytes and more that are under way.
+    /// The messages in transfer with at least this many bytes.
     pub(crate) fn transfers(&self, bytes_min: usize) -> Transfers {
         let mut transfers = Transfers::default();
         for channel in self.table.iter() {

@@ -1,5 +1,5 @@
-//! Classes of redundancy: channels whose rules name the same mode share one, and only they share packets of new
-//! messages.
+//! Redundancy classes: channels whose rules name the same mode share a class, and only channels of one class share
+//! packets of new messages.
 
 use crate::wire::redundancy::RedundancyMode;
 use crate::wire::settings::Settings;
@@ -7,7 +7,7 @@ use crate::wire::settings::Settings;
 /// A class, by its place among the modes of the settings.
 pub(crate) type ClassId = u8;
 
-/// Which class the channels of each rule belong to.
+/// The class of each rule's channels.
 #[derive(Debug, Default)]
 pub(crate) struct Classes {
     /// By rule; empty if there is one class for all.

@@ -1,8 +1,9 @@
-//! Messages for many peers, written once: the frames as they stand in any packet where each follows the one before.
+//! Messages for many peers, encoded once: the frames as they appear in any packet in which each follows the previous
+//! one.
 //!
-//! The messages of a broadcast are the same for all peers, except for the header of the first message in a packet. So
-//! they are encoded, added up and allocated once; a peer gets a copy of the bytes, and one entry for all of them
-//! together.
+//! The messages of a broadcast are the same for all peers, except for the header of the first message in a packet. They
+//! are therefore encoded, summed up and allocated once; each peer gets a copy of the bytes, and one entry for all of
+//! them.
 
 use super::{MessageId, Submission, window_cost};
 use crate::time::Duration;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 /// Messages of one channel, in their order.
 #[derive(Debug, Default)]
 pub(crate) struct EncodedBatch {
-    /// Their frames, one behind the other.
+    /// Their consecutive frames.
     frames: Vec<u8>,
     messages: Vec<BatchMessage>,
     payload_bytes_max: usize,
@@ -25,7 +26,7 @@ pub(crate) struct EncodedBatch {
 struct BatchMessage {
     payload: Bytes,
     id: MessageId,
-    /// Where its frame ends.
+    /// The end of its frame.
     frames_to: u32,
     /// Payload bytes up to its end.
     payload_to: u32,
@@ -33,7 +34,7 @@ struct BatchMessage {
     cost_to: u32,
 }
 
-/// Messages that follow each other in a batch.
+/// Consecutive messages in a batch.
 #[derive(Clone, Debug)]
 pub(crate) struct BatchSlice {
     batch: Arc<EncodedBatch>,
@@ -44,21 +45,21 @@ pub(crate) struct BatchSlice {
 /// Limits that end a run of messages in a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Once so many bytes of frames are written, no further message is begun.
+    /// Bytes of frames after which no further message is begun.
     pub begun_within: usize,
-    /// Bytes of frames that have room.
+    /// Bytes of frames that fit.
     pub room: usize,
-    /// Window cost that the peer can take.
+    /// Window cost that the peer can hold.
     pub cost: u64,
     /// Messages that may be in flight.
     pub messages: usize,
 }
 
-/// Messages of a batch at most.
+/// Maximum number of messages of a batch.
 pub(crate) const BATCH_MESSAGES_MAX: usize = 1_024;
 /// A longer payload is shared, and not copied into a batch.
 pub(crate) const BATCH_PAYLOAD_BYTES_MAX: usize = 1_200;
-/// BatchEncoder that wait until all peers have let go of them, to be used again.
+/// Maximum number of batches that wait for their release by all peers, to be reused.
 const SPARE_MAX: usize = 16;
 
 impl EncodedBatch {
@@ -129,7 +130,7 @@ impl BatchSlice {
         &self.batch.messages[usize::from(self.from) + index].payload
     }
 
-    /// How many of the messages behind the first keep within these limits.
+    /// Number of messages after the first that are within these limits.
     pub(crate) fn following(&self, limits: Limits) -> usize {
         let first = &self.messages()[0];
         let (frames_from, cost_from) = (first.frames_to, first.cost_to);
@@ -146,13 +147,13 @@ impl BatchSlice {
         fitting.min(begun)
     }
 
-    /// The frames of the `count` messages behind the first.
+    /// The frames of the `count` messages after the first.
     pub(crate) fn frames_following(&self, count: usize) -> &[u8] {
         let messages = self.messages();
         &self.batch.frames[messages[0].frames_to as usize..messages[count].frames_to as usize]
     }
 
-    /// Takes the first messages off; `None` and all of it if nothing would be left.
+    /// Splits off the first messages; `None` if nothing would be left: then use the whole slice.
     pub(crate) fn split_front(&mut self, count: usize) -> Option<BatchSlice> {
         let at = self.from + count as u16;
         (at < self.to).then(|| BatchSlice {
@@ -162,7 +163,7 @@ impl BatchSlice {
         })
     }
 
-    /// Takes the first message off, with its name.
+    /// Splits off the first message, with its id.
     pub(crate) fn pop(&mut self) -> Option<(Bytes, MessageId)> {
         let first = self.messages().first()?;
         let taken = (first.payload.clone(), first.id);
@@ -170,7 +171,7 @@ impl BatchSlice {
         Some(taken)
     }
 
-    /// The payloads with their names.
+    /// The payloads with their ids.
     pub(crate) fn named(&self) -> impl Iterator<Item = (&Bytes, MessageId)> {
         self.messages().iter().map(|message| (&message.payload, message.id))
     }
@@ -185,7 +186,7 @@ impl BatchSlice {
     }
 }
 
-/// BatchEncoder, whose memory is used again once no peer needs it.
+/// An encoder of batches, whose memory is reused once no peer needs it.
 #[derive(Debug, Default)]
 pub(crate) struct BatchEncoder {
     spare: VecDeque<Arc<EncodedBatch>>,
@@ -208,7 +209,7 @@ impl BatchEncoder {
         oldest
     }
 
-    /// Lets go of the messages of batches that no peer needs any more.
+    /// Releases the messages of batches that no peer needs any more.
     pub(crate) fn release(&mut self) {
         self.spare.iter_mut().filter_map(Arc::get_mut).for_each(|batch| batch.messages.clear());
     }

@@ -1,8 +1,8 @@
-//! The memory that received messages really occupy while they cannot be delivered: the window counts only the bytes
-//! that a sender can know, without maps, nodes and channels that hold one byte each.
+//! The memory that received messages actually occupy while they cannot be delivered: the window counts only the bytes
+//! that a sender knows, without maps, nodes and channels that hold one byte each.
 
-/// Memory of an allocation of so many bytes: a header of 8 and steps of 16, at least 32 (glibc, malloc(3)). Nothing is allocated for
-/// none.
+/// Memory of an allocation of this many bytes: a header of 8 and steps of 16, at least 32 (glibc, malloc(3)). Zero
+/// bytes allocate nothing.
 pub(crate) const fn allocated(bytes: usize) -> u64 {
     if bytes == 0 {
         return 0;
@@ -11,8 +11,8 @@ pub(crate) const fn allocated(bytes: usize) -> u64 {
     if chunk < ALLOCATION_MIN { ALLOCATION_MIN as u64 } else { chunk as u64 }
 }
 
-/// Memory of a B-tree map with so many entries. A leaf has room for 11. Keys that rise leave 7 to each leaf, and keys in any order
-/// between 7 and 8; an inner node is a leaf with 12 edges.
+/// Memory of a B-tree map with this many entries. A leaf has space for 11. Ascending keys leave 7 in each leaf, and
+/// keys in random order between 7 and 8; an inner node is a leaf with 12 edges.
 pub(crate) const fn map_bytes<K, V>(entries: usize) -> u64 {
     let leaf = LEAF_ENTRIES * (size_of::<K>() + size_of::<V>()) + LEAF_HEADER;
     if entries <= LEAF_ENTRIES {

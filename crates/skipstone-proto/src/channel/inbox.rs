@@ -20,23 +20,23 @@ pub(crate) struct Inbox {
 }
 
 const BLOCK_BYTES: usize = 64 << 10;
-/// Longer messages have memory of their own, for one that is kept keeps its block.
+/// Longer messages have memory of their own, because a message that is kept keeps its block.
 const SHARED_BYTES_MAX: usize = BLOCK_BYTES / 32;
-/// The same for a run, whose messages share one piece.
+/// The same for a run, whose messages share one allocation.
 const RUN_BYTES_MAX: usize = BLOCK_BYTES / 4;
-/// Full blocks that are kept for reuse, at most; others are freed with the last of their messages.
+/// Maximum number of full blocks that are kept for reuse; others are freed with the last of their messages.
 const FULL_MAX: usize = 16;
 
-/// Messages that came in a run, each of which is made when it is asked for.
+/// Messages that arrived in a run, each of which is created on demand.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages {
     frames: Bytes,
     next: RunPosition,
-    /// How many there still are.
+    /// The number of remaining messages.
     pub left: u32,
-    /// Bytes of all payloads, those included that have been taken.
+    /// Bytes of all payloads, including those already taken.
     pub payload_bytes: usize,
-    /// Bytes of a receive window that all of them take.
+    /// Bytes of the receive window that all of them occupy.
     pub window_cost: u64,
 }
 

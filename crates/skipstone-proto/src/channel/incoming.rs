@@ -15,7 +15,7 @@ use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// The messages that a channel has received and may not deliver yet.
+/// The messages that a channel has received and cannot deliver yet.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     mode: DeliveryMode,
@@ -30,7 +30,7 @@ struct Held {
     early: BTreeMap<u64, Bytes>,
     /// Unordered: sequences above `next` that were delivered.
     delivered: SparseRanges,
-    /// Unreliable: which messages with a sequence were delivered, while one below the greatest is missing.
+    /// Unreliable: the delivered messages with a sequence, while one below the greatest is missing.
     recent: Option<Recent>,
     partial: BTreeMap<u64, Reassembly>,
     /// Memory of the bytes of early messages, and of the pieces of incomplete ones.
@@ -50,10 +50,10 @@ impl Held {
 /// The result of receiving a message frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
-    /// The frame was accepted: its message is delivered, or held until it is whole.
+    /// The frame was accepted: its message is delivered, or held until it is complete.
     Taken,
-    /// The frame was accepted, and an earlier one of its reliable channel has not come; a carrier that keeps the order
-    /// excludes this.
+    /// The frame was accepted, and an earlier one of its reliable channel has not arrived; a carrier that keeps the
+    /// order excludes this.
     Early,
     /// The frame had been accepted before.
     Duplicate,
@@ -83,7 +83,7 @@ impl Incoming {
         Seq(self.next as u32)
     }
 
-    /// Adds the messages of so many bytes and more of which a part has arrived.
+    /// Adds the partly received messages of at least this many bytes.
     pub(crate) fn list_transfers(&self, channel: u16, bytes_min: usize, transfers: &mut Transfers) {
         for partial in self.held.iter().flat_map(|held| held.partial.values()) {
             let (received_bytes, total_bytes) = (partial.received(), partial.total());
@@ -103,7 +103,7 @@ impl Incoming {
         self.held.as_ref().map_or(0, |held| held.footprint())
     }
 
-    /// Whether an unreliable message, or fragments of it, may never come.
+    /// Whether an unreliable message, or fragments of it, may never arrive.
     pub(crate) fn has_perishable(&self) -> bool {
         !self.mode.is_reliable() && self.held.is_some()
     }
@@ -140,12 +140,12 @@ impl Incoming {
         self.mode == DeliveryMode::ReliableOrdered && self.held.is_none() && from == self.next()
     }
 
-    /// So many of them were delivered.
+    /// This number of them was delivered.
     pub(crate) fn advance(&mut self, count: u32) {
         self.next += u64::from(count);
     }
 
-    /// Takes one message frame. Whole messages that may be delivered go into the `inbox`; `held_bytes` is the
+    /// Handles one message frame. Whole messages that may be delivered go into the `inbox`; `held_bytes` is the
     /// connection's count of window cost held here, kept up to date.
     pub(crate) fn on_message(
         &mut self,
@@ -195,7 +195,7 @@ impl Incoming {
         self.mode == DeliveryMode::ReliableOrdered && number > self.next
     }
 
-    /// Why a message of this number is not wanted, if it is not.
+    /// Why a message of this number is discarded, if it is.
     fn refusal(&self, number: u64, fragment: Option<FragmentHeader>) -> Option<Arrival> {
         let is_below = number < self.next;
         match self.mode {
@@ -256,7 +256,7 @@ impl Incoming {
         Ok(Some(whole))
     }
 
-    /// A message that was late came whole, and fragments of it had been sent meanwhile.
+    /// A late message arrived whole, and fragments of it had been sent meanwhile.
     fn drop_partial(&mut self, number: u64, held_bytes: &mut u64) {
         let Some(held) = &mut self.held else { return };
         if let Some(partial) = held.partial.remove(&number) {
@@ -314,7 +314,7 @@ impl Incoming {
         }
     }
 
-    /// Unreliable: a message of this number is delivered. As long as none is missing, `next` says it all.
+    /// Unreliable: a message of this number is delivered. As long as none is missing, `next` is the whole record.
     fn note_recent(&mut self, number: u64, held_bytes: &mut u64) {
         let is_in_order = number <= self.next;
         if is_in_order && self.held.as_ref().is_none_or(|held| held.recent.is_none()) {
@@ -334,8 +334,8 @@ impl Incoming {
         }
     }
 
-    /// Unordered: bytes of the receive window that the record of the gaps takes. A sender that keeps to its window has
-    /// paid for each gap.
+    /// Unordered: bytes of the receive window that the record of the gaps occupies. A sender within its window has paid
+    /// for each gap.
     fn range_cost(&self) -> u64 {
         let ranges = self.held.as_ref().map_or(0, |held| held.delivered.range_count());
         window_cost(0) * ranges as u64

@@ -51,7 +51,7 @@ pub(crate) struct Outgoing {
     pending_messages: usize,
 }
 
-/// The fate of a message, if its sender asked for a receipt or must be informed.
+/// The fate of a message, if its sender requested a receipt or must be informed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Receipt {
     /// The message.
@@ -71,7 +71,7 @@ pub(crate) enum Admission {
     QueuedForOldest,
     /// The message was refused.
     Refused,
-    /// The message was refused, and the channel's rule is that the connection ends.
+    /// The message was refused, and the channel's rule is to disconnect.
     Disconnect,
 }
 
@@ -88,19 +88,19 @@ pub(crate) enum Stopped {
     WindowFull,
 }
 
-/// How far the receiver of a channel without retransmission may be behind before the channel keeps its state.
+/// Distance by which the receiver of a channel without retransmission may be behind before the channel keeps its state.
 const UNCERTAIN_MAX: u32 = 4_096;
-/// How far it is taken to be behind when such a channel wakes. Below `UNCERTAIN_MAX`, so that the losses that no
-/// acknowledgement will ever follow do not keep the state of a channel that has nothing to send.
+/// Assumed distance when such a channel wakes. Below `UNCERTAIN_MAX`, so that losses that no acknowledgement will ever
+/// follow do not keep the state of a channel that has nothing to send.
 const UNCERTAIN_AT_WAKE: u32 = 2_048;
 /// Messages of one channel in flight; a quarter of what the receiving side accepts.
 const FLIGHT_MAX: usize = 1 << 16;
-/// Bytes of a message's header, about.
+/// Approximate bytes of a message's header.
 const HEADER_BYTES: usize = 5;
 /// The capacity that a recycled queue keeps, in entries: a channel that alternates between idle and active each tick
 /// allocates nothing.
 const CAPACITY_KEPT: usize = 64;
-/// The same for one at work, beyond what is in it twice.
+/// The same for an active queue, beyond twice its content.
 const CAPACITY_TRIMMED: usize = 8;
 
 impl Outgoing {
@@ -132,7 +132,7 @@ impl Outgoing {
         outgoing
     }
 
-    /// Makes an idle channel's state serve another one; its queues keep a little memory.
+    /// Reuses an idle channel's state for another one; its queues keep a little memory.
     pub(crate) fn reuse(&mut self, channel: u16, rule: &ChannelRule, redundancy: RedundancyMode, next: Seq) {
         debug_assert!(self.pending.is_empty() && self.flight.is_empty(), "only an idle channel is reused");
         self.pending.shrink_to(CAPACITY_KEPT);
@@ -148,7 +148,7 @@ impl Outgoing {
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
     }
 
-    /// Lets go of memory for many more messages than there are.
+    /// Releases memory for many more messages than there are.
     pub(crate) fn trim(&mut self) {
         shrink_queue(&mut self.pending, CAPACITY_TRIMMED);
         shrink_queue(&mut self.flight, CAPACITY_TRIMMED);
@@ -160,7 +160,7 @@ impl Outgoing {
         self.next
     }
 
-    /// Whether only the counter need be kept.
+    /// Whether only the counter must be kept.
     pub(crate) fn is_idle(&self) -> bool {
         let is_certain = !self.mode.is_sequenced() || self.next.distance_from(self.acked_to) <= UNCERTAIN_MAX as i32;
         self.pending.is_empty() && self.flight.is_empty() && is_certain
@@ -181,7 +181,7 @@ impl Outgoing {
         !self.pending.is_empty() || self.is_partly_sent
     }
 
-    /// Its new messages, and bytes that they will take in packets, about.
+    /// Its new messages, and the approximate bytes that they will take in packets.
     pub(crate) fn new_size(&self) -> (usize, usize) {
         let unfinished = self.flight.back().filter(|_| self.is_partly_sent).map_or(0, |flight| {
             let sent_to = flight.fragments.as_ref().map_or(0, |fragments| fragments.sent_to as usize);
@@ -244,8 +244,8 @@ impl Outgoing {
         admission
     }
 
-    /// Queues all messages of a batch together. Returns `false` if each must be queued by itself, because receipts are
-    /// wanted, a newer message replaces an older one, or there is not enough room for all.
+    /// Queues all messages of a batch together. Returns `false` if each must be queued by itself, because the channel
+    /// has receipts, a newer message replaces an older one, or there is not enough room for all.
     pub(crate) fn queue_batch(&mut self, rule: &ChannelRule, batch: &Arc<EncodedBatch>) -> bool {
         let part = BatchSlice::all(batch);
         let (messages, bytes) = (self.queued_messages() + part.count(), self.queued_bytes + part.payload_bytes());
@@ -270,7 +270,7 @@ impl Outgoing {
         self.next.distance_from(self.first) as usize
     }
 
-    /// Adds the messages of so many bytes and more that are not acknowledged.
+    /// Adds the unacknowledged messages of at least this many bytes.
     pub(crate) fn list_transfers(&self, bytes_min: usize, transfers: &mut Transfers) {
         let channel = self.channel;
         let mut add = |id, payload: &Bytes, acknowledged_bytes| {
@@ -293,7 +293,7 @@ impl Outgoing {
         }
     }
 
-    /// Whether lost messages wait to be sent again.
+    /// Whether lost messages wait for retransmission.
     pub(crate) fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -340,7 +340,7 @@ impl Outgoing {
         Some((payload, id, age_ms))
     }
 
-    /// Tells that a message is given up: on a reliable channel always, since it was accepted.
+    /// Reports that a message is given up: on a reliable channel always, since it was accepted.
     pub(super) fn give_up(&self, id: MessageId, why: GivenUp, receipts: &mut Vec<Receipt>) {
         if self.wants_receipts || self.mode.is_reliable() {
             receipts.push(Receipt { id, channel: self.channel, fate: Err(why) });

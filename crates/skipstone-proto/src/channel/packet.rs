@@ -9,7 +9,7 @@ use crate::wire::number::Truncated;
 
 /// A packet's plaintext under construction.
 pub(crate) struct Packet<'a> {
-    /// Where the next frame goes.
+    /// The position of the next frame.
     pub writer: Writer<'a>,
     /// The state of the last message frame, which the next one need not repeat.
     pub run: MessageEncoder,
@@ -23,15 +23,15 @@ pub(crate) struct Packet<'a> {
     pub capacity: usize,
     /// Whether a frame so far asks for an acknowledgement.
     pub is_ack_eliciting: bool,
-    /// Payload bytes that were never sent before, for statistics.
+    /// Payload bytes that are sent for the first time, for statistics.
     pub new_payload_bytes: u32,
-    /// Messages of which the first byte is in this packet.
+    /// Messages whose first byte is in this packet.
     pub messages: u32,
-    /// Messages and fragments that are here because they were lost.
+    /// Retransmitted messages and fragments.
     pub resent: u32,
     /// Bytes of frames after which no further new message is begun: a burst is cut into packets of about equal size.
     pub target: usize,
-    /// How late the latest of the new messages in it is already, in ms.
+    /// Age of the latest of its new messages, in ms.
     pub age_ms: u16,
     /// Bytes written before the first message.
     pub messages_from: usize,
@@ -61,7 +61,7 @@ impl<'a> Packet<'a> {
         }
     }
 
-    /// Whether the next new message belongs into another packet.
+    /// Whether the next new message belongs in another packet.
     pub(crate) fn is_at_target(&self) -> bool {
         self.writer.len() - self.messages_from >= self.target
     }
@@ -84,7 +84,7 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// The receive window of the peer, and how much of it is taken. WIRE.md section 4.1.
+/// The receive window of the peer, and its occupied part. WIRE.md section 4.1.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SendWindow {
     /// Cost of the reliable messages in flight.

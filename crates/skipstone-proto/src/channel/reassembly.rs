@@ -1,10 +1,11 @@
-//! Joins the fragments of one message. Fragments may arrive in any order, overlap, and be cut differently each time.
+//! Joins the fragments of one message. Fragments may arrive in any order, overlap, and be divided differently each
+//! time.
 
 use super::footprint::{allocated, map_bytes};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// A message of which a part has arrived. Holds no more memory than has arrived.
+/// A partly received message. It holds no more memory than the received bytes.
 #[derive(Debug)]
 pub(crate) struct Reassembly {
     total: u32,
@@ -20,7 +21,7 @@ pub(crate) struct Reassembly {
 const PIECE_COST: u64 = 64;
 
 impl Reassembly {
-    /// An empty message of so many bytes.
+    /// An empty message of this many bytes.
     pub(crate) fn new(total: u32) -> Self {
         Reassembly { total, received: 0, pieces: BTreeMap::new(), piece_bytes: 0, is_old: false }
     }
@@ -30,8 +31,7 @@ impl Reassembly {
         self.total
     }
 
-    /// Bytes of the receive window that the message takes: the bytes that arrived, and the memory that each piece needs
-    /// besides.
+    /// Bytes of the receive window that the message occupies: the bytes that arrived, and the overhead of each piece.
     pub(crate) fn cost(&self) -> u64 {
         u64::from(self.received) + PIECE_COST * (1 + self.pieces.len() as u64)
     }

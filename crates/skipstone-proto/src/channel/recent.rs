@@ -1,5 +1,5 @@
-//! Which numbered messages of an unreliable channel were delivered lately, so that one that is repeated is delivered
-//! once. WIRE.md section 4.2.
+//! Recently delivered numbered messages of an unreliable channel, so that a repeated message is delivered once. WIRE.md
+//! section 4.2.
 
 use super::footprint::allocated;
 use super::window_cost;
@@ -14,7 +14,7 @@ pub(super) struct Recent {
     delivered: RangeSet,
 }
 
-/// Gaps that are kept open at most.
+/// Maximum number of gaps that are kept open.
 const GAPS_MAX: usize = 32;
 
 impl Recent {
@@ -50,7 +50,7 @@ impl Recent {
         self.delivered.is_empty()
     }
 
-    /// Bytes of the receive window that the record takes.
+    /// Bytes of the receive window that the record occupies.
     pub(super) fn cost(&self) -> u64 {
         window_cost(0) * self.delivered.range_count() as u64
     }

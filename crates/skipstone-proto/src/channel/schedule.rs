@@ -4,7 +4,7 @@
 use super::classes::ClassId;
 use std::collections::VecDeque;
 
-/// Channels that have something new to send. Holds nothing for the others.
+/// Channels with new messages to send. It holds nothing for the others.
 #[derive(Debug, Default)]
 pub(crate) struct Schedule {
     /// By priority; inside one, the class whose turn it is comes first.
@@ -16,7 +16,7 @@ pub(crate) struct Schedule {
 struct PriorityLevel {
     priority: u8,
     class: ClassId,
-    /// The packet that is being written has messages of it.
+    /// The packet under construction has messages of it.
     is_served: bool,
     slots: VecDeque<u32>,
     /// Bytes that the channel at the front may still send in its turn; 0 if its turn has not begun.
@@ -50,7 +50,7 @@ impl Schedule {
         levels.filter_map(|(index, level)| Some((index, *level.slots.front()?))).next()
     }
 
-    /// The bytes left of the turn of a level's front, which has this weight. Alone, it has no end of turns.
+    /// The bytes left of the turn of a level's front, which has this weight. A single channel's turn has no end.
     pub(crate) fn turn(&mut self, level: usize, weight: u8) -> &mut i64 {
         let PriorityLevel { turn, slots, .. } = &mut self.levels[level];
         if *turn <= 0 || slots.len() == 1 {
@@ -59,7 +59,7 @@ impl Schedule {
         turn
     }
 
-    /// The front of a level has had its turn and wants another.
+    /// The front of a level has had its turn and has more to send.
     pub(crate) fn rotate(&mut self, level: usize) {
         let level = &mut self.levels[level];
         level.turn = 0;
@@ -73,7 +73,7 @@ impl Schedule {
         level.slots.pop_front();
     }
 
-    /// A channel has nothing left, whether it was its turn or not.
+    /// A channel has nothing left, during its turn or not.
     pub(crate) fn remove(&mut self, slot: u32) {
         for level in &mut self.levels {
             if level.slots.front() == Some(&slot) {
@@ -83,12 +83,12 @@ impl Schedule {
         }
     }
 
-    /// The packet that is being written has messages of this level.
+    /// The packet under construction has messages of this level.
     pub(crate) fn serve(&mut self, level: usize) {
         self.levels[level].is_served = true;
     }
 
-    /// The packet is written: in the priorities that it served, the other classes come first.
+    /// The packet is complete: in the priorities that it served, the other classes are next.
     pub(crate) fn end_packet(&mut self) {
         for at in 0..self.levels.len() {
             if core::mem::take(&mut self.levels[at].is_served) {
@@ -109,7 +109,7 @@ impl Schedule {
         self.levels[level].slots.len()
     }
 
-    /// The slots that wait in a level, those first whose turn it is.
+    /// The slots that wait in a level, in the order of their turns.
     pub(crate) fn slots(&self, level: usize) -> impl Iterator<Item = u32> + '_ {
         self.levels[level].slots.iter().copied()
     }

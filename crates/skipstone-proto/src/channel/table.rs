@@ -1,5 +1,5 @@
-//! All channels of a connection: 65,536 ids, of which the active ones have state and the idle ones 8 bytes of counters,
-//! but for the last that fell idle.
+//! All channels of a connection: 65,536 ids. Active channels have state, idle ones 8 bytes of counters, except the one
+//! that became idle last.
 
 use super::Channel;
 use super::footprint::allocated;
@@ -9,20 +9,20 @@ use crate::seq::Seq;
 use crate::wire::settings::Settings;
 use skipstone_prefetch::{Step, prefetch};
 
-/// Finds a channel's state by its id; makes it when first used, frees it when idle.
+/// Finds a channel's state by its id; creates it at the first use, frees it when idle.
 #[derive(Debug, Default)]
 pub(crate) struct ChannelTable {
     pages: Vec<Option<Box<Page>>>,
-    /// Pages that there are.
+    /// Number of pages.
     page_count: u32,
     slots: Vec<Option<Channel>>,
     free: Vec<u32>,
     active: u32,
-    /// The slot that was asked for last: most connections use one channel more than all others.
+    /// The slot that was used last: most connections use one channel more than all others.
     last: u32,
-    /// A channel that has become idle and keeps its state until another one does: most of them wake again soon.
+    /// A channel that has become idle and keeps its state until another one becomes idle: most wake again soon.
     resting: Option<u32>,
-    /// A freed state that waits to be used again, so that channels which wake by turns allocate nothing.
+    /// A freed state for reuse, so that channels that wake in turn allocate nothing.
     recycled: Option<Channel>,
 }
 
@@ -34,7 +34,7 @@ struct Page {
     entries: [IdleCounters; PAGE],
 }
 
-/// Idle: the next sequences to send and to receive. Active: the slot, and nothing.
+/// Idle: the next sequences to send and to receive. Active: the slot only.
 #[derive(Clone, Copy, Debug, Default)]
 struct IdleCounters(u32, u32);
 
@@ -53,7 +53,7 @@ impl ChannelTable {
         (page.active >> place & 1 == 1).then(|| page.entries[place].0)
     }
 
-    /// Begins to fetch the channel that was used last; beyond it, its queues.
+    /// Prefetches the channel that was used last; if that is cached, its queues.
     pub(crate) fn prefetch(&self, step: Step) {
         let Some(slot) = self.slots.get(self.last as usize) else { return };
         if step != Step::Beyond {
@@ -64,7 +64,7 @@ impl ChannelTable {
         }
     }
 
-    /// The slot of a channel, which becomes active if it was not. `None` if no rule holds it.
+    /// The slot of a channel, which becomes active if it was not. `None` if no rule covers it.
     pub(crate) fn activate(&mut self, id: u16, settings: &Settings) -> Option<u32> {
         if let Some(slot) = self.find(id) {
             self.last = slot;
@@ -109,7 +109,8 @@ impl ChannelTable {
         Some(slot)
     }
 
-    /// Lets a channel rest if it has become idle, and frees the state of the one that rested before; its counters stay.
+    /// Marks a channel as resting if it has become idle, and frees the state of the previous resting one; its counters
+    /// stay.
     pub(crate) fn release_if_idle(&mut self, slot: u32) {
         let is_idle = self.slots[slot as usize].as_ref().is_some_and(Channel::is_idle);
         if !is_idle || self.resting == Some(slot) && self.slots.len() <= PAGE {
@@ -145,7 +146,7 @@ impl ChannelTable {
         }
     }
 
-    /// Frees what rests or waits to be used again.
+    /// Frees the resting channel and the state for reuse.
     pub(crate) fn shrink(&mut self) {
         if let Some(slot) = self.resting.take() {
             self.free_if_idle(slot);
@@ -191,7 +192,7 @@ impl ChannelTable {
         slots + lists + allocated(size_of::<Page>()) * u64::from(self.page_count)
     }
 
-    /// How many channels are active and do not rest.
+    /// Number of channels that are active and not resting.
     pub(crate) fn active(&self) -> u32 {
         let is_resting = self.resting.is_some_and(|slot| self.peek(slot).is_idle());
         self.active - u32::from(is_resting)

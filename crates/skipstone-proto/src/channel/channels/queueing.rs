@@ -1,4 +1,4 @@
-//! Messages on their way into a channel's queue: one by one, or a batch that many peers get.
+//! Adding messages to a channel's queue: one by one, or a batch for many peers.
 
 use super::Channels;
 use crate::channel::encoded_batch::EncodedBatch;
@@ -17,13 +17,12 @@ pub(crate) struct Queued {
     pub bytes: usize,
     /// Messages that were refused, or that replaced others.
     pub overflows: u32,
-    /// The channel's rule is that the connection ends.
+    /// The channel's rule is to disconnect.
     pub is_over: bool,
 }
 
 impl Channels {
-    /// Queues messages on one channel, until its rule says that the connection ends. `None` if no rule holds the
-    /// channel.
+    /// Queues messages on one channel, until its rule ends the connection. `None` if no rule covers the channel.
     pub(crate) fn queue(
         &mut self,
         settings: &Settings,
@@ -36,7 +35,7 @@ impl Channels {
         })
     }
 
-    /// As `queue`, for messages that other peers get, too.
+    /// As `queue`, for messages that other peers receive, too.
     pub(crate) fn queue_batch(
         &mut self,
         settings: &Settings,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub(super) enum Content {
     One(Bytes),
-    /// One message or more, all alike.
+    /// One message, or several alike.
     Slice(BatchSlice),
 }
 
@@ -18,7 +18,7 @@ impl Default for Content {
 }
 
 impl Content {
-    /// How many messages.
+    /// Number of messages.
     pub(super) fn count(&self) -> usize {
         match self {
             Content::One(_) => 1,
@@ -50,7 +50,7 @@ impl Content {
         }
     }
 
-    /// Takes the first out, with its name if it is one of several, and says whether it was the last.
+    /// Removes the first, with its id if it is one of several, and returns whether it was the last.
     pub(super) fn pop(&mut self) -> (Bytes, Option<MessageId>, bool) {
         match self {
             Content::One(payload) => (core::mem::take(payload), None, true),

@@ -10,7 +10,7 @@ use crate::seq::Seq;
 use crate::wire::settings::DeliveryMode;
 
 impl Outgoing {
-    /// A packet that held this was acknowledged.
+    /// A packet that contained this record was acknowledged.
     pub(crate) fn on_acked(&mut self, record: Record, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
@@ -48,8 +48,7 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// Whole messages that were acknowledged in the order in which they were sent, as most are, are simply gone.
-    /// Returns how many of these that was.
+    /// Removes whole messages that were acknowledged in the order of sending, as most are. Returns their number.
     fn acked_in_front(&mut self, first: Seq, count: u32, window: &mut SendWindow) -> u32 {
         let mut gone = 0;
         if first != self.first || !self.is_ordinal() || self.wants_receipts {
@@ -70,7 +69,7 @@ impl Outgoing {
         gone
     }
 
-    /// A packet that held this is lost.
+    /// A packet that contained this record is lost.
     pub(crate) fn on_lost(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         // Content that was suspected lost was already retransmitted; that retransmission has a fate of its own.
         if !(resolved.was_suspected && self.mode.is_reliable()) {
@@ -105,8 +104,8 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// A packet that held this record is suspected lost, and its content is to be sent once more. Content that is not
-    /// sent again waits until the packet is acknowledged or lost.
+    /// A packet that contained this record is suspected lost, and its content is retransmitted. Content that is not
+    /// retransmitted waits until the packet is acknowledged or lost.
     pub(crate) fn on_suspected(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         if self.mode.is_reliable() {
             self.take_back(resolved.packet, resolved.record, window, receipts);
@@ -133,7 +132,7 @@ impl Outgoing {
         }
     }
 
-    /// Reliable-sequenced: a newer message comes, so older ones that have not arrived are given up.
+    /// Reliable-sequenced: a newer message is queued, so older ones that have not arrived are given up.
     pub(super) fn supersede(&mut self, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         while let Some(older) = self.pop_pending() {
             self.give_up(older.1, GivenUp::Superseded, receipts);
@@ -153,7 +152,7 @@ impl Outgoing {
         self.drop_done();
     }
 
-    /// Where a message in flight is: single, or in a batch slice.
+    /// The place of a message in flight: single, or in a batch slice.
     pub(super) fn flight_index(&self, sequence: Seq) -> Option<usize> {
         let distance = usize::try_from(sequence.distance_from(self.first)).ok()?;
         let is_flying = distance < self.flying();
@@ -186,7 +185,8 @@ impl Outgoing {
         }
     }
 
-    /// No packet repeats this record any more: a message that is sent only so often no longer needs its payload.
+    /// No packet repeats this record any more: a message that is only repeated, and not retransmitted, no longer needs
+    /// its payload.
     pub(crate) fn end_repeats(&mut self, record: Record) {
         let Record::Messages { first, count, .. } = record else { return };
         if !self.is_repeating {

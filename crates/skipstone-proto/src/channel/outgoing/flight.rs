@@ -10,20 +10,20 @@ use bytes::Bytes;
 pub(super) struct PendingMessages {
     pub(super) content: Content,
     pub(super) id: MessageId,
-    /// How late it was already when it was queued, in ms; 0 as a rule.
+    /// Its age when it was queued, in ms; usually 0.
     pub(super) age_ms: u16,
 }
 
 #[derive(Debug)]
 pub(super) struct Flight {
-    /// Of its first message.
+    /// Sequence of its first message.
     pub(super) sequence: Seq,
-    /// How many messages.
+    /// Number of messages.
     pub(super) count: u16,
-    /// Empty once it is of no further interest.
+    /// Empty once it is no longer needed.
     pub(super) content: Content,
     pub(super) id: MessageId,
-    /// The last packet that held it.
+    /// The last packet that contained it.
     pub(super) sent_in: u64,
     pub(super) state: MessageState,
     pub(super) fragments: Option<Box<Fragments>>,

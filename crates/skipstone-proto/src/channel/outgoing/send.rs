@@ -12,7 +12,7 @@ use crate::wire::number::Truncated;
 use crate::wire::settings::DeliveryMode;
 use bytes::Bytes;
 
-/// Messages of a channel that may overtake a late copy of one before its truncated sequence stands for another.
+/// Number of messages that may overtake a late copy before its truncated sequence is restored as another one.
 const OVERTAKING_MAX: u32 = 4_000;
 /// Only fragments and repeated messages of an unreliable channel have a sequence, so its receiver may be far behind.
 const UNRELIABLE_SEQUENCE_BITS: u8 = 28;
@@ -110,8 +110,8 @@ impl Outgoing {
         }
     }
 
-    /// Writes messages of the batch that is next, of which the first may leave and has room: that with a header of its
-    /// own, those that follow as they stand in the batch.
+    /// Writes messages of the next batch, the first of which may leave and fits: the first with a header of its own,
+    /// the others as encoded in the batch.
     fn send_slice(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) {
         let (first, flying, wire) = (self.next, self.flying(), self.wire_sequence(self.next));
         let Some(PendingMessages { content: Content::Slice(part), .. }) = self.pending.front_mut() else { return };
@@ -159,8 +159,8 @@ impl Outgoing {
         true
     }
 
-    /// Writes messages in flight once more, though nothing says that they are lost: whole ones that fit. From now on it
-    /// is this packet whose loss matters to them.
+    /// Writes messages in flight again, without a sign of loss: whole ones that fit. From now on the loss of this
+    /// packet decides about them.
     pub(crate) fn repeat(&mut self, packet: &mut Packet<'_>, record: Record) {
         let Record::Messages { channel, first, count } = record else { return };
         self.fall_apart(first, count);
@@ -178,7 +178,7 @@ impl Outgoing {
         }
     }
 
-    /// Bytes that this would take, about.
+    /// Approximate bytes that this would take.
     pub(crate) fn repeat_size(&self, record: Record) -> usize {
         let Record::Messages { first, count, .. } = record else { return 0 };
         let sequences = (0..u32::from(count)).map(|step| first.plus(step));
@@ -187,7 +187,7 @@ impl Outgoing {
         wanted.map(|message| length(message) + HEADER_BYTES).sum()
     }
 
-    /// A message that may be repeated. A message that a newer one replaces is not wanted, and a long one is not urgent.
+    /// A message that may be repeated. A message that a newer one replaces is not needed, and a long one is not urgent.
     fn repeatable(&self, sequence: Seq) -> Option<usize> {
         let index = self.flight_index(sequence).filter(|_| self.is_ordinal() || self.is_repeating)?;
         // The peer has a newer one, which makes this one stale.
@@ -199,7 +199,7 @@ impl Outgoing {
         is_whole.then_some(index)
     }
 
-    /// The sequence as the wire has it; none for whole messages of an unreliable channel that repeats nothing.
+    /// The sequence for the wire; none for whole messages of an unreliable channel that repeats nothing.
     fn wire_sequence(&self, sequence: Seq) -> Option<(u32, Truncated)> {
         (self.mode != DeliveryMode::Unreliable || self.is_repeating).then(|| self.truncated(sequence))
     }
@@ -215,7 +215,7 @@ impl Outgoing {
         (sequence.0, Truncated::new(u64::from(sequence.0), u64::from(distance)))
     }
 
-    /// Remembers a whole message that was just written, if its fate matters.
+    /// Records a whole message that was just written, if its fate matters.
     fn track(&mut self, packet: &mut Packet<'_>, sequence: Seq, payload: Bytes, id: MessageId) {
         let matters = self.mode.is_reliable() || self.wants_receipts || self.is_repeating;
         packet.is_ack_eliciting = true;
@@ -236,7 +236,7 @@ impl Outgoing {
         self.flight.push_back(Flight::one(sequence, kept, id, packet.number));
     }
 
-    /// A message of no further interest was sent: the sequences in flight stay contiguous.
+    /// A message that is no longer needed was sent: the sequences in flight stay contiguous.
     fn push_done(&mut self) {
         if self.flight.is_empty() {
             self.first = self.next;

@@ -16,8 +16,8 @@ pub struct UdpOptions {
     /// For IPv6 addresses: `Some(true)` refuses IPv4 peers; otherwise `[::]` serves both.
     pub only_v6: Option<bool>,
     /// Never let the sender's kernel fragment: too large datagrams are errors (`too_large`) or lost on the way, as path
-    /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD; on macOS, iOS and FreeBSD not towards IPv4 from a socket
-    /// on `[::]`. [`Backend::Portable`] asks for it also where this is false.
+    /// MTU discovery needs it. Linux, Android, macOS, iOS, Windows, FreeBSD; on macOS, iOS and FreeBSD not towards IPv4
+    /// from a socket on `[::]`. [`Backend::Portable`] asks for it also where this is false.
     pub never_fragment: bool,
     /// Report the destination of each datagram, if the socket is bound to all addresses (`0.0.0.0`, `[::]`), so that an
     /// answer can leave from there; on macOS and iOS not for IPv4 on a socket on `[::]`.

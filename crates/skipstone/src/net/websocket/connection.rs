@@ -102,8 +102,8 @@ impl WsConnection {
         WsConnection::start(tcp, peer, options, Phase::Request(entrance))
     }
 
-    /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request; within TLS if the URL
-    /// begins with `wss://`.
+    /// Begins to connect to `address` and to ask for `url`, whose host is only named in the request; within TLS if the
+    /// URL begins with `wss://`.
     ///
     /// # Errors
     /// The URL is invalid, it begins with `wss://` and there is no trust, or the system refuses a TCP socket. A server

@@ -7,9 +7,9 @@
 //!                               ├─> Open ── close(), Close frame, error ──> Closing ─> Closed
 //! connect ─> HandshakingClient ─┘     └────── TCP ended or broke ───────────────────> Closed
 //! ```
-//! A server's handshake: the PROXY header of a trusted proxy, TLS if the first byte is 0x16, then the request, or a message.
-//! Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it returns no message. Handshakes
-//! and closings have deadlines, which `is_stale` checks; a stale connection is dropped.
+//! A server's handshake: the PROXY header of a trusted proxy, TLS if the first byte is 0x16, then the request, or a
+//! message. Readiness is edge-triggered: for each event call `on_ready`, then `receive` until it returns no message.
+//! Handshakes and closings have deadlines, which `is_stale` checks; a stale connection is dropped.
 
 #[cfg(not(feature = "websocket"))]
 mod absent;
