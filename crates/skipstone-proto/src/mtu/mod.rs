@@ -9,11 +9,11 @@ use crate::time::{Duration, Time};
 
 /// Nearly every path carries datagrams of this many bytes (RFC 9000, section 14).
 pub(crate) const BASE_BYTES: u16 = 1_200;
-/// Every host of IPv4 takes packets of 576 bytes (RFC 1122, section 3.3.2): less the longest header of IP, and UDP's. With IPv6, whose
-/// paths carry 1,280 bytes, it is the same: a tunnel that breaks this promise ends no connection, and one that keeps it loses a round
-/// trip or two of larger packets after a silence.
+/// Every IPv4 host accepts packets of 576 bytes (RFC 1122, section 3.3.2); the longest IP header and the UDP header are
+/// subtracted. The same value is used with IPv6, whose paths carry 1,280 bytes: a tunnel that carries less ends no
+/// connection, and one that complies has one or two round trips of smaller packets after a silence.
 pub(crate) const FLOOR_BYTES: u16 = 508;
-/// Every path of IPv6 carries packets of so many bytes (RFC 8200, section 5), headers included.
+/// Every IPv6 path carries packets of this many bytes (RFC 8200, section 5), headers included.
 const LEAST_IP_BYTES: u16 = 1_280;
 /// The size with which a search begins on the carrier that adds the most bytes to a datagram.
 pub(crate) const BASE_BYTES_MIN: u16 = base_bytes(Carrier::DTLS6.overhead_bytes);
@@ -21,17 +21,17 @@ pub(crate) const BASE_BYTES_MIN: u16 = base_bytes(Carrier::DTLS6.overhead_bytes)
 const LIKELY_IP_BYTES: u16 = 1_500;
 /// The search ends when the largest size that passes and the smallest that does not are this close.
 const STEP_BYTES: u16 = 16;
-/// A size does not pass if so many probes of it are lost in a row (RFC 8899, section 5.1.2).
+/// Number of consecutive lost probes of a size after which the size does not pass (RFC 8899, section 5.1.2).
 const TRIES_MAX: u8 = 3;
-/// When to look whether the path carries more by now (RFC 8899, section 5.1.1).
+/// The time until a new search for larger sizes (RFC 8899, section 5.1.1).
 const RAISE_AFTER: Duration = Duration::from_secs(600);
 /// The time until a new search after a black hole: not at once, because the path has probably not changed.
 const SEARCH_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// The number of large datagrams lost one after the other, each sent when the one before was known to be lost, that
 /// prove a black hole. Datagrams that a full queue drops are lost together and count once.
 const VANISHED_MAX: u8 = 3;
-/// After this many probes of a silent peer, datagrams are no longer than [`FLOOR_BYTES`]: the path may carry less than it
-/// is taken to.
+/// After this many probes of a silent peer, datagrams are no longer than [`FLOOR_BYTES`]: the path may carry less than
+/// assumed.
 const SILENT_PROBES_MAX: u8 = 3;
 /// Losses this far apart are independent: in a black hole, lost content is retransmitted and lost again.
 const APART: Duration = Duration::from_secs(3);
@@ -39,17 +39,17 @@ const APART: Duration = Duration::from_secs(3);
 /// The state of MTU discovery on one path.
 #[derive(Clone, Debug)]
 pub(crate) struct Mtu {
-    /// What the path is taken to carry at first, and after a black hole.
+    /// The size that the path is assumed to carry at first, and after a black hole.
     base: u16,
-    /// What it carries at the least.
+    /// The size that it carries at least.
     floor: u16,
     /// The largest datagram that the path is known to carry.
     proven: u16,
     /// The smallest size that it does not carry; `u16::MAX` if none is known.
     refused: u16,
-    /// A probe of this size is on its way.
+    /// A probe of this size is in flight.
     probe: Option<u16>,
-    /// Probes of this size that were lost in a row.
+    /// Consecutive lost probes of this size.
     tries: u8,
     /// A packet would have been larger.
     is_wanted: bool,
@@ -78,7 +78,7 @@ struct Vanished {
     smallest: u16,
     /// The next loss counts from this packet on.
     from: u64,
-    /// When the last one was known to be lost.
+    /// Time at which the last loss was known.
     at: Time,
 }
 
@@ -87,7 +87,7 @@ impl Vanished {
 }
 
 impl Mtu {
-    /// A path whose carrier, and IP, add so many bytes to a datagram.
+    /// A path whose carrier and IP add this many bytes to a datagram.
     pub(crate) fn new(overhead: u16) -> Self {
         let base = base_bytes(overhead);
         Mtu {
@@ -106,7 +106,7 @@ impl Mtu {
         }
     }
 
-    /// The carrier has measured the path itself: it takes datagrams of so many bytes, and there is nothing to search for.
+    /// The carrier has measured the path itself: it carries datagrams of this many bytes, and no search is needed.
     pub(crate) fn on_told(&mut self, bytes: u16) {
         *self = Mtu { base: bytes, floor: bytes, proven: bytes, path_from: self.path_from, ..Mtu::new(0) };
     }
@@ -121,13 +121,12 @@ impl Mtu {
         current.min(max)
     }
 
-    /// A silent peer is probed: perhaps it is their size that keeps packets from arriving.
+    /// A silent peer is probed: the packets' size may be the reason that they do not arrive.
     pub(crate) fn on_silence(&mut self) {
         self.silent_probes = self.silent_probes.saturating_add(1);
     }
 
-    /// Something was acknowledged. If that took datagrams of the least size, the path has to show anew that it carries
-    /// more.
+    /// Something was acknowledged. If that needed datagrams of the least size, larger ones must be probed again.
     pub(crate) fn on_heard(&mut self) {
         if self.silent_probes >= SILENT_PROBES_MAX {
             self.fall(self.refused);
@@ -153,7 +152,7 @@ impl Mtu {
         next
     }
 
-    /// Whether [`Mtu::poll_probe`] may have something.
+    /// Whether [`Mtu::poll_probe`] may return a probe.
     pub(crate) fn is_searching(&self, now: Time) -> bool {
         self.is_wanted && self.probe.is_none() && now >= self.search_from
     }
@@ -176,7 +175,7 @@ impl Mtu {
         }
     }
 
-    /// The probe did not arrive. That is no congestion, and its content is not missed.
+    /// The probe did not arrive. That is no sign of congestion, and it had no content to retransmit.
     pub(crate) fn on_probe_lost(&mut self, probe: LargeDatagram) {
         if probe.number < self.path_from || self.probe != Some(probe.bytes) {
             return;
@@ -231,23 +230,23 @@ impl Mtu {
         is_black_hole
     }
 
-    /// The fate of a probe that is on its way will say nothing, unless it arrives.
+    /// The loss of a probe in flight will be ignored.
     pub(crate) fn on_flight_settled(&mut self) {
         self.probe = None;
     }
 
-    /// Packets from `next` on leave along another path, of which nothing is known.
+    /// Packets from `next` on leave along another, unknown path.
     pub(crate) fn on_path_changed(&mut self, next: u64) {
         *self = Mtu { path_from: next, ..self.anew() };
     }
 
-    /// A path of the same carrier of which nothing is known.
+    /// An unknown path of the same carrier.
     fn anew(&self) -> Self {
         Mtu { base: self.base, floor: self.floor, proven: self.base, ..Mtu::new(0) }
     }
 
-    /// The path carries the least that every path does. Whether it carries more than that, and less than `refused`, is searched for
-    /// as soon as a packet is full.
+    /// The path carries the least size of every path. The search for a size between that and `refused` begins as soon
+    /// as a packet is full.
     fn fall(&mut self, refused: u16) {
         if self.floor < self.proven {
             (self.proven, self.refused, self.probe, self.tries) = (self.floor, refused, None, 0);
@@ -284,7 +283,7 @@ const fn base_bytes(overhead: u16) -> u16 {
     if least < BASE_BYTES { least } else { BASE_BYTES }
 }
 
-/// Whether a path that carries `bytes` can be taken to carry `others`: sizes are searched in such steps.
+/// Whether a path that carries `bytes` can be assumed to carry `others`: sizes are searched in such steps.
 fn passes_for(bytes: u16, others: u16) -> bool {
     bytes.saturating_add(STEP_BYTES) > others
 }

@@ -1,9 +1,8 @@
 //! The sending side: every packet in flight, its content, and the detection of loss.
 //!
 //! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, a packet whose
-//! acknowledgement is overdue is suspected lost, and its content is sent once more (`probe`). The state of the two is
-//! in `loss_detection` and `probing`. The ledger decides about packets; their frames are returned as [`Resolved`]
-//! records.
+//! acknowledgement is overdue is suspected lost, and its content is retransmitted (`probe`). The state of the two is in
+//! `loss_detection` and `probing`. The ledger decides about packets; their frames are returned as [`Resolved`] records.
 
 mod contents;
 mod loss;
@@ -41,32 +40,33 @@ pub(crate) struct Ledger {
     largest_acked: Option<u64>,
     /// The same, whether they asked for an acknowledgement or not.
     newest_acked: Option<u64>,
-    /// When the latest-sent of the acknowledged packets left.
+    /// Sending time of the latest-sent of the acknowledged packets.
     latest_acked_sent_at: Time,
     loss: LossDetection,
     probing: Probing,
     copies: CopySchedule,
     losses: LossEstimate,
-    /// For how long a lost packet's acknowledgement is awaited.
+    /// Time for which a lost packet's acknowledgement is awaited.
     patience: Duration,
     /// Packets with lower numbers were sent more than once: their acknowledgement measures nothing.
     measured_from: u64,
-    /// Numbers and bytes of the packets that were lost, if somebody takes them.
+    /// Numbers and bytes of the packets that were lost, if they are collected.
     lost_numbers: Option<Vec<(u64, u16)>>,
-    /// The carrier sends again what it loses.
+    /// The carrier retransmits lost data.
     is_repaired_beneath: bool,
 }
 
-/// Packets and records for which there is room beyond those that there are twice.
+/// Capacity for packets and records beyond twice their current number.
 const CAPACITY_KEPT: usize = 8;
-/// Memory that was needed once is let go of after so many packets.
+/// Number of packets after which unused memory is released.
 const PACKETS_PER_TRIM: u64 = 1_024;
-/// A carrier that sends again what it loses takes a round trip and an eighth to notice, and another one way: twice, if that is lost, too.
+/// A carrier that retransmits needs 9/8 of a round trip to detect a loss, and another one-way delay: twice that, if the
+/// retransmission is lost, too.
 const REPAIR_ROUND_TRIPS: u32 = 4;
 /// QUIC's receivers acknowledge within this time by default, which is part of a probe timeout (RFC 9002, section 6.2.1).
 const REPAIR_DELAY: Duration = Duration::from_millis(25);
-/// Packets in flight at most, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md 4.1), not
-/// even in one that 2,000 packets have overtaken.
+/// Maximum number of packets in flight, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md
+/// 4.1), not even in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
 
 impl Default for Ledger {
@@ -109,12 +109,12 @@ impl Ledger {
         self.base + self.sent.len() as u64
     }
 
-    /// How far the next number may be from the peer's reference.
+    /// Maximum distance of the next number from the peer's reference.
     pub(crate) fn distance(&self) -> u64 {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
-    /// Lets go of memory for many more packets than there are.
+    /// Releases memory for many more packets than there are.
     pub(crate) fn shrink(&mut self) {
         shrink_queue(&mut self.sent, CAPACITY_KEPT);
         self.contents.shrink(CAPACITY_KEPT);
@@ -135,15 +135,15 @@ impl Ledger {
         self.eliciting_in_flight > 0
     }
 
-    /// Whether the peer acknowledges nothing, however much is sent to it. A peer that follows the protocol is never so
-    /// far behind: it acknowledges a PING among acknowledgements, and without acknowledgements its own window is
+    /// Whether the peer acknowledges nothing, however much is sent to it. A peer that follows the protocol is never
+    /// this far behind: it acknowledges a PING among acknowledgements, and without acknowledgements its own window is
     /// closed.
     pub(crate) fn is_ignored(&self) -> bool {
         self.sent.len() > 3 * PACKETS_IN_FLIGHT_MAX
     }
 
-    /// Whether another packet may be numbered. Lost packets give way when the ledger is full: whoever waits for their late
-    /// acknowledgements with nothing in flight would wait until something else is heard.
+    /// Whether another packet may be numbered. Lost packets are dropped when the ledger is full: waiting for their late
+    /// acknowledgements with nothing in flight would block until the peer sends something else.
     pub(crate) fn has_room(&mut self, now: Time) -> bool {
         if self.sent.len() >= PACKETS_IN_FLIGHT_MAX {
             self.settle(now, Duration::ZERO);
@@ -166,12 +166,12 @@ impl Ledger {
         self.copies.due()
     }
 
-    /// Adds a record to the packet that is being written. Whole messages that follow each other join.
+    /// Adds a record to the packet under construction. Consecutive whole messages are joined.
     pub(crate) fn record(&mut self, record: Record) {
         self.contents.add(record);
     }
 
-    /// Begins a part of the packet that is being written: later records are told apart from earlier ones.
+    /// Begins a part of the packet under construction: later records are listed separately from earlier ones.
     pub(crate) fn begin_part(&mut self) {
         self.contents.begin_part();
     }
@@ -210,12 +210,12 @@ impl Ledger {
         self.settle(now, self.patience);
     }
 
-    /// The carrier sends again what it loses: what is late will most likely come.
+    /// The carrier retransmits lost data: a late packet will most likely arrive.
     pub(crate) fn trust_carrier(&mut self) {
         self.is_repaired_beneath = true;
     }
 
-    /// How much later than without a loss a packet may come.
+    /// Additional delay that a loss may cause for a packet.
     fn lateness(&self, rtt: &Rtt) -> Duration {
         if self.is_repaired_beneath { rtt.smoothed() * REPAIR_ROUND_TRIPS + REPAIR_DELAY } else { Duration::ZERO }
     }
@@ -230,7 +230,7 @@ impl Ledger {
         self.lost_numbers.as_mut().map_or(Vec::new(), core::mem::take)
     }
 
-    /// The latest packet was sent once more as it is.
+    /// The latest packet was sent again unchanged.
     pub(crate) fn on_sent_again(&mut self) {
         self.measured_from = self.next();
     }
@@ -259,8 +259,8 @@ impl Ledger {
         self.losses = LossEstimate::default();
     }
 
-    /// Takes the acknowledgement of a range of numbers; `resolved` receives the records of those packets. Numbers that
-    /// were never sent are the caller's to refuse beforehand.
+    /// Takes the acknowledgement of a range of numbers; `resolved` receives the records of those packets. The caller
+    /// has refused numbers that were never sent.
     pub(crate) fn on_ack(
         &mut self,
         now: Time,
@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(sample(&[true, true, true], &[0..=2], Some(1)), age(2));
     }
 
-    /// At the front a packet that was lost, behind it as many as there may be, which have all arrived.
+    /// At the front a lost packet, after it the maximum number of packets, which have all arrived.
     #[test]
     fn a_lost_packet_does_not_keep_a_full_ledger_waiting() {
         let (mut ledger, rtt, last) = (Ledger::default(), Rtt::new(), PACKETS_IN_FLIGHT_MAX as u64 - 1);

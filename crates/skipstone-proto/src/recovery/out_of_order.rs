@@ -11,8 +11,8 @@ pub(super) struct OutOfOrder {
     count: usize,
 }
 
-/// Acknowledgements that are reported apart; more than one round trip rarely holds that many, and the newest two are
-/// joined.
+/// Maximum number of acknowledgements that are tracked separately; a round trip rarely has more, and the newest two are
+/// then joined.
 const REPORTED_MAX: usize = 8;
 
 impl OutOfOrder {
@@ -20,7 +20,7 @@ impl OutOfOrder {
         OutOfOrder { unreported: u64::MAX, reported: [(0, 0); REPORTED_MAX], count: 0 }
     }
 
-    /// A packet of this number came late.
+    /// A packet of this number arrived late.
     pub(super) fn on_arrival(&mut self, number: u64) {
         self.unreported = self.unreported.min(number);
     }

@@ -19,25 +19,26 @@ pub(crate) struct Received {
     /// Received packets that were recovered from repairs, and that the peer does not yet know as recovered.
     repaired: RangeSet,
     recovered: Recovered,
-    /// When the newest gap was noticed, if ever one was, and how many packets had come by then.
+    /// The time of the newest gap, if there was one, and the number of packets received by then.
     gap_at: Time,
     gap_count: Option<u64>,
-    /// When a repair came last, which says that its sender does not trust the path; or the first packet.
+    /// The time of the last repair, which shows that its sender does not trust the path; or of the first packet.
     repair_at: Time,
     largest_at: Time,
     ack_due: Time,
     is_news: bool,
     /// Packets that asked for an acknowledgement since the last one left.
     unacked: u32,
-    /// How many packets came since the beginning.
+    /// Number of packets received since the beginning.
     count: u64,
 }
 
-/// Nothing has been missing for so long: the path is quiet, and its sender knows it (`Ledger::is_calm`).
+/// Time without a missing packet after which the path is quiet, which its sender knows as well (`Ledger::is_calm`).
 const QUIET_AFTER: Duration = Duration::from_secs(3);
-/// On a quiet path, so many packets are acknowledged at once.
+/// Number of packets after which an acknowledgement leaves on a quiet path.
 const UNACKED_MAX: u32 = 12;
-/// Packets that are further apart are no stream: the next one may come much later, and says nothing about this one.
+/// Packets that are further apart are not a stream: the next one may arrive much later, and says nothing about this
+/// one.
 const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 
 /// The number of ranges that are kept. Numbers below the kept ranges count as received; if such a packet was only late,
@@ -81,13 +82,13 @@ impl Received {
         self.count
     }
 
-    /// A repair came.
+    /// A repair arrived.
     pub(crate) fn on_repair(&mut self, now: Time) {
         self.repair_at = now;
     }
 
-    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream, of which no
-    /// packet has been missing, and for which no repair came, for a while. The first gap is acknowledged at once.
+    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream without missing
+    /// packets and without repairs for some time. The first gap is acknowledged at once.
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
         let is_rarely_lossy = self.gap_count.is_none_or(|count| self.count - count >= CLEAN_PACKETS);
@@ -105,7 +106,7 @@ impl Received {
     }
 
     /// Notes a packet that was opened and is new. One that asks for an acknowledgement gets it within `ack_delay`; at
-    /// once if it came after a gap or out of order.
+    /// once if it arrived after a gap or out of order.
     pub(crate) fn on_packet(&mut self, now: Time, number: u64, is_ack_eliciting: bool, ack_delay: Duration) {
         let next = self.next();
         if next == 0 {
@@ -138,7 +139,7 @@ impl Received {
         }
     }
 
-    /// Notes a packet that did not come, but was recovered, and returns for how long it has been missed.
+    /// Records a packet that did not arrive but was recovered, and returns how long it has been missing.
     pub(crate) fn on_repaired(&mut self, now: Time, number: u64) -> Duration {
         if !self.recovered.on_recovered(now, number) {
             self.report_recovered(now, number);
@@ -146,21 +147,21 @@ impl Received {
         now.since(self.gap_at)
     }
 
-    /// A packet came that is not new. One that was recovered before was late, and not lost.
+    /// A packet arrived that is not new. If it was recovered before, it was late and not lost.
     pub(crate) fn on_late(&mut self, now: Time, number: u64) {
         if self.recovered.on_late(now, number) {
             self.on_packet(now, number, true, Duration::ZERO);
         }
     }
 
-    /// Packets that were recovered a while ago, and that did not come, were lost.
+    /// Packets that were recovered some time ago, and that did not arrive, were lost.
     pub(crate) fn report_missing(&mut self, now: Time) {
         while let Some(number) = self.recovered.pop_due(now) {
             self.report_recovered(now, number);
         }
     }
 
-    /// The peer is to learn that a packet was lost and recovered.
+    /// Reports to the peer that a packet was lost and recovered.
     fn report_recovered(&mut self, now: Time, number: u64) {
         self.on_packet(now, number, true, Duration::ZERO);
         self.ack_due = now;
@@ -207,12 +208,12 @@ impl Received {
         self.ranges.last().is_some_and(|last| last > self.confirmed)
     }
 
-    /// How many ranges there are to acknowledge.
+    /// Number of ranges to acknowledge.
     pub(crate) fn range_count(&self) -> usize {
         self.ranges().count()
     }
 
-    /// For how long the greatest number has been held back.
+    /// Time for which the greatest number has been held back.
     pub(crate) fn delay(&self, now: Time) -> Duration {
         now.since(self.largest_at)
     }

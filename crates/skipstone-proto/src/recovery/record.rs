@@ -15,7 +15,7 @@ pub(crate) enum Record {
         /// How many.
         count: u16,
     },
-    /// BatchSlice of a message.
+    /// A fragment of a message.
     Fragment {
         /// The channel.
         channel: u16,
@@ -37,13 +37,13 @@ pub(crate) enum Control {
     Accept,
     /// The client's token.
     Connect,
-    /// An id for packets after a move, which is the newest of so many.
+    /// An id for packets after a move, with its sequence.
     NewId(u32),
     /// An acknowledgement of everything received up to this number.
     AckUpTo(u64),
-    /// A datagram of so many bytes, sent to see whether the path carries it.
+    /// A datagram of this many bytes, sent to probe whether the path carries it.
     SizeProbe(u16),
-    /// A datagram of so many bytes, which not every path carries.
+    /// A datagram of this many bytes, which not every path carries.
     Large(u16),
 }
 
@@ -54,8 +54,8 @@ pub(crate) struct Resolved {
     pub packet: u64,
     /// The record.
     pub record: Record,
-    /// When that was to be sent first, however often it was since.
+    /// The time at which it was first due, regardless of retransmissions.
     pub born: Time,
-    /// The record was sent again before, because the packet was suspected lost.
+    /// The record was retransmitted before, because the packet was suspected lost.
     pub was_suspected: bool,
 }

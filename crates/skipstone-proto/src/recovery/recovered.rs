@@ -1,18 +1,18 @@
-//! Packets that were recovered from repairs and may come after all: on a path that reorders, most do. Where they do, a
-//! recovery is reported only once the packet is later than others were: until then it is not known to be lost, and a
-//! sender that took it for lost would send repairs against reordering.
+//! Packets that were recovered from repairs and may still arrive: on a path that reorders, most do. There a recovery is
+//! reported only once the packet is later than others were: until then it is not known to be lost, and a sender that
+//! considered it lost would send repairs against reordering.
 
 use crate::time::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The packets recovered lately, and how often and how late their originals came.
+/// The recently recovered packets, and how often and how late their originals arrived.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
     /// In the order of recovery.
     lately: VecDeque<Recovery>,
-    /// Of the packets recovered, the share that came after all, smoothed: 0 to 1.
+    /// The share of recovered packets that arrived later, smoothed: 0 to 1.
     came: f32,
-    /// How long after the recovery they came: about the longest time.
+    /// Time from the recovery to the arrival: approximately the longest.
     late_by: Duration,
 }
 
@@ -20,19 +20,19 @@ pub(super) struct Recovered {
 struct Recovery {
     number: u64,
     at: Time,
-    /// When to report it as lost and recovered; `None` once that is done.
+    /// Time to report it as lost and recovered; `None` once that is done.
     report_at: Option<Time>,
 }
 
-/// A packet that comes later than this counts as lost.
+/// A packet that arrives later than this counts as lost.
 const LATE_MAX: Duration = Duration::from_millis(100);
-/// Recoveries that are remembered at once.
+/// Maximum number of recoveries that are remembered.
 const LATELY_MAX: usize = 64;
 /// The weight of one recovery in the share.
 const WEIGHT: f32 = 1.0 / 8.0;
 /// From this share on, a packet that is missing is more likely late than lost.
 const MOSTLY: f32 = 0.5;
-/// By which part the longest time falls with each packet that comes sooner.
+/// The fraction by which the longest time falls with each packet that arrives sooner.
 const LATE_BY_FADES: u32 = 256;
 
 impl Recovered {
@@ -47,7 +47,7 @@ impl Recovered {
         waits
     }
 
-    /// A packet came that had been received or recovered before; whether its recovery was not reported yet.
+    /// A packet arrived that had been received or recovered before; returns whether its recovery was not reported yet.
     pub(super) fn on_late(&mut self, now: Time, number: u64) -> bool {
         let Some(index) = self.lately.iter().position(|recovery| recovery.number == number) else { return false };
         let Some(recovery) = self.lately.remove(index) else { return false };
@@ -75,7 +75,7 @@ impl Recovered {
         Some(recovery.number)
     }
 
-    /// Packets that did not come for long were lost.
+    /// Packets that have been missing for long were lost.
     fn forget(&mut self, now: Time) {
         while self
             .lately

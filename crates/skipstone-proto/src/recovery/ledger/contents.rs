@@ -1,4 +1,4 @@
-//! The contents of sent packets, as records in the order of the packets, and those of the packet being written.
+//! The contents of sent packets, as records in the order of the packets, and those of the packet under construction.
 
 use crate::recovery::record::{Control, Record};
 use crate::shrink_queue::shrink_queue;
@@ -11,16 +11,16 @@ pub(super) struct Contents {
     records: VecDeque<Record>,
     /// Count of the records that were dropped from the front.
     base: u64,
-    /// Records at the back that belong to the packet that is being written.
+    /// Records at the back that belong to the packet under construction.
     open: u16,
-    /// Of these, how many precede the records that are listed separately.
+    /// The number of these that precede the records that are listed separately.
     before_part: u16,
 }
 
 /// The place of the records of one packet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Span {
-    /// Where they begin, counted over the connection's life.
+    /// Their start, counted over the connection's life.
     begin: u64,
     count: u16,
 }
@@ -32,7 +32,7 @@ impl Span {
 }
 
 impl Contents {
-    /// Begins to fetch both ends.
+    /// Prefetches both ends.
     pub(super) fn prefetch(&self) {
         self.records.front().into_iter().chain(self.records.back()).for_each(prefetch);
     }
@@ -42,7 +42,7 @@ impl Contents {
         shrink_queue(&mut self.records, kept);
     }
 
-    /// Adds a record to the packet that is being written. Whole messages that follow each other join.
+    /// Adds a record to the packet under construction. Consecutive whole messages are joined.
     #[inline]
     pub(super) fn add(&mut self, record: Record) {
         if self.open > self.before_part
@@ -61,7 +61,7 @@ impl Contents {
         self.open += 1;
     }
 
-    /// Begins a part: the records that are added to the packet from now on are told apart from the earlier ones.
+    /// Begins a part: the records that are added to the packet from now on are listed separately from the earlier ones.
     pub(super) fn begin_part(&mut self) {
         self.before_part = self.open;
     }
@@ -93,7 +93,7 @@ impl Contents {
         self.records.range(begin..begin + usize::from(span.count)).copied()
     }
 
-    /// Whether a packet held anything that is worth sending again.
+    /// Whether a packet contained anything worth retransmitting.
     pub(super) fn are_worth_sending(&self, span: Span) -> bool {
         self.of(span).any(|record| !matches!(record, Record::Control(Control::Large(_) | Control::SizeProbe(_))))
     }

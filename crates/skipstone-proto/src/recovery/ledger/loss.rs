@@ -8,11 +8,11 @@ use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
-/// Nothing has been lost for so long: the peer may hold its acknowledgements back. This is less than the peer's own
-/// time (`Received::is_quiet`): the peer sees losses and repairs at about the same time as we do.
+/// Time without a loss after which the peer may hold its acknowledgements back. This is less than the peer's own time
+/// (`Received::is_quiet`): the peer sees losses and repairs at about the same time as this side.
 const CALM_AFTER: Duration = Duration::from_secs(2);
 impl Ledger {
-    /// Declares packets lost that are lost by now; `resolved` receives their records.
+    /// Declares packets lost whose time has passed; `resolved` receives their records.
     pub(crate) fn detect_losses(&mut self, now: Time, rtt: &Rtt, resolved: &mut Vec<Resolved>) -> LostPackets {
         self.loss.due = Time::NEVER;
         let mut lost = LostPackets::default();
@@ -59,18 +59,18 @@ impl Ledger {
         self.loss.troubled_at = now;
     }
 
-    /// Whether the path has lost nothing for a while, and was trusted not to.
+    /// Whether the path has lost nothing for some time, and loses packets rarely.
     pub(crate) fn is_calm(&self, now: Time) -> bool {
         now.since(self.loss.troubled_at) >= CALM_AFTER && self.is_rarely_lossy(CLEAN_PACKETS - CLEAN_PACKETS / 8)
     }
 
-    /// Whether anything was lost lately: then acknowledgements may be, too.
+    /// Whether anything was lost recently: then acknowledgements may be lost, too.
     pub(crate) fn has_lost_lately(&self, now: Time) -> bool {
         now.since(self.loss.lost_at) < CALM_AFTER && self.loss.lost_at > Time::ZERO
             || !self.is_rarely_lossy(CLEAN_PACKETS)
     }
 
-    /// Whether nothing was ever lost, or nothing of so many packets since the last loss.
+    /// Whether nothing was ever lost, or nothing of this many packets since the last loss.
     fn is_rarely_lossy(&self, packets: u64) -> bool {
         self.losses.clean_since_loss().is_none_or(|clean| u64::from(clean) >= packets)
     }

@@ -4,7 +4,7 @@ use super::packet::AckedPackets;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
-/// When packets count as lost, and when they last were.
+/// The criteria of loss, and the time of the last loss.
 #[derive(Debug)]
 pub(super) struct LossDetection {
     /// When the next packet may have to be declared lost.
@@ -12,14 +12,15 @@ pub(super) struct LossDetection {
     pub(super) reorder_window: Duration,
     /// Packets lost since the reorder window was last too short.
     pub(super) since_spurious: u32,
-    /// When a packet was lost last, or a repair left because one might be, or the first packet left.
+    /// Time of the last loss, of the last repair, or of the first packet.
     pub(super) troubled_at: Time,
-    /// When a packet was lost last.
+    /// Time of the last loss.
     pub(super) lost_at: Time,
 }
 
 pub(super) const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
-/// After so many losses that were none too many, a reorder window that had grown is halved (RFC 8985, section 6.2).
+/// Number of losses without a spurious one after which a reorder window that had grown is halved (RFC 8985, section
+/// 6.2).
 const LOSSES_PER_HALVING: u32 = 16;
 
 impl Default for LossDetection {
@@ -35,7 +36,7 @@ impl Default for LossDetection {
 }
 
 impl LossDetection {
-    /// A packet leaves; the first of all begins the time without trouble.
+    /// A packet leaves; the first one starts the time without loss.
     pub(super) fn on_sent(&mut self, now: Time) {
         if self.troubled_at == Time::NEVER {
             self.troubled_at = now;
@@ -47,7 +48,7 @@ impl LossDetection {
         (self.troubled_at, self.lost_at) = (now, now);
     }
 
-    /// So many were found to be lost: a window that is not too short may become shorter.
+    /// This number of packets was declared lost: a window that is not too short may become shorter.
     pub(super) fn on_found(&mut self, packets: u32) {
         self.since_spurious += packets;
         if self.since_spurious >= LOSSES_PER_HALVING {

@@ -1,4 +1,4 @@
-//! Packets that leave, are in flight, and whose fate is known.
+//! Packets that leave, are in flight, or whose fate is known.
 
 use super::contents::Span;
 use crate::delivery::DeliveryStamp;
@@ -11,7 +11,7 @@ pub(crate) struct Leaving {
     pub bytes: usize,
     /// Whether it asks for an acknowledgement.
     pub is_ack_eliciting: bool,
-    /// How late its content is already, in ms.
+    /// Age of its content, in ms.
     pub age_ms: u16,
     /// The congestion controller's note.
     pub stamp: DeliveryStamp,
@@ -31,7 +31,7 @@ pub(super) enum PacketState {
 }
 
 impl PacketState {
-    /// How many packets in a row were lost behind a packet in this state, after `run` before it.
+    /// The number of consecutive losses after a packet in this state, given `run` before it.
     pub(super) fn continued(self, run: u32) -> u32 {
         match self {
             PacketState::Lost => run + 1,
@@ -66,11 +66,11 @@ pub(crate) struct AckedPackets {
     pub spurious: u32,
     /// Among them was one in flight that had been suspected.
     pub suspected: bool,
-    /// Time since the greatest number left, if none as great was acknowledged before.
+    /// Time since the packet with the greatest number left, if that number is a new maximum.
     pub newest_age: Option<Duration>,
     /// Whether any of them had asked for an acknowledgement.
     pub has_eliciting: bool,
-    /// When the latest-sent of the packets that were in flight left, and the congestion controller's note on it.
+    /// Sending time of the latest-sent of the packets that were in flight, and the congestion controller's note on it.
     pub latest: Option<(Time, DeliveryStamp)>,
 }
 
@@ -86,14 +86,14 @@ impl AckedPackets {
 pub(crate) struct LostPackets {
     /// How many.
     pub packets: u32,
-    /// Their bytes; of packets lost in a row, those of the first [`RUN_MAX`].
+    /// Their bytes; of consecutive losses, those of the first [`RUN_MAX`].
     pub bytes: u32,
-    /// When the latest of them left.
+    /// Sending time of the latest of them.
     pub last_sent: Time,
 }
 
-/// So many packets of a run of losses count as congestion, at most. A queue that overflows, and a policer, let packets
-/// through between those that they drop, if their sender is paced. What takes everything for a while is a fade or an
+/// Maximum number of packets of a run of losses that count as congestion. A queue that overflows, or a policer, lets
+/// packets of a paced sender through between those that it drops. The loss of everything for a time is a fade or an
 /// outage, and says nothing about the rate that the path carries.
 pub(super) const RUN_MAX: u32 = 8;
 

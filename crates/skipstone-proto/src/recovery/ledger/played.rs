@@ -1,4 +1,4 @@
-//! The exchanges that the tests of the ledger use: packets of one message each, on a path of 20 ms.
+//! Exchanges for the tests of the ledger: packets of one message each, on a path of 20 ms.
 
 use super::Ledger;
 use super::packet::Leaving;

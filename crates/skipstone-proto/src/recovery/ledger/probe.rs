@@ -1,9 +1,9 @@
 //! Packets whose acknowledgement is overdue: suspected lost (probe timeout, PTO).
 //!
 //! Each packet has a probe timeout of its own (RFC 9002, section 6.2, counts from the last one sent: under a steady
-//! stream of ticks that would never come up). When it expires, the packet is suspected lost: its content is sent once
-//! more, although the packet is not yet declared lost. A peer from which nothing was received for three timeouts is
-//! silent: then only single probes are sent, at growing intervals, until a packet of the peer arrives.
+//! stream of ticks that would never expire). When it expires, the packet is suspected lost: its content is
+//! retransmitted, although the packet is not yet declared lost. A peer from which nothing was received for three
+//! timeouts is silent: then only single probes are sent, at growing intervals, until a packet of the peer arrives.
 
 use super::Ledger;
 use super::packet::{PacketState, SentPacket};
@@ -31,8 +31,8 @@ const BURST_SPAN: Duration = Duration::from_micros(500);
 
 impl Ledger {
     /// The time when the next packet is overdue, or the next probe is due. While the path `is_full`, later packets
-    /// reveal losses, and only a whole timeout without anything from the peer is probed: a peer that moved hears of
-    /// nothing, and cannot be heard, until somebody sends.
+    /// reveal losses, and only a whole timeout without anything from the peer is probed: after a move, neither side
+    /// receives anything until one of them sends.
     pub(crate) fn probe_due(&self, rtt: &Rtt, ack_delay: Duration, is_full: bool) -> Time {
         if self.eliciting_in_flight == 0 {
             return Time::NEVER;
@@ -52,13 +52,13 @@ impl Ledger {
         if is_full { spaced.max(self.probing.progress_at + timeout + lateness) } else { spaced.max(silent_from) }
     }
 
-    /// When the last packet that asks for an acknowledgement left, or the last probe was due.
+    /// Sending time of the last packet that asks for an acknowledgement, or the time at which the last probe was due.
     pub(crate) fn last_sent_at(&self) -> Time {
         self.probing.last_eliciting_at
     }
 
-    /// The probe timeout expired: `resolved` receives the records to send once more. The packet stays in flight: it is
-    /// not yet declared lost.
+    /// The probe timeout expired: `resolved` receives the records to retransmit. The packet stays in flight: it is not
+    /// yet declared lost.
     pub(crate) fn on_probe_timeout(
         &mut self,
         now: Time,
@@ -97,7 +97,7 @@ impl Ledger {
         suspected
     }
 
-    /// How many packets from this one on need not be suspected once it was. Nothing of their burst, or later, was
+    /// Number of packets from this one on that need not be suspected once it was. Nothing of their burst, or later, was
     /// acknowledged: it is more likely that the acknowledgement was lost than all of the packets, and the
     /// acknowledgement of the copy decides.
     fn burst_packets(&self, index: usize) -> u64 {
@@ -109,7 +109,7 @@ impl Ledger {
         if !is_heard_of && all_lost < ALL_LOST_MAX { count as u64 } else { 1 }
     }
 
-    /// The content of this packet is wanted in another copy: hands it up if it is still in flight.
+    /// The content of this packet must be copied again: returns it if it is still in flight.
     pub(crate) fn copy(&mut self, number: u64, resolved: &mut Vec<Resolved>) {
         let Some(index) = number.checked_sub(self.base).map(|index| index as usize) else { return };
         if self.sent.get(index).is_some_and(|packet| packet.state == PacketState::InFlight) {

@@ -1,9 +1,9 @@
-//! Which packets are suspected lost, and how long the peer has been silent.
+//! The suspected packets, and the time of the peer's silence.
 
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
-/// Which packets are suspected lost, and since when the peer has been silent.
+/// The suspected packets, and the beginning of the peer's silence.
 #[derive(Debug)]
 pub(super) struct Probing {
     /// The first packet that may still be suspected.
@@ -11,10 +11,10 @@ pub(super) struct Probing {
     pub(super) last_eliciting_at: Time,
     /// When the probe timeout last expired. Packets that leave for other reasons do not postpone the next probe.
     pub(super) last_probe_at: Time,
-    /// When the peer last acknowledged anything new, or began to owe it.
+    /// Time of the last new acknowledgement, or of the first packet that waits for one.
     pub(super) progress_at: Time,
-    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause now and
-    /// then.
+    /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause
+    /// occasionally.
     pub(super) slack: Duration,
 }
 
@@ -49,12 +49,12 @@ impl Probing {
         self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
     }
 
-    /// Losses happen here, and are to be found out soon.
+    /// The path loses packets, which must be detected early.
     pub(super) fn on_loss(&mut self) {
         self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
     }
 
-    /// From when on the peer counts as silent. Before the first sample, single probes are all that can be done.
+    /// The time from which the peer counts as silent. Before the first sample, only single probes are possible.
     pub(super) fn silent_from(&self, timeout: Duration, rtt: &Rtt) -> Time {
         let timeouts = if rtt.is_measured() { TIMEOUTS_UNTIL_SILENCE } else { 1 };
         self.progress_at + timeout * timeouts
