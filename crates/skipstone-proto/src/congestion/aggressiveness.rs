@@ -1,8 +1,8 @@
-//! The numbers that differ between the default controller and the aggressive one.
+//! The parameters that differ between the default controller and the aggressive one.
 
 use super::cubic;
 
-/// How a delay-aware controller treats others.
+/// The behaviour of a delay-aware controller towards other flows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Aggressiveness {
     Default,
@@ -10,7 +10,7 @@ pub(super) enum Aggressiveness {
 }
 
 impl Aggressiveness {
-    /// As how many TCP flows it competes.
+    /// The number of TCP flows as which it competes.
     pub(super) fn flows(self) -> u32 {
         match self {
             Aggressiveness::Default => 1,
@@ -27,7 +27,7 @@ impl Aggressiveness {
         }
     }
 
-    /// Loss beyond the usual, in per cent, that is congestion while a queue stands.
+    /// Loss beyond the usual, in percent, that counts as congestion while a queue stands.
     pub(super) fn loss_with_queue(self) -> u32 {
         match self {
             Aggressiveness::Default => 10,

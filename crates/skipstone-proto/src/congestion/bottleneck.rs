@@ -1,20 +1,20 @@
-//! The rate of the bottleneck, and the part of its queue that this sender fills. Packets that left together come apart
-//! at the bottleneck (packet trains), so that round-trip times show its rate although the sender has less to send.
+//! The rate of the bottleneck, and the part of its queue that this sender fills. Packets that left together are spaced
+//! by the bottleneck (packet trains), so round-trip times show its rate although the sender has less to send.
 
 use crate::time::{Duration, Time};
 
 /// A model of the bottleneck's queue, as far as this sender fills it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bottleneck {
-    /// Time that the later packets of trains took longer than the first, in microseconds, and their bytes.
+    /// The additional time of the later packets of trains compared with the first, in microseconds, and their bytes.
     span: f32,
     bytes: f32,
     train: Train,
-    /// What comes apart within this, in microseconds, does so at the ends of the path.
+    /// Spacing up to this, in microseconds, is caused by the ends of the path.
     spread: u32,
-    /// When the bottleneck has sent all that left so far.
+    /// Time at which the bottleneck has sent everything so far.
     idle_at: Time,
-    /// When the last burst of new data began, and the shortest recent time from one to the next.
+    /// Start of the last burst of new data, and the shortest recent time between bursts.
     burst_at: Time,
     interval: Duration,
 }
@@ -36,13 +36,13 @@ const TOGETHER: Duration = Duration::from_micros(50);
 const BURST: Duration = Duration::from_micros(500);
 /// Measured trains are forgotten after about this.
 const MEMORY: Duration = Duration::from_secs(5);
-/// Without trains the bottleneck counts as fast: as if a train of so many bytes had arrived at once.
+/// Without trains the bottleneck counts as fast: as if a train of this many bytes had arrived at once.
 const FAST_BYTES: f32 = 100.0;
-/// A part of the rate that stays free, for what the estimate may be wrong by.
+/// Fraction of the rate that stays free, as a margin for errors of the estimate.
 const FREE: f32 = 0.25;
 /// An estimate that is far too low does not count for longer than this.
 const BUSY_MAX: Duration = Duration::from_secs(1);
-/// Where the ends set packets apart, a train counts with so many bytes behind its first packet.
+/// Where the ends space packets, a train counts with this many bytes behind its first packet.
 const SPREAD_BYTES_MIN: u32 = 1_000;
 const INTERVAL_INITIAL: Duration = Duration::from_secs(1);
 
@@ -59,7 +59,7 @@ impl Bottleneck {
         }
     }
 
-    /// The ends of the path may set packets apart by so much that left together.
+    /// The ends of the path may space packets that left together by this much.
     pub(super) fn set_spread(&mut self, spread: Duration) {
         self.spread = spread.as_micros() as u32;
     }
@@ -78,8 +78,7 @@ impl Bottleneck {
         self.idle_at = (self.idle_at.max(now) + self.time_for(bytes)).min(now + BUSY_MAX);
     }
 
-    /// So many bytes were acknowledged, after this round-trip time of the newest packet of them, which left at
-    /// `sent_at`.
+    /// This many bytes were acknowledged, after this round-trip time of their newest packet, which left at `sent_at`.
     pub(super) fn on_ack(&mut self, bytes: u32, sent_at: Time, rtt: u32) {
         let train = &mut self.train;
         if sent_at < train.sent_at {
@@ -98,12 +97,12 @@ impl Bottleneck {
         *train = Train { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
     }
 
-    /// How long the next burst waits at the bottleneck if so many bytes leave now.
+    /// How long the next burst waits at the bottleneck if this many bytes leave now.
     pub(super) fn lateness(&self, now: Time, bytes: u32) -> Duration {
         (self.idle_at.since(now) + self.time_for(bytes)).saturating_sub(self.interval)
     }
 
-    /// How long so many bytes take.
+    /// How long this many bytes take.
     fn time_for(&self, bytes: u32) -> Duration {
         let micros_per_byte = self.span.max(0.0) / (self.bytes + FAST_BYTES) / (1.0 - FREE);
         Duration::from_micros((micros_per_byte * bytes as f32) as u64).min(BUSY_MAX)
@@ -134,7 +133,7 @@ mod tests {
         Time::from_micros(millis * 1_000)
     }
 
-    /// How much later the next burst leaves if `more` bytes leave beside these.
+    /// Delay of the next burst if `more` bytes leave in addition to these.
     fn delay_by(bottleneck: &Bottleneck, now: Time, bytes: u32, more: u32) -> Duration {
         bottleneck.lateness(now, bytes + more).saturating_sub(bottleneck.lateness(now, bytes))
     }

@@ -1,27 +1,27 @@
-//! The delay of a path that is not filled. Where packets keep their order, all of a flow with many in a round trip wait for
-//! the latest: a delay that stands, and is no queue.
+//! The delay of a path that is not full. Where packets keep their order, all packets of a flow with many per round trip
+//! wait for the latest: this is a standing delay, and not a queue.
 
 use super::queue::risen;
 use crate::time::{Duration, Time};
 
-/// Follows the standing delay while the sender uses less than its window. Far below the path's rate that delay is not of its
-/// making; near the rate it may be. So it counts for nothing until the path falls silent: what waited meanwhile fills the
-/// window then, and what stood before would look like its queue.
+/// Follows the standing delay while the sender uses less than its window. Far below the path's rate the sender does not
+/// cause that delay; near the rate it may. The delay is therefore ignored until the path falls silent: then the waiting
+/// data fill the window, and the delay before would look like their queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Calm {
-    /// The delay's recent peak and a quarter more, in microseconds, and as of when.
+    /// The delay's recent peak plus a quarter, in microseconds, and its time.
     delay: u32,
     at: Time,
-    /// Since when the window is not used up.
+    /// Time since which the window is not used up.
     from: Time,
-    /// What the delay was when the path fell silent, until the window is not used up again, or until this time.
+    /// The delay when the path fell silent, kept until the window is not used up again, or until this time.
     kept: u32,
     kept_until: Time,
 }
 
-/// What was sent before may still wait.
+/// Earlier packets may still wait.
 const SPAN_MIN: Duration = Duration::from_millis(500);
-/// How long a delay counts before a silence, and at most after it.
+/// Time for which a delay counts before a silence, and the maximum after it.
 const MEMORY: Duration = Duration::from_secs(30);
 
 impl Calm {
@@ -44,7 +44,7 @@ impl Calm {
         }
     }
 
-    /// So long a delay stands; taken once a round trip, and at most so much of it.
+    /// The current standing delay, sampled once a round trip and limited to `most`.
     pub(super) fn on_delay(&mut self, now: Time, delay: u32, most: u32, smoothed: Duration) {
         if self.is_calm(now, smoothed) && now.since(self.at) >= smoothed {
             self.at = now;
@@ -61,12 +61,12 @@ impl Calm {
         self.from = now;
     }
 
-    /// Others hold the queue.
+    /// Other flows keep the queue.
     pub(super) fn forget(&mut self) {
         self.kept = 0;
     }
 
-    /// The delay that is no queue, in microseconds.
+    /// The delay that is not a queue, in microseconds.
     pub(super) fn kept(&self) -> u32 {
         self.kept
     }

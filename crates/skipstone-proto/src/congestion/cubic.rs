@@ -1,16 +1,16 @@
-//! The window of a flow that competes with others which only loss slows down: CUBIC (RFC 9438) in whole numbers,
-//! weighed as if it were several flows.
+//! The window of a flow that competes with flows that yield to loss only: CUBIC (RFC 9438) in integers, weighted as
+//! several flows.
 
 use crate::time::Time;
 
-/// Where a CUBIC window comes from and goes to. The window itself is its owner's.
+/// The state of a CUBIC window's growth. Its owner has the window itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cubic {
     /// When this epoch of growth began.
     epoch: Time,
-    /// Where the window was at the last loss, in bytes: the plateau.
+    /// The window at the last loss, in bytes: the plateau.
     plateau: u32,
-    /// When the window comes back there, in milliseconds of the epoch.
+    /// When the window returns to it, in milliseconds of the epoch.
     plateau_ms: u32,
     /// The congestion window that a Reno flow would have by now, in bytes.
     reno: u32,

@@ -29,15 +29,15 @@ pub(super) struct DelayAware {
     losses: Losses,
     /// Smoothed round-trip time, in microseconds.
     smoothed: u32,
-    /// Until when the window counts as used up, and since when it has been without a pause.
+    /// The time until which the window counts as used up, and since when it has been without a pause.
     limited_until: Time,
     limited_from: Time,
-    /// Bytes that are never acknowledged, of the last round trip and of the present one, and the time when that began.
+    /// Bytes that are never acknowledged, of the last round trip and of the current one, and the time when that began.
     untracked: [u32; 2],
     untracked_from: Time,
     /// Losses of packets that left before this were answered.
     recovery_from: Time,
-    /// Since when the queue stands although we yield, and the window before we did.
+    /// The time since which the queue stands although we yield, and the window before that.
     standing_from: Time,
     standing_window: u32,
     /// The queueing delay at which this path lost too much, as far as it was seen.
@@ -46,10 +46,10 @@ pub(super) struct DelayAware {
     /// The standing queue that remained when our own was drained.
     residual: u32,
     calm: Calm,
-    /// For how long the path has been full, less half of the time in which it was not, and as of when.
+    /// How long the path has been full, less half of the time in which it was not, and its time.
     crowded: Duration,
     crowded_at: Time,
-    /// The time until which redundancy beyond need stays off the path, and the length of that pause.
+    /// The time until which unnecessary redundancy stays off the path, and the length of that pause.
     yields_until: Time,
     yields_for: Duration,
     share: RedundancyShare,
@@ -69,7 +69,7 @@ enum Phase {
     Ramp { until: u32 },
     /// The window keeps the queue near its target.
     Steady(Steady),
-    /// Others keep the queue long, and only loss makes them yield.
+    /// Other flows keep the queue long, and yield to loss only.
     Competing(Cubic),
     /// The window is small for a moment, to find out whether our own traffic causes the queue.
     Probing { until: Time, before: u32, least: u32, back: u32, base: u32 },
@@ -98,13 +98,14 @@ enum Course {
 
 /// The initial congestion window, before the path is measured; paced except for the first burst.
 const WINDOW_DATAGRAMS_INITIAL: u32 = 32;
-/// On a path whose round trip is longer than the first, the initial window is longer by as much, up to the second.
+/// On a path whose round trip is longer than the first value, the initial window is larger in proportion, up to the
+/// second.
 const WINDOW_INITIAL_RTT_US: u32 = 50_000;
 const WINDOW_INITIAL_RTT_MAX_US: u32 = 2_000_000;
 /// The minimum congestion window: with fewer datagrams the path could not be measured.
 const WINDOW_DATAGRAMS_MIN: u32 = 2;
 const WINDOW_MAX: u32 = 1 << 30;
-/// In a window of fewer datagrams, a datagram is a large part of it, and maybe most of the queue that the path has.
+/// In a window of fewer datagrams, a datagram is a large part of it, and possibly most of the path's queue.
 const WINDOW_DATAGRAMS_FEW: u32 = 8;
 /// Datagrams that leave at once while nothing waits.
 const BURST_DATAGRAMS: u64 = 10;
@@ -113,18 +114,18 @@ const SMOOTHED_INITIAL_US: u32 = 100_000;
 const SHARED_TARGET_US: u64 = 5_000;
 /// No queue has overflowed yet.
 const NOT_SEEN: u32 = u32::MAX;
-/// How long a depth is believed before a longer queue is tried.
+/// Time for which a measured depth is used before a longer queue is tried.
 const DEPTH_SECONDS: u64 = 30;
-/// Loss in per cent that is too much even where no queue shows: a policer, or a queue of a datagram or two.
+/// Loss in percent that is too much even without a visible queue: a policer, or a queue of one or two datagrams.
 const LOSS_WITHOUT_QUEUE: u32 = 30;
-/// Jitter beyond this is taken for a queue.
+/// Jitter beyond this is treated as a queue.
 const NOISE_MAX_US: u32 = 20_000;
-/// A path that has been full for so long is taken to stay so for a while.
+/// A path that has been full for this time is assumed to stay full for some time.
 const CROWDED_ROUND_TRIPS: u32 = 4;
 const CROWDED_MIN: Duration = Duration::from_millis(100);
 const YIELDS_MIN: Duration = Duration::from_secs(2);
 const YIELDS_MAX: Duration = Duration::from_secs(30);
-/// A delay that nobody notices, even as the cost of each tick.
+/// An imperceptible delay, even as the cost of each tick.
 const UNNOTICED: Duration = Duration::from_millis(1);
 
 impl DelayAware {
@@ -183,7 +184,7 @@ impl DelayAware {
         now < self.limited_until
     }
 
-    /// Whether there has been more to send than the window allows for so long that it is no matter of a burst.
+    /// Whether there has been more to send than the window allows for longer than a burst.
     fn is_full(&self, now: Time) -> bool {
         self.is_limited(now) && now.since(self.limited_from) >= micros(2 * self.smoothed)
     }
@@ -192,7 +193,7 @@ impl DelayAware {
         now < self.yields_until || self.is_crowded(now)
     }
 
-    /// Which part of the redundancy that the path's losses ask for has room, 0 to 1.
+    /// The share of the redundancy required by the path's losses that fits, 0 to 1.
     pub(super) fn redundancy_share(&self) -> f32 {
         self.share.part()
     }
@@ -205,7 +206,7 @@ impl DelayAware {
         self.bottleneck.begin_burst(now);
     }
 
-    /// Redundancy may delay data by as much as nobody notices, and where no queue stands by as much as it saves on average:
+    /// Redundancy may delay data by an imperceptible time, and where no queue stands by as much as it saves on average:
     /// losses of a queue that overflows are no reason for more bytes.
     pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
         let (bytes, more) = (bytes as u32, more as u32);
@@ -236,8 +237,8 @@ impl DelayAware {
         self.rate.on_sent(now, in_flight_before == 0)
     }
 
-    /// A packet that is never acknowledged takes its share of the pacing rate, and so of the window: a sender that the
-    /// pacer holds back has more to send than the window allows.
+    /// A packet that is never acknowledged takes its share of the pacing rate, and thus of the window: a sender that
+    /// the pacer holds back has more to send than the window allows.
     pub(super) fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         self.pacer.on_sent(now, bytes.into(), self.pace());
         self.bottleneck.on_sent(now, bytes);
@@ -252,7 +253,7 @@ impl DelayAware {
         self.untracked[1] = self.untracked[1].saturating_add(bytes);
     }
 
-    /// About the bytes sent within the last round trip that will not be acknowledged.
+    /// Approximate bytes sent within the last round trip that will not be acknowledged.
     fn untracked_in_flight(&self, now: Time) -> u32 {
         match now.since(self.untracked_from) {
             age if age < micros(self.smoothed) => self.untracked[0].max(self.untracked[1]),
@@ -271,8 +272,8 @@ impl DelayAware {
         self.pacer.next_send(now, bytes.into(), pace)
     }
 
-    /// Bytes per second that the path takes: a window each round trip, and of a path that is used up little more than it delivers.
-    /// The moments in which the window is small, to measure the path without a queue, do not show.
+    /// Bytes per second that the path carries: a window each round trip, and on a full path little more than it
+    /// delivers. The moments in which the window is small, to measure the path without a queue, are excluded.
     pub(super) fn send_rate(&self) -> u64 {
         let window = match self.phase {
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
@@ -421,8 +422,8 @@ impl DelayAware {
         self.losses.begin(now);
     }
 
-    /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows which
-    /// share a queue come to share the rate.
+    /// The queueing delay to keep, in microseconds, for a flow of this rate: less for a faster one, so that flows that
+    /// share a queue converge to the same rate.
     fn target(&self, rate: u64) -> u32 {
         self.own_target(rate) + self.noise()
     }
@@ -440,7 +441,8 @@ impl DelayAware {
         (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
     }
 
-    /// Whether a queue begins to stand, beyond jitter: the path is far from full, but what makes the queue grow is too much.
+    /// Whether a queue begins to stand, beyond jitter: the path is far from full, but traffic that makes the queue grow
+    /// is too much.
     fn shows_queue(&self) -> bool {
         let (full, noise) = (self.full_delay(), self.noise());
         self.queue.delay() > noise + full.saturating_sub(noise) / 4
@@ -454,7 +456,8 @@ impl DelayAware {
         shared + if self.queue.is_measured() { self.queue.base() / 64 } else { 0 }
     }
 
-    /// How far the path itself makes round-trip times jump. Packets of our own in turn make them jump by their length.
+    /// The variation of round-trip times that the path itself causes. Our own packets also make them vary, by their
+    /// length.
     fn noise(&self) -> u32 {
         let own = (2 * self.datagram_us(self.path_rate())).min(u64::from(NOISE_MAX_US)) as u32;
         self.queue.noise().max(self.calm.kept()).saturating_sub(own).max(self.residual).min(NOISE_MAX_US)
@@ -465,7 +468,7 @@ impl DelayAware {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
 
-    /// Whether a queue stands. Jitter alone is no standing queue: jitter comes and goes within a round trip.
+    /// Whether a queue stands. Jitter alone is not a standing queue: it changes within a round trip.
     fn has_queue(&self) -> bool {
         self.queue.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
     }
@@ -506,9 +509,8 @@ impl DelayAware {
         }
     }
 
-    /// Traffic that yields to a queue drains it, and would return at once. So it stays away for a while, in which
-    /// others that share the queue or send in the other direction find room; longer each time that it fills the path
-    /// again.
+    /// Traffic that yields to a queue drains it, and would return at once. It therefore pauses, so that flows that
+    /// share the queue or send in the other direction get capacity; longer each time that it fills the path again.
     fn watch_crowd(&mut self, now: Time) {
         let passed = now.since(core::mem::replace(&mut self.crowded_at, now));
         let enough = micros(CROWDED_ROUND_TRIPS * self.smoothed).max(CROWDED_MIN);
@@ -555,12 +557,12 @@ impl DelayAware {
     }
 }
 
-/// A round-trip time in microseconds with which sums cannot overflow, whatever the peer does.
+/// A round-trip time in microseconds for which sums cannot overflow, whatever the peer does.
 fn in_range(rtt: Duration) -> u32 {
     rtt.as_micros().clamp(1, RTT_MAX_US.into()) as u32
 }
 
-/// Bytes per second of so many in each round trip, in microseconds.
+/// Bytes per second for this many bytes in each round trip, in microseconds.
 fn per_second(bytes: u32, rtt: u32) -> u64 {
     u64::from(bytes) * 1_000_000 / u64::from(rtt.max(1))
 }

@@ -1,8 +1,8 @@
-//! How much is lost at present, and how much usually is on this path.
+//! The current loss, and the usual loss of this path.
 
 use crate::time::Time;
 
-/// Loss of the present stretch of packets, and the usual one. Both in parts of 65,536.
+/// Loss of the current stretch of packets, and the usual one, both in parts of 65,536.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Losses {
     acked: u32,
@@ -11,21 +11,21 @@ pub(super) struct Losses {
     usual: u16,
     /// The longest recent queueing delay.
     longest: u32,
-    /// Recent losses and acknowledged datagrams, halved now and then: while the queueing delay was near its longest,
-    /// and otherwise.
+    /// Recent losses and acknowledged datagrams, halved from time to time: while the queueing delay was near its
+    /// longest, and otherwise.
     at_longest: [u16; 2],
     otherwise: [u16; 2],
     counted_at: Time,
 }
 
-/// A stretch holds at least so many datagrams, or chance alone would make a high loss.
+/// Minimum number of datagrams of a stretch, so that chance alone makes no high loss.
 const DATAGRAMS_MIN: u32 = 48;
 /// Losses at the longest queue before they count as a sign of an overflow.
 const OVERFLOWS_MIN: u64 = 5;
 const ONE: u64 = 65_536;
 /// 5%: the loss of radio paths.
 const USUAL_INITIAL: u16 = 3_277;
-/// 10%: more than this is not taken for granted, however long it lasts.
+/// 10%: more than this is never considered usual, however long it lasts.
 const USUAL_MAX: u64 = 6_554;
 
 impl Losses {
@@ -82,7 +82,7 @@ impl Losses {
         wait_us > self.longest / 2
     }
 
-    /// The counts for packets that waited so long.
+    /// The counts for packets that waited this long.
     fn side(&mut self, wait_us: u32) -> &mut [u16; 2] {
         self.longest = self.longest.max(wait_us);
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
@@ -113,7 +113,7 @@ impl Losses {
         self.acked = self.acked.saturating_add(bytes);
     }
 
-    /// Whether more is lost than twice the usual and so many per cent.
+    /// Whether more is lost than twice the usual loss plus this percentage.
     pub(super) fn is_excessive(&self, datagram: u32, percent: u32) -> bool {
         self.present(DATAGRAMS_MIN * datagram) > 2 * u64::from(self.usual) + ONE * u64::from(percent) / 100
     }
@@ -123,7 +123,7 @@ impl Losses {
         (self.acked, self.lost, self.from) = (0, 0, now);
     }
 
-    /// Loss of this stretch, as if it held so many bytes at least.
+    /// Loss of this stretch, as if it had at least this many bytes.
     fn present(&self, bytes_min: u32) -> u64 {
         u64::from(self.lost) * ONE / u64::from(self.acked.saturating_add(self.lost).max(bytes_min).max(1))
     }

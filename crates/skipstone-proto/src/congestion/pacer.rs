@@ -4,7 +4,7 @@
 
 use crate::time::Time;
 
-/// Spaces datagrams at a rate that the caller names with each call.
+/// Spaces datagrams at a rate that the caller passes with each call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pacer {
     /// When everything sent so far would have left at the pacing rate, in nanoseconds.
@@ -22,13 +22,13 @@ const NANOS_PER_MICRO: u64 = 1_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 impl Pacer {
-    /// So many bytes leave now.
+    /// This many bytes leave now.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, pace: Pace) {
         self.paid_at = self.paid_at.max(nanos(now)).saturating_add(span(bytes, pace.rate));
     }
 
-    /// The time when so many bytes may be sent; `now` or earlier if at once. A datagram longer than the burst waits
-    /// until the debt is paid, not for ever.
+    /// The time when this many bytes may be sent; `now` or earlier if at once. A datagram longer than the burst waits
+    /// until the debt is paid, not forever.
     pub(super) fn next_send(&self, now: Time, bytes: u64, pace: Pace) -> Time {
         let credit = span(pace.burst.saturating_sub(bytes), pace.rate);
         let from = self.paid_at.saturating_sub(credit);
@@ -40,7 +40,7 @@ fn nanos(time: Time) -> u64 {
     time.as_micros().saturating_mul(NANOS_PER_MICRO)
 }
 
-/// How long so many bytes take at a rate.
+/// How long this many bytes take at a rate.
 fn span(bytes: u64, rate: u64) -> u64 {
     bytes.saturating_mul(NANOS_PER_SECOND) / rate.max(1)
 }

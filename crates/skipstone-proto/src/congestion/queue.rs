@@ -12,14 +12,14 @@ pub(super) struct QueueDelay {
     low: [u32; 2],
     high: [u32; 2],
     short_from: Time,
-    /// Least of some round trips, and of those before.
+    /// Least of several round trips, and of those before.
     settled: [u32; 2],
     settled_from: Time,
     /// Least since the queue was drained last, and when.
     dip: u32,
     dip_at: Time,
     latest: u32,
-    /// How far the samples of a short window are apart, smoothed.
+    /// Spread of the samples of a short window, smoothed.
     noise: u32,
     zigzag: Zigzag,
 }
@@ -116,7 +116,7 @@ impl QueueDelay {
         self.dip_at
     }
 
-    /// Begins to look for the next dip.
+    /// Starts the search for the next dip.
     pub(super) fn begin_dip(&mut self) {
         self.dip = u32::MAX;
     }
@@ -136,12 +136,12 @@ impl QueueDelay {
         self.low[0].min(self.low[1])
     }
 
-    /// How long the queue stands.
+    /// Delay of the standing queue.
     pub(super) fn delay(&self) -> u32 {
         self.standing().saturating_sub(self.base())
     }
 
-    /// How long the queue stands that has not gone away for some round trips.
+    /// Delay of the queue that has not drained for several round trips.
     pub(super) fn settled_delay(&self) -> u32 {
         self.settled[0].min(self.settled[1]).saturating_sub(self.base())
     }
@@ -156,7 +156,7 @@ impl QueueDelay {
         self.high[0].max(self.high[1]).saturating_sub(self.base())
     }
 
-    /// How far round-trip times are apart that follow each other.
+    /// Difference of consecutive round-trip times.
     pub(super) fn noise(&self) -> u32 {
         self.noise.max(2 * self.zigzag.smoothed)
     }

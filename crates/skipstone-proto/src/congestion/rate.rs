@@ -21,7 +21,7 @@ pub(super) struct DeliveryRate {
 /// A packet train: packets sent together, whose acknowledgements show by their spacing the rate of the bottleneck.
 #[derive(Clone, Copy, Debug)]
 struct Train {
-    /// When they left, in wrapping microseconds.
+    /// Their sending time, in wrapping microseconds.
     sent_at: u32,
     /// When the first and the last so far were acknowledged.
     first_at: u32,
@@ -36,7 +36,7 @@ struct Train {
 const TOGETHER_US: u32 = 50;
 /// Packets that one acknowledgement covers may have arrived over this long.
 const HELD_TOGETHER_US: u32 = 2_000;
-/// The first datagram of a train does not count, about.
+/// Approximate length of a train's first datagram, which does not count.
 const DATAGRAM_BYTES: u32 = 1_500;
 /// Bytes after the first of a train that is long enough for an estimate.
 const TRAIN_BYTES_MIN: u32 = 2_000;
@@ -53,7 +53,7 @@ impl DeliveryRate {
         }
     }
 
-    /// The stamp of a packet that is sent now. After a pause the measurement begins anew.
+    /// The stamp of a packet that is sent now. After a pause the measurement starts again.
     pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) -> DeliveryStamp {
         if is_first_in_flight {
             self.delivered_at = micros(now);

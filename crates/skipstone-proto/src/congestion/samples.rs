@@ -23,10 +23,10 @@ pub struct AckSample {
     pub bytes_in_flight: u32,
 }
 
-/// Packets that were declared lost, or that arrived only because a repair packet brought them back.
+/// Packets that were declared lost, or that were recovered from a repair packet.
 #[derive(Clone, Copy, Debug)]
 pub struct LossSample {
-    /// Their bytes; of packets lost in a row, those of the first few.
+    /// Their bytes; of consecutive losses, those of the first few.
     pub bytes: u32,
     /// When the latest-sent of them left.
     pub sent_at: Time,

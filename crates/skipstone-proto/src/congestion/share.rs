@@ -1,36 +1,36 @@
-//! How much redundancy has room on a path that was full: a part that is halved while a queue stands and grows slowly
-//! otherwise, as the window of a flow does (additive increase, multiplicative decrease), so that it settles at what the
-//! load leaves free.
+//! The share of redundancy on a path that was full: it is halved while a queue stands and grows slowly otherwise, like
+//! the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
+//! free.
 
 use crate::time::{Duration, Time};
 
-/// The part of the redundancy that the path's losses ask for.
+/// The share of the redundancy required by the path's losses.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RedundancyShare {
     part: f32,
-    /// Until then the path is full.
+    /// Time until which the path is full.
     full_until: Time,
-    /// When it grew last.
+    /// Time of its last growth.
     grown_at: Time,
-    /// From nothing to all of it, in seconds.
+    /// Time from zero to the whole, in seconds.
     growth: f32,
-    /// The part that a new path is trusted with, whether a queue was seen meanwhile, and the end of the present round trip.
+    /// The share allowed on a new path, whether a queue was seen meanwhile, and the end of the current round trip.
     trusted: f32,
     had_queue: bool,
     round_until: Time,
-    /// Until then the path is new.
+    /// Time until which the path is new.
     new_until: Time,
-    /// The carrier has a controller of its own, which makes queues that are not ours.
+    /// The carrier has a controller of its own, which makes queues that this side does not cause.
     is_carried: bool,
 }
 
-/// The first time from nothing to all of it, in seconds. Doubled each time that the path fills before that, up to the
-/// last.
+/// The initial time from zero to the whole, in seconds. It is doubled each time that the path fills before that, up to
+/// the last value.
 const GROWTH_MIN: f32 = 20.0;
 const GROWTH_MAX: f32 = 300.0;
-/// The part that a path is trusted with once a round-trip time was measured, and at the least.
+/// The share of a path once a round-trip time was measured, which is also the minimum.
 const TRUSTED_MIN: f32 = 0.125;
-/// For how long a path is new where queues are not ours: about as long as its losses are a guess.
+/// Time for which a path is new where this side does not cause the queues: about as long as its losses are a guess.
 const NEW: Duration = Duration::from_secs(3);
 
 impl Default for RedundancyShare {
@@ -50,12 +50,12 @@ impl Default for RedundancyShare {
 }
 
 impl RedundancyShare {
-    /// Queues come from the carrier's own controller: once the path is no longer new, they take nothing back.
+    /// Queues come from the carrier's own controller: once the path is no longer new, they do not reduce the share.
     pub(super) fn set_carried(&mut self) {
         self.is_carried = true;
     }
 
-    /// The path is full, and taken to stay so until then.
+    /// The path is full, and assumed to stay so until then.
     pub(super) fn on_full(&mut self, now: Time, until: Time) {
         if now >= self.full_until {
             self.growth = if self.is_growing() { (self.growth * 2.0).min(GROWTH_MAX) } else { GROWTH_MIN };
@@ -74,8 +74,8 @@ impl RedundancyShare {
 
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
     /// where a queue shows: on a slow path with a long round trip all of it at once would make a queue of seconds
-    /// before the first answer can say so. After a queue it comes back slowly. A path of short round trips is trusted with
-    /// all of it before a queue can show, so this never ends.
+    /// before the first answer can say so. After a queue it returns slowly. On a path of short round trips the whole
+    /// share is reached before a queue can show, so this never ends.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
         self.new_until = self.new_until.min(now + NEW);
         let is_settled = self.is_carried && now >= self.new_until && self.trusted >= 1.0;
@@ -97,7 +97,7 @@ impl RedundancyShare {
         self.part.min(self.trusted)
     }
 
-    /// Whether not all of it is back.
+    /// Whether the share is not whole again.
     pub(super) fn is_growing(&self) -> bool {
         self.part < 1.0
     }

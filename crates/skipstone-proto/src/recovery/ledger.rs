@@ -63,7 +63,8 @@ const PACKETS_PER_TRIM: u64 = 1_024;
 /// A carrier that retransmits needs 9/8 of a round trip to detect a loss, and another one-way delay: twice that, if the
 /// retransmission is lost, too.
 const REPAIR_ROUND_TRIPS: u32 = 4;
-/// QUIC's receivers acknowledge within this time by default, which is part of a probe timeout (RFC 9002, section 6.2.1).
+/// QUIC's receivers acknowledge within this time by default, which is part of a probe timeout (RFC 9002, section
+/// 6.2.1).
 const REPAIR_DELAY: Duration = Duration::from_millis(25);
 /// Maximum number of packets in flight, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md
 /// 4.1), not even in one that 2,000 packets have overtaken.

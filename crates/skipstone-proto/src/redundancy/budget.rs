@@ -1,6 +1,6 @@
 //! The budget of redundancy: a share of the bytes that it protects.
 
-/// Earns with each source packet and pays for each repair and copy. Never overdrawn.
+/// Grows with each source packet and is charged for each repair and copy. It is never overdrawn.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
     percent: u32,
@@ -8,31 +8,31 @@ pub struct Budget {
     credit: u64,
 }
 
-/// Bytes of budget that may accumulate: a burst of repairs after a long quiet time has no use.
+/// Bytes of budget that may accumulate: a burst of repairs after a long quiet time is useless.
 const SAVED_MAX: u64 = 64 * 1_024;
 
 impl Budget {
-    /// A budget of so many percent of the source packets' bytes.
+    /// A budget of this percentage of the source packets' bytes.
     pub fn new(percent: u16) -> Self {
         Budget { percent: percent.into(), credit: 0 }
     }
 
-    /// A source packet of so many bytes left.
+    /// A source packet of this many bytes left.
     pub fn earn(&mut self, bytes: u64) {
         self.credit = (self.credit + bytes * u64::from(self.percent)).min(SAVED_MAX * 100);
     }
 
-    /// How many bytes can be paid.
+    /// Number of bytes that the budget allows.
     pub fn affordable(&self) -> u64 {
         self.credit / 100
     }
 
-    /// Whether so many bytes can be paid.
+    /// Whether the budget allows this many bytes.
     pub fn allows(&self, bytes: u64) -> bool {
         self.credit >= bytes * 100
     }
 
-    /// Pays for so many bytes, if they can be paid.
+    /// Charges this many bytes, if the budget allows them.
     pub fn spend(&mut self, bytes: u64) -> bool {
         let allows = self.allows(bytes);
         if allows {

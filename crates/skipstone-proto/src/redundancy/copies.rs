@@ -1,4 +1,4 @@
-//! Copies of retransmissions: the same content goes out several times, spaced, so that one more loss does not delay it
+//! Copies of retransmissions: the same content is sent several times, spaced, so that another loss does not delay it
 //! again.
 
 use crate::time::{Duration, Time};
@@ -8,22 +8,22 @@ use std::collections::VecDeque;
 #[derive(Debug, Default)]
 pub struct CopySchedule(VecDeque<ScheduledCopy>);
 
-/// A copy of a packet's content that is to follow.
+/// A copy of a packet's content that will follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScheduledCopy {
-    /// When.
+    /// Time of the copy.
     pub due: Time,
-    /// The packet whose content it is.
+    /// The packet whose content is copied.
     pub packet: u64,
-    /// How many more shall follow it.
+    /// Number of further copies after it.
     pub remaining: u8,
 }
 
-/// Copies that wait, at most; content beyond this limit is sent once, like any other.
+/// Maximum number of waiting copies; content beyond this limit is sent once, like any other.
 const COPIES_MAX: usize = 256;
 
 impl CopySchedule {
-    /// Notes that a packet's content is to be sent `count` times more, the first after `spacing`.
+    /// Schedules `count` copies of a packet's content, the first after `spacing`.
     pub fn push(&mut self, now: Time, spacing: Duration, packet: u64, count: u8) {
         if count > 0 && self.0.len() < COPIES_MAX {
             let due = self.0.back().map_or(Time::ZERO, |last| last.due).max(now + spacing);
@@ -31,7 +31,7 @@ impl CopySchedule {
         }
     }
 
-    /// When the next is due.
+    /// Time at which the next is due.
     pub fn due(&self) -> Time {
         self.0.front().map_or(Time::NEVER, |copy| copy.due)
     }
@@ -41,7 +41,7 @@ impl CopySchedule {
         self.0.pop_front_if(|copy| copy.due <= now)
     }
 
-    /// No copies any more: the peer is silent.
+    /// Drops all copies: the peer is silent.
     pub fn clear(&mut self) {
         self.0.clear();
     }

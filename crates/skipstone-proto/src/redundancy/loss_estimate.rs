@@ -1,5 +1,5 @@
-//! Estimate of a path's losses from acknowledgements: how often losses begin, the share of lost packets, and how many
-//! are lost in a row.
+//! Estimate of a path's losses from acknowledgements: how often losses begin, the share of lost packets, and the number
+//! of consecutive losses.
 
 use crate::time::{Duration, Time};
 
@@ -12,9 +12,9 @@ pub struct LossEstimate {
     lost: f32,
     /// Runs of lost packets: loss events.
     events: f32,
-    /// How many packets were lost in a row last, up to now.
+    /// Length of the last run of lost packets, up to now.
     run: u32,
-    /// When the first packet left, and the last tick began.
+    /// Time of the first packet, and of the last tick's beginning.
     first_at: Time,
     tick_at: Time,
     /// The weight that the initial guess still has.
@@ -28,8 +28,8 @@ pub struct LossEstimate {
 const TICK: Duration = Duration::from_micros(500);
 /// The weight that an observation keeps from tick to tick.
 const KEPT: f32 = 1.0 - 1.0 / 1_000.0;
-/// The initial guess: 1% of so many packets, one at a time. The guess fades within this time, whatever was sent by
-/// then.
+/// The initial guess: 1% of this many packets, one at a time. The guess fades within this time, regardless of what was
+/// sent.
 const GUESS_PACKETS: f32 = 300.0;
 const GUESS_LOST: f32 = 3.0;
 const GUESS_SPAN: Duration = Duration::from_secs(3);
@@ -83,7 +83,7 @@ impl LossEstimate {
         self.guess = 1.0 - (at.since(self.first_at).as_secs_f32() / GUESS_SPAN.as_secs_f32()).min(1.0);
     }
 
-    /// Share of the packets lost that were seen, 0 to 1: without the guess, and 0 before the first.
+    /// Observed share of packets lost, 0 to 1: without the guess, and 0 before the first packet.
     pub fn observed(&self) -> f32 {
         if self.packets > 0.0 { self.lost / self.packets } else { 0.0 }
     }
@@ -93,7 +93,7 @@ impl LossEstimate {
         self.per_packet(self.lost)
     }
 
-    /// Losses that begin, for each packet, 0 to 1.
+    /// Loss events per packet, 0 to 1.
     pub fn event_rate(&self) -> f32 {
         self.per_packet(self.events)
     }
@@ -102,13 +102,13 @@ impl LossEstimate {
         (count + GUESS_LOST * self.guess) / (self.packets + GUESS_PACKETS * self.guess).max(1.0)
     }
 
-    /// Mean number of packets lost in a row, at least 1.
+    /// Mean number of consecutive lost packets, at least 1.
     pub fn burst_length(&self) -> f32 {
         let guess = GUESS_LOST * self.guess;
         if self.events > 0.0 { ((self.lost + guess) / (self.events + guess)).max(1.0) } else { 1.0 }
     }
 
-    /// How many packets have arrived since one was lost, if ever one was.
+    /// Number of packets that arrived since the last loss, if there was one.
     pub fn clean_since_loss(&self) -> Option<u32> {
         self.has_lost.then_some(self.clean)
     }

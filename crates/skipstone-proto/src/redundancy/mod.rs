@@ -1,4 +1,4 @@
-//! Everything that lets a lost message arrive after all. There are five ways:
+//! The ways in which a lost message still arrives. There are five:
 //!
 //! | way | trigger | delay | cost | redundancy mode |
 //! |---|---|---|---|---|
@@ -8,19 +8,20 @@
 //! | repeat | the next packets of the channel's class leave | one tick | messages of earlier packets in front of new ones, from the budget | `Repeat` |
 //! | repair | a burst (`Adaptive`) or a block (`Fixed`) has left | none, or a tenth of the RTT where losses come in bursts | packets as long as the longest that they cover, from the budget | `Adaptive`, `Fixed` |
 //!
-//! On a reliable carrier none of them happens. Where each is decided, and where it is done:
+//! On a reliable carrier none of them is used. The code that decides and executes each of them:
 //!
-//! - **Retransmission**: `recovery::ledger` finds the loss (`ledger/loss.rs`), the channel
-//!   queues the messages again (`channel/outgoing/fate.rs`).
+//! - **Retransmission**: `recovery::ledger` detects the loss (`ledger/loss.rs`), the channel queues the messages again
+//!   (`channel/outgoing/fate.rs`).
 //! - **Probe**: the same, from `recovery/ledger/probe.rs`.
-//! - **Copy**: `connection/redundancy/copies.rs` decides how many; [`copies`] holds their times.
+//! - **Copy**: `connection/redundancy/copies.rs` decides their number; [`copies`] holds their times.
 //! - **Repeat**: `connection/redundancy/repeats.rs`.
-//! - **Repair**: [`policy`] cuts bursts and says how many repairs follow, [`fec`] is the erasure code;
-//!   `connection/redundancy/class.rs` and `repairs.rs` send them, `recovered.rs` takes what they recover.
+//! - **Repair**: [`policy`] divides bursts into packets and decides the number of repairs, [`fec`] is the erasure code;
+//!   `connection/redundancy/class.rs` and `repairs.rs` send them, `recovered.rs` handles the recovered packets.
 //!
-//! [`budget`] bounds what the last three may cost, [`loss_estimate`] says how much a path loses. This folder holds the
-//! mechanisms, which know no connection; `connection/redundancy` joins them to packets, since each needs the path, the
-//! channels and the ledger at once. The modes are settings: [`wire::redundancy`](crate::wire::redundancy).
+//! [`budget`] bounds the cost of the last three, [`loss_estimate`] measures the path's losses. This folder has the
+//! mechanisms, which are independent of a connection; `connection/redundancy` joins them to packets, since each needs
+//! the path, the channels and the ledger at once. The modes are settings:
+//! [`wire::redundancy`](crate::wire::redundancy).
 
 pub mod budget;
 pub mod copies;

@@ -1,7 +1,8 @@
-//! How much redundancy a path needs: into how many packets a burst is cut, and how many repairs follow it.
+//! The redundancy that a path needs: the number of packets into which a burst is divided, and the number of repairs
+//! after it.
 //!
-//! A repair costs as much as the longest packet that it covers, so the more packets a burst is cut into the cheaper its
-//! repairs are, and the more headers it pays. With equal packets the least is at `sqrt(r D / o)` of them, for `r`
+//! A repair costs as much as the longest packet that it covers. The more packets a burst is divided into, the cheaper
+//! are its repairs, and the more headers it has. With equal packets the least is at `sqrt(r D / o)` of them, for `r`
 //! repairs and `D` bytes of messages with `o` bytes of headers each; whole messages make packets unequal, which is
 //! counted here.
 
@@ -27,7 +28,7 @@ pub struct Burst {
     pub packet_overhead: usize,
     /// Bytes of messages that a packet holds.
     pub packet_bytes_max: usize,
-    /// Each packet counts, not its bytes alone: the burst is not cut for the sake of its repairs.
+    /// Each packet is costly, regardless of its bytes: the burst is not divided further for its repairs.
     pub is_kept_whole: bool,
 }
 
@@ -35,18 +36,18 @@ pub struct Burst {
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
     is_active: bool,
-    /// Parts of a repair that earlier bursts had too few.
+    /// Fraction of a repair that earlier bursts lacked.
     owed: f32,
 }
 
 /// Redundancy begins above this share of packets lost, and ends below half of it.
 const LOSS_MIN: f32 = 0.001;
-/// The share of packets, of those in one direction, that may miss their tick for want of a repair.
+/// The share of packets in one direction that may miss their tick for lack of a repair.
 const UNRECOVERED_MAX: f32 = 4e-5;
-/// Packets into which a burst is cut for the sake of repairs. More would be cheaper in bytes, but a packet costs its
-/// peers and the air between them more than its bytes.
+/// Maximum number of packets into which a burst is divided for its repairs. More would be cheaper in bytes, but a
+/// packet costs both peers, and a radio link, more than its bytes.
 const PACKETS_MAX: usize = 6;
-/// Repairs for each five packets, at most, beyond the first repair.
+/// Maximum number of repairs for each five packets, beyond the first repair.
 const REPAIRS_PER_FIVE: usize = 2;
 
 impl Default for Policy {
@@ -61,7 +62,7 @@ impl Policy {
         self.is_active
     }
 
-    /// Looks at the path's losses anew.
+    /// Updates the decision by the path's losses.
     pub fn update(&mut self, losses: &LossEstimate) {
         self.is_active = losses.event_rate() > if self.is_active { LOSS_MIN / 2.0 } else { LOSS_MIN };
     }
@@ -102,7 +103,7 @@ impl Burst {
         self.bytes + plan.packets * self.packet_overhead + plan.repairs * (longest + self.packet_overhead)
     }
 
-    /// As few packets as hold it, and no repairs.
+    /// The minimum number of packets, without repairs.
     pub fn unprotected(&self) -> BurstPlan {
         BurstPlan { packets: self.least(), repairs: 0 }
     }
@@ -111,7 +112,7 @@ impl Burst {
         self.bytes.div_ceil(self.packet_bytes_max.max(1)).max(1)
     }
 
-    /// Into how many packets to cut it, `least` of them or more, so that it is cheapest together with its repairs.
+    /// The number of packets, at least `least`, with which the burst and its repairs cost least.
     fn cheapest(&self, least: usize, repairs: usize) -> usize {
         if self.is_kept_whole {
             return least;

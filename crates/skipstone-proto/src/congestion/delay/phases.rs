@@ -13,9 +13,9 @@ const ROUNDS_BEFORE_LEAPING: u8 = 8;
 /// The part of a small window by which it moves in a round trip, and the round trips in one direction before such steps double.
 const FINE_STEPS: u32 = 16;
 const ROUNDS_OF_FINE_STEPS: u8 = 16;
-/// A queue that has stood for less is nobody's.
+/// A queue that has stood for less is not attributed to other flows.
 const PATIENCE_MIN_US: u64 = 200_000;
-/// The queue is drained for a moment each 10 s or so many round trips.
+/// The queue is drained for a moment each 10 s or this many round trips.
 const DRAIN_SECONDS: u64 = 10;
 const DRAIN_ROUND_TRIPS: u32 = 32;
 
@@ -34,9 +34,9 @@ impl DelayAware {
     }
 
     /// The growth of the window a round trip after `amount`: twice as much, as in slow start, while well below the rate
-    /// that the spacing of acknowledgements promises, and four times as much (SUSS: Arghavani et al., SIGCOMM 2024) while
-    /// that stays well below it, too; otherwise at most the amount that the queue can take until the acknowledgement
-    /// comes.
+    /// that the spacing of acknowledgements promises, and four times as much (SUSS: Arghavani et al., SIGCOMM 2024)
+    /// while that stays well below it, too; otherwise at most the amount that the queue can hold until the
+    /// acknowledgement arrives.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
         let (window, promised) = (u64::from(self.window), self.promised_window());
         // After an outage or a loss that counted, what trains promise may be of before.
@@ -146,8 +146,8 @@ impl DelayAware {
         }
     }
 
-    /// How long a queue has to stand though we yield before others hold it. Several of our kind at their least windows keep it
-    /// hardly longer than a few would, so a small excess convinces later.
+    /// How long a queue has to stand although we yield before it is attributed to other flows. Several flows of our
+    /// kind at their least windows keep it hardly longer than a few would, so a small excess takes longer.
     fn patience(&self) -> Duration {
         let foreign = self.foreign_delay();
         let excess = self.queue.delay().saturating_sub(foreign).max(1);
@@ -219,7 +219,7 @@ impl DelayAware {
         self.grow_from(now, self.standing_window);
     }
 
-    /// Grows as CUBIC does, from the present window towards the plateau.
+    /// Grows as CUBIC does, from the current window towards the plateau.
     pub(super) fn grow_from(&mut self, now: Time, plateau: u32) {
         let flows = self.aggressiveness.flows();
         self.phase = Phase::Competing(Cubic::new(now, self.window, plateau, self.datagram.into(), flows));

@@ -7,22 +7,22 @@ use crate::redundancy::policy::{Burst, BurstPlan};
 use crate::time::{Duration, Time};
 use crate::wire::redundancy::RedundancyMode;
 
-/// Repairs and copies are a part of the round-trip time apart, and not more than this.
+/// Maximum spacing of repairs and copies, which is a fraction of the round-trip time.
 const SPACING_MAX: Duration = Duration::from_millis(5);
 const SPACING_MIN: Duration = Duration::from_millis(1);
-/// Losses in a row, on average, from which on the second repair of a burst keeps away from the first.
+/// Mean number of consecutive losses from which the second repair of a burst is spaced from the first.
 const BURSTY: f32 = 1.3;
 const REPAIRS_PER_RTT: u32 = 10;
 /// Two round trips of this and the time to notice are less than a tick of 60 in a second.
 const SHORT_PATH: Duration = Duration::from_millis(4);
 
 impl Connection {
-    /// A part of the round-trip time, by which copies, or repairs of one burst, are apart.
+    /// The spacing of copies, or of repairs of one burst: a fraction of the round-trip time.
     pub(super) fn spacing(&self, per_rtt: u32) -> Duration {
         (self.path.rtt.smoothed() / per_rtt).clamp(SPACING_MIN, SPACING_MAX)
     }
 
-    /// How long a packet may wait for a repair that keeps its distance.
+    /// How long a packet may wait for a spaced repair.
     pub(in crate::connection) fn repair_grace(&self) -> Duration {
         let is_repairing = self.redundancy.classes.iter().any(Class::is_repairing);
         if self.is_bursty() && is_repairing { self.spacing(REPAIRS_PER_RTT) } else { Duration::ZERO }
@@ -89,7 +89,7 @@ impl Connection {
         if plan.repairs == 0 || plan.packets <= 1 { usize::MAX } else { bytes.div_ceil(plan.packets) }
     }
 
-    /// Whether more packets follow of the burst that the next packet belongs to.
+    /// Whether the burst of the next packet has more packets.
     pub(in crate::connection) fn is_in_burst(&self) -> bool {
         let burst = self.channels.next_class().and_then(|class| self.redundancy.class(class).burst);
         burst.is_some_and(|plan| plan.repairs > 0)

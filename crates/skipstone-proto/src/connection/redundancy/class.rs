@@ -1,4 +1,4 @@
-//! The means against loss of one class of channels.
+//! The protection against loss of one class of channels.
 
 use super::repairs::Repairs;
 use super::repeats::Repeats;
@@ -13,11 +13,11 @@ pub(super) struct Class {
     pub(super) mode: RedundancyMode,
     pub(super) policy: Policy,
     pub(super) encoder: Option<Box<Encoder>>,
-    /// The burst that is being written.
+    /// The current burst.
     pub(super) burst: Option<BurstPlan>,
     pub(super) repairs: Repairs,
     pub(super) repeats: Option<Box<Repeats>>,
-    /// The part of a burst that may be protected, from bursts that were not.
+    /// The fraction of a burst that may be protected, accumulated from bursts that were not.
     share_owed: f32,
 }
 
@@ -43,12 +43,12 @@ impl Class {
         matches!(self.mode, RedundancyMode::Fixed { .. })
     }
 
-    /// Whether retransmissions go out in packets of their own, and get copies.
+    /// Whether retransmissions leave in packets of their own, and get copies.
     pub(super) fn sends_copies(&self) -> bool {
         self.mode != RedundancyMode::Off
     }
 
-    /// Whether repairs leave as a rule.
+    /// Whether repairs are in use.
     pub(super) fn is_repairing(&self) -> bool {
         self.mode == RedundancyMode::Adaptive && self.encoder.is_some()
     }
@@ -63,8 +63,8 @@ impl Class {
         self.policy.is_active()
     }
 
-    /// On a path that is full, repairs would only take the place of what they repair: a share of the bursts gets them, and
-    /// only those beside which they have room.
+    /// On a full path, repairs would only displace the packets that they repair: a share of the bursts gets them, and
+    /// only bursts in addition to which they fit.
     pub(super) fn begin_burst(
         &mut self,
         losses: &LossEstimate,

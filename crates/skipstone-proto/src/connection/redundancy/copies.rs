@@ -1,4 +1,4 @@
-//! Copies of retransmissions: how many, how far apart; and the age of the content that waits to be retransmitted.
+//! Copies of retransmissions: their number and spacing, and the age of the content that waits to be retransmitted.
 
 use super::Redundant;
 use super::retransmission::{CopyCount, Retransmission};
@@ -10,13 +10,13 @@ use crate::time::Time;
 const COPIES_PER_RTT: u32 = 5;
 /// The share of retransmitted content that may be lost in all of its copies.
 const COPIES_LOST_MAX: f32 = 5e-5;
-/// Copies leave where at least this part of the redundancy has room.
+/// Copies leave where at least this share of the redundancy fits.
 const SHARE_FOR_COPIES: f32 = 0.5;
 const COPIES_MIN: u8 = 2;
 const COPIES_MAX: u8 = 5;
 
 impl Redundant {
-    /// Whether retransmissions of a class go out in packets of their own, and get copies.
+    /// Whether retransmissions of a class leave in packets of their own, and get copies.
     pub(in crate::connection) fn sends_copies(&self, class: ClassId) -> bool {
         self.class(class).sends_copies()
     }
@@ -36,8 +36,8 @@ impl Redundant {
 }
 
 impl Connection {
-    /// Number of times that retransmitted content of a class is sent, the first time included, so that hardly any
-    /// content is lost every time.
+    /// Number of transmissions of retransmitted content of a class, including the first, so that almost no content is
+    /// lost every time.
     fn copy_count(&self, class: ClassId) -> u8 {
         let class = self.redundancy.class(class);
         if !class.sends_copies() {
@@ -53,7 +53,7 @@ impl Connection {
         independent.clamp(COPIES_MIN, COPIES_MAX).saturating_add(in_a_row).min(COPIES_MAX)
     }
 
-    /// Content of this class waits to be retransmitted that was to leave at `born`.
+    /// Content of this class that was due at `born` waits to be retransmitted.
     pub(in crate::connection) fn note_retransmission(&mut self, class: ClassId, born: Time, count: CopyCount) {
         if !self.redundancy.sends_copies(class) {
             return;

@@ -5,7 +5,7 @@ use crate::connection::{Connection, ConnectionState, Context};
 use crate::wire::repair::Repair;
 
 impl Connection {
-    /// The repair came in the packet with this number, and covers no packet below 0.
+    /// The repair arrived in the packet with this number, and covers no packet below 0.
     pub(in crate::connection) fn on_repair(&mut self, number: u64, repair: &Repair<'_>) {
         let Ok(covers) = repair.covers(number) else { return };
         let received = &self.receiving.received;
@@ -13,7 +13,7 @@ impl Connection {
         decoder.on_repair(repair.index, covers, repair.symbol, |number| !received.is_new(number));
     }
 
-    /// A packet came whose frames, without acknowledgements, a later repair may cover.
+    /// A packet arrived whose frames, without acknowledgements, a later repair may cover.
     pub(in crate::connection) fn keep_for_repairs(&mut self, number: u64, content: &[u8]) {
         if let Some(decoder) = &mut self.redundancy.decoder {
             decoder.on_source(number, content);
@@ -23,7 +23,7 @@ impl Connection {
         }
     }
 
-    /// Takes the packets that repairs recovered, as if they had come.
+    /// Handles the packets that repairs recovered, as if they had arrived.
     pub(in crate::connection) fn take_recovered(&mut self, cx: &mut Context<'_>) {
         while let Some(repaired) = self.redundancy.decoder.as_mut().and_then(|decoder| decoder.poll_recovered()) {
             let is_open = matches!(self.state, ConnectionState::Established | ConnectionState::Lingering);

@@ -10,7 +10,7 @@ pub(super) struct Repeats {
     /// Number of these packets, and so how often a message is repeated.
     times: u8,
     pub(super) records: VecDeque<Record>,
-    /// How many records each of the packets had.
+    /// Number of records of each of the packets.
     packets: VecDeque<usize>,
 }
 

@@ -1,22 +1,22 @@
-//! Content that waits to be retransmitted: since when, and how many copies are to follow it.
+//! Content that waits to be retransmitted: its age, and the number of copies to follow it.
 
 use crate::time::Time;
 
-/// Content that waits to be retransmitted, and is to be copied.
+/// Content that waits to be retransmitted and copied.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Retransmission {
     /// Time at which the content was first due to leave.
     pub(super) since: Time,
-    /// How many copies shall follow the next packet with such content.
+    /// Number of copies to follow the next packet with such content.
     pub(super) copies: u8,
 }
 
-/// How many copies shall follow a retransmission.
+/// Number of copies to follow a retransmission.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::connection) enum CopyCount {
-    /// As many as the path's losses and the channel's class ask for.
+    /// By the path's losses and the channel's class.
     ByLoss,
-    /// So many.
+    /// This number.
     Exactly(u8),
 }
 

@@ -58,7 +58,7 @@ impl Redundant {
         self.budget.earn(bytes as u64);
     }
 
-    /// Whether packets of this class hold messages of those before them.
+    /// Whether packets of this class repeat messages of earlier packets.
     pub(in crate::connection) fn repeats(&self, class: ClassId) -> bool {
         self.class(class).repeats.is_some()
     }
@@ -73,8 +73,8 @@ impl Redundant {
         self.classes.iter().any(|class| class.repairs.are_due(now))
     }
 
-    /// Whether new messages of a class wait for the repairs that are due: those of other classes are few and were to
-    /// leave before; of its own, those of a block, because what follows belongs to another.
+    /// Whether new messages of a class wait for the repairs that are due: those of other classes are few and were due
+    /// before; of its own, those of a block, because the next messages belong to another block.
     pub(in crate::connection) fn repairs_come_first(&self, now: Time, next: ClassId) -> bool {
         let mut due = self.classes.iter().enumerate().filter(|(_, class)| class.repairs.are_due(now));
         due.any(|(id, class)| id != usize::from(next) || class.has_blocks())

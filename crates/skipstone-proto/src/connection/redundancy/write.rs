@@ -1,4 +1,4 @@
-//! Repairs and repeats on their way into a packet.
+//! Writing of repairs and repeats into a packet.
 
 use super::repeats::Repeats;
 use super::state::Redundant;
@@ -48,8 +48,8 @@ pub(in crate::connection) fn write_repair(
     false
 }
 
-/// Writes again the messages of a class's last packets that are not acknowledged, as far as new messages leave room and
-/// the budget allows. Returns the bytes written.
+/// Repeats the unacknowledged messages of a class's last packets, as far as new messages leave space and the budget
+/// allows. Returns the bytes written.
 pub(in crate::connection) fn write_repeats(
     redundancy: &mut Redundant,
     channels: &mut Channels,
@@ -78,7 +78,7 @@ pub(in crate::connection) fn write_repeats(
     bytes
 }
 
-/// The packet holds new messages since its ledger's part began, which the next ones are to repeat.
+/// The packet contains new messages since its ledger's part began, which the next packets repeat.
 #[inline]
 pub(in crate::connection) fn note_repeatable(
     redundancy: &mut Redundant,

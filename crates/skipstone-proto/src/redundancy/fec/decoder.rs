@@ -1,8 +1,8 @@
 //! The receiving side: the last packets, and the repairs that cover one that is missing.
 //!
-//! **Work.** A packet that no repair waits for is copied and no more. One that repairs wait for costs at most 64
-//! additions of symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each finds everything
-//! that it makes possible, at once. A REPAIR within a packet that was recovered is refused, so that none leads to
+//! **Work.** A packet for which no repair waits is only copied. One that repairs wait for costs at most 64 additions of
+//! symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each immediately recovers
+//! everything that it makes recoverable. A REPAIR within a packet that was recovered is refused, so that none leads to
 //! another.
 //!
 //! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much for reuse, however large datagrams are. Only
@@ -25,13 +25,13 @@ use store::Store;
 pub struct Decoder {
     store: Store,
     equations: Equations,
-    /// The newest packet that came or is covered.
+    /// The newest packet that arrived or is covered.
     newest: u64,
     scratch: Vec<u8>,
     repaired: VecDeque<RecoveredPacket>,
     /// Packets that were recovered are being taken.
     is_polled: bool,
-    /// Repairs that turned out to be wrong.
+    /// Number of repairs that turned out to be invalid.
     invalid_repairs: u64,
 }
 
@@ -45,7 +45,7 @@ pub struct RecoveredPacket {
 }
 
 impl Decoder {
-    /// A packet came with this content.
+    /// A packet arrived with this content.
     pub fn on_source(&mut self, number: u64, content: &[u8]) {
         if self.store.is_closed() {
             return;
@@ -96,19 +96,19 @@ impl Decoder {
         self.conclude(result);
     }
 
-    /// The next packet that was recovered. To be called until there is none, before anything else comes.
+    /// The next recovered packet. Call it until there is none, before any other input.
     pub fn poll_recovered(&mut self) -> Option<RecoveredPacket> {
         let repaired = self.repaired.pop_front();
         self.is_polled = repaired.is_some();
         repaired
     }
 
-    /// Repairs that turned out to be wrong since the last call.
+    /// Number of invalid repairs since the last call.
     pub fn take_invalid(&mut self) -> u64 {
         core::mem::take(&mut self.invalid_repairs)
     }
 
-    /// Whether nothing is kept, so that the decoder can be dropped: no repair came, or all were refused. After an
+    /// Whether nothing is kept, so that the decoder can be dropped: no repair arrived, or all were refused. After an
     /// accepted repair, the sender may rely on the packets sent since, even if it sends no other repair for long.
     pub fn is_idle(&self) -> bool {
         self.store.is_closed()

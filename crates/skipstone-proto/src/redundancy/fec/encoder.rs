@@ -6,7 +6,8 @@ use crate::wire::repair::{INDEX_MAX, encode_repair_header, repair_header_len};
 use core::ops::RangeInclusive;
 use std::collections::VecDeque;
 
-/// Keeps the packets from which repairs are made. Memory is reused: nothing is allocated once the window has its size.
+/// Keeps the packets from which repairs are computed. Memory is reused: nothing is allocated once the window has its
+/// size.
 #[derive(Debug, Default)]
 pub struct Encoder {
     sources: VecDeque<Source>,
@@ -26,11 +27,11 @@ struct Source {
     symbol: Vec<u8>,
 }
 
-/// Bursts that a repair covers, the present one included.
+/// Number of bursts that a repair covers, including the current one.
 const BURSTS: u32 = 3;
-/// Source packets that a repair covers, at most.
+/// Maximum number of source packets that a repair covers.
 const SOURCES_MAX: usize = 128;
-/// From the first to the last number that a repair covers, at most: coefficients repeat after 192.
+/// Maximum distance from the first to the last number that a repair covers: coefficients repeat after 192.
 pub(super) const SPAN_MAX: u64 = 180;
 
 impl Encoder {
@@ -136,9 +137,9 @@ impl Encoder {
     }
 }
 
-/// Bytes before the symbol, at most.
+/// Maximum bytes before the symbol.
 const HEADER_BYTES_MAX: usize = 20;
-/// Ranges that a repair covers, at most.
+/// Maximum number of ranges that a repair covers.
 const RANGES_MAX: usize = 8;
 /// Bytes by which a repair packet may be longer than the longest packet that it covers.
 pub const EXTRA_BYTES: usize = HEADER_BYTES_MAX + PREFIX_BYTES;
@@ -149,7 +150,7 @@ mod tests {
     use crate::rng::Rng;
     use crate::wire::frame::{Frame, Frames};
 
-    /// A product in GF(256), as it is taught: shift, add, reduce.
+    /// A product in GF(256) by the textbook method: shift, add, reduce.
     fn times(a: u8, b: u8) -> u8 {
         let mut product = 0_u16;
         for bit in 0..8 {
@@ -161,7 +162,7 @@ mod tests {
         product as u8
     }
 
-    /// WIRE.md section 4.4, word by word.
+    /// WIRE.md section 4.4, step by step.
     fn combination(index: u8, packets: &[(u64, Vec<u8>)]) -> Vec<u8> {
         let symbol = |(number, content): &(u64, Vec<u8>)| {
             let checksum = crc32fast::hash(&[&number.to_be_bytes()[..], content].concat());

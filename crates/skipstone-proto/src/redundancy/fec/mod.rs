@@ -5,7 +5,7 @@
 //! replace any `n` packets that they have in common. A symbol is a packet's content with its length and checksum in
 //! front; a recovered content that does not match its checksum is dropped. WIRE.md section 4.4.
 //!
-//! `encoder` makes repairs, `decoder` uses them.
+//! `encoder` computes repairs, `decoder` uses them.
 
 pub mod decoder;
 pub mod encoder;
