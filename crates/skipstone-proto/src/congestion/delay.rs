@@ -300,8 +300,8 @@ impl DelayAware {
         Pace { rate, burst: (BURST_DATAGRAMS * u64::from(self.datagram)).max(rate / 500) }
     }
 
-    /// The handshake's time, then the first sample, says how long the first round trip is: what may leave in it is a rate, or a
-    /// path of a second would need five round trips until what an application sends fits.
+    /// The handshake's time, then the first sample, says how long the first round trip is: what may leave in it is a
+    /// rate, or a path of a second would need five round trips until what an application sends fits.
     pub(super) fn on_first_rtt(&mut self, rtt: Duration) {
         if self.recovery_from == Time::ZERO {
             self.smoothed = in_range(rtt).max(SMOOTHED_INITIAL_US);
@@ -392,9 +392,9 @@ impl DelayAware {
         }
     }
 
-    /// What waits here reaches a peer that moves; what waits at the bottleneck does not, and is sent again behind what nobody takes
-    /// any more. So where a queue stands, no more is in flight from now on than the path holds without one, even if the window
-    /// was not used up. What was in flight still counts as sent: a path that is full stays so.
+    /// What waits here reaches a peer that moves; what waits at the bottleneck does not, and is sent again behind what
+    /// nobody takes any more. So where a queue stands, no more is in flight from now on than the path holds without
+    /// one, even if the window was not used up. What was in flight still counts as sent: a path that is full stays so.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
         self.calm.begin(now);

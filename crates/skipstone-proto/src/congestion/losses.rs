@@ -88,9 +88,9 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: what that shows to be
-    /// lost comes after it, and belongs beside what it shows to have arrived. A stretch with `tells_usual` measures the path's own
-    /// loss.
+    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: what that
+    /// shows to be lost comes after it, and belongs beside what it shows to have arrived. A stretch with `tells_usual`
+    /// measures the path's own loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,
@@ -168,7 +168,8 @@ mod tests {
         assert!(losses.is_excessive(1_200, 10));
     }
 
-    /// One acknowledgement covers a window and shows a part of it to be lost, as after a move of the address, again and again.
+    /// One acknowledgement covers a window and shows a part of it to be lost, as after a move of the address, again and
+    /// again.
     fn is_excessive_in_windows(arrived: u32, lost: u32) -> bool {
         let mut losses = Losses::new();
         (1..=100).any(|window| {

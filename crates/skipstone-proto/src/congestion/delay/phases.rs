@@ -10,7 +10,8 @@ const OVERSHOOT_US: u32 = 120_000;
 /// Round trips in one direction before its steps double (Copa), and before they may exceed the target's worth.
 const ROUNDS_BEFORE_DOUBLING: u8 = 3;
 const ROUNDS_BEFORE_LEAPING: u8 = 8;
-/// The part of a small window by which it moves in a round trip, and the round trips in one direction before such steps double.
+/// The part of a small window by which it moves in a round trip, and the round trips in one direction before such steps
+/// double.
 const FINE_STEPS: u32 = 16;
 const ROUNDS_OF_FINE_STEPS: u8 = 16;
 /// A queue that has stood for less is not attributed to other flows.
@@ -156,8 +157,9 @@ impl DelayAware {
         Duration::from_micros(patience.clamp(least, 4 * least))
     }
 
-    /// The answer to a step comes a round trip and a half later, and until then a whole datagram more each round trip is the
-    /// whole queue of a path on which a few datagrams are all that fits: there the second half of the way is gone finely.
+    /// The answer to a step comes a round trip and a half later, and until then a whole datagram more each round trip
+    /// is the whole queue of a path on which a few datagrams are all that fits: there the second half of the way is
+    /// gone finely.
     fn course(&self, delay: u32, target: u32) -> Course {
         match () {
             () if delay > target => Course::Down,
@@ -170,8 +172,8 @@ impl DelayAware {
         self.window < FINE_STEPS * u32::from(self.datagram)
     }
 
-    /// The bytes by which the window moves in a round trip at the least. A small window yields faster than a large one: a queue
-    /// of a few datagrams that we share is full before the other's packets find room.
+    /// The bytes by which the window moves in a round trip at the least. A small window yields faster than a large one:
+    /// a queue of a few datagrams that we share is full before the other's packets find room.
     fn step(&self, course: Course) -> u64 {
         match course {
             Course::UpFinely => (self.window / FINE_STEPS).into(),

@@ -87,8 +87,8 @@ impl StrangersStream {
         Ok(StrangersStream { server, client, answer: Vec::new(), messages: Vec::new() })
     }
 
-    /// The server gets these bytes, and what it does with them costs at most this much a turn. Returns how many were taken: a
-    /// server that has ended the stream takes none.
+    /// The server gets these bytes, and what it does with them costs at most this much a turn. Returns how many were
+    /// taken: a server that has ended the stream takes none.
     pub fn write(&mut self, bytes: &[u8], turn: Cost) -> usize {
         let mut taken = 0;
         while taken < bytes.len() && !self.server.is_closed() {
