@@ -1,5 +1,6 @@
 //! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no other
-//! library of cryptography, than it says. And an application's own rustls is left alone.
+//! library of cryptography, than it says. The tool has one library of cryptography. And an application's own rustls is left
+//! alone.
 
 use std::collections::BTreeSet;
 
@@ -81,9 +82,45 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     for why in &failed {
         println!("{why}");
     }
-    match failed.len() {
-        0 => names_what_is_missing(tree),
-        count => Verdict::Failed(format!("{count} of {} combinations", COMBINATIONS.len())),
+    if !failed.is_empty() {
+        return Verdict::Failed(format!("{} of {} combinations", failed.len(), COMBINATIONS.len()));
+    }
+    match TOOL.check(tree) {
+        Ok(()) => names_what_is_missing(tree),
+        Err(why) => Verdict::Failed(why),
+    }
+}
+
+/// A program that people build from a clone, and what may be in its build.
+struct Program {
+    package: &'static str,
+    /// Crates, this one with them, build dependencies too.
+    crates_max: usize,
+}
+
+/// The whole tool. Its QUIC peers could bring aws-lc, whose C code takes longer to compile than anything else.
+const TOOL: Program = Program { package: "skipstone-cli", crates_max: 380 };
+
+impl Program {
+    fn check(&self, tree: &Tree) -> Result<(), String> {
+        let mut listing = process::cargo(tree);
+        listing.args(["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
+        listing.args(["--package", self.package]);
+        let text = process::output(listing).ok_or_else(|| format!("{}: cargo lists no crates", self.package))?;
+        self.judge(&crates(&text))
+    }
+
+    fn judge(&self, crates: &BTreeSet<&str>) -> Result<(), String> {
+        let package = self.package;
+        if crates.len() > self.crates_max {
+            return Err(format!("{package}: {} crates, and {} at most", crates.len(), self.crates_max));
+        }
+        let has = |name| crates.iter().any(|own| own.split(' ').next() == Some(name));
+        match (has("ring"), has("aws-lc-sys")) {
+            (true, false) => Ok(()),
+            (true, true) => Err(format!("{package}: aws-lc-sys is in the build, beside ring")),
+            (false, _) => Err(format!("{package}: ring is not in the build")),
+        }
     }
 }
 
@@ -219,5 +256,16 @@ mod tests {
         assert!(of("default,aws-lc", 3).judge(&crates).is_ok());
         assert!(of("default", 3).judge(&crates).is_err_and(|why| why.contains("aws-lc-sys")));
         assert!(of("ring,aws-lc", 2).judge(&crates).is_err_and(|why| why.contains("3 crates")));
+    }
+
+    #[test]
+    fn a_program_has_one_library_of_cryptography() {
+        let ring = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14"]);
+        let both = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14", "aws-lc-sys v0.47.0"]);
+        let tool = |crates_max| Program { package: "tool", crates_max };
+        assert!(tool(2).judge(&ring).is_ok());
+        assert!(tool(1).judge(&ring).is_err_and(|why| why.contains("2 crates")));
+        assert!(tool(3).judge(&both).is_err_and(|why| why.contains("aws-lc-sys")));
+        assert!(tool(3).judge(&BTreeSet::from(["skipstone v0.1.0"])).is_err_and(|why| why.contains("ring")));
     }
 }
