@@ -4,7 +4,8 @@
 macro_rules! figures {
     ($(#[$about:meta])* $visibility:vis struct $name:ident { $($(#[$doc:meta])* $figure:ident: $type:ty,)* }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         $visibility struct $name { $($(#[$doc])* $visibility $figure: Option<$type>,)* }
 
         impl $name {

@@ -1,12 +1,12 @@
 //! The verdict of a run, and the exit code that the process ends with.
 
 use crate::report::output;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
 /// The verdict of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every check passed, and every threshold was kept.
