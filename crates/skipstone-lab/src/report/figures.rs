@@ -22,11 +22,4 @@ macro_rules! figures {
     };
 }
 
-/// A struct whose fields are those of the same names of another.
-macro_rules! copied {
-    ($from:expr => $to:ident { $($same:ident)* $(; $($other:ident: $value:expr),* $(,)?)? }) => {
-        $to { $($same: $from.$same,)* $($($other: $value,)*)? }
-    };
-}
-
-pub(crate) use {copied, figures};
+pub(crate) use figures;

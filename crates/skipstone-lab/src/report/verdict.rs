@@ -69,15 +69,6 @@ impl Verdict {
             (false, true, true) => Verdict::Pass,
         }
     }
-
-    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
-    pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
-        let verdict = Verdict::of(!is_whole, &[], reasons);
-        if verdict == Verdict::Interrupted {
-            reasons.insert(0, format!("The {what} was stopped before its end."));
-        }
-        verdict
-    }
 }
 
 impl Exit {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use skipstone::netsim::LinkStats;
 
-use crate::report::figures::copied;
+use crate::report::copied::copied;
 use crate::units::Carrier;
 
 pub use self::figures::{Messages, Wire};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::Tally;
-use crate::report::figures::copied;
+use crate::report::copied::copied;
 use crate::report::format::percent_of;
 
 /// The lines of a run, and what became of them.

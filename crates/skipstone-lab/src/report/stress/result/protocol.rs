@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use skipstone::Stats;
 
-use crate::report::figures::copied;
+use crate::report::copied::copied;
 
 /// Counters of the protocol, as each side counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
