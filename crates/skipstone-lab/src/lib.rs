@@ -3,7 +3,7 @@
 //! things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
 //!
 //! Imports point down: `bench, sweep > compare > netem, recording > report > measure, resilience > child, open_files, peers,
-//! signals, units, workload > clean`.
+//! signals, units, workload > left_out > clean`.
 
 #[cfg(feature = "experiments")]
 pub mod bench;
@@ -11,6 +11,7 @@ pub mod child;
 pub mod clean;
 #[cfg(feature = "experiments")]
 pub mod compare;
+pub mod left_out;
 pub mod measure;
 pub mod natural;
 #[cfg(feature = "experiments")]

@@ -74,6 +74,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["report"],
             &["measure", "resilience"],
             &["child", "natural", "open_files", "peers", "signals", "units", "workload"],
+            &["left_out"],
             &["clean"],
         ],
     ),
