@@ -1,9 +1,13 @@
 //! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no other
-//! library of cryptography, than it says. The tool has one library of cryptography. And an application's own rustls is left
-//! alone.
+//! library of cryptography, than it says. `programs` checks the tool and the demonstration alike. And an application's own
+//! rustls is left alone.
+
+mod listing;
+mod programs;
 
 use std::collections::BTreeSet;
 
+use self::listing::{crates, listed};
 use crate::process;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -85,51 +89,16 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if !failed.is_empty() {
         return Verdict::Failed(format!("{} of {} combinations", failed.len(), COMBINATIONS.len()));
     }
-    match TOOL.check(tree) {
+    match programs::check(tree) {
         Ok(()) => names_what_is_missing(tree),
         Err(why) => Verdict::Failed(why),
-    }
-}
-
-/// A program that people build from a clone, and what may be in its build.
-struct Program {
-    package: &'static str,
-    /// Crates, this one with them, build dependencies too.
-    crates_max: usize,
-}
-
-/// The whole tool. Its QUIC peers could bring aws-lc, whose C code takes longer to compile than anything else.
-const TOOL: Program = Program { package: "skipstone-cli", crates_max: 380 };
-
-impl Program {
-    fn check(&self, tree: &Tree) -> Result<(), String> {
-        let mut listing = process::cargo(tree);
-        listing.args(["tree", "--edges", "normal,build", "--prefix", "none", "--format", "{p}"]);
-        listing.args(["--package", self.package]);
-        let text = process::output(listing).ok_or_else(|| format!("{}: cargo lists no crates", self.package))?;
-        self.judge(&crates(&text))
-    }
-
-    fn judge(&self, crates: &BTreeSet<&str>) -> Result<(), String> {
-        let package = self.package;
-        if crates.len() > self.crates_max {
-            return Err(format!("{package}: {} crates, and {} at most", crates.len(), self.crates_max));
-        }
-        let has = |name| crates.iter().any(|own| own.split(' ').next() == Some(name));
-        match (has("ring"), has("aws-lc-sys")) {
-            (true, false) => Ok(()),
-            (true, true) => Err(format!("{package}: aws-lc-sys is in the build, beside ring")),
-            (false, _) => Err(format!("{package}: ring is not in the build")),
-        }
     }
 }
 
 impl Combination {
     fn check(&self, tree: &Tree) -> Result<(), String> {
         let arguments = ["--package", "skipstone", "--no-default-features", "--features", self.features];
-        let mut listing = process::cargo(tree);
-        listing.args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}"]).args(arguments);
-        let text = process::output(listing).ok_or_else(|| format!("`{}`: cargo lists no crates", self.features))?;
+        let text = listed("normal", &arguments, tree).map_err(|why| format!("`{}`: {why}", self.features))?;
         self.judge(&crates(&text))?;
         let mut check = process::cargo(tree);
         let targets = match self.checks {
@@ -154,11 +123,6 @@ impl Combination {
         }
         Ok(())
     }
-}
-
-/// The distinct lines of `cargo tree`, without its marks for what was shown before.
-fn crates(tree: &str) -> BTreeSet<&str> {
-    tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect()
 }
 
 /// A build without features refuses URLs and settings that need one by the feature's name.
@@ -244,28 +208,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn crates_are_counted_once_and_by_version() {
-        let listed = "skipstone v0.1.0 (/a)\nring v0.17.14\nlibc v0.2.1\nlibc v0.2.1 (*)\nlibc v0.3.0\n\n";
-        assert_eq!(crates(listed).len(), 4);
-    }
-
-    #[test]
     fn a_library_that_no_feature_asks_for_is_a_breach_and_so_is_a_crate_too_many() {
         let crates = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14", "aws-lc-sys v0.47.0"]);
         assert!(of("ring,aws-lc", 3).judge(&crates).is_ok());
         assert!(of("default,aws-lc", 3).judge(&crates).is_ok());
         assert!(of("default", 3).judge(&crates).is_err_and(|why| why.contains("aws-lc-sys")));
         assert!(of("ring,aws-lc", 2).judge(&crates).is_err_and(|why| why.contains("3 crates")));
-    }
-
-    #[test]
-    fn a_program_has_one_library_of_cryptography() {
-        let ring = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14"]);
-        let both = BTreeSet::from(["skipstone v0.1.0", "ring v0.17.14", "aws-lc-sys v0.47.0"]);
-        let tool = |crates_max| Program { package: "tool", crates_max };
-        assert!(tool(2).judge(&ring).is_ok());
-        assert!(tool(1).judge(&ring).is_err_and(|why| why.contains("2 crates")));
-        assert!(tool(3).judge(&both).is_err_and(|why| why.contains("aws-lc-sys")));
-        assert!(tool(3).judge(&BTreeSet::from(["skipstone v0.1.0"])).is_err_and(|why| why.contains("ring")));
     }
 }

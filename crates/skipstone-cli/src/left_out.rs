@@ -1,5 +1,5 @@
-//! Parts of the tool that a build may lack. Asked for one of them, a build says how to get it, rather than that nobody knows
-//! the command.
+//! Parts of the tool that a build may lack. Asked for one of them, a build says how to get it, rather than that the
+//! command is unknown.
 
 use skipstone_lab::left_out::{WHOLE_TOOL, program, remedy};
 

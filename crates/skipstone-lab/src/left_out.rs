@@ -1,5 +1,5 @@
-//! Command lines that a program tells its user, to be used as they are. A build that lacks a part of the tool answers with the
-//! one that does what was asked for.
+//! Command lines that a program tells its user, to be used as they are. A build that lacks a part of the tool answers
+//! with the one that does what was asked for.
 
 use crate::clean;
 
