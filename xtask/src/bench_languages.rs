@@ -26,8 +26,8 @@ pub(crate) fn bench_languages(mut arguments: Arguments, tree: &Tree) -> Result<b
     }
     let mut cargo = process::cargo(tree);
     cargo.args(["build", "--release", "--package", "skipstone-cli", "--package", "skipstone-ffi"]);
-    // Neither databases nor a dashboard are measured, and they take long to build.
-    cargo.args(["--no-default-features", "--features", "skipstone-ffi/default"]);
+    // Neither databases nor a dashboard nor peers are measured, and they take long to build.
+    cargo.args(["--no-default-features", "--features", "skipstone-cli/experiments,skipstone-ffi/default"]);
     process::run(cargo)?;
     let servers = servers(tree)?;
     let mut all_passed = true;

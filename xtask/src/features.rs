@@ -1,8 +1,13 @@
 //! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no other
-//! library of cryptography, than it says. And an application's own rustls is left alone.
+//! library of cryptography, than it says. `programs` checks the tool and the demonstration alike. And an application's own
+//! rustls is left alone.
+
+mod listing;
+mod programs;
 
 use std::collections::BTreeSet;
 
+use self::listing::{crates, listed};
 use crate::process;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -81,18 +86,19 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     for why in &failed {
         println!("{why}");
     }
-    match failed.len() {
-        0 => names_what_is_missing(tree),
-        count => Verdict::Failed(format!("{count} of {} combinations", COMBINATIONS.len())),
+    if !failed.is_empty() {
+        return Verdict::Failed(format!("{} of {} combinations", failed.len(), COMBINATIONS.len()));
+    }
+    match programs::check(tree) {
+        Ok(()) => names_what_is_missing(tree),
+        Err(why) => Verdict::Failed(why),
     }
 }
 
 impl Combination {
     fn check(&self, tree: &Tree) -> Result<(), String> {
         let arguments = ["--package", "skipstone", "--no-default-features", "--features", self.features];
-        let mut listing = process::cargo(tree);
-        listing.args(["tree", "--edges", "normal", "--prefix", "none", "--format", "{p}"]).args(arguments);
-        let text = process::output(listing).ok_or_else(|| format!("`{}`: cargo lists no crates", self.features))?;
+        let text = listed("normal", &arguments, tree).map_err(|why| format!("`{}`: {why}", self.features))?;
         self.judge(&crates(&text))?;
         let mut check = process::cargo(tree);
         let targets = match self.checks {
@@ -117,11 +123,6 @@ impl Combination {
         }
         Ok(())
     }
-}
-
-/// The distinct lines of `cargo tree`, without its marks for what was shown before.
-fn crates(tree: &str) -> BTreeSet<&str> {
-    tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect()
 }
 
 /// A build without features refuses URLs and settings that need one by the feature's name.
@@ -205,12 +206,6 @@ fn main() {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn crates_are_counted_once_and_by_version() {
-        let listed = "skipstone v0.1.0 (/a)\nring v0.17.14\nlibc v0.2.1\nlibc v0.2.1 (*)\nlibc v0.3.0\n\n";
-        assert_eq!(crates(listed).len(), 4);
-    }
 
     #[test]
     fn a_library_that_no_feature_asks_for_is_a_breach_and_so_is_a_crate_too_many() {

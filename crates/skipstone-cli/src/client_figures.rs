@@ -23,16 +23,6 @@ impl PacketLoss {
         }
     }
 
-    /// The mean of several clients' losses, by direction.
-    pub(crate) fn mean(clients: impl Iterator<Item = PacketLoss> + Clone) -> PacketLoss {
-        let of = |direction: fn(PacketLoss) -> Option<f64>| {
-            let (sum, count) =
-                clients.clone().filter_map(direction).fold((0.0, 0), |(sum, count), loss| (sum + loss, count + 1));
-            (count > 0).then(|| sum / f64::from(count))
-        };
-        PacketLoss { sent: of(|loss| loss.sent), received: of(|loss| loss.received) }
-    }
-
     /// The greater of the two.
     pub(crate) fn greater(&self) -> Option<f64> {
         [self.sent, self.received].into_iter().flatten().max_by(f64::total_cmp)
@@ -53,13 +43,5 @@ mod tests {
         let loss = |sent, received| PacketLoss { sent, received }.greater();
         assert_eq!((loss(Some(2.0), Some(0.5)), loss(Some(0.0), Some(3.0))), (Some(2.0), Some(3.0)));
         assert_eq!((loss(None, Some(0.5)), loss(None, None)), (Some(0.5), None));
-    }
-
-    #[test]
-    fn clients_on_streams_do_not_lower_the_mean_loss() {
-        let loss = |sent, received| PacketLoss { sent, received };
-        let clients = [loss(Some(1.0), Some(0.0)), loss(Some(3.0), None), loss(None, None)];
-        assert_eq!(PacketLoss::mean(clients.into_iter()), loss(Some(2.0), Some(0.0)));
-        assert_eq!(PacketLoss::mean([].into_iter()), loss(None, None));
     }
 }

@@ -1,20 +1,131 @@
-//! Commands and flags of features that this build lacks: they report that, instead of an unknown command.
+//! Parts of the tool that a build may lack. Asked for one of them, a build says how to get it, rather than that the
+//! command is unknown.
 
-use skipstone_lab::report::{Exit, output};
+use skipstone_lab::left_out::{WHOLE_TOOL, program, remedy};
 
-/// Whatever stands behind a command.
-#[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Anything {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
-    _words: Vec<std::ffi::OsString>,
+/// Something that the whole tool has.
+pub(crate) struct Part {
+    pub(crate) is_here: bool,
+    /// Behind "this build has no".
+    name: &'static str,
+    pub(crate) commands: &'static [&'static str],
+    /// Flags of other commands, and beginnings of URLs.
+    pub(crate) words: &'static [(&'static str, &'static str)],
 }
 
-/// Databases.
-pub(crate) fn databases(asked: &str) -> Exit {
-    output::complain(format_args!("skipstone {asked}: {DATABASES}"));
-    Exit::BadConfiguration
+/// DTLS and WebTransport.
+const CARRIERS: &str = "DTLS and no WebTransport";
+
+/// All that a build may lack.
+pub(crate) const PARTS: &[Part] = &[
+    Part {
+        is_here: cfg!(feature = "experiments"),
+        name: "experiments",
+        commands: &["compare", "report", "record", "sweep", "bench", "netem"],
+        words: &[],
+    },
+    Part { is_here: cfg!(feature = "chat"), name: "chat", commands: &["chat"], words: &[] },
+    Part {
+        is_here: cfg!(feature = "db"),
+        name: "databases",
+        commands: &["db"],
+        words: &[("serve", "--db"), ("serve", "--db-queue")],
+    },
+    Part { is_here: cfg!(feature = "deploy"), name: "deployment", commands: &["deploy"], words: &[] },
+    Part {
+        is_here: cfg!(feature = "dashboard"),
+        name: "dashboard",
+        commands: &[],
+        words: &[("serve", "--dashboard"), ("serve", "--dashboard-host"), ("serve", "--open")],
+    },
+    Part {
+        is_here: cfg!(feature = "carriers"),
+        name: CARRIERS,
+        commands: &[],
+        words: &[("stress", "--dtls"), ("stress", "skip+dtls://"), ("chat", "skip+dtls://")],
+    },
+];
+
+/// The answer to a command line that asks for a part which this build lacks: the command, and one sentence with the remedy.
+pub(crate) fn answer(words: &[String]) -> Option<(&str, String)> {
+    let (command, lacking) = find(PARTS, words)?;
+    Some((command, remedy(lacking.name)))
 }
 
-/// The remedy.
-pub(crate) const DATABASES: &str = "this program was built without databases; build it with them: \
-                                    cargo build --release --package skipstone-cli --features db";
+/// The sentence about clients by DTLS or WebTransport, if this build has none.
+pub(crate) fn carriers() -> Result<(), String> {
+    if cfg!(feature = "carriers") { Ok(()) } else { Err(remedy(CARRIERS)) }
+}
+
+/// The end of the help: examples by the name under which this program was started, and what this build lacks.
+pub(crate) fn help() -> String {
+    let program = program();
+    let lacking: Vec<&str> =
+        PARTS.iter().filter(|part| !part.is_here).flat_map(|part| part.commands).copied().collect();
+    let mut help = String::new();
+    for line in include_str!("help.txt").lines() {
+        match line.strip_prefix("  skipstone") {
+            Some(rest) if rest.split(' ').nth(1).is_some_and(|command| lacking.contains(&command)) => continue,
+            Some(rest) => help += &format!("  {program}{rest}\n"),
+            None => help += &format!("{line}\n"),
+        }
+    }
+    if !lacking.is_empty() {
+        help += &format!("\nNot in this build: {}. The whole tool: {WHOLE_TOOL}", lacking.join(", "));
+    }
+    help
+}
+
+/// The first word that is a command, and the part which it lacks.
+fn find<'a>(parts: &'static [Part], words: &'a [String]) -> Option<(&'a str, &'static Part)> {
+    let mut rest = words.iter().map(String::as_str).skip_while(|word| *word == "help");
+    let command = rest.next()?;
+    let rest: Vec<&str> = rest.collect();
+    let lacks = |part: &&Part| {
+        let mut own = part.words.iter().filter(|(of, _)| *of == command);
+        part.commands.contains(&command) || own.any(|(_, asked)| rest.iter().any(|word| is_about(word, asked)))
+    };
+    parts.iter().filter(|part| !part.is_here).find(lacks).map(|part| (command, part))
+}
+
+/// Whether a word is this flag, with or without its value, or begins with this scheme.
+fn is_about(word: &str, asked: &str) -> bool {
+    let rest = word.strip_prefix(asked);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('=') || asked.ends_with("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LACKING: &[Part] = &[
+        Part { is_here: false, name: "chat", commands: &["chat"], words: &[] },
+        Part {
+            is_here: false,
+            name: "extras",
+            commands: &[],
+            words: &[("serve", "--open"), ("stress", "skip+dtls://")],
+        },
+        Part { is_here: true, name: "databases", commands: &["db"], words: &[("serve", "--db")] },
+    ];
+
+    fn lacking(line: &str) -> Option<&'static str> {
+        let words: Vec<String> = line.split(' ').map(String::from).collect();
+        find(LACKING, &words).map(|(_, part)| part.name)
+    }
+
+    #[test]
+    fn what_a_build_lacks_is_found_in_the_command_line() {
+        for line in ["chat", "chat --help", "help chat", "chat ws://host"] {
+            assert_eq!(lacking(line), Some("chat"), "{line}");
+        }
+        for line in ["serve --open", "serve --tick 9 --open=1", "stress -c 3 skip+dtls://host"] {
+            assert_eq!(lacking(line), Some("extras"), "{line}");
+        }
+        for line in
+            ["", "help", "serve", "db", "serve --db x", "serve --opening", "stress --open", "stress skip://host", "-h"]
+        {
+            assert_eq!(lacking(line), None, "{line}");
+        }
+    }
+}

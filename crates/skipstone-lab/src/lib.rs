@@ -1,25 +1,32 @@
 //! The measurements of Skipstone: `compare` runs one plan with every transport in a simulator, `bench` measures what a
 //! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress` how
-//! things are measured, judged and shown.
+//! things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
 //!
 //! Imports point down: `bench, sweep > compare > netem, recording > report > measure, resilience > child, open_files, peers,
-//! signals, units, workload > clean`.
+//! signals, units, workload > left_out > clean`.
 
+#[cfg(feature = "experiments")]
 pub mod bench;
 pub mod child;
 pub mod clean;
+#[cfg(feature = "experiments")]
 pub mod compare;
+pub mod left_out;
 pub mod measure;
 pub mod natural;
+#[cfg(feature = "experiments")]
 pub mod netem;
 pub mod open_files;
+#[cfg(feature = "experiments")]
 mod peers;
+#[cfg(feature = "experiments")]
 pub mod recording;
 pub mod report;
 pub mod resilience;
 pub mod signals;
+#[cfg(feature = "experiments")]
 pub mod sweep;
-#[cfg(test)]
+#[cfg(all(test, feature = "experiments"))]
 mod tests;
 pub mod units;
 pub mod workload;

@@ -74,6 +74,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["report"],
             &["measure", "resilience"],
             &["child", "natural", "open_files", "peers", "signals", "units", "workload"],
+            &["left_out"],
             &["clean"],
         ],
     ),
@@ -131,6 +132,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-cli",
         &[
+            &["command_line"],
             &["serve"],
             &["chat", "dashboard", "stress"],
             &["client_figures", "console", "left_out", "qlog_flags", "sharing", "trust"],
@@ -148,6 +150,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["arguments", "errors", "modes"],
         ],
     ),
+    ("crates/skipstone-demo", &[]),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
     (

@@ -18,6 +18,7 @@ mod guard;
 mod history;
 mod listener;
 mod log_ring;
+mod mean_loss;
 mod metrics;
 mod page;
 mod refusal;

@@ -6,6 +6,7 @@ use crate::dashboard::client_row::ClientSample;
 use crate::dashboard::feed::{Intake, unix_ms};
 use crate::dashboard::frame::{Counters, Frame, percentiles};
 use crate::dashboard::log_ring::Numbered;
+use crate::dashboard::mean_loss::mean_loss;
 use crate::dashboard::state::DashboardState;
 use crate::dashboard::stress::StressView;
 use skipstone_lab::measure::process::Probe;
@@ -91,7 +92,7 @@ impl Sampler {
             stress_told: guests.told,
             carriers,
             rtt_ms: percentiles(&mut rtts),
-            packet_loss_percent: PacketLoss::mean(overviews.iter().map(|(_, seen)| PacketLoss::of(seen))),
+            packet_loss_percent: mean_loss(overviews.iter().map(|(_, seen)| PacketLoss::of(seen))),
             slowest_tick_ms: state.meters.take_slowest().as_secs_f64() * 1e3,
             queued_bytes,
             overflows: counters.stats.queue_overflows,

@@ -8,6 +8,8 @@ use super::who::who_is_here;
 use crate::console::SessionId;
 use bytes::Bytes;
 use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
+#[cfg(feature = "carriers")]
+use skipstone::{Scheme, Target};
 use skipstone_lab::clean;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, StressTurn, WHO, Word, Workload};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +56,18 @@ impl Game {
             events: Vec::new(),
             asked_who: BTreeSet::new(),
         }
+    }
+
+    /// The URL by DTLS under this host, if DTLS is served.
+    #[cfg(feature = "carriers")]
+    pub(super) fn dtls_url(&self, host: &str) -> Option<String> {
+        let pin = self.server.dtls_fingerprint()?;
+        Some(Target::new(Scheme::Dtls, host, self.server.local_addr().port()).pinned(pin).url)
+    }
+
+    #[cfg(not(feature = "carriers"))]
+    pub(super) fn dtls_url(&self, _host: &str) -> Option<String> {
+        None
     }
 
     /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None if an

@@ -34,7 +34,7 @@ use audience::{Audience, Watcher};
 use game::Game;
 use inherited::{Addresses, Inherited};
 use restart::{Restart, RestartStep};
-use skipstone::{Scheme, Security, Server, ServerConfig, Target, WebSocketRules, code};
+use skipstone::{Security, Server, ServerConfig, WebSocketRules, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -76,10 +76,6 @@ pub(crate) struct ServeArguments {
     #[cfg(feature = "db")]
     #[command(flatten)]
     pub(crate) database: database_flags::DatabaseFlags,
-    /// Left out of this build: databases
-    #[cfg(not(feature = "db"))]
-    #[arg(long, value_name = "URL", num_args = 0..=1, default_missing_value = "", hide = true)]
-    pub(crate) db: Option<String>,
     /// Bytes that may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
@@ -197,10 +193,6 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
             text.parse().map_err(|_| format!("--console '{text}' is no address (example: 127.0.0.1:7778, or off)"))?,
         ),
     };
-    #[cfg(not(feature = "db"))]
-    if arguments.db.is_some() {
-        return Err(format!("--db: {}", crate::left_out::DATABASES));
-    }
     #[cfg(feature = "dashboard")]
     let dashboard = arguments.dashboard.address();
     #[cfg(not(feature = "dashboard"))]
@@ -241,7 +233,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         security: Some(security.clone()),
         packet_log: qlog.as_ref().map(|qlog| qlog.endpoint("server")),
         websocket: !arguments.no_websocket,
-        webtransport: !arguments.no_webtransport,
+        webtransport: cfg!(feature = "carriers") && !arguments.no_webtransport,
         websocket_rules,
         trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
@@ -391,9 +383,8 @@ impl Serving {
         let host = if address.is_ipv6() && host.contains(':') { format!("[{host}]") } else { host };
         let mut text = format!("{PROGRAM} serves on {address}\n");
         text += &format!("  native     {}\n", self.game.server.url());
-        if let Some(pin) = self.game.server.dtls_fingerprint() {
-            let dtls = Target::new(Scheme::Dtls, host.trim_matches(['[', ']']), address.port()).pinned(pin);
-            text += &format!("  by DTLS    {}\n", dtls.url);
+        if let Some(url) = self.game.dtls_url(host.trim_matches(['[', ']'])) {
+            text += &format!("  by DTLS    {url}\n");
         }
         if arguments.protection.allow_plain {
             text += &format!("  in clear   skip+plain://{host}:{}\n", address.port());

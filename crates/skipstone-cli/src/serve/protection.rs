@@ -31,7 +31,7 @@ impl ProtectionFlags {
         for identity in &identities {
             warn(identity);
         }
-        if !identities.iter().any(Identity::serves_dtls) {
+        if cfg!(feature = "carriers") && !identities.iter().any(Identity::serves_dtls) {
             output::complain(
                 "note: none of the certificates has a key of ECDSA, so there is no DTLS, and handshakes cost more. Remedy: \
                  another --cert with a key of ECDSA (certbot: --key-type ecdsa)",

@@ -2,6 +2,7 @@
 
 use super::arguments::StressArguments;
 use super::impairment::Impairments;
+use crate::left_out;
 use skipstone::{Scheme, Target, Trust};
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
@@ -48,6 +49,9 @@ impl Plan {
         }
         let trust = arguments.protection.trust.trust()?;
         let mix = share_out(arguments, target.as_ref())?;
+        if mix.iter().any(|(carrier, _)| matches!(carrier, Carrier::Dtls | Carrier::Wt)) {
+            left_out::carriers()?;
+        }
         let clients: u32 = mix.iter().map(|(_, count)| count).sum();
         if clients == 0 || clients > CLIENT_MAX {
             return Err(format!("-c {clients}: a run has 1 to {CLIENT_MAX} clients"));

@@ -3,6 +3,7 @@
 use super::arguments::StressArguments;
 use super::run::run;
 use clap::Parser;
+use skipstone_lab::left_out;
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::output;
 use skipstone_lab::units::{Rate, Span};
@@ -12,8 +13,13 @@ use std::time::Duration;
 /// The demonstration: ten seconds of 100 clients, two thirds native, one third as browsers do.
 pub(crate) fn demonstrate() -> Exit {
     let exit = run(&parse(&["-c", "100", "--mix", "udp=67,ws=33", "-r", "2/s", "-d", "10s"]));
-    output::print(include_str!("try-next.txt"));
+    output::print(try_next(&left_out::program()));
     exit
+}
+
+fn try_next(program: &str) -> String {
+    let whole = if cfg!(feature = "chat") { program } else { left_out::WHOLE_TOOL };
+    include_str!("try-next.txt").replace("{skipstone}", program).replace("{whole}", whole)
 }
 
 /// Stress clients and a server in the same process.

@@ -220,5 +220,5 @@ fn drops(protocol: &Protocol) -> Vec<(String, u64)> {
 }
 
 fn columns() -> usize {
-    ratatui::crossterm::terminal::size().map_or(80, |(columns, _)| usize::from(columns))
+    terminal_size::terminal_size().map_or(80, |(columns, _)| usize::from(columns.0))
 }

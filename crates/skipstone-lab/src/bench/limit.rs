@@ -1,6 +1,5 @@
 //! The most clients that a transport serves: doubling until it fails, then halving the gap.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::plan::{BenchPlan, Bounds};
@@ -14,8 +13,9 @@ use crate::signals::Signals;
 use crate::units::Named;
 
 /// The finding of a search.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Limit {
     pub(crate) transport: &'static str,
     /// The most that passed; 0 if the lower bound did not.

@@ -1,6 +1,5 @@
 //! The JSON result. `schema/bench.schema.json` says the same to other programs; it is derived from these types.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::limit::Limit;
@@ -11,11 +10,12 @@ use crate::measure::machine::Machine;
 use crate::report::{ThresholdResult, Verdict};
 
 /// All that a bench found.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Bench {
     /// Raised when a field changes its meaning.
-    #[schemars(extend("const" = SCHEMA_VERSION))]
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
     pub(crate) schema_version: u32,
     pub(crate) verdict: Verdict,
     /// Why the verdict is not pass, one sentence each.
@@ -30,8 +30,9 @@ pub(crate) struct Bench {
 }
 
 /// The plan that was asked for.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct BenchPlanWords {
     /// Lines of each client, a second.
     pub(crate) rate: f64,

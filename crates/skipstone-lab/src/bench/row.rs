@@ -1,6 +1,5 @@
 //! A row of the result: one transport with one number of clients.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::messages::LoadReport;
@@ -11,8 +10,9 @@ use crate::report::figures::figures;
 use crate::report::format::three_digits;
 
 /// The findings of the runs of one transport with one number of clients.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct BenchRow {
     pub(crate) transport: &'static str,
     /// The server's name, where it is another program; null where it is this one.

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::condition::Condition;
@@ -13,11 +12,12 @@ use crate::measure::machine::Machine;
 use crate::report::{ThresholdResult, Verdict};
 
 /// All that a comparison found.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Comparison {
     /// Raised when a field changes its meaning.
-    #[schemars(extend("const" = SCHEMA_VERSION))]
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
     pub(crate) schema_version: u32,
     pub(crate) verdict: Verdict,
     /// Why the verdict is not pass, one sentence each.
@@ -46,8 +46,9 @@ pub(crate) struct Comparison {
 }
 
 /// The plan that was asked for.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct ComparePlanWords {
     pub(crate) name: String,
     pub(crate) about: Option<String>,
@@ -62,8 +63,9 @@ pub(crate) struct ComparePlanWords {
 }
 
 /// One of several conditions.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct ConditionWords {
     pub(crate) name: String,
     pub(crate) entities: u16,

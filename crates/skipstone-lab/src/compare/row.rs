@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::condition::Condition;
@@ -13,8 +12,9 @@ use super::simulation::Measured;
 use crate::report::figures::figures;
 
 /// The findings of one run. Times in ms.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct CompareRow {
     pub(crate) transport: &'static str,
     /// Skipstone's mode; null for others.
@@ -119,8 +119,9 @@ pub(crate) struct Stalled<'a> {
 }
 
 /// A contender over all seeds, each figure by itself.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Summary {
     pub(crate) transport: &'static str,
     pub(crate) mode: Option<String>,

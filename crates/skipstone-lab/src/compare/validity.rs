@@ -1,14 +1,14 @@
 //! Whether the figures are those of the transports, or of the machine that they were measured on.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::row::{CompareFigures, CompareRow};
 use crate::report::format::percent;
 
 /// How far the figures can be trusted.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Validity {
     pub(crate) level: ValidityLevel,
     /// Why, for people.
@@ -16,7 +16,8 @@ pub(crate) struct Validity {
 }
 
 /// The levels, the best first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ValidityLevel {
     /// Virtual time: the same on every machine.

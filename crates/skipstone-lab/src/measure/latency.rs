@@ -2,7 +2,6 @@
 //! several receivers or processes merge without loss.
 
 use hdrhistogram::Histogram;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::latency_steps::LatencySteps;
@@ -16,7 +15,8 @@ pub struct Latency {
 }
 
 /// How long lines took.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyMs {
     /// Half of the lines took no longer.
@@ -34,7 +34,8 @@ pub struct LatencyMs {
 }
 
 /// How long something took that happens once for each client.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SpreadMs {
     /// Half took no longer.

@@ -1,11 +1,11 @@
 //! The machine that a run was made on, so that a figure is never read without it.
 
 use procfs_core::{CpuInfo, FromRead};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Where a run was made.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// The processor's model.

@@ -31,5 +31,5 @@ pub(crate) fn client_crypto() -> Arc<QuicClientConfig> {
 }
 
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {
-    Arc::new(rustls::crypto::aws_lc_rs::default_provider())
+    Arc::new(rustls::crypto::ring::default_provider())
 }

@@ -6,7 +6,6 @@ use crate::report::format::{counted, milliseconds, thousands};
 use crate::report::paint::wrap;
 use crate::report::{Cell, Page, ServerOwner, Style, Tone, Verdict};
 use crate::units::Carrier;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,11 +14,12 @@ use std::time::Duration;
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that such a run found, and what is needed to run it again.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConnectsResult {
     /// Raised when a field changes its meaning.
-    #[schemars(extend("const" = SCHEMA_VERSION))]
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// A pass if every client got in.
     pub verdict: Verdict,
@@ -52,7 +52,8 @@ pub struct ConnectsResult {
 }
 
 /// The clients of all carriers, or of one.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConnectCounts {
     /// Clients that began to connect.
@@ -70,7 +71,8 @@ pub struct ConnectCounts {
 }
 
 /// How long clients took to connect.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConnectMs {
     /// Half took no longer.

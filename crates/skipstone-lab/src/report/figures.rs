@@ -4,7 +4,8 @@
 macro_rules! figures {
     ($(#[$about:meta])* $visibility:vis struct $name:ident { $($(#[$doc:meta])* $figure:ident: $type:ty,)* }) => {
         $(#[$about])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize, schemars::JsonSchema)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, serde::Serialize)]
+        #[cfg_attr(test, derive(schemars::JsonSchema))]
         $visibility struct $name { $($(#[$doc])* $visibility $figure: Option<$type>,)* }
 
         impl $name {
@@ -21,11 +22,4 @@ macro_rules! figures {
     };
 }
 
-/// A struct whose fields are those of the same names of another.
-macro_rules! copied {
-    ($from:expr => $to:ident { $($same:ident)* $(; $($other:ident: $value:expr),* $(,)?)? }) => {
-        $to { $($same: $from.$same,)* $($($other: $value,)*)? }
-    };
-}
-
-pub(crate) use {copied, figures};
+pub(crate) use figures;

@@ -3,6 +3,8 @@
 
 mod command;
 pub mod connects;
+pub(crate) mod copied;
+#[cfg(feature = "experiments")]
 pub(crate) mod figures;
 pub mod format;
 mod html;
@@ -10,6 +12,7 @@ pub mod output;
 mod page;
 pub mod paint;
 pub mod replace;
+#[cfg(feature = "experiments")]
 pub(crate) mod rows;
 #[cfg(test)]
 pub(crate) mod schema;

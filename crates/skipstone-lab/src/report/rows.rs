@@ -1,9 +1,11 @@
-//! Thresholds on results that have rows, which are those of `compare` and `bench`. `p998<24ms` holds for every row; names
-//! before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`, `tcp.600.ratio<=0.4`.
+//! Results that have rows, which are those of `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms` holds
+//! for every row; names before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`,
+//! `tcp.600.ratio<=0.4`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::report::Verdict;
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::nearest::nearest;
 use crate::units::{FigureUnit, Threshold};
@@ -75,6 +77,17 @@ pub(crate) fn judge(
         }
     }
     (results, reasons)
+}
+
+impl Verdict {
+    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
+    pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
+        let verdict = Verdict::of(!is_whole, &[], reasons);
+        if verdict == Verdict::Interrupted {
+            reasons.insert(0, format!("The {what} was stopped before its end."));
+        }
+        verdict
+    }
 }
 
 /// Figures by their names.

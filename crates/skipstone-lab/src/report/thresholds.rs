@@ -1,10 +1,10 @@
 //! The outcome of thresholds.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The outcome of a threshold.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThresholdResult {
     /// As it was written.

@@ -1,12 +1,12 @@
 //! The verdict of a run, and the exit code that the process ends with.
 
 use crate::report::output;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::process::ExitCode;
 
 /// The verdict of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// Every check passed, and every threshold was kept.
@@ -68,15 +68,6 @@ impl Verdict {
             (false, true, false) => Verdict::Fail,
             (false, true, true) => Verdict::Pass,
         }
-    }
-
-    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
-    pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
-        let verdict = Verdict::of(!is_whole, &[], reasons);
-        if verdict == Verdict::Interrupted {
-            reasons.insert(0, format!("The {what} was stopped before its end."));
-        }
-        verdict
     }
 }
 

@@ -4,7 +4,6 @@
 //! overload only the share that was delivered is judged. Of modes that need not deliver all, percentiles are of all updates
 //! that were sent, those that never came being the latest, and the share is judged, too.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::noise::is_later;
@@ -13,8 +12,9 @@ use super::rule::Rule;
 use super::setting::Setting;
 
 /// A rule that a setting missed.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Miss {
     pub(crate) rule: Rule,
     /// Who missed it, and by which figure.

@@ -2,7 +2,6 @@
 
 use std::sync::atomic::AtomicBool;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::noise::Lateness;
@@ -30,8 +29,9 @@ pub(super) struct Pool {
 }
 
 /// The figures of a contender in a setting. Times in ms.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct SweepFigures {
     pub(crate) contender: String,
     pub(crate) p50: Option<f64>,

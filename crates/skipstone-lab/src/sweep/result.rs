@@ -1,6 +1,5 @@
 //! The JSON result. `schema/sweep.schema.json` says the same to other programs; it is derived from these types.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use strum::VariantArray;
 
@@ -12,11 +11,12 @@ use super::rule::{Rule, Tolerance};
 use crate::report::Verdict;
 
 /// All that a sweep found.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Sweep {
     /// Raised when a field changes its meaning.
-    #[schemars(extend("const" = SCHEMA_VERSION))]
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
     pub(crate) schema_version: u32,
     pub(crate) verdict: Verdict,
     /// Why the verdict is not pass, one sentence each.
@@ -28,8 +28,9 @@ pub(crate) struct Sweep {
 }
 
 /// A setting and its findings.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct SettingResult {
     pub(crate) seed: u64,
     pub(crate) setting: String,
@@ -42,8 +43,9 @@ pub(crate) struct SettingResult {
 }
 
 /// How a rule was kept over all settings.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct RuleResult {
     pub(crate) rule: Rule,
     /// Settings to which it applies.

@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::error::{UnitError, read_by};
@@ -20,11 +19,11 @@ use super::error::{UnitError, read_by};
     Ord,
     Serialize,
     Deserialize,
-    JsonSchema,
     strum::Display,
     strum::EnumString,
     strum::VariantArray,
 )]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Carrier {

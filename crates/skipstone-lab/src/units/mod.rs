@@ -7,6 +7,7 @@ mod error;
 mod fade;
 mod loss;
 mod mix;
+#[cfg(feature = "experiments")]
 pub(crate) mod nearest;
 mod number;
 mod percent;
@@ -15,6 +16,7 @@ mod redundancy;
 mod size;
 mod span;
 mod threshold;
+#[cfg(feature = "experiments")]
 mod transport_name;
 pub(crate) mod written;
 
@@ -30,4 +32,5 @@ pub use redundancy::{Budget, Mode};
 pub use size::Size;
 pub use span::Span;
 pub use threshold::{Evaluation, FigureUnit, Threshold, ThresholdError};
+#[cfg(feature = "experiments")]
 pub(crate) use transport_name::Named;

@@ -1,6 +1,7 @@
 //! Transports by name, as flags and plans have them: `bench` and `compare` each have transports of their own.
 
 use super::nearest::nearest;
+use crate::left_out::remedy;
 use strum::VariantArray;
 
 /// Something that is told apart by its name.
@@ -29,7 +30,7 @@ pub(crate) trait Named: Copy + Into<&'static str> + VariantArray {
             format!("there is no transport \"{text}\"; {there_are} {}", names.join(", "))
         })?;
         if !transport.is_built_in() {
-            return Err(format!("this build has no {}: build it with --features peers", transport.name()));
+            return Err(remedy(transport.name()));
         }
         Ok(*transport)
     }

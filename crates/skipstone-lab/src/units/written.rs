@@ -18,6 +18,7 @@ macro_rules! written_as_text {
     )*};
 }
 
+#[cfg(feature = "experiments")]
 pub(crate) use written_as_text;
 
 use super::bit_rate::BitRate;

@@ -3,11 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skipstone::netsim::LinkStats;
 
-use crate::report::figures::copied;
+use crate::report::copied::copied;
 use crate::units::Carrier;
 
 pub use self::figures::{Messages, Wire};
@@ -26,11 +25,12 @@ pub mod protocol;
 mod shard;
 
 /// Everything that a stress run found, and what is needed to run it again.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StressResult {
     /// Raised when a field changes its meaning.
-    #[schemars(extend("const" = SCHEMA_VERSION))]
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
     pub schema_version: u32,
     /// Filled in by the judge.
     pub verdict: Verdict,
@@ -43,7 +43,7 @@ pub struct StressResult {
     /// The command line, word by word.
     pub command: Vec<String>,
     /// When the run began: RFC 3339, UTC.
-    #[schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"))]
+    #[cfg_attr(test, schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")))]
     pub started: String,
     /// How long lines were sent, in seconds.
     pub duration_s: f64,
@@ -84,7 +84,8 @@ pub struct StressResult {
 }
 
 /// The transport of the clients' packets.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StressTransport {
     /// More than one carrier.
@@ -109,7 +110,8 @@ pub enum StressTransport {
 }
 
 /// The plan that was asked for. Texts are as the options take them.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StressPlan {
     /// The server; `None` for one of the run's own.
@@ -135,7 +137,8 @@ pub struct StressPlan {
 }
 
 /// The clients of a run or of one carrier.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClientCounts {
     /// How many there should have been.
@@ -149,7 +152,8 @@ pub struct ClientCounts {
 }
 
 /// The cost of the server while lines were sent.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServerResult {
     /// CPU time in percent of one core; `None` where the system does not tell.
@@ -169,7 +173,8 @@ pub struct ServerResult {
 }
 
 /// The cost of the clients' process, and whether it kept its schedule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Generator {
     /// CPU time in percent of one core; `None` where the system does not tell.
@@ -183,7 +188,7 @@ pub struct Generator {
     /// How late the latest send was.
     pub latest_send_ms: f64,
     /// Cores that it could use.
-    #[schemars(range(min = 1))]
+    #[cfg_attr(test, schemars(range(min = 1)))]
     pub cores: u64,
     /// Resident memory at the end.
     pub rss_bytes: Option<u64>,
@@ -192,7 +197,8 @@ pub struct Generator {
 }
 
 /// The findings of one carrier's clients. They receive lines of all clients; a line counts where it was received.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CarrierResult {
     /// Which.
@@ -210,7 +216,8 @@ pub struct CarrierResult {
 }
 
 /// How long it took to begin and to end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
     /// From a client's first packet until it was connected; `None` when none was.
@@ -222,7 +229,8 @@ pub struct Timing {
 }
 
 /// The simulated link between clients and server.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Impairment {
     /// The options that were asked for: "loss" is "2%".
@@ -234,7 +242,8 @@ pub struct Impairment {
 }
 
 /// Clients that changed their ports while they talked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Roaming {
     /// How often each did.
@@ -248,7 +257,8 @@ pub struct Roaming {
 }
 
 /// Clients that came back when their server restarted; the lines are those that their own senders got back.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Returns {
     /// Connections that ended because the server restarted.
@@ -266,7 +276,8 @@ pub struct Returns {
 }
 
 /// The fate of the datagrams that simulated links were given.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkCounts {
     /// Handed to the links, whatever became of them.
@@ -292,7 +303,8 @@ pub struct LinkCounts {
 }
 
 /// When nothing on the machine was punctual: a thread that only sleeps was woken 2 ms late or later.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stalls {
     /// How often.

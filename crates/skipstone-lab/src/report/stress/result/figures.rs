@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::measure::ledger::Tally;
-use crate::report::figures::copied;
+use crate::report::copied::copied;
 use crate::report::format::percent_of;
 
 /// The lines of a run, and what became of them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Messages {
     /// Lines that clients sent.
@@ -38,7 +38,8 @@ pub struct Messages {
 }
 
 /// Traffic on the network, as the clients counted it; headers of IP, UDP and TCP included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Wire {
     /// Datagrams, or WebSocket frames, from the clients.

@@ -1,10 +1,10 @@
 //! The load of one shard of the server.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The load of one shard.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shard {
     /// Clients that are connected to it.

@@ -1,0 +1,76 @@
+//! `skipstone`: the stress test, chat client and server, a library so that the demonstration is the same tool with fewer
+//! features. Each command has a module of its own, and `command_line` lists them. Imports point down:
+//! `command_line > serve > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
+
+#[cfg(feature = "chat")]
+mod chat;
+mod client_figures;
+mod command_line;
+mod console;
+#[cfg(feature = "dashboard")]
+mod dashboard;
+mod door;
+mod left_out;
+mod qlog_flags;
+mod serve;
+mod sharing;
+mod stress;
+mod trust;
+
+use clap::Parser;
+use command_line::{CommandLine, ToolCommand};
+use skipstone_lab::report::{Exit, output};
+#[cfg(feature = "experiments")]
+use skipstone_lab::{bench, compare, netem, recording, sweep};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Runs the command line of this process.
+pub fn run() -> ExitCode {
+    let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+    if let Some((command, sentence)) = left_out::answer(&words) {
+        return Exit::BadConfiguration.told(command, sentence).into();
+    }
+    let arguments = CommandLine::try_parse().unwrap_or_else(|error| {
+        // Help and version are answers, the rest is bad configuration.
+        let is_answer = !error.use_stderr();
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        if is_answer {
+            output::note(printed);
+        }
+        let exit = if is_answer { Exit::Pass.once_written() } else { Exit::BadConfiguration };
+        std::process::exit(exit.code().into());
+    });
+    let exit = match arguments.command {
+        // A server and a chat have no result: what they print is for whoever looks.
+        Some(ToolCommand::Serve(arguments)) if !arguments.has_result() => return serve::run(&arguments).into(),
+        #[cfg(feature = "chat")]
+        Some(ToolCommand::Chat(arguments)) => return chat::run(&arguments).into(),
+        Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
+        Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::CompareEnd { task }) => compare::run_end(&task),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Report(arguments)) => compare::two_runs::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Record(arguments)) => recording::command::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Sweep(arguments)) => sweep::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Bench(arguments)) => bench::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::BenchServer { task }) => bench::server::run(&task),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::BenchLoad { task }) => bench::load::run(&task),
+        #[cfg(feature = "db")]
+        Some(ToolCommand::Db(arguments)) => skipstone_db::run(&arguments),
+        #[cfg(feature = "deploy")]
+        Some(ToolCommand::Deploy(arguments)) => skipstone_deploy::run(&arguments),
+        #[cfg(feature = "experiments")]
+        Some(ToolCommand::Netem(arguments)) => netem::run(&arguments),
+        None => stress::demonstrate(),
+    };
+    exit.once_written().into()
+}
