@@ -56,6 +56,7 @@ pub(super) fn check(tree: &Tree) -> Result<(), String> {
     // Built as `cargo run` builds it. A test of its package would have the features of the whole workspace.
     for arguments in [
         &["--package", "skipstone-lab", "--no-default-features"][..],
+        &["--package", "skipstone-lab", "--no-default-features", "--features", "experiments"],
         &["--package", "skipstone-cli", "--no-default-features"],
         &["--package", DEMONSTRATION.package],
     ] {

@@ -12,6 +12,7 @@ use super::messages::{BEGIN_AT, EndMessage, EndReport, EndTask, OVER, OwnFinding
 use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
 use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
+#[cfg(feature = "peers")]
 use crate::compare::contender::SimulatedTransport;
 use crate::compare::packet_logs::{PacketLogs, failure};
 use crate::compare::payload::Stamp;
