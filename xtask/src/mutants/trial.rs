@@ -128,7 +128,7 @@ impl Trials {
     }
 
     fn set_variables(&self, cargo: &mut Command, subject: &Subject) {
-        cargo.env("NEXTEST_TEST_THREADS", subject.threads).env("NEXTEST_RETRIES", RETRIES);
+        cargo.env("NEXTEST_TEST_THREADS", subject.threads).env("NEXTEST_PROFILE", PROFILE);
         if subject.needs_tool {
             let built = || self.built().join(PROFILE).join("skipstone").into();
             cargo.env(TOOL_VARIABLE, std::env::var_os(TOOL_VARIABLE).unwrap_or_else(built));
@@ -146,8 +146,7 @@ impl Trials {
 
 /// Which tests of the part there are to run, the unit tests first.
 fn test_arguments(subject: &Subject) -> Vec<String> {
-    // The first that fails ends the others.
-    let mut arguments = vec!["--lib".to_owned(), "--max-fail=1:immediate".to_owned()];
+    let mut arguments = vec!["--lib".to_owned()];
     arguments.extend(subject.programs.iter().map(|program| format!("--test={program}")));
     arguments.extend(subject.left_out.map(|name| format!("--filterset=not test({name})")));
     if !subject.features.is_empty() {
@@ -156,14 +155,12 @@ fn test_arguments(subject: &Subject) -> Vec<String> {
     arguments
 }
 
-/// Of `Cargo.toml`.
+/// Of `Cargo.toml`, and of `.config/nextest.toml`.
 const PROFILE: &str = "mutants";
 /// What tries the mutants, and what runs tests until the first that fails.
 const TOOLS: [(&str, &str); 2] = [("mutants", "27.1.0"), ("nextest", "0.9.151")];
 /// Where tests find the tool; it is built if nothing else is said.
 const TOOL_VARIABLE: &str = "SKIPSTONE_TEST_TOOL";
-/// A test over sockets that fails once on a busy machine has not caught anything.
-const RETRIES: &str = "1";
 /// On top of twice the time without a mutant.
 const TIMEOUT_MIN: Duration = Duration::from_secs(20);
 const BUILD_TIMEOUT_S: &str = "600";
