@@ -1,6 +1,6 @@
 //! Builds run at the same time, each in a clean clone, while somebody goes on working in the tree.
 
-use crate::yard::{Yard, until_there};
+use crate::yard::{Yard, next_second, until_there};
 use std::fs;
 
 #[test]
@@ -36,6 +36,10 @@ fn two_builds_meet_while_the_work_tree_changes() {
     for name in ["a.txt", "b.txt"] {
         assert_eq!(fs::read_to_string(yard.site().join("current").join(name)).expect("it is there"), "committed");
     }
-    assert_eq!(fs::read_dir(yard.path("game-deploy").join("logs")).expect("kept").count(), 2);
-    assert!(!yard.path("game-deploy").join("clones").join("a").exists());
+    let left_in = |folder: &str| fs::read_dir(yard.path("game-deploy").join(folder)).expect("it was made").count();
+    assert_eq!((left_in("logs"), left_in("clones"), left_in("uploads")), (2, 0, 0), "logs stay");
+    next_second();
+    let said = yard.deploy_well(&[]);
+    assert!(said.contains("1 changed files are in no commit"), "{said}");
+    assert_eq!(fs::read_to_string(yard.site().join("current/a.txt")).expect("it is there"), "committed");
 }
