@@ -68,9 +68,12 @@ fn no_datagram_is_longer_than_the_client_says() {
 
 #[test]
 fn a_broadcast_beyond_one_clients_limit_is_given_up_for_that_client_alone() {
-    for (bytes, is_batch) in [(5_001, false), (5_001, true), (40_000, false), (40_000, true)] {
-        let mut world = world(Limits { message_bytes_max: 5_000, ..Limits::NONE });
-        let messages = [bytes, 5_000, bytes].map(|bytes| Bytes::from(vec![7; bytes]));
+    let lengths = [(5_000, 5_001), (5_000, 40_000), (500, 501), (500, 900)];
+    for (limit, bytes, is_batch) in
+        lengths.into_iter().flat_map(|(limit, bytes)| [(limit, bytes, false), (limit, bytes, true)])
+    {
+        let mut world = world(Limits { message_bytes_max: limit, ..Limits::NONE });
+        let messages = [bytes, limit as usize, bytes].map(|bytes| Bytes::from(vec![7; bytes]));
         let messages = messages.into_iter().zip(1..);
         let messages: Vec<_> = messages.map(|(payload, id)| BroadcastMessage::new(0, payload, MessageId(id))).collect();
         let at_once = if is_batch { messages.len() } else { 1 };

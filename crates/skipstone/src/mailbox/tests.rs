@@ -35,6 +35,17 @@ mod by_example {
     }
 
     #[test]
+    fn a_queue_fills_up_from_half_of_either_bound_on() {
+        for (weight, half) in [(1, 2), (25, 2), (50, 1)] {
+            let (queue, mut produced) = (Queue::new(BOUND), Produced::default());
+            for count in 1..=4 {
+                queue.push(&mut produced, Entry(weight));
+                assert_eq!(queue.is_filling(&produced), count > half, "{count} of {weight} bytes");
+            }
+        }
+    }
+
+    #[test]
     fn a_queue_that_is_nearly_empty_takes_what_is_larger_than_its_bound() {
         let (queue, mut produced, mut consumed) = (Queue::new(BOUND), Produced::default(), Consumed::default());
         assert!(queue.has_room(&produced, 1_000));
