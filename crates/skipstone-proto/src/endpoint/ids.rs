@@ -76,6 +76,11 @@ impl IdTable {
         (self.by_id.len() < self.capacity() / 2 * 3).then(|| self.draw(secret_rng, index))
     }
 
+    /// How many are in use.
+    pub(crate) fn count(&self) -> usize {
+        self.by_id.len()
+    }
+
     pub(crate) fn find(&self, id: u32) -> Option<u32> {
         self.by_id.get(&id).copied()
     }

@@ -108,7 +108,7 @@ impl Endpoint {
 
     /// Number of times that connections were processed so far, and number of timers that wait.
     pub fn work(&self) -> Work {
-        Work { timers: self.wheel.len(), ..self.totals.work }
+        Work { timers: self.wheel.len(), ids: self.directory.ids.count(), ..self.totals.work }
     }
 
     /// Counters of all connections, past and present, and of datagrams that belonged to none.

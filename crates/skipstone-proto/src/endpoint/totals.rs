@@ -22,4 +22,6 @@ pub struct Work {
     pub transmits: u64,
     /// Timers that wait now.
     pub timers: usize,
+    /// Connection ids that are in use now: up to two for each connection.
+    pub ids: usize,
 }

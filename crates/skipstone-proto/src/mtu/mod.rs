@@ -319,6 +319,16 @@ mod tests {
     }
 
     #[test]
+    fn what_the_carrier_has_measured_holds_on_its_next_path_too() {
+        let mut mtu = Mtu::new(UDP);
+        mtu.on_told(1_300);
+        mtu.on_path_changed(5);
+        assert_eq!(mtu.current(1_472), 1_300);
+        (0..=SILENT_PROBES_MAX).for_each(|_| mtu.on_silence());
+        assert_eq!(mtu.current(1_472), 1_300, "there is nothing smaller to try");
+    }
+
+    #[test]
     fn any_path_is_found_to_within_a_step_and_never_exceeded() {
         for max in [1_201, 1_472, 9_000, 65_507] {
             for path in (1_200..max.min(20_000)).step_by(7).chain([max]) {

@@ -20,10 +20,13 @@ fn after(seed: u64, end: impl FnOnce(&mut World)) -> [(ClosedBy, u64, String); 2
         world.clients[0].send(world.now, 0, vec![number]);
         world.server.send(world.now, 0, vec![number; 300]);
     }
+    let [ours, theirs] = [&world.clients[0], &world.server].map(|node| node.endpoint.work().ids);
+    assert!(ours > 0 && theirs > 0);
     end(&mut world);
     world.run_for(ms(10_000));
-    assert_eq!(world.server.endpoint.connection_count(), 0);
-    assert_eq!(world.clients[0].endpoint.connection_count(), 0);
+    for endpoint in [&world.server.endpoint, &world.clients[0].endpoint] {
+        assert_eq!((endpoint.connection_count(), endpoint.work().ids), (0, 0), "nothing is left behind");
+    }
     [last_words(&world.clients[0]), last_words(&world.server)]
 }
 
