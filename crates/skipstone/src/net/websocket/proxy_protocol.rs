@@ -30,11 +30,7 @@ impl ProxyHeader {
         if begins(V2) && !bytes.is_empty() {
             return if bytes.len() < V2_HEAD_BYTES { ProxyHeader::Incomplete } else { v2(bytes) };
         }
-        match begins(V1) && !bytes.is_empty() {
-            true if bytes.len() < V1.len() => ProxyHeader::Incomplete,
-            true => v1(bytes),
-            false => ProxyHeader::Absent,
-        }
+        if begins(V1) && !bytes.is_empty() { v1(bytes) } else { ProxyHeader::Absent }
     }
 }
 
