@@ -69,10 +69,15 @@ impl Host {
         );
     }
 
-    /// What a driver does between two waits. Returns what leaves.
-    fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
+    /// Ends a round: what waits for the next one has its turn.
+    fn end_round(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);
+    }
+
+    /// What a driver does between two waits. Returns what leaves.
+    fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
+        self.end_round(now);
         while let Some(event) = self.endpoint.poll_event(now) {
             match event {
                 Event::Requested { peer, .. } => match self.refuses {
@@ -136,6 +141,7 @@ fn shake_hands(host: &mut Host, now: Time, from: SocketAddr, session: &mut DtlsS
         for mut datagram in spoken(session) {
             host.take(now, from, &mut datagram);
         }
+        host.end_round(now);
         for (to, datagram) in host.said() {
             assert_eq!(to, from);
             session.handle_datagram(now, &datagram, &mut |_| ());

@@ -72,11 +72,16 @@ impl Host {
         );
     }
 
+    /// Ends a round: what waits for the next one has its turn.
+    fn end_round(&mut self, now: Time) {
+        self.endpoint.handle_timeout(now);
+        self.guests.handle_timeout(now, &mut self.endpoint);
+    }
+
     /// What a driver does between two waits. Returns what leaves.
     fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
         self.now = now;
-        self.endpoint.handle_timeout(now);
-        self.guests.handle_timeout(now, &mut self.endpoint);
+        self.end_round(now);
         while let Some(event) = self.endpoint.poll_event(now) {
             match event {
                 Happened::Requested { peer, .. } => drop(self.endpoint.accept(now, peer)),

@@ -39,6 +39,7 @@ fn a_flood_begins_32_handshakes_and_all_others_are_asked_for_a_proof() {
             assert!(bytes <= 3 * datagram.len(), "{number}: {bytes}");
             assert!((number as usize) < LIMITS.strangers || bytes < datagram.len() / 4, "{number}: {bytes}");
         }
+        host.end_round(START);
     }
     let stats = host.guests.stats();
     assert_eq!((stats.begun, stats.open), (LIMITS.strangers as u64, LIMITS.strangers as u64));
