@@ -65,8 +65,15 @@ impl Endpoint {
         }
     }
 
-    /// Drops packets kept for repairs, and closes connections, until all budgets are kept.
+    /// Drops packets kept for repairs, and closes connections, until all budgets are kept. Called after each datagram.
     pub(super) fn keep_budgets(&mut self, now: Time) {
+        if self.memory.is_exceeded(self.config.memory.endpoint) {
+            self.keep_exceeded(now);
+        }
+    }
+
+    #[cold]
+    fn keep_exceeded(&mut self, now: Time) {
         if let Some(index) = self.memory.greedy.take() {
             self.evict(now, &[index], "this connection makes the other side hold more than it may");
         }

@@ -41,6 +41,11 @@ impl MemoryAccount {
         }
     }
 
+    /// Whether something holds more than it may, where all together may hold so many bytes.
+    pub(super) fn is_exceeded(&self, endpoint: u64) -> bool {
+        self.total > endpoint || self.greedy.is_some() || self.full.is_some()
+    }
+
     /// Sum of the charges that a budget limits.
     pub(super) fn of_scope(&self, scope: &Scope) -> u64 {
         match scope {

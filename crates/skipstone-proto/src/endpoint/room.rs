@@ -49,8 +49,10 @@ impl Endpoint {
         if self.is_full() {
             return Some(FULL);
         }
-        let players = self.population.players_of(&Network::of(remote));
-        (players >= self.players_of_network_max(remote)).then_some(NETWORK_FULL)
+        let most = self.players_of_network_max(remote);
+        // Most of the time, all networks together have fewer.
+        let may_be_full = self.population.players() >= most;
+        (may_be_full && self.population.players_of(&Network::of(remote)) >= most).then_some(NETWORK_FULL)
     }
 
     /// Whether every place for a player is taken.
