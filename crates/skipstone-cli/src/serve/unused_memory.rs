@@ -73,7 +73,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// When memory is given back, of so many looks with these sizes in MiB and players.
+    /// The looks after which memory is given back; each has a size in MiB and a number of players.
     fn released(looks: &[(u64, usize)]) -> Vec<usize> {
         let start = Instant::now();
         let mut sizes = UnusedMemory::new(start).sizes;

@@ -219,17 +219,31 @@ impl DtlsGuests {
         if is_costly && !endpoint.admits_handshake(now, &guest.addresses.remote) {
             return false;
         }
+        guest.hellos += u32::from(is_stranger);
         if is_costly && !endpoint.may_sign() {
             return self.put_off(number, bytes);
         }
-        if is_costly {
-            endpoint.on_signature();
-            self.spent += endpoint.handshake_cost();
-        }
-        guest.hellos += u32::from(is_stranger);
+        self.hand_over(now, number, bytes, endpoint, deliver)
+    }
+
+    /// Lets a session handle a datagram. The first hello with a good cookie takes a signature.
+    fn hand_over(
+        &mut self,
+        now: Time,
+        number: u32,
+        bytes: &[u8],
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) -> bool {
+        let Some(guest) = self.guests.get_mut(&number) else { return false };
+        let was_proven = guest.session.is_proven();
         guest.credit += bytes_on_the_wire(&guest.addresses.remote, bytes.len());
         let path = guest.path(number);
         let is_taken = guest.session.handle_datagram(now, bytes, &mut |content| deliver(endpoint, path, content));
+        if guest.session.is_proven() && !was_proven {
+            endpoint.on_signature();
+            self.spent += endpoint.handshake_cost();
+        }
         self.settle(now, number, endpoint);
         is_taken
     }
@@ -248,7 +262,8 @@ impl DtlsGuests {
         while endpoint.may_sign()
             && let Some((number, bytes)) = self.waiting.pop_front()
         {
-            let is_taken = self.feed(now, number, &bytes, true, endpoint, &mut |_, _, _| {});
+            // Before the address is proven, a session has no content.
+            let is_taken = self.hand_over(now, number, &bytes, endpoint, &mut |_, _, _| {});
             self.stats.dropped += u64::from(!is_taken);
         }
     }

@@ -126,6 +126,25 @@ fn handshakes_that_come_at_once_begin_in_rounds_that_have_room_for_a_signature()
     assert_eq!(rounds, [7, 14, 20, 27, 34, 40]);
 }
 
+/// A stranger who repeats its second hello takes eight of the places at which handshakes wait, and hellos without a good cookie
+/// cost no signature.
+#[test]
+fn one_stranger_does_not_fill_the_queue_of_handshakes() {
+    let (mut host, from) = (host(), address(1));
+    let mut client = session(DtlsVersion::V1_2, START);
+    shake_hands(&mut host, START, from, &mut client, 1);
+    let hello = spoken(&mut client).remove(0);
+    (0..100).for_each(|_| host.endpoint.on_signature());
+    (0..100).for_each(|_| host.take(START, from, &mut hello.clone()));
+    assert_eq!(host.guests.waiting.len() as u32, HELLOS_MAX - 1);
+
+    let (mut host, first) = (self::host(), self::hello());
+    for number in 0..100 {
+        (0..3).for_each(|_| host.take(START, address(number), &mut first.clone()));
+    }
+    assert!(host.endpoint.may_sign() && !host.guests.has_waiting() && host.guests.take_cost() == Cost::ZERO);
+}
+
 #[test]
 fn garbage_and_other_records_begin_nothing() {
     let (mut host, hello) = (host(), hello());
