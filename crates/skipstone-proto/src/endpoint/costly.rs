@@ -45,8 +45,10 @@ impl Costly {
         self.left.is_left()
     }
 
+    /// Charges a signature. Streams sign whatever is left: what all of them overdraw is one signature at most, so that they do not
+    /// keep other carriers waiting.
     pub(super) fn charge(&mut self, cost: Cost) {
-        self.left -= cost;
+        self.left = (self.left - cost).max(Cost::ZERO - cost);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -67,5 +69,20 @@ impl Costly {
 impl Waiting {
     pub(super) fn is_stale(&self, now: Time) -> bool {
         now.since(self.received) > AGE_MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thousand_signatures_of_streams_keep_others_waiting_for_three_rounds() {
+        let mut costly = Costly::new(7);
+        (0..1_000).for_each(|_| costly.charge(Cost::micros(5_500)));
+        for has_room in [false, false, false, true] {
+            assert_eq!(costly.has_room(), has_room);
+            costly.begin_round();
+        }
     }
 }

@@ -116,21 +116,6 @@ mod tests {
     }
 
     #[test]
-    fn without_room_for_a_signature_strangers_wait_and_players_have_the_whole_round() {
-        let mut ready = Ready::default();
-        (0..200).for_each(|socket| ready.add(socket, class_of(socket), NO));
-        let (mut round, mut turns) = (Round::begin(), Vec::new());
-        round.end_strangers();
-        while let Some((socket, _)) = ready.next(&mut round) {
-            turns.push(socket);
-            round.charge(Cost::micros(50));
-        }
-        assert_eq!(turns, (0..40).collect::<Vec<_>>());
-        assert!((0..60).all(|_| ready.next(&mut Round::begin()).is_some_and(|(socket, _)| socket < 100)));
-        assert_eq!(ready.next(&mut Round::begin()), Some((100, NO)), "in the next round");
-    }
-
-    #[test]
     fn a_socket_waits_once_and_its_end_is_not_forgotten() {
         let mut ready = Ready::default();
         for end in [false, true, false] {

@@ -85,11 +85,7 @@ impl Driver {
         for turns in 0..Step::ALL.len() {
             ahead.advance(self.sockets.ready.ahead(turns), |socket, step| self.prefetch(socket as usize, step));
         }
-        loop {
-            if !self.endpoint.may_sign() {
-                round.end_strangers();
-            }
-            let Some((socket, end)) = self.sockets.ready.next(round) else { break };
+        while let Some((socket, end)) = self.sockets.ready.next(round) {
             let coming = self.sockets.ready.ahead(Step::ALL.len() - 1);
             ahead.advance(coming, |socket, step| self.prefetch(socket as usize, step));
             self.receive_from(socket, end, round);

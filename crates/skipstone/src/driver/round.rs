@@ -19,8 +19,6 @@ pub(super) enum Class {
 pub(super) struct Round {
     players: Cost,
     strangers: Cost,
-    /// Whether unauthenticated clients have turns.
-    takes_strangers: bool,
     /// The class whose turn it is.
     class: Class,
 }
@@ -31,25 +29,16 @@ const FOR_STRANGERS: Cost = Cost::micros(500);
 
 impl Round {
     pub(super) fn begin() -> Round {
-        Round { players: FOR_PLAYERS, strangers: FOR_STRANGERS, takes_strangers: true, class: Class::Player }
+        Round { players: FOR_PLAYERS, strangers: FOR_STRANGERS, class: Class::Player }
     }
 
     /// Whether there is budget for a turn of this class, depending on whether unauthenticated clients wait.
     pub(super) fn has_room(&self, class: Class, strangers_wait: bool) -> bool {
-        if class == Class::Stranger && !self.takes_strangers {
-            return false;
-        }
-        let strangers_wait = strangers_wait && self.takes_strangers;
         let own = match class {
             Class::Player => self.players,
             Class::Stranger => self.strangers,
         };
         own.is_left() || (class == Class::Stranger || !strangers_wait) && (self.players + self.strangers).is_left()
-    }
-
-    /// Gives unauthenticated clients no further turn: any of them may ask for a signature, and there is no room for one.
-    pub(super) fn end_strangers(&mut self) {
-        self.takes_strangers = false;
     }
 
     /// A turn of this class begins; the following work is charged to it.
