@@ -22,8 +22,8 @@ pub(crate) struct ChannelTable {
     last: u32,
     /// A channel that has become idle and keeps its state until another one becomes idle: most wake again soon.
     resting: Option<u32>,
-    /// A freed state for reuse, so that channels that wake in turn allocate nothing.
-    recycled: Option<Channel>,
+    /// Room for a freed state, so that channels that wake in turn allocate nothing.
+    recycled: Option<Box<Option<Channel>>>,
 }
 
 /// 64 channels: the counters of the idle ones, the slots of the active ones.
@@ -83,7 +83,7 @@ impl ChannelTable {
         let IdleCounters(send, receive) = page.entries[place];
         let incoming = Incoming::new(rule.mode, Seq(receive));
         let redundancy = settings.redundancy_of(rule);
-        let channel = match self.recycled.take() {
+        let channel = match self.recycled.as_mut().and_then(|room| room.take()) {
             Some(mut channel) => {
                 channel.outgoing.reuse(id, rule, redundancy, Seq(send));
                 Channel { id, rule: rule_index as u8, incoming, ..channel }
@@ -139,7 +139,7 @@ impl ChannelTable {
             IdleCounters(channel.outgoing.next().0, channel.incoming.next().0);
         self.free.push(slot);
         self.active -= 1;
-        self.recycled = Some(channel);
+        **self.recycled.get_or_insert_default() = Some(channel);
         if self.active == 0 && self.slots.len() > PAGE {
             self.slots = Vec::new();
             self.free = Vec::new();
@@ -189,7 +189,8 @@ impl ChannelTable {
         let slots = allocated(self.slots.capacity() * size_of::<Option<Channel>>());
         let lists =
             allocated(self.free.capacity() * size_of::<u32>()) + allocated(self.pages.capacity() * size_of::<usize>());
-        slots + lists + allocated(size_of::<Page>()) * u64::from(self.page_count)
+        let recycled = self.recycled.as_ref().map_or(0, |_| allocated(size_of::<Option<Channel>>()));
+        slots + lists + recycled + allocated(size_of::<Page>()) * u64::from(self.page_count)
     }
 
     /// Number of channels that are active and not resting.

@@ -2,13 +2,13 @@
 //! them.
 
 /// Late arrivals, by the acknowledgement that reported them first. Empty while all packets arrive in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct OutOfOrder {
     /// The least number that no acknowledgement has reported.
     unreported: u64,
-    /// The packets whose acknowledgements reported late arrivals, oldest first, and the least number of each.
-    reported: [(u64, u64); REPORTED_MAX],
-    count: usize,
+    /// The packets whose acknowledgements reported late arrivals, oldest first, and the least number of each; at most
+    /// [`REPORTED_MAX`].
+    reported: Vec<(u64, u64)>,
 }
 
 /// Maximum number of acknowledgements that are tracked separately; a round trip rarely has more, and the newest two are
@@ -17,7 +17,7 @@ const REPORTED_MAX: usize = 8;
 
 impl OutOfOrder {
     pub(super) const fn new() -> Self {
-        OutOfOrder { unreported: u64::MAX, reported: [(0, 0); REPORTED_MAX], count: 0 }
+        OutOfOrder { unreported: u64::MAX, reported: Vec::new() }
     }
 
     /// A packet of this number arrived late.
@@ -31,22 +31,19 @@ impl OutOfOrder {
         if low == u64::MAX {
             return;
         }
-        if self.count == REPORTED_MAX {
-            let (_, last) = self.reported[REPORTED_MAX - 1];
-            self.reported[REPORTED_MAX - 1] = (packet, last.min(low));
-        } else {
-            self.reported[self.count] = (packet, low);
-            self.count += 1;
+        let is_full = self.reported.len() == REPORTED_MAX;
+        match self.reported.last_mut() {
+            Some(last) if is_full => *last = (packet, last.1.min(low)),
+            _ => self.reported.push((packet, low)),
         }
     }
 
     /// The peer has received the acknowledgement in our packet of this number. Returns the least number that the peer
     /// may not know of.
     pub(super) fn known_below(&mut self, packet: u64) -> u64 {
-        let heard = self.reported[..self.count].iter().take_while(|reported| reported.0 <= packet).count();
-        self.reported.copy_within(heard..self.count, 0);
-        self.count -= heard;
-        self.reported[..self.count].iter().fold(self.unreported, |low, reported| low.min(reported.1))
+        let heard = self.reported.iter().take_while(|reported| reported.0 <= packet).count();
+        self.reported.drain(..heard);
+        self.reported.iter().fold(self.unreported, |low, reported| low.min(reported.1))
     }
 }
 
