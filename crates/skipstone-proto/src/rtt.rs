@@ -5,11 +5,18 @@ use core::time::Duration;
 /// The round-trip time estimate of a connection's path.
 #[derive(Clone, Copy, Debug)]
 pub struct Rtt {
-    smoothed: Duration,
-    variation: Duration,
-    min: Duration,
-    latest: Duration,
+    smoothed: Nanos,
+    variation: Nanos,
+    min: Nanos,
+    latest: Nanos,
     is_measured: bool,
+}
+
+/// Nanoseconds, in half the memory of a [`Duration`]: up to 73 years, so that eight of them can be added.
+type Nanos = u64;
+
+fn nanos(span: Duration) -> Nanos {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX).min(u64::MAX / 8)
 }
 
 impl Rtt {
@@ -18,19 +25,15 @@ impl Rtt {
 
     /// Nothing measured yet.
     pub const fn new() -> Self {
-        Rtt {
-            smoothed: Self::INITIAL,
-            variation: Duration::from_millis(50),
-            min: Duration::MAX,
-            latest: Self::INITIAL,
-            is_measured: false,
-        }
+        const INITIAL: Nanos = Rtt::INITIAL.as_nanos() as u64;
+        Rtt { smoothed: INITIAL, variation: INITIAL / 2, min: u64::MAX / 8, latest: INITIAL, is_measured: false }
     }
 
     /// The time to the handshake's first answer, used until there is a sample. The request may have been sent more than
     /// once, so the first sample replaces this time.
     pub fn on_handshake(&mut self, span: Duration) {
         if !self.is_measured {
+            let span = nanos(span);
             (self.smoothed, self.variation, self.latest) = (span, span / 2, span);
         }
     }
@@ -43,7 +46,7 @@ impl Rtt {
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
         // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that states a false delay
         // would harm only itself, and a path on which every acknowledgement is held back would look longer than it is.
-        let adjusted = sample.saturating_sub(ack_delay);
+        let adjusted = nanos(sample.saturating_sub(ack_delay));
         self.min = self.min.min(adjusted);
         self.latest = adjusted;
         if !self.is_measured {
@@ -60,28 +63,28 @@ impl Rtt {
     /// new minimum: a peer that states false delays cannot make the path look shorter than it is by more than
     /// `greatest`.
     pub fn on_delayed_sample(&mut self, sample: Duration, ack_delay: Duration, greatest: Duration) {
-        let floor = self.min.min(sample.saturating_sub(greatest));
+        let floor = Duration::from_nanos(self.min).min(sample.saturating_sub(greatest));
         self.on_sample(sample, ack_delay.min(sample.saturating_sub(floor)));
     }
 
     /// Smoothed round-trip time.
     pub fn smoothed(&self) -> Duration {
-        self.smoothed
+        Duration::from_nanos(self.smoothed)
     }
 
     /// Mean deviation of the samples.
     pub fn variation(&self) -> Duration {
-        self.variation
+        Duration::from_nanos(self.variation)
     }
 
     /// The smallest sample so far; the initial guess before there is one.
     pub fn min(&self) -> Duration {
-        if self.is_measured { self.min } else { Self::INITIAL }
+        if self.is_measured { Duration::from_nanos(self.min) } else { Self::INITIAL }
     }
 
     /// The last sample.
     pub fn latest(&self) -> Duration {
-        self.latest
+        Duration::from_nanos(self.latest)
     }
 
     /// Whether there was a sample.
@@ -92,7 +95,7 @@ impl Rtt {
     /// Probe timeout: the time to wait for any acknowledgement before requesting one. The peer's ack delay is part of
     /// the variation, except before it was measured. On the shortest paths the machines determine it.
     pub fn probe_timeout(&self, ack_delay: Duration) -> Duration {
-        let timeout = self.smoothed + (self.variation * 4).max(Duration::from_millis(2));
+        let timeout = self.smoothed() + (self.variation() * 4).max(Duration::from_millis(2));
         timeout.max(Self::TIMEOUT_MIN) + ack_delay
     }
 }

@@ -105,6 +105,13 @@ pub(crate) struct Published {
     pub(crate) overview: Overview,
     /// Packets that the peer must have sent by then, and those that arrived.
     pub(crate) packets: (u64, u64),
+    /// What few connections have.
+    pub(crate) extras: Option<Box<Extras>>,
+}
+
+/// Parts of a snapshot that an idle connection of a server does not have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Extras {
     /// A client's estimate of its server's clock at that moment.
     pub(crate) server_time: Option<skipstone_proto::ServerTime>,
     /// Long messages in transfer, if the configuration asks for their progress.
@@ -151,13 +158,13 @@ impl Board {
     pub(crate) fn server_time(&self, peer: PeerId) -> Option<ServerTime> {
         let published = self.last(peer).filter(|published| published.peer == peer)?;
         let since = Instant::now().saturating_duration_since(published.at);
-        Some(ServerTime::new(published.server_time?.after(since)))
+        Some(ServerTime::new(published.extras.as_ref()?.server_time?.after(since)))
     }
 
     /// The long messages of a connection in transfer.
     pub(crate) fn transfers(&self, peer: PeerId) -> Option<Transfers> {
         let published = self.last(peer).filter(|published| published.peer == peer)?;
-        Some(published.transfers.clone())
+        Some(published.extras.as_ref().map(|extras| extras.transfers.clone()).unwrap_or_default())
     }
 
     /// The snapshot in a peer's place, which may be that of an earlier peer.
@@ -224,7 +231,7 @@ impl Published {
             sending,
             receiving,
         };
-        Published { peer, at, overview, packets, server_time: None, transfers: Transfers::default() }
+        Published { peer, at, overview, packets, extras: None }
     }
 
     /// The snapshot as of a later moment: nothing has happened on the connection since.

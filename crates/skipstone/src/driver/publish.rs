@@ -3,7 +3,7 @@
 use super::Driver;
 use super::publisher::Publisher;
 use crate::logged;
-use crate::statistics::{PUBLISH_SPAN, Published, ShardOverview};
+use crate::statistics::{Extras, PUBLISH_SPAN, Published, ShardOverview};
 use skipstone_proto::Time;
 use std::time::Instant;
 
@@ -49,10 +49,11 @@ impl Driver {
                 live.subtract(&last.overview.stats);
             }
             live.add(&now.stats);
-            let published = Published::new(peer, at, now, last.as_deref());
-            let server_time = self.endpoint.server_time(time, peer);
             let transfers = transfer_bytes_min.and_then(|bytes_min| self.endpoint.transfers(peer, bytes_min));
-            board.publish(Published { server_time, transfers: transfers.unwrap_or_default(), ..published }, spare);
+            let extras =
+                Extras { server_time: self.endpoint.server_time(time, peer), transfers: transfers.unwrap_or_default() };
+            let extras = (extras != Extras::default()).then(|| Box::new(extras));
+            board.publish(Published { extras, ..Published::new(peer, at, now, last.as_deref()) }, spare);
         }
         let mut stats = *live;
         stats.add(self.endpoint.past());
