@@ -1,6 +1,6 @@
 //! `cargo xtask`: everything that continuous integration and contributors run, behind one door.
-//! Only the command line lives here; each command has a file of its own. Standard library only, so that it
-//! builds in a second or two on every platform that has cargo.
+//! Only the command line lives here; each command has a file of its own. Few dependencies, so that it
+//! builds in a few seconds on every platform that has cargo.
 
 mod alone;
 mod arguments;
@@ -13,6 +13,7 @@ mod csharp;
 mod dashboard;
 mod databases;
 mod deploy;
+mod docs;
 mod external;
 mod failures;
 mod features;
@@ -81,6 +82,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     match command {
         "test" => steps::test(arguments, tree),
         "csharp" => csharp::command(arguments, tree),
+        "docs" => docs::docs(arguments, tree),
         "house" => house::house(arguments, tree),
         "joins" => joins::joins(arguments, tree),
         "layering" => layering::layering(arguments, tree, &files::files(tree)),
@@ -143,6 +145,7 @@ cargo xtask: what continuous integration and contributors run
                                       how many of 750 clients get into a busy server over a bad network; optimised build
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
+  cargo xtask docs                    every page and the API as one searchable site that works offline; installs mdBook
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 

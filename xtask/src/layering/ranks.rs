@@ -173,6 +173,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "dashboard",
                 "databases",
                 "deploy",
+                "docs",
                 "external",
                 "features",
                 "flood",

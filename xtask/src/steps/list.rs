@@ -4,7 +4,7 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, databases, deploy, external, features, files, go, instructions, interop,
+    alone, c, claims, csharp, dashboard, databases, deploy, docs, external, features, files, go, instructions, interop,
     layering, package, process, purity, python, snippets, sweep, system, vectors, web, windows, wireshark,
 };
 
@@ -77,9 +77,9 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "docs",
-        about: "the documentation builds without a warning",
+        about: "every link on a page leads somewhere; the documentation builds without a warning",
         is_fast: true,
-        run: |tree, _| docs(tree),
+        run: |tree, _| documentation(tree),
     },
     Step {
         name: "wasm",
@@ -256,7 +256,10 @@ fn report(breaches: Vec<String>) -> Verdict {
     }
 }
 
-fn docs(tree: &Tree) -> Verdict {
+fn documentation(tree: &Tree) -> Verdict {
+    if let Verdict::Failed(why) = report(docs::breaches(&files::files(tree))) {
+        return Verdict::Failed(format!("links: {why}"));
+    }
     let mut cargo = process::cargo(tree);
     cargo.args(["doc", "--workspace", "--no-deps"]);
     cargo.env("RUSTDOCFLAGS", "-D warnings");
