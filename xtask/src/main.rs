@@ -2,7 +2,6 @@
 //! Only the command line lives here; each command has a file of its own. Few dependencies, so that it
 //! builds in a few seconds on every platform that has cargo.
 
-mod alone;
 mod arguments;
 mod bench_databases;
 mod bench_languages;
@@ -26,6 +25,7 @@ mod instructions;
 mod interop;
 mod joins;
 mod layering;
+mod local_paths;
 mod mutants;
 mod node;
 mod package;

@@ -167,7 +167,6 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["interop"],
             &["c"],
             &[
-                "alone",
                 "claims",
                 "csharp",
                 "dashboard",
@@ -182,6 +181,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "instructions",
                 "joins",
                 "layering",
+                "local_paths",
                 "mutants",
                 "package",
                 "purity",

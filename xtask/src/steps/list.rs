@@ -4,8 +4,8 @@
 use crate::tree::Tree;
 use crate::verdict::Verdict;
 use crate::{
-    alone, c, claims, csharp, dashboard, databases, deploy, docs, external, features, files, go, instructions, interop,
-    layering, package, process, purity, python, snippets, sweep, system, vectors, web, windows, wireshark,
+    c, claims, csharp, dashboard, databases, deploy, docs, external, features, files, go, instructions, interop,
+    layering, local_paths, package, process, purity, python, snippets, sweep, system, vectors, web, windows, wireshark,
 };
 
 /// One step.
@@ -25,7 +25,7 @@ pub(super) enum Extent {
 }
 
 /// No name is longer.
-pub(super) const NAME_WIDTH: usize = 9;
+pub(super) const NAME_WIDTH: usize = 14;
 
 /// In this order: what later steps need first, then what fails fastest, the tests last but for what they cost and the vectors.
 pub(super) const STEPS: &[Step] = &[
@@ -50,10 +50,10 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| layering_and_purity(tree),
     },
     Step {
-        name: "alone",
-        about: "no file speaks of the machine that it was written on",
+        name: "no-local-paths",
+        about: "no file contains a path of a developer's machine",
         is_fast: true,
-        run: |tree, _| report(alone::breaches(&files::files(tree))),
+        run: |tree, _| report(local_paths::breaches(&files::files(tree))),
     },
     Step {
         name: "claims",
