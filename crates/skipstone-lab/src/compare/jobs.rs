@@ -107,13 +107,13 @@ fn claim<'a>(next: &AtomicUsize, jobs: &'a [Job]) -> Option<(usize, &'a Job)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::contender::SimulatedTransport;
+    use super::super::transport::Transport;
     use super::*;
     use crate::units::Named;
 
     #[test]
     fn no_more_runs_are_planned_than_memory_has_rows_for() {
-        let contenders = Contender::all(&SimulatedTransport::built_in(), None);
+        let contenders = Contender::all(&Transport::built_in(), None);
         let seeds = Vec::from_iter(0..1_000);
         let few = all(&contenders[..8], &seeds, 4).expect("the most that may be");
         assert_eq!(few.len(), 8_000);

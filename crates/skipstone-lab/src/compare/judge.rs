@@ -117,8 +117,9 @@ const TIMES: [&str; 14] = [
 
 #[cfg(test)]
 mod tests {
-    use super::super::contender::{Mode, SimulatedTransport};
+    use super::super::transport::Transport;
     use super::*;
+    use crate::units::Mode;
 
     fn row(transport: &'static str, mode: Option<&str>, seed: u64, p998: f64) -> CompareRow {
         let figures = CompareFigures { p998: Some(p998), bytes_per_payload: Some(1.5), ..CompareFigures::default() };
@@ -184,10 +185,8 @@ mod tests {
 
     #[test]
     fn names_that_do_not_exist_are_refused_before_the_run() {
-        let contenders = Contender::all(
-            &[SimulatedTransport::Skipstone, SimulatedTransport::Kcp],
-            Some(&[Mode(skipstone::RedundancyMode::Lean)]),
-        );
+        let contenders =
+            Contender::all(&[Transport::Skipstone, Transport::Kcp], Some(&[Mode(skipstone::RedundancyMode::Lean)]));
         let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();
         assert!(error("p98<5").contains("did you mean p99?"));
         assert!(error("quinn.p998<5").contains("\"quinn\" does not take part; there are skipstone.lean, kcp"));

@@ -27,6 +27,7 @@ pub(crate) mod row;
 pub(crate) mod series;
 pub(crate) mod simulation;
 mod table;
+pub(crate) mod transport;
 pub mod two_runs;
 mod validity;
 
@@ -41,9 +42,9 @@ use crate::report::format::{percent, rfc3339};
 use crate::report::paint::style;
 use crate::report::{Exit, PageKind, ReportFile, Sink, Style, command, output, replace};
 use crate::signals::Signals;
-use crate::units::{Named, Threshold};
+use crate::units::{Mode, Named, Threshold};
 use condition::Condition;
-use contender::{Contender, Mode, SimulatedTransport};
+use contender::Contender;
 use external::ExternalTransport;
 use jobs::{Job, Played, run_all};
 use plan::{ComparePlan, PlanFile, distinct};
@@ -51,6 +52,7 @@ use real::run::Traces;
 use real::{Moment, Repeats};
 use result::{ComparePlanWords, Comparison, ConditionWords, SCHEMA_VERSION};
 use row::Summary;
+use transport::Transport;
 use validity::Validity;
 
 /// Flags of `compare`.
@@ -81,7 +83,7 @@ pub struct CompareArguments {
     /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,quinn,
     /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    transports: Option<Vec<SimulatedTransport>>,
+    transports: Option<Vec<Transport>>,
     /// A transport in a program of its own, which joins a real run; may be given several times. Its interface:
     /// docs/guide/others-transports.md
     #[arg(long, value_name = "NAME=COMMAND", conflicts_with = "simulated")]
@@ -201,10 +203,10 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
             "{transport} has sockets of its own, and takes part in real runs only: without --simulated"
         ));
     }
-    let takes_part = |transport: &SimulatedTransport| {
-        if arguments.simulated { !transport.needs_sockets() } else { REAL_TRANSPORTS.contains(transport) }
+    let takes_part = |transport: &Transport| {
+        if arguments.simulated { !transport.needs_sockets() } else { transport.is_usual() }
     };
-    let usual = || SimulatedTransport::built_in().into_iter().filter(takes_part).collect();
+    let usual = || Transport::built_in().into_iter().filter(takes_part).collect();
     let transports = named.unwrap_or_else(usual);
     let modes = arguments.modes.as_deref().or(plan.modes.as_deref());
     let external = Contender::all_external(&arguments.external)?;
@@ -225,27 +227,6 @@ fn repeats(asked: Option<u32>, traces: Traces<'_>, runs: usize) -> Repeats {
         None => Repeats { each: 0, in_all: 0 },
     }
 }
-
-/// Those of a real comparison that names none: ten minutes have room for so many.
-const REAL_TRANSPORTS: [SimulatedTransport; 14] = {
-    use SimulatedTransport as Transport;
-    [
-        Transport::Skipstone,
-        Transport::SkipstonePlain,
-        Transport::SkipstoneWebTransport,
-        Transport::SkipstoneSecureWebSocket,
-        Transport::Kcp,
-        Transport::KcpMsg,
-        Transport::KcpMsgFec,
-        Transport::Quinn,
-        Transport::QuinnTuned,
-        Transport::QuinnBbr,
-        Transport::Renet,
-        Transport::RenetTuned,
-        Transport::Tcp,
-        Transport::Enet,
-    ]
-};
 
 /// A row for each contender and seed; fewer, if it was stopped.
 fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &AtomicBool, bar: &ProgressBar) -> Played {

@@ -10,10 +10,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::contender::{Mode, SimulatedTransport};
 use super::delivery::Delivery;
+use super::transport::Transport;
 use crate::recording::schedule::PlayedRecording;
-use crate::units::{BitRate, Burst, Fade, Percent, Span};
+use crate::units::{BitRate, Burst, Fade, Mode, Percent, Span};
 use mistake::{mistake, placed};
 
 /// A plan: the transports to compare, and the condition.
@@ -45,7 +45,7 @@ pub(crate) struct ComparePlan {
     pub(crate) roam_every: Option<Span>,
     /// The transports that take part; all of them, if the plan does not say.
     #[serde(default, deserialize_with = "distinct_values")]
-    pub(crate) transports: Option<Vec<SimulatedTransport>>,
+    pub(crate) transports: Option<Vec<Transport>>,
     /// In which modes Skipstone takes part.
     #[serde(default, deserialize_with = "distinct_values")]
     pub(crate) modes: Option<Vec<Mode>>,

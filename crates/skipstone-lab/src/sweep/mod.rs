@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::compare::contender::SimulatedTransport;
+use crate::compare::transport::Transport;
 use crate::measure::machine::cores;
 use crate::report::output;
 use crate::report::paint::style;
@@ -74,7 +74,7 @@ const PEERS: &str = "kcp,kcp-tuned,kcp-fec,kcp-fec-1-1,quinn,quinn-tuned,quinn-b
 
 /// Other transports that take part.
 #[derive(Debug, Clone)]
-struct Peers(Vec<SimulatedTransport>);
+struct Peers(Vec<Transport>);
 
 /// Runs as the flags say.
 pub fn run(arguments: &SweepArguments) -> Exit {
@@ -161,7 +161,7 @@ fn peers(text: &str) -> Result<Peers, String> {
     if text == "none" {
         return Ok(Peers(Vec::new()));
     }
-    let peers: Result<Vec<SimulatedTransport>, String> = text.split(',').map(str::parse).collect();
+    let peers: Result<Vec<Transport>, String> = text.split(',').map(str::parse).collect();
     let peers = peers?;
     match peers.iter().find(|peer| peer.is_ours() || peer.needs_sockets()) {
         Some(own) if own.is_ours() => Err(format!("{own} takes part in any case; name its peers")),

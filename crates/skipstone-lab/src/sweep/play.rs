@@ -10,15 +10,17 @@ use skipstone::RedundancyMode;
 use super::judge::{Judgement, Played, judge};
 use super::pool::Pool;
 use super::setting::Setting;
-use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::contender::Contender;
 use crate::compare::simulation::Stopped;
+use crate::compare::transport::Transport;
+use crate::units::Mode;
 
 /// How each setting is run.
 #[derive(Debug, Clone)]
 pub(super) struct Extent {
     pub(super) minutes: f64,
     pub(super) loss_seeds: u64,
-    pub(super) peers: Vec<SimulatedTransport>,
+    pub(super) peers: Vec<Transport>,
 }
 
 /// A setting with all that was found.
@@ -75,7 +77,7 @@ impl<F: FnMut(Finding)> Ordered<F> {
 
 fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stopped> {
     let setting = Setting::of(seed, extent.minutes);
-    let own = |mode| Contender { transport: SimulatedTransport::Skipstone, mode: Some(Mode(mode)), external: None };
+    let own = |mode| Contender { transport: Transport::Skipstone, mode: Some(Mode(mode)), external: None };
     let contenders = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Adaptive].map(own);
     let run = |contender| Pool::run(contender, &setting.condition, extent.loss_seeds, stop);
     let [off, lean, adaptive] = contenders.map(run);
@@ -87,8 +89,8 @@ fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stoppe
 }
 
 fn peers(setting: &Setting, extent: &Extent, stop: &AtomicBool) -> Result<Vec<super::pool::SweepFigures>, Stopped> {
-    let takes_part = |peer: &&SimulatedTransport| setting.why_not(**peer).is_none();
-    let run = |peer: &SimulatedTransport| {
+    let takes_part = |peer: &&Transport| setting.why_not(**peer).is_none();
+    let run = |peer: &Transport| {
         let contender = Contender { transport: *peer, mode: None, external: None };
         let pool = Pool::run(contender, &setting.of_peers, extent.loss_seeds, stop)?;
         Ok(pool.figures(contender))

@@ -6,9 +6,9 @@ use skipstone::netsim::{LinkConfig, Loss};
 
 use super::draw;
 use crate::compare::condition::{Condition, Flags};
-use crate::compare::contender::SimulatedTransport;
 use crate::compare::delivery::{Delivery, Owed};
 use crate::compare::plan::ComparePlan;
+use crate::compare::transport::Transport;
 
 /// The plan and condition that a seed draws.
 #[derive(Debug, Clone)]
@@ -86,18 +86,16 @@ impl Setting {
     }
 
     /// Why a peer does not take part; nothing if it does.
-    pub(super) fn why_not(&self, peer: SimulatedTransport) -> Option<&'static str> {
+    pub(super) fn why_not(&self, peer: Transport) -> Option<&'static str> {
         let condition = &self.condition;
-        use SimulatedTransport::{Quinn, QuinnBbr, QuinnTuned, Renet, RenetTuned};
-        let moves_along = matches!(peer, Quinn | QuinnTuned | QuinnBbr);
-        let is_slow = matches!(peer, Renet | RenetTuned)
+        let is_slow = matches!(peer, Transport::Renet | Transport::RenetTuned)
             && (condition.round_trip() > RENET_RTT_MAX || updates_per_second(condition) > RENET_UPDATES_PER_SECOND_MAX);
         match condition.delivery_of(0) {
             Delivery::ReliableOrdered | Delivery::ReliableUnordered if self.is_overloaded() => {
                 Some("bounded queues differ in their units")
             }
             Delivery::ReliableOrdered | Delivery::ReliableUnordered => match condition.roam_every {
-                Some(_) if !moves_along => Some("its connections do not move"),
+                Some(_) if !peer.survives_moves() => Some("its connections do not move"),
                 _ if is_slow => Some("it takes too long to simulate"),
                 _ => None,
             },

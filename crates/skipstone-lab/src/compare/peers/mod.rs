@@ -13,7 +13,9 @@ use skipstone_proto::RedundancyMode;
 
 use self::ends::{Ends, EndsSetup};
 use self::skipstone::{Ages, Suite};
-use super::contender::{Contender, Mode, SimulatedTransport};
+use super::contender::Contender;
+use super::transport::Transport;
+use crate::units::Mode;
 
 /// How rows are encrypted.
 pub(crate) const SEALING: &str = include_str!("sealing.txt").trim_ascii_end();
@@ -22,9 +24,9 @@ pub(crate) const SEALING: &str = include_str!("sealing.txt").trim_ascii_end();
 pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
     let mode = contender.mode.unwrap_or(Mode(RedundancyMode::Adaptive));
     match contender.transport {
-        SimulatedTransport::Skipstone => skipstone::ends(Suite::Sealed, Ages::HandedOn, mode, setup),
-        SimulatedTransport::SkipstoneAgeless => skipstone::ends(Suite::Sealed, Ages::Dropped, mode, setup),
-        SimulatedTransport::SkipstonePlain => skipstone::ends(Suite::Plain, Ages::HandedOn, mode, setup),
+        Transport::Skipstone => skipstone::ends(Suite::Sealed, Ages::HandedOn, mode, setup),
+        Transport::SkipstoneAgeless => skipstone::ends(Suite::Sealed, Ages::Dropped, mode, setup),
+        Transport::SkipstonePlain => skipstone::ends(Suite::Plain, Ages::HandedOn, mode, setup),
         #[cfg(feature = "peers")]
         other => other_ends(other, setup),
         #[cfg(not(feature = "peers"))]
@@ -33,8 +35,7 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
 }
 
 #[cfg(feature = "peers")]
-fn other_ends(transport: SimulatedTransport, setup: EndsSetup<'_>) -> Ends {
-    use SimulatedTransport as Transport;
+fn other_ends(transport: Transport, setup: EndsSetup<'_>) -> Ends {
     match transport {
         Transport::Kcp => kcp::ends(kcp::Style::STREAM, setup),
         Transport::KcpTuned => kcp::ends(kcp::Style::PROMPT, setup),

@@ -6,20 +6,22 @@ use serde::{Deserialize, Serialize};
 use skipstone::netsim::LinkConfig;
 
 use crate::compare::condition::Condition;
-use crate::compare::contender::{Contender, Mode, SimulatedTransport};
+use crate::compare::contender::Contender;
 use crate::compare::delivery::Delivery;
 use crate::compare::packet_logs::QlogPlace;
 use crate::compare::peer::Telemetry;
 use crate::compare::plan::Bulk;
 use crate::compare::proof::UpdateCounts;
 use crate::compare::series::RunSeries;
+use crate::compare::transport::Transport;
 use crate::recording::schedule::PlayedRecording;
+use crate::units::Mode;
 
 /// The task of a process.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct EndTask {
     pub(super) role: Role,
-    pub(super) transport: SimulatedTransport,
+    pub(super) transport: Transport,
     pub(super) mode: Option<Mode>,
     pub(super) seed: u64,
     /// The namespace to enter; the one that it is in, without one.

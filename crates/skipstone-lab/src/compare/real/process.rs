@@ -12,14 +12,14 @@ use super::messages::{BEGIN_AT, EndMessage, EndReport, EndTask, OVER, OwnFinding
 use super::skipstone_end::{SkipstoneClientEnd, SkipstoneServerEnd};
 use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
-#[cfg(feature = "peers")]
-use crate::compare::contender::SimulatedTransport;
 use crate::compare::packet_logs::{PacketLogs, failure};
 use crate::compare::payload::Stamp;
 use crate::compare::peer::Update;
 use crate::compare::peers::ends;
 use crate::compare::peers::ends::EndsSetup;
 use crate::compare::proof::Proof;
+#[cfg(feature = "peers")]
+use crate::compare::transport::Transport;
 use crate::measure::monotonic::{monotonic, next_multiple};
 use crate::measure::process::Probe;
 use crate::measure::stalls::{Stall, StallLog, StallWatch};
@@ -153,9 +153,9 @@ fn server(
     Ok(match task.transport {
         own if own.is_ours() => Box::new(SkipstoneServerEnd::start(task.contender(), condition, logs, listen)?),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::listen(listen, waiting_bytes(condition))?),
+        Transport::Tcp => Box::new(super::tcp_end::TcpEnd::listen(listen, waiting_bytes(condition))?),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Enet => Box::new(super::enet_end::EnetEnd::open(listen, None, condition.entities)?),
+        Transport::Enet => Box::new(super::enet_end::EnetEnd::open(listen, None, condition.entities)?),
         _ => {
             // The client's end that is made with it is not used, but wants to know where the server is.
             let server = SocketAddr::new(listen.ip(), listen.port().max(1));
@@ -168,7 +168,7 @@ fn server(
 
 fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &str) -> Result<Box<dyn RealEnd>, String> {
     #[cfg(feature = "peers")]
-    if task.transport == SimulatedTransport::SkipstoneWebTransport {
+    if task.transport == Transport::SkipstoneWebTransport {
         return Ok(Box::new(super::webtransport_end::WebTransportEnd::connect(connect, task.seed, logs)?));
     }
     if task.transport.is_ours() {
@@ -178,9 +178,9 @@ fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &st
     let any = SocketAddr::new(std::net::Ipv4Addr::UNSPECIFIED.into(), 0);
     Ok(match task.transport {
         #[cfg(feature = "peers")]
-        SimulatedTransport::Tcp => Box::new(super::tcp_end::TcpEnd::connect(server, waiting_bytes(condition))?),
+        Transport::Tcp => Box::new(super::tcp_end::TcpEnd::connect(server, waiting_bytes(condition))?),
         #[cfg(feature = "peers")]
-        SimulatedTransport::Enet => Box::new(super::enet_end::EnetEnd::open(any, Some(server), condition.entities)?),
+        Transport::Enet => Box::new(super::enet_end::EnetEnd::open(any, Some(server), condition.entities)?),
         _ => {
             let epoch = next_multiple(CLOCKS_BEGIN);
             let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition, logs };

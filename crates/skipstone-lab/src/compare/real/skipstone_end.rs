@@ -10,10 +10,12 @@ use skipstone::{
 
 use super::end::RealEnd;
 use crate::compare::condition::Condition;
-use crate::compare::contender::{Contender, Mode, SimulatedTransport as Transport};
+use crate::compare::contender::Contender;
 use crate::compare::packet_logs::PacketLogs;
 use crate::compare::peer::{Telemetry, Update};
 use crate::compare::peers::skipstone::settings;
+use crate::compare::transport::Transport;
+use crate::units::Mode;
 
 /// The server, with one client.
 pub(super) struct SkipstoneServerEnd {
