@@ -2,8 +2,8 @@
 //! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress` how
 //! things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
 //!
-//! Imports point down: `bench, sweep > compare > netem, recording > report > measure, resilience > child, open_files, peers,
-//! signals, units, workload > left_out > clean`.
+//! Imports point down: `bench, sweep > compare > netem, recording > report > measure, quic, resilience > child,
+//! framing, open_files, signals, socket_error, units, workload > left_out > clean`.
 
 #[cfg(feature = "experiments")]
 pub mod bench;
@@ -11,19 +11,23 @@ pub mod child;
 pub mod clean;
 #[cfg(feature = "experiments")]
 pub mod compare;
+#[cfg(feature = "experiments")]
+mod framing;
 pub mod left_out;
 pub mod measure;
 pub mod natural;
 #[cfg(feature = "experiments")]
 pub mod netem;
 pub mod open_files;
-#[cfg(feature = "experiments")]
-mod peers;
+#[cfg(all(feature = "experiments", feature = "peers"))]
+mod quic;
 #[cfg(feature = "experiments")]
 pub mod recording;
 pub mod report;
 pub mod resilience;
 pub mod signals;
+#[cfg(feature = "experiments")]
+mod socket_error;
 #[cfg(feature = "experiments")]
 pub mod sweep;
 #[cfg(all(test, feature = "experiments"))]

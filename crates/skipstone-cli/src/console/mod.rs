@@ -2,7 +2,7 @@
 //! The engine only: which commands there are is the [`Handler`]'s business. RFC 854, 855 and 1143.
 //!
 //! ```text
-//! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, commands
+//! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, engine_command
 //! ```
 //!
 //! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the
@@ -11,8 +11,8 @@
 
 mod acceptor;
 mod codec;
-mod commands;
 mod driver;
+mod engine_command;
 mod handler;
 mod limits;
 mod line;
@@ -23,6 +23,6 @@ mod session;
 mod tests;
 mod text;
 
-pub(crate) use commands::ENGINE_HELP;
+pub(crate) use engine_command::ENGINE_HELP;
 pub(crate) use handler::{Handler, Reply, SessionId};
 pub(crate) use server::{Console, ConsoleConfig};

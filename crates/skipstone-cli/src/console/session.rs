@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::door::{Place, Secret};
 
 use super::codec::{Codec, Event, NO_OPERATION};
-use super::commands::{self, EngineCommand, LogSwitch};
+use super::engine_command::{self, EngineCommand, LogSwitch};
 use super::handler::{Handler, Reply, SessionId};
 use super::limits::{Limits, TRANSMIT_BYTES_HIGH};
 use super::line::LineAssembler;
@@ -206,7 +206,7 @@ impl ConsoleSession {
         if is_http_request(line) {
             return self.end("error: this is a console, not a web server");
         }
-        match commands::parse(line) {
+        match engine_command::parse(line) {
             Some(EngineCommand::Quit) => self.end(FAREWELL),
             Some(_) if !self.is_seated() => {}
             Some(EngineCommand::Log(switch)) => self.switch_log(switch),

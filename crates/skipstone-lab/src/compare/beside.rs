@@ -7,7 +7,7 @@ use skipstone::netsim::{Duplex, LinkConfig};
 use skipstone_proto::{Duration, Time};
 
 use super::plan::Kind;
-use crate::peers::HEADER_BYTES;
+use crate::framing::HEADER_BYTES;
 
 /// A flow beside, as a condition has it. Times count from the first update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

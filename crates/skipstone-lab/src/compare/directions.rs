@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use skipstone::netsim::{ConfigError, LinkConfig, Loss, QueueLimit};
 
 use super::plan::{LinkValues, Misfit, Outage, misfit};
-use crate::peers::HEADER_BYTES;
+use crate::framing::HEADER_BYTES;
 use crate::units::{self, BitRate, Burst, Fade, Percent, Span, chance};
 
 /// The way to the server, and the way back.

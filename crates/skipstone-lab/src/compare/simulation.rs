@@ -16,7 +16,7 @@ use super::peers::ends;
 use super::peers::ends::{Ends, EndsSetup};
 use super::proof::{Moments, Proof, UpdateCounts};
 use super::series::{LOST_MAX, LostPacket, RunSeries};
-use crate::peers::HEADER_BYTES;
+use crate::framing::HEADER_BYTES;
 use crate::recording::schedule::Sender;
 
 /// The findings of a run.

@@ -10,7 +10,7 @@ use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, Serv
 use super::listeners;
 use super::watch::Watch;
 use crate::bench::variant::Delivery;
-use crate::peers::socket_error::text;
+use crate::socket_error::text;
 
 const CHANNEL: u8 = 0;
 /// Interval at which every client is serviced, with or without received data: ENet retransmits then.

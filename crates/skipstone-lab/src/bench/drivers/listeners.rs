@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use socket2::{Domain, Socket, Type};
 
-use crate::peers::socket_error::text;
+use crate::socket_error::text;
 
 /// How long a TCP connection may take; on one machine it takes microseconds.
 const CONNECT_MAX: Duration = Duration::from_secs(5);

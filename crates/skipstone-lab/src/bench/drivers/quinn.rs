@@ -14,10 +14,10 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::listeners;
 use crate::bench::system::now_ns;
-use crate::peers::HEADER_BYTES;
-use crate::peers::certificate::{NAME, client_crypto, server_crypto};
-use crate::peers::framing::{Unframe, each_line, frame, framed};
-use crate::peers::socket_error::text;
+use crate::framing::HEADER_BYTES;
+use crate::framing::{Unframe, each_line, frame, framed};
+use crate::quic::certificate::{NAME, client_crypto, server_crypto};
+use crate::socket_error::text;
 
 fn runtime() -> Result<Runtime, String> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(text("start a runtime"))

@@ -15,7 +15,7 @@ use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, 
 use super::listeners;
 use super::watch::Watch;
 use crate::bench::variant::Delivery;
-use crate::peers::socket_error::text;
+use crate::socket_error::text;
 
 const CHANNEL: u8 = 0;
 const PROTOCOL: u64 = 7;

@@ -9,8 +9,8 @@ use mio::net::TcpStream;
 
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::watch::{self, Door, StreamServer, Watch};
-use crate::peers::framing::{Unframe, frame};
-use crate::peers::socket_error::text;
+use crate::framing::{Unframe, frame};
+use crate::socket_error::text;
 
 /// The server.
 pub(super) struct TcpServer {

@@ -12,9 +12,9 @@ use skipstone::net::udp::{ReceiveBatch, SendBatch, UdpOptions, UdpSocket};
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::listeners;
 use super::watch::Watch;
-use crate::peers::HEADER_BYTES;
-use crate::peers::framing::{each_line, frame};
-use crate::peers::socket_error::text;
+use crate::framing::HEADER_BYTES;
+use crate::framing::{each_line, frame};
+use crate::socket_error::text;
 
 /// The kind of a datagram, in its first byte.
 const HELLO: u8 = b'h';

@@ -9,7 +9,7 @@ use mio::{Events, Interest, Poll, Registry, Token};
 
 use super::driver::Inbox;
 use super::listeners;
-use crate::peers::socket_error::text;
+use crate::socket_error::text;
 
 /// The sockets of clients.
 pub(super) struct Watch {

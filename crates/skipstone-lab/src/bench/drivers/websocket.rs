@@ -15,7 +15,7 @@ use tungstenite::{Error, Message, WebSocket};
 
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::watch::{self, Door, StreamServer, Watch};
-use crate::peers::socket_error::text;
+use crate::socket_error::text;
 
 /// As tungstenite advises for many connections; a tick's lines fit.
 fn config() -> WebSocketConfig {

@@ -8,7 +8,7 @@ use skipstone_proto::Config;
 
 use super::driver::{BenchClients, ClientEvent, ClientSetup, OnEvent};
 use super::skipstone::channel;
-use crate::peers::webtransport::Pages;
+use crate::quic::pages::Pages;
 
 /// The clients.
 pub(super) struct WebTransportClients {

@@ -21,8 +21,8 @@ use skipstone_proto::{Duration, Time};
 use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::entity_of;
 use crate::compare::peer::{Peer, Update};
+use crate::framing::{Messages, framed};
 use crate::measure::splitmix::splitmix;
-use crate::peers::framing::{Messages, framed};
 use blocks::{BlockSize, Decoder, Encoder};
 
 /// How messages share packets.

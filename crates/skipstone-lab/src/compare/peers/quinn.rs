@@ -19,10 +19,10 @@ use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::peer::{Peer, Update};
+use crate::framing::HEADER_BYTES;
+use crate::framing::{Messages, framed};
 use crate::measure::splitmix::splitmix;
-use crate::peers::HEADER_BYTES;
-use crate::peers::certificate::{NAME, client_crypto, server_crypto};
-use crate::peers::framing::{Messages, framed};
+use crate::quic::certificate::{NAME, client_crypto, server_crypto};
 
 /// With which settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

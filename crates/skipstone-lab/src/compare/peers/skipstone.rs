@@ -14,8 +14,8 @@ use skipstone_proto::{MessageId, Stats, Submission};
 use super::ends::{Ends, EndsSetup};
 use crate::compare::condition::Condition;
 use crate::compare::peer::{Contents, Peer, Telemetry, Update};
+use crate::framing::HEADER_BYTES;
 use crate::measure::splitmix::splitmix;
-use crate::peers::HEADER_BYTES;
 use crate::units::Mode;
 
 /// How packets are sealed.

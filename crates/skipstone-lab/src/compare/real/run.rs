@@ -19,11 +19,11 @@ use crate::compare::peer::Telemetry;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::series::LostPacket;
 use crate::compare::simulation::{LinkFindings, Measured};
+use crate::framing::HEADER_BYTES;
 use crate::measure::monotonic::monotonic;
 use crate::measure::process::{Probe, Sample};
 use crate::measure::stalls::StallWatch;
 use crate::netem::{Before, Direction, LinkSpec, LossLine, Running, Snapshot, make_punctual};
-use crate::peers::HEADER_BYTES;
 
 /// Over what the packets go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

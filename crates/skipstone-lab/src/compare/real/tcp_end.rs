@@ -12,7 +12,7 @@ use mio::{Events, Interest, Poll, Token};
 use super::end::RealEnd;
 use crate::compare::payload::entity_of;
 use crate::compare::peer::Update;
-use crate::peers::framing::{Messages, frame};
+use crate::framing::{Messages, frame};
 
 /// An end of the stream, or the server before it has one.
 pub(super) struct TcpEnd {

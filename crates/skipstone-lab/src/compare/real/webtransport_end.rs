@@ -11,7 +11,7 @@ use super::skipstone_end::{ended, telemetry};
 use crate::compare::packet_logs::PacketLogs;
 use crate::compare::peer::{Telemetry, Update};
 use crate::measure::splitmix::splitmix;
-use crate::peers::webtransport::Pages;
+use crate::quic::pages::Pages;
 
 /// The client.
 pub(super) struct WebTransportEnd {

@@ -16,7 +16,7 @@ use skipstone::{Carrier, Event, Path, PeerId, Stats, code};
 use skipstone_proto::{Config, Endpoint, MessageId, Time};
 
 use self::session::Session;
-use super::socket_error::text;
+use crate::socket_error::text;
 
 /// The clients. They are numbered from 0, in the order in which they are connected.
 pub(crate) struct Pages {

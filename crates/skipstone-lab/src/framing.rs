@@ -5,6 +5,9 @@ use bytes::Bytes;
 #[cfg(feature = "peers")]
 use std::collections::VecDeque;
 
+/// Bytes of an IPv4 header and a UDP header.
+pub(crate) const HEADER_BYTES: usize = 28;
+
 /// Appends a line.
 pub(crate) fn frame(line: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(&(line.len() as u16).to_le_bytes());
