@@ -13,7 +13,7 @@ pub(crate) fn flood(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
 
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--release", "-p", "skipstone-cli", "--test", "end_to_end"]);
-    cargo.args(["--", "a_flood_disturbs_nobody", "--nocapture", "--ignored"]);
+    cargo.args(["--", "a_flood_disturbs_no_client", "--nocapture", "--ignored"]);
     cargo.env(COUNT_VARIABLE, &count);
     Ok(process::passes(cargo))
 }

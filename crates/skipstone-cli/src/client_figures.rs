@@ -1,10 +1,11 @@
-//! Figures of one connected client, as the console and the dashboard show them: the same names, units and values in both.
+//! Figures of one connected client, as the console and the dashboard show them: the same names, units and values in
+//! both.
 
 use serde::Serialize;
 use skipstone::{Flow, Overview};
 
-/// Packet loss of each direction, in percent of the packets sent, over about the last thousand packets. `None` on a stream, which
-/// loses no packet, and before the first one.
+/// Packet loss of each direction, in percent of the packets sent, over about the last thousand packets. `None` on a
+/// stream, which loses no packet, and before the first one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PacketLoss {
     /// Of the packets that the server sent to the client.

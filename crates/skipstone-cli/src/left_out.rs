@@ -46,7 +46,8 @@ pub(crate) const PARTS: &[Part] = &[
     },
 ];
 
-/// The answer to a command line that asks for a part which this build lacks: the command, and one sentence with the remedy.
+/// The answer to a command line that asks for a part which this build lacks: the command, and one sentence with the
+/// remedy.
 pub(crate) fn answer(words: &[String]) -> Option<(&str, String)> {
     let (command, lacking) = find(PARTS, words)?;
     Some((command, remedy(lacking.name)))
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_build_lacks_is_found_in_the_command_line() {
+    fn an_omitted_command_is_found_in_the_command_line() {
         for line in ["chat", "chat --help", "help chat", "chat ws://host"] {
             assert_eq!(lacking(line), Some("chat"), "{line}");
         }

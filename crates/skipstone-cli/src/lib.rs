@@ -1,5 +1,5 @@
-//! `skipstone`: the stress test, chat client and server, a library so that the demonstration is the same tool with fewer
-//! features. Each command has a module of its own, and `command_line` lists them. Imports point down:
+//! `skipstone`: the stress test, chat client and server, a library so that the demonstration is the same tool with
+//! fewer features. Each command has a module of its own, and `command_line` lists them. Imports point down:
 //! `command_line > serve > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
 
 #[cfg(feature = "chat")]
@@ -42,7 +42,7 @@ pub fn run() -> ExitCode {
         std::process::exit(exit.code().into());
     });
     let exit = match arguments.command {
-        // A server and a chat have no result: what they print is for whoever looks.
+        // A server and a chat have no result: their output is for people.
         Some(ToolCommand::Serve(arguments)) if !arguments.has_result() => return serve::run(&arguments).into(),
         #[cfg(feature = "chat")]
         Some(ToolCommand::Chat(arguments)) => return chat::run(&arguments).into(),

@@ -21,7 +21,7 @@ pub(crate) enum ShardCount {
     /// One for each core that the server may use, where a port can be shared.
     #[display("auto")]
     Auto,
-    /// So many.
+    /// A fixed number.
     Of(u32),
 }
 

@@ -1,4 +1,5 @@
-//! The records: accounts of players, each of which follows from a seed and its number, so that every engine holds the same.
+//! The records: accounts of players, each of which follows from a seed and its number, so that every engine holds the
+//! same.
 
 use serde::Serialize;
 use skipstone_lab::measure::splitmix::mix;

@@ -72,8 +72,8 @@ impl Dialect {
         }
     }
 
-    /// Has a ranking read the column's index. From a limit of some hundred rows on InnoDB's planner would rather sort the whole table,
-    /// which takes ten times as long.
+    /// Has a ranking read the column's index. From a limit of some hundred rows on InnoDB's planner would rather sort
+    /// the whole table, which takes ten times as long.
     pub(crate) fn in_order_of(self, table: &str, column: &str) -> String {
         match self {
             Dialect::Mysql => format!(" FORCE INDEX FOR ORDER BY ({table}_{column})"),
@@ -107,7 +107,7 @@ impl Dialect {
     }
 }
 
-/// `(?, ?), (?, ?)`: so many rows of so many columns.
+/// `(?, ?), (?, ?)`: placeholders for rows of columns.
 pub(crate) fn rows(rows: usize, columns: usize) -> String {
     let row = format!("({})", vec!["?"; columns].join(", "));
     vec![row; rows].join(", ")
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn arguments_are_numbered_for_postgres_alone() {
+    fn arguments_are_numbered_only_for_postgres() {
         let sql = "UPDATE t SET a = ? WHERE id = ?";
         assert_eq!(&**Dialect::Postgres.statement(sql).sql(), "UPDATE t SET a = $1 WHERE id = $2");
         assert_eq!(&**Dialect::Mysql.statement(sql).sql(), sql);
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_stand_in_the_text_of_what_is_not_prepared() {
+    fn unprepared_statements_contain_their_arguments() {
         let arguments = [Value::Int(-5), "it's".into()];
         assert_eq!(Dialect::inlined("SELECT ?, ? FROM t", &arguments), "SELECT -5, 'it''s' FROM t");
     }

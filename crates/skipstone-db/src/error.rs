@@ -16,7 +16,7 @@ pub(crate) struct Failure {
 /// What a failure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
-    /// Nobody answers, or the connection ended: it may be better later.
+    /// No answer, or the connection ended: a retry may succeed.
     Lost,
     /// The database had no time, or others hold its locks: it may be better later.
     Busy,
@@ -52,7 +52,8 @@ impl Failure {
         Failure::new(FailureKind::Busy, sentence)
     }
 
-    /// Whether the same request may succeed later: of itself, or when somebody grants a right or makes the tables while a server runs.
+    /// Whether the same request may succeed later: by itself, or after a right is granted or the tables are created
+    /// while a server runs.
     pub(crate) fn is_passing(&self) -> bool {
         self.kind != FailureKind::Other
     }
@@ -71,7 +72,7 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
             "make the database by the server's own tool, and the tables by `skipstone db URL create`"
         }
         FailureKind::Unopenable => {
-            "may its folder be written to, which SQLite needs beside -wal files even for reading, and may this process open \
+            "may its folder be written to, which SQLite needs for -wal files even for reading, and may this process open \
              more files (ulimit -n)?"
         }
         FailureKind::Full => "make room on the database's disk: what was committed is still there",

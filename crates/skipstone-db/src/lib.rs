@@ -1,4 +1,5 @@
-//! What a database does for a game server: its records, the benchmark of them, and their recording while the server runs.
+//! What a database does for a game server: its records, the benchmark of them, and their recording while the server
+//! runs.
 //!
 //! ```text
 //! tool > bench, commands, recorder > draw > database, statements > migrations, session > account, runtime, url

@@ -4,7 +4,7 @@ use crate::dialect::Dialect;
 use sqlx::SqlSafeStr;
 use sqlx::migrate::{Migration, MigrationType, Migrator};
 
-/// The table that remembers which migrations were applied: an application beside us may have sqlx's own.
+/// The table of applied migrations: an application in the same database may use sqlx's own.
 pub(crate) const HISTORY: &str = "skipstone_migrations";
 
 /// Everything that `delete` drops, and what its rows are.

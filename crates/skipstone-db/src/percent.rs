@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_encoded_is_decoded_to_the_same() {
+    fn encoding_and_decoding_round_trip() {
         for text in ["plain", "a b+c&d=e#f%g?h", "p\u{e9}:g/", "50%", "@[::1]"] {
             assert_eq!(decoded(&encoded(text)), text);
             let parameter = format!("v={}&w=1", encoded(text));

@@ -12,13 +12,13 @@ pub(crate) struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    /// Somebody at a terminal, who stops it by Ctrl-C.
+    /// A person at a terminal, who stops it by Ctrl-C.
     pub(crate) fn terminal(stop: &'a AtomicBool) -> Watcher<'a> {
         Watcher { is_shown: std::io::stderr().is_terminal(), stop: Some(stop) }
     }
 
-    /// Nobody.
-    pub(crate) fn nobody() -> Watcher<'static> {
+    /// No watcher.
+    pub(crate) fn none() -> Watcher<'static> {
         Watcher { is_shown: false, stop: None }
     }
 
@@ -27,7 +27,7 @@ impl<'a> Watcher<'a> {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
-    /// A bar of so many steps.
+    /// A bar with a number of steps.
     pub(crate) fn bar(&self, steps: u64, name: &str) -> ProgressBar {
         let target = if self.is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(Some(steps), target);

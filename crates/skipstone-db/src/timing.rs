@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Timer(Histogram<u64>);
 
-/// What is said of them.
+/// Their description.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Timing {
     pub(crate) calls: u64,
@@ -64,7 +64,7 @@ pub(crate) fn fine(ms: f64) -> String {
 }
 
 impl Timing {
-    /// A sentence about calls that took so long together.
+    /// A sentence about calls with this total duration.
     pub(crate) fn sentence(&self, took: Duration) -> String {
         let rate = self.calls as f64 / took.as_secs_f64().max(1e-9);
         format!(

@@ -1,5 +1,5 @@
-//! How a connection to a database's server is encrypted, in the words of the URLs that hosters give: PostgreSQL's `sslmode`, and
-//! `ssl-mode` as MySQL and MariaDB write it.
+//! How a connection to a database's server is encrypted, in the words of the URLs that hosters give: PostgreSQL's
+//! `sslmode`, and `ssl-mode` as MySQL and MariaDB write it.
 
 use crate::percent::encoded_path;
 use sqlx::mysql::MySqlSslMode;
@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct TlsWish {
     /// Which it must be at least; the driver's default if the URL names none.
     mode: Option<TlsMode>,
-    /// Authorities that may have signed the server's certificate, beside those of the system.
+    /// Authorities that may have signed the server's certificate, in addition to those of the system.
     authorities: Option<PathBuf>,
 }
 
@@ -42,11 +42,12 @@ impl TlsWish {
             }
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" | "sslca" => {
                 self.authorities = Some(value.into());
-                // WHY: the driver trusts these authorities beside those of the system. libpq asks for verify-ca here, which
-                // would take the certificate of any public authority for any name.
+                // WHY: the driver trusts these authorities in addition to those of the system. libpq asks for verify-ca
+                // here, which would take the certificate of any public authority for any name.
                 self.at_least(TlsMode::VerifyFull);
             }
-            // The drivers do not bind channels. A server that has proven its name is as much: nobody stands between.
+            // The drivers do not bind channels. A server that has proven its name is equivalent: no third party is in
+            // between.
             "channel-binding" if value == "require" => self.at_least(TlsMode::VerifyFull),
             "channel-binding" if ["prefer", "disable"].contains(&value) => {}
             _ => return Ok(false),
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spellings_of_hosters_are_understood() {
+    fn tls_options_of_common_providers_are_understood() {
         for (key, value, mode) in [
             ("sslmode", "require", TlsMode::Require),
             ("sslmode", "verify-ca", TlsMode::VerifyCa),
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_demand_is_never_weakened() {
+    fn a_tls_requirement_is_never_weakened() {
         let verified = Some(TlsMode::VerifyFull);
         assert_eq!(wish(&[("sslmode", "verify-full"), ("sslrootcert", "ca.pem")]).mode, verified);
         assert_eq!(wish(&[("sslmode", "require"), ("channel_binding", "require")]).mode, verified);
@@ -160,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unknown_options_are_refused() {
         let error = TlsWish::default().take("sslmode", "verify").expect_err("there is none such");
         assert!(error.contains("verify-full"), "{error}");
         assert_eq!(TlsWish::default().take("charset", "utf8mb4"), Ok(false));

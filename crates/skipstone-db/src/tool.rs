@@ -152,10 +152,10 @@ fn answer(url: &DatabaseUrl, line: &str) -> Result<Answer, String> {
         text.strip_prefix("error: ").unwrap_or(&text).trim_end().to_owned()
     })?;
     let answer = match line.command {
-        Command::Records(command) => block_on(commands::run(url, &command, Watcher::nobody())).flatten(),
+        Command::Records(command) => block_on(commands::run(url, &command, Watcher::none())).flatten(),
         Command::Bench(flags) => {
             let password = url.password().or_else(|| variable(PASSWORD_VARIABLE).map(Secret::new));
-            block_on(bench::run((url, password), &flags, Watcher::nobody())).map(|bench| benched(&bench))
+            block_on(bench::run((url, password), &flags, Watcher::none())).map(|bench| benched(&bench))
         }
     };
     answer.map_err(|failure| clean::line(&failure.sentence))

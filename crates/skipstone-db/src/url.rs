@@ -63,7 +63,8 @@ pub struct ServerUrl {
     pub tls: TlsWish,
 }
 
-/// Whether a URL may hold a password: one of the command line may not, since every user of the machine can read it there.
+/// Whether a URL may hold a password: one of the command line may not, since every user of the machine can read it
+/// there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passwords {
     Refused,
@@ -95,7 +96,7 @@ impl DatabaseUrl {
         }
     }
 
-    /// The same, and it may hold a password: for a text that nobody else reads.
+    /// The same including a password: for a text that only its owner reads.
     ///
     /// # Errors
     /// A sentence with the remedy, without the text.
@@ -218,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_shown_as_it_was_written_but_for_its_password() {
+    fn a_url_is_printed_unchanged_except_for_its_password() {
         for text in [
             "sqlite:a b.db",
             "sqlite::memory:",
@@ -240,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_with_a_remedy_and_never_repeated() {
+    fn invalid_urls_are_refused_with_a_remedy_and_never_echoed() {
         for (text, word) in [
             ("t.db", "begins with its engine"),
             ("oracle://x/y", "no engine is called 'oracle'"),

@@ -1,5 +1,5 @@
-//! Programs that end in time: one that does not is killed, and nobody waits for it. Their output is read while they run, and kept
-//! within its limits.
+//! Programs with a time limit: one that exceeds it is killed without further waiting. Their output is read while they
+//! run, and kept within its limits.
 
 use crate::captured::Captured;
 use std::io::{self, Read, Write};
@@ -13,8 +13,8 @@ const AFTER_END: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How much a program may say before the line that is waited for.
 pub(crate) const PREFACE_BYTES_MAX: usize = 16 << 10;
-/// How much a program may say on one output. More is not read, so that it ends by a closed pipe: a program that says the same
-/// forever costs a core for no longer than that takes.
+/// How much a program may say on one output. More is not read, so that it ends by a closed pipe: a program that says
+/// the same forever costs a core for no longer than that takes.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// Why there is no output.
@@ -49,7 +49,8 @@ pub(crate) struct Finished {
 pub(crate) fn output(command: &mut Command, input: &[u8], limit: Duration) -> Result<Finished, Unfinished> {
     let mut running = Running::start(command).map_err(Unfinished::Broken)?;
     let (stdin, input) = (running.stdin.take(), input.to_vec());
-    // In a thread: a program that does not read would hold us. One that ended closes the pipe, which its status explains.
+    // In a thread: a program that does not read would hold us. One that ended closes the pipe, which its status
+    // explains.
     thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
     running.finish(limit)
 }
@@ -205,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn output_that_stays_open_or_never_ends_holds_nobody() {
+    fn open_or_endless_output_blocks_no_caller() {
         let done = shell("cat; sleep 90 & echo last", b"first ", MINUTE).expect("it ends");
         assert_eq!(done.stdout.whole().as_deref(), Some("first last\n"));
         let done = shell("head -c 9000000 /dev/zero; exit 3", b"", MINUTE).expect("it ends");
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_of_many_small_writes_and_of_much_output_is_kept() {
+    fn the_end_of_long_output_is_kept() {
         // Each line is a write, and most of them a read, of its own.
         let done = shell("i=0; while [ $i -lt 3000 ]; do echo $i >&2; i=$((i+1)); done", b"", MINUTE).expect("it ends");
         assert!(done.stderr.whole().is_some_and(|text| text.ends_with("\n2999\n")));
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_waited_for_has_a_limit_of_time_and_of_size() {
+    fn an_awaited_line_has_a_time_limit_and_a_size_limit() {
         let wait = |script: &str, limit: u64| {
             let mut running = Running::start(Command::new("sh").args(["-c", script])).expect("it starts");
             let line = running.line_after("locked ", Duration::from_millis(limit));
@@ -240,14 +241,14 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_says_too_much_loses_its_reader_and_ends() {
+    fn a_program_that_prints_too_much_loses_its_reader_and_ends() {
         for script in ["exec cat /dev/zero", "exec cat /dev/zero >&2"] {
             assert!(matches!(shell(script, b"", MINUTE), Err(Unfinished::TooMuch)), "{script}");
         }
     }
 
     #[test]
-    fn an_output_may_have_its_limit_and_no_byte_more() {
+    fn output_may_reach_its_limit_but_not_exceed_it() {
         let mut tapped = Tapped { bytes: OUTPUT_BYTES_MAX - 2, ..Tapped::default() };
         assert!(tapped.append(b"12") && !tapped.is_too_much(), "the last that fit");
         assert!(!tapped.append(b"3") && tapped.is_too_much());

@@ -1,4 +1,5 @@
-//! Builds: each in a clean clone of what is committed, all at the same time, with a log each. The work tree may change meanwhile.
+//! Builds: each in a clean clone of what is committed, all at the same time, with a log each. The work tree may change
+//! meanwhile.
 
 use crate::plan::{BuildPlan, Plan, TargetPlan};
 use crate::remote::{Practice, show};

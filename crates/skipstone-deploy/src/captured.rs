@@ -29,7 +29,7 @@ impl Captured {
         &self.head
     }
 
-    /// All of it as text; `None` if anything was left out, for whoever reads facts from it.
+    /// All of it as text; `None` if anything was left out, so that no fact is read from a part.
     pub(crate) fn whole(&self) -> Option<String> {
         (self.omitted_bytes == 0).then(|| self.shown())
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_beginning_and_the_end_are_kept_and_what_was_cut_is_no_whole() {
+    fn the_beginning_and_the_end_are_kept_and_truncation_is_marked() {
         let mut output = Captured::default();
         output.append(b"first ");
         for _ in 0..3_000 {
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_whole_however_small_its_pieces_are() {
+    fn output_within_the_limit_is_complete_for_any_chunk_size() {
         let mut output = Captured::default();
         let text: String = (0..2 * PART_BYTES_MAX).map(|at| char::from(b'a' + (at % 26) as u8)).collect();
         for piece in text.as_bytes().chunks(7) {

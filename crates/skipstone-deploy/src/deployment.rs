@@ -5,8 +5,8 @@
 //!                                                              └── not well ──> every target that this switched goes back
 //! ```
 //!
-//! Each of these changes runs on its target only while the lock there is held. A deployment that has lost it changes nothing any
-//! more, not even back: `current` is somebody else's by then.
+//! Each of these changes runs on its target only while the lock there is held. A deployment that has lost it changes
+//! nothing any more, not even back: `current` then belongs to another deployment.
 
 use crate::builds::Source;
 use crate::health;

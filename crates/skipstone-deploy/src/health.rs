@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_final_answer_counts_and_not_one_before_it() {
+    fn only_the_final_status_line_counts() {
         let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
         assert_eq!(status_line("HTTP/1.1 200 OK\r\n\r\nok"), "HTTP/1.1 200 OK");
         assert_eq!(status_line(&format!("{interim}{interim}HTTP/1.1 503 Busy\r\n\r\n")), "HTTP/1.1 503 Busy");

@@ -5,8 +5,9 @@
 //! .skipstone-lock     flock of one step; holds the token of the deployment that came last
 //! ```
 //!
-//! A deployment writes its token while it holds both. Each step that changes something takes the second, and finds its own token
-//! and the first lock held, or ends: so no step runs beside another deployment, not even one whose connection has ended meanwhile.
+//! A deployment writes its token while it holds both. Each step that changes something takes the second, and finds its
+//! own token and the first lock held, or ends: so no step runs concurrently with another deployment, not even after its
+//! connection has ended.
 
 use crate::bounded::{NoLine, PREFACE_BYTES_MAX, Running};
 use crate::captured::Captured;
@@ -36,9 +37,9 @@ exec flock -n -E 75 "$1/.skipstone-deploy" sh -euc '
   exec cat >/dev/null' sh "$1" "$2"
 "#;
 
-/// Runs a script if the lock is still this deployment's, and holds the lock of a step meanwhile. The script's programs do not
-/// inherit that: a server that `restart` leaves behind would hold it forever. A script that hangs ends before its connection is
-/// given up, or it would change something later.
+/// Runs a script if the lock is still this deployment's, and holds the lock of a step meanwhile. The script's programs
+/// do not inherit that: a server that `restart` leaves behind would hold it forever. A script that hangs ends before
+/// its connection is given up, or it would change something later.
 const STEP: &str = r#"
 token=$1 limit=$2 script=$3
 shift 3
@@ -75,7 +76,7 @@ impl SiteLock {
     /// Takes the lock of a directory.
     ///
     /// # Errors
-    /// It is somebody else's, or the target cannot be reached. A sentence.
+    /// Another deployment holds it, or the target cannot be reached. A sentence.
     pub(crate) fn take(remote: &Remote<'_>, name: &str) -> Result<Self, String> {
         let words = [remote.plan.directory.as_str(), name];
         if remote.practice == Practice::Dry {

@@ -1,4 +1,5 @@
-//! The changes of a target's directory. Each is a step that runs only while the lock is held, as the target itself sees it.
+//! The changes of a target's directory. Each is a step that runs only while the lock is held, as the target itself sees
+//! it.
 
 use crate::bounded;
 use crate::captured::Captured;
@@ -19,8 +20,8 @@ printf '%s\n' "$3" > .skipstone-release
 cd .. && mv -T ".incoming-$2" "$2"
 "#;
 
-/// Leads `current` from one release to another in one rename; an empty name stands for none. One that leads elsewhere is somebody
-/// else's, and stays.
+/// Leads `current` from one release to another in one rename; an empty name stands for none. One that leads elsewhere
+/// is somebody else's, and stays.
 const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
@@ -40,8 +41,8 @@ cd "$1"
 [ "$(readlink current)" = "releases/$2" ] || { echo "it is not current any more" >&2; exit 78; }
 cd "releases/$2" && : > .skipstone-well && rm -f .skipstone-failed"#;
 
-/// Deletes releases beyond those that are kept, so many that were well and so many that were not, and uploads that never ended: only
-/// directories of ours, never through a link.
+/// Deletes releases beyond those that are kept, a number of healthy ones and of failed ones, and unfinished uploads:
+/// only directories of ours, never through a link.
 const PRUNE: &str = r#"
 cd "$1/releases"
 now=; [ ! -L ../current ] || now=$(readlink ../current); now=${now##*/}; well=0; others=0
@@ -62,7 +63,7 @@ true
 
 const NOTE: &str = r#"printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$2" >> "$1/deploy.log""#;
 
-/// A unit that somebody else wrote stays as it is.
+/// A unit from another source stays unchanged.
 const UNIT: &str = r#"
 file=/etc/systemd/system/$2
 if [ -e "$file" ]; then
@@ -73,7 +74,7 @@ printf '%s' "$3" > "$file.new" && mv "$file.new" "$file"
 systemctl daemon-reload && systemctl enable --quiet "$2"
 "#;
 
-/// A server that runs is told to read its program again; one that failed too often may start once more.
+/// A running server is asked to reload its program; one that failed too often may start once more.
 const RELOAD: &str = "systemctl reset-failed \"$2\" 2>/dev/null || :\nsystemctl reload-or-restart \"$2\"";
 
 /// The longest upload; a connection that stands still ends before, by ssh's own probes.
@@ -122,8 +123,8 @@ impl<'p> LockedSite<'p> {
         let shell = crate::remote::quote(["ssh"].into_iter().chain(words.iter().map(String::as_str)));
         // By checksum and without times: a clean build has new times for equal files.
         rsync.args(["--recursive", "--links", "--perms", "--checksum", "--delete", "--rsh"]).arg(shell);
-        // Copies and no links: a game that writes into its folder must not change the release before, the way back. A name that
-        // the target tells is used only if it is a plain one.
+        // Copies and no links: a game that writes into its folder must not change the release before, the way back. A
+        // name that the target tells is used only if it is a plain one.
         if check_name("release", before).is_ok() {
             rsync.arg(format!("--copy-dest=../{before}"));
         }

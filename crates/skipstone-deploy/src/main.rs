@@ -1,4 +1,5 @@
-//! `skipstone deploy` by itself: the tests of deployments run what was built with them, and not the tool of an earlier build.
+//! `skipstone deploy` by itself: the tests of deployments run what was built with them, and not the tool of an earlier
+//! build.
 
 use clap::Parser;
 use std::process::ExitCode;

@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_is_one_of_its_own() {
+    fn a_directory_must_be_dedicated() {
         for path in ["/", "/srv", "srv/game", "/srv/../etc", "/srv//game", "/srv/my game", "/srv/game/", "/srv/~root"] {
             assert!(check_path("directory", path, PathKind::Absolute).is_err(), "{path}");
         }

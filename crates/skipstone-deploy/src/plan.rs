@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Plan {
     /// The name of what is deployed: a target's directory belongs to it.
     pub(crate) name: String,
-    /// Where clones, logs and uploads are prepared; beside the work tree unless it is set.
+    /// Where clones, logs and uploads are prepared. Default: next to the work tree.
     pub(crate) workspace: Option<PathBuf>,
     #[serde(default, rename = "build")]
     pub(crate) builds: BTreeMap<String, BuildPlan>,
@@ -49,7 +49,7 @@ pub(crate) struct TargetPlan {
     pub(crate) keep: u32,
     /// A unit of systemd.
     pub(crate) service: Option<String>,
-    /// What the unit runs; without it, the unit is somebody else's.
+    /// What the unit runs; without it, the unit is managed elsewhere.
     pub(crate) unit: Option<UnitPlan>,
     /// A command in place of the service, in the target's directory.
     pub(crate) restart: Option<String>,
@@ -217,12 +217,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_example_is_a_plan() {
+    fn the_example_is_a_valid_plan() {
         Plan::parse(include_str!("example.toml")).expect("it is printed for people to begin with");
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_the_remedy() {
+    fn mistakes_are_named_with_a_remedy() {
         let example = include_str!("example.toml");
         for (from, to, expected) in [
             ("name = \"game\"", "name = \"my game\"", "name 'my game'"),
@@ -245,11 +245,11 @@ mod tests {
         let unit = example.find("# Written to").expect("its place")..example.find("# Asked from").expect("its place");
         let text =
             example.replace("service = \"game.service\"", "restart = \"pkill -HUP game\"").replace(&example[unit], "");
-        assert!(Plan::parse(&text).expect_err("nobody knows the process").contains("needs `pid_file`"));
+        assert!(Plan::parse(&text).expect_err("the process is unknown").contains("needs `pid_file`"));
     }
 
     #[test]
-    fn a_targets_words_are_checked_one_by_one() {
+    fn each_field_of_a_target_is_checked() {
         let example = include_str!("example.toml");
         let with = |line: &str| example.replace("keep = 5", &format!("keep = 5\n{line}"));
         for (line, expected) in [
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_and_a_console_are_hosts_and_ports_as_ssh_forwards_to_them() {
+    fn a_url_and_a_console_are_addresses_that_ssh_can_forward_to() {
         let asks = |url: &str| HealthPlan { url: Some(url.into()), ..HealthPlan::default() };
         assert_eq!(asks("http://a:7777/x/y?z").url_parts(), Ok(Some(("a:7777", "/x/y?z"))));
         assert_eq!(HealthPlan::default().url_parts(), Ok(None));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_are_those_of_the_plan_and_a_target_gets_the_builds_that_it_names() {
+    fn durations_come_from_the_plan_and_builds_from_the_target() {
         let plan = Plan::parse(include_str!("example.toml")).expect("a plan");
         let mut target = plan.targets["eu"].clone();
         let health = HealthPlan { timeout: "90s".into(), settle: "250ms".into(), ..HealthPlan::default() };

@@ -1,5 +1,5 @@
-//! Commands on a target by ssh. Scripts and words are quoted for the remote shell each by itself; nothing is put together from
-//! text that somebody else wrote.
+//! Commands on a target by ssh. Scripts and words are quoted for the remote shell each by itself; nothing is put
+//! together from text from other sources.
 
 use crate::bounded::{self, Finished, Running, Unfinished};
 use crate::captured::Captured;
@@ -12,8 +12,8 @@ use std::time::Duration;
 /// How long one step on a target may take, such as a restart or the comparison of checksums.
 pub(crate) const STEP_MAX: Duration = Duration::from_secs(300);
 
-/// The line before an answer and behind it. Startup files of the target's shell may say something first, and an answer without
-/// its end is none.
+/// The line before an answer and behind it. Startup files of the target's shell may say something first, and an answer
+/// without its end is none.
 const EDGE: &str = "----skipstone----";
 
 /// Whether commands run, or are only shown.
@@ -30,7 +30,8 @@ pub(crate) const IN_DIRECTORY: &str = r#"cd "$1" && sh -c "$2""#;
 const NO_CONNECTION: i32 = 255;
 /// That of `timeout` of coreutils for a command that it ended at its limit.
 const TIMED_OUT: i32 = 124;
-/// A shell and `timeout` add the signal's number to this for a command that a signal ended: 137 is a kill. 255 lies above it as well.
+/// A shell and `timeout` add the signal's number to this for a command that a signal ended: 137 is a kill. 255 lies
+/// above it as well.
 const KILLED: i32 = 128;
 
 /// A machine that is reached by ssh.
@@ -51,8 +52,8 @@ pub(crate) struct RemoteFailure {
 }
 
 impl RemoteFailure {
-    /// Whether the target itself has refused: its command has ended by itself, and so before what it was to change. One that was ended
-    /// by its limit, by a signal or with its connection may have changed it.
+    /// Whether the target itself has refused: its command has ended by itself, and so before what it was to change. One
+    /// that was ended by its limit, by a signal or with its connection may have changed it.
     pub(crate) fn is_refusal(&self) -> bool {
         self.code.is_some_and(|code| code < KILLED && code != TIMED_OUT)
     }
@@ -121,7 +122,7 @@ impl Remote<'_> {
         ssh
     }
 
-    /// A TCP connection that begins on the target, for whom only its own addresses answer: what is said to `address`, and
+    /// A TCP connection from the target, which alone reaches its own addresses: the bytes sent to `address`, and
     /// the first bytes of the answer.
     pub(crate) fn converse(&self, address: &str, question: &str, limit: Duration) -> Result<String, RemoteFailure> {
         let mut ssh = self.ssh();
@@ -216,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stay_words_for_the_remote_shell() {
+    fn arguments_are_quoted_for_the_remote_shell() {
         let words = ["sh", "-euc", "echo \"$1\"; rm x", "sh", "it's", "$(reboot)", "a b"];
         let quoted = quote(words);
         assert_eq!(shlex::split(&quoted).expect("it is quoted"), words);

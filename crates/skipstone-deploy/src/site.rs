@@ -1,5 +1,5 @@
-//! A target's directory as it is: whose it is, its releases, which one is current. Its changes are those of `locked_site`; every one
-//! is a step that a reader sees whole, or not at all.
+//! A target's directory as it is: whose it is, its releases, which one is current. Its changes are those of
+//! `locked_site`; every one is a step that a reader sees whole, or not at all.
 //!
 //! ```text
 //! /srv/game/.skipstone-deploy      whose it is
@@ -45,8 +45,8 @@ done
 
 const LOG: &str = r#"tail -n "$2" "$1/deploy.log" 2>/dev/null || true"#;
 
-/// From which release the server runs, by a file with its process id, or by systemd. A process of systemd whose program lies
-/// elsewhere is an interpreter, which says nothing.
+/// From which release the server runs, by a file with its process id, or by systemd. A process of systemd whose program
+/// lies elsewhere is an interpreter, which says nothing.
 const RUNS_FROM: &str = r#"
 case $3 in file) pid=$(cat "$4" || true);; *) pid=$(systemctl show -p MainPID --value "$4");; esac
 [ "${pid:-0}" != 0 ] && [ -d "/proc/$pid" ] || { echo no; exit 0; }
@@ -134,7 +134,7 @@ impl Site<'_> {
         Ok(clean::page(&said.shown()).trim_end().to_owned())
     }
 
-    /// Whether the server's process runs from this release; `None` if nobody can know.
+    /// Whether the server's process runs from this release; `None` if that is unknown.
     pub(crate) fn runs_from(&self, release: &str) -> Result<Option<bool>, String> {
         let plan = self.remote.plan;
         let (kind, word) = match (&plan.pid_file, &plan.service) {

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_release_has_the_checksums_that_sha256sum_reads() {
+    fn a_release_has_checksums_for_sha256sum() {
         let place = tempfile::tempdir().expect("a folder");
         let (clone, folder) = (place.path().join("clone"), place.path().join("release"));
         fs::create_dir_all(clone.join("assets/deep")).expect("a folder");

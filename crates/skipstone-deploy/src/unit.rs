@@ -5,7 +5,8 @@ use crate::plan::{TargetPlan, UnitPlan};
 /// The first line of a unit that is ours.
 pub(crate) const MARK: &str = "# Written by skipstone deploy; changes are lost.";
 
-/// The unit's text. A server that was drained elsewhere ends with 0 and stays down; one that fails is started for ever. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
+/// The unit's text. A server that was drained elsewhere ends with 0 and stays down; one that fails is restarted
+/// forever. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
 pub(crate) fn text(name: &str, target: &TargetPlan, unit: &UnitPlan) -> Result<String, String> {
     let words: Vec<&str> = unit.exec.split_whitespace().collect();
     let Some((program, rest)) = words.split_first() else { return Err("unit.exec is empty".into()) };
@@ -30,7 +31,7 @@ mod tests {
     use crate::plan::Plan;
 
     #[test]
-    fn a_unit_runs_what_is_current_and_reloads_without_closing_its_port() {
+    fn a_unit_runs_the_current_release_and_reloads_without_closing_its_port() {
         let plan = Plan::parse(include_str!("example.toml")).expect("a plan");
         let target = &plan.targets["eu"];
         let unit = target.unit.as_ref().expect("it has one");

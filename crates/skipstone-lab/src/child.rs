@@ -14,7 +14,7 @@ pub struct Child {
     end_max: Duration,
 }
 
-/// How long it has to end by itself, if nobody says.
+/// The default time that it has to end by itself.
 pub(crate) const END_MAX: Duration = Duration::from_secs(4);
 
 impl Child {
@@ -36,7 +36,8 @@ impl Child {
         Ok((Self::start(command, on_line)?, lines))
     }
 
-    /// As [`Child::start`], of a program whose lines may be of any length. One that is longer than this comes cut, a byte too long, as the last.
+    /// As [`Child::start`], of a program whose lines may be of any length. One that is longer than this comes cut, a
+    /// byte too long, as the last.
     pub fn start_stranger(
         mut command: Command,
         line_bytes_max: usize,
@@ -52,7 +53,7 @@ impl Child {
         Ok(Self { process, input, end_max: END_MAX })
     }
 
-    /// The same, with so long to end by itself.
+    /// The same, with this much time to end by itself.
     pub fn ending_within(mut self, end_max: Duration) -> Self {
         self.end_max = end_max;
         self
@@ -126,7 +127,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_program_that_ignores_the_end_of_its_input_is_killed_when_its_time_is_over() {
+    fn a_program_that_ignores_the_end_of_its_input_is_killed_at_its_deadline() {
         let mut sleep = Command::new("sleep");
         sleep.arg("60");
         let child = Child::start(sleep, |_| ControlFlow::Continue(())).unwrap();

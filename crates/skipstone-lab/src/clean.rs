@@ -1,6 +1,6 @@
-//! Text from the network, made harmless for terminals and logs: nothing is left in it that a terminal would obey, that would
-//! break a line, or that would show letters in another order than they were written in. Every exit of the tool goes
-//! through here; the chat's lines, the console's replies and its log are cleaned before they are laid out.
+//! Text from the network, made harmless for terminals and logs: nothing is left in it that a terminal would obey, that
+//! would break a line, or that would show letters in another order than they were written in. Every exit of the tool
+//! goes through here; the chat's lines, the console's replies and its log are cleaned before they are laid out.
 
 /// The text as a part of one line: control characters become visible, invisible characters that mislead are removed.
 pub fn line(text: &str) -> String {
@@ -13,7 +13,7 @@ pub fn bytes(text: &[u8]) -> String {
 }
 
 /// Whole lines: the same, but line feeds and colours stay. The last defence, for text that this program has laid out
-/// itself; whoever puts a stranger's text into it cleans that text by [`line()`], which leaves no colour either.
+/// itself; text of other people must pass through [`line()`] first, which leaves no colour either.
 pub fn page(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     let mut rest = text;
@@ -63,30 +63,30 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_is_left_is_a_control_character() {
+    fn no_control_character_remains() {
         let every: String = (0..=0x2fff).filter_map(char::from_u32).collect();
         assert!(!line(&every).chars().any(char::is_control));
         assert!(!page(&every).chars().any(|letter| letter.is_control() && letter != '\n'));
     }
 
     #[test]
-    fn a_line_stays_one_line() {
+    fn a_message_stays_on_one_line() {
         assert_eq!(line("a\nb\r\nc\td\u{2028}e"), "a b  c d e");
     }
 
     #[test]
-    fn direction_overrides_vanish_and_other_scripts_stay() {
+    fn bidirectional_overrides_are_removed_and_other_scripts_stay() {
         assert_eq!(line("\u{202e}txt.exe\u{2066}\u{61c}\u{200f}"), "txt.exe");
         assert_eq!(line("Zoë 世界 👩\u{200d}🚀 שלום"), "Zoë 世界 👩\u{200d}🚀 שלום");
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_replaced() {
+    fn bytes_that_are_not_utf8_are_replaced() {
         assert_eq!(bytes(b"a\xff\xfeb"), "a\u{fffd}\u{fffd}b");
     }
 
     #[test]
-    fn a_page_keeps_its_lines_and_colours_and_nothing_else() {
+    fn a_page_keeps_only_its_lines_and_colours() {
         assert_eq!(page("\x1b[1;31ma\x1b[0m\nb"), "\x1b[1;31ma\x1b[0m\nb");
         assert_eq!(page("\x1b[2Ja\x1b]0;t\x07\x1b["), "␛[2Ja␛]0;t␇␛[");
         assert_eq!(page("\u{202e}a\rb\u{9b}31m"), "a b\u{fffd}31m");

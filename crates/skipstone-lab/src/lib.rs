@@ -1,6 +1,6 @@
 //! The measurements of Skipstone: `compare` runs one plan with every transport in a simulator, `bench` measures what a
-//! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress` how
-//! things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
+//! server costs over sockets, `netem` puts a bad network between real programs, and all share with the tool's `stress`
+//! how things are measured, judged and shown. Builds without the feature `experiments` have only what they share.
 //!
 //! Imports point down: `bench, sweep > compare > netem, recording > report > measure, quic, resilience > child,
 //! framing, open_files, signals, socket_error, units, workload > left_out > clean`.

@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-/// Compares two names run by run: digits by their number, letters without regard to ASCII case. Names that differ in case or in
-/// leading zeros alone are in the order of their bytes, so that only equal names are equal.
+/// Compares two names run by run: digits by their number, letters without regard to ASCII case. Names that differ in
+/// case or in leading zeros alone are in the order of their bytes, so that only equal names are equal.
 pub fn natural(one: &str, other: &str) -> Ordering {
     let (one_runs, other_runs) = (runs(one), runs(other));
     one_runs.cmp(other_runs).then_with(|| one.cmp(other))
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_in_the_order_in_which_people_count() {
+    fn names_are_sorted_in_natural_order() {
         let ordered = ["", "7", "007x", "10", "Ada", "ada", "bob", "client 2", "client 10", "client 10b", "Zoë", "é"];
         let mut shuffled = ordered;
         shuffled.reverse();

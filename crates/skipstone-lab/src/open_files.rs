@@ -1,9 +1,9 @@
-//! Whether this system lets a run open as many files as it needs: every client has a socket of its own, and a server one for
-//! each stream.
+//! Whether this system lets a run open as many files as it needs: every client has a socket of its own, and a server
+//! one for each stream.
 
 use skipstone::net::wait::raise_open_files_limit;
 
-/// The needs beside the clients' sockets.
+/// The needs in addition to the clients' sockets.
 #[derive(Debug, Clone, Copy)]
 pub struct Beside {
     /// Files that are open besides.

@@ -63,7 +63,8 @@ impl RestartSignal {
         Ok(cfg!(unix).then_some(Self(asked)))
     }
 
-    /// Before this thread becomes the program that follows, which watches somewhat later: a signal in between would end it.
+    /// Before this thread becomes the program that follows, which watches somewhat later: a signal in between would end
+    /// it.
     #[cfg(unix)]
     pub fn hold() -> Result<(), String> {
         restart_signals().thread_block().map_err(|error| text(error.into()))
@@ -85,7 +86,7 @@ fn restart_signals() -> nix::sys::signal::SigSet {
     nix::sys::signal::SigSet::from(nix::sys::signal::Signal::SIGUSR2)
 }
 
-/// SIGHUP, unless whoever started us had it ignored, as `nohup` does, or that cannot be seen.
+/// SIGHUP, unless the parent process ignores it, as `nohup` does, or that cannot be determined.
 #[cfg(unix)]
 pub fn hangup() -> Option<i32> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -113,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_restart_that_is_asked_for_between_two_programs_is_heard_by_the_second() {
+    fn a_restart_signal_between_two_programs_reaches_the_second() {
         RestartSignal::hold().expect("it holds");
         nix::sys::signal::raise(nix::sys::signal::Signal::SIGUSR2).expect("it is sent to this thread");
         let second = RestartSignal::watch().expect("it watches").expect("this is Unix");
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hangup_that_nohup_ignores_stays_ignored() {
+    fn sighup_stays_ignored_under_nohup() {
         let status = |mask| format!("Name:\tskipstone\nSigBlk:\t0000000000000001\nSigIgn:\t{mask}\n");
         assert_eq!(is_hangup_ignored(&status("0000000000001001")), Some(true));
         assert_eq!(is_hangup_ignored(&status("0000000000001000")), Some(false));

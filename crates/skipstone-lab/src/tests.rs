@@ -8,7 +8,7 @@ use crate::report::stress::result::StressResult;
 use crate::sweep::result::Sweep;
 
 #[test]
-fn schemas_are_those_of_the_types() {
+fn schemas_match_the_types() {
     let schemas = [
         ("stress", schema_of::<StressResult>()),
         ("connects", schema_of::<ConnectsResult>()),

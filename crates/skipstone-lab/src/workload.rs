@@ -4,7 +4,7 @@ use crate::clean;
 use serde::{Deserialize, Serialize};
 use skipstone::{ChannelRule, DeliveryMode, Overflow, Redundancy, Settings};
 
-/// Lines: what is sent here comes to everybody, the sender included.
+/// Lines: each is delivered to all clients, including its sender.
 pub const LINES: u16 = 0;
 /// Words between the server and one client.
 pub const CONTROL: u16 = 1;
@@ -159,7 +159,7 @@ mod tests {
         }
         assert_eq!(Word::decode(b"\xff"), None);
         for turn in [StressTurn::Waits, StressTurn::Runs] {
-            assert_eq!(StressTurn::decode(turn.encode().expect("it is told").as_bytes()), Some(turn));
+            assert_eq!(StressTurn::decode(turn.encode().expect("it is announced").as_bytes()), Some(turn));
         }
         assert_eq!((StressTurn::Own.encode(), StressTurn::decode(b"stress on 1/s")), (None, None));
     }

@@ -30,8 +30,8 @@ pub struct Attack {
 }
 
 impl Attack {
-    /// Whether a decoy can stand in for the server: one that takes streams, or answers datagrams. Other attacks need answers
-    /// that only a server has.
+    /// Whether a decoy can stand in for the server: one that takes streams, or answers datagrams. Other attacks need
+    /// answers that only a server has.
     #[must_use]
     pub fn has_decoy(&self) -> bool {
         matches!(self.way, Way::Streams(_) | Way::Natives(NativeWay::Opens | NativeWay::Noise))
@@ -58,7 +58,7 @@ pub enum Door {
 /// Where attackers come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// So many networks (/24), none of which is that of the good clients.
+    /// The number of /24 networks, none of which contains good clients.
     Networks(u8),
     /// The address of the good clients and of the operator.
     Neighbour,
@@ -91,7 +91,7 @@ pub enum Way {
     Players(Player),
 }
 
-/// A player who is nobody's friend.
+/// A hostile player.
 #[derive(Clone, Copy, Debug)]
 pub struct Player {
     /// Whether it reads.
@@ -131,7 +131,7 @@ pub enum NativeWay {
     Noise,
 }
 
-/// What is said on a stream, again on a new one after the server ends it.
+/// The bytes sent on a stream, and again on a new one after the server ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Script {
     /// Whether TLS is beneath.
@@ -178,7 +178,7 @@ pub enum Then {
 /// What an attack asks of the server's settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerSettings {
-    /// Flags of `skipstone serve`, beside those that every row has.
+    /// Flags of `skipstone serve`, in addition to those of every row.
     pub flags: &'static [&'static str],
     /// Its certificate and key as PEM, in place of one of its own making.
     pub certificate: Option<&'static str>,

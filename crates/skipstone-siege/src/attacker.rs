@@ -70,7 +70,7 @@ impl Crowd {
         }
     }
 
-    /// False if nobody could do anything.
+    /// False if none could act.
     fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         match self {
             Crowd::Streams(streams) => streams.step(now, bucket, sent),

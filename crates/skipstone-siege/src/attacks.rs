@@ -163,7 +163,7 @@ fn doors() -> impl Iterator<Item = Attack> {
 const WORDS_BYTES_PER_SECOND: u64 = 2_600_000;
 /// Some thousand requests a second.
 const DOORS_BYTES_PER_SECOND: u64 = 300_000;
-/// 60 attackers that stay so long begin 350 times a second, 425 of them 2,500 times.
+/// 60 attackers that stay this long begin 350 times a second, 425 of them 2,500 times.
 const FLIGHT: Duration = Duration::from_millis(170);
 /// 16 Mbit/s.
 const QUIC_BYTES_PER_SECOND: u64 = 2_000_000;
@@ -180,7 +180,7 @@ const PIECES: &[(&str, First, Then)] = &[
     ("heads", First::Bytes(HEAD), Then::Drips(HEADER)),
 ];
 const CROWDS: &[usize] = &[1, 64, 128];
-/// 20,000 to 100,000 datagrams a second, as large as they come.
+/// 20,000 to 100,000 datagrams a second of the maximum size.
 const DATAGRAMS_BYTES_PER_SECOND: u64 = 90_000_000;
 /// Three times what one core takes of the smallest frames; a gigabit a second has little more.
 const STREAMS_BYTES_PER_SECOND: u64 = 90_000_000;
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn attackers_come_from_loopback_alone() {
+    fn attackers_use_loopback_addresses_only() {
         for attack in attacks() {
             assert!((0..1_000).all(|number| attack.origin.address(number).is_loopback()), "{}", attack.name);
         }

@@ -25,7 +25,7 @@ impl Bucket {
         usize::try_from(self.room).unwrap_or(usize::MAX)
     }
 
-    /// So many were sent.
+    /// Counts sent ones.
     pub(crate) fn take(&mut self, bytes: usize) {
         self.room = self.room.saturating_sub(bytes as u64);
     }
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bucket_keeps_its_rate_and_saves_up_little() {
+    fn a_token_bucket_limits_rate_and_burst() {
         let began = Instant::now();
         let (mut bucket, mut sent) = (Bucket::new(1_000_000, began), 0);
         for step in 0..10_000 {

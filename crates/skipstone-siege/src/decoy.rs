@@ -1,6 +1,6 @@
-//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it; or it answers short datagrams, as a
-//! server answers strangers. What an attack does to good
-//! clients of another port while it runs at the decoy is the machine's share, not the server's.
+//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it; or it answers short
+//! datagrams, as a server answers strangers. What an attack does to good clients of another port while it runs at the
+//! decoy is the machine's share, not the server's.
 
 use crate::attack::{Attack, Beneath, Script, Way};
 use crate::trust;

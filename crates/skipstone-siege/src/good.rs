@@ -34,7 +34,7 @@ impl Stress {
 pub(crate) struct Good(Stress);
 
 impl Good {
-    /// Clients on each carrier that talk for so long.
+    /// Clients on each carrier that send for this long.
     pub(crate) fn start(tool: &Path, url: &str, lasting: Duration) -> Result<Good, String> {
         Stress::start(tool, url, lasting, ["--mix", MIX, "-r", "5/s"]).map(Good)
     }
@@ -55,13 +55,13 @@ impl Good {
 pub(crate) struct Connects(Stress);
 
 impl Connects {
-    /// Newcomers within so long.
+    /// New clients within this time.
     pub(crate) fn start(tool: &Path, url: &str, lasting: Duration) -> Result<Connects, String> {
         let rate = format!("{NEWCOMERS}/{}ms", lasting.as_millis());
         Stress::start(tool, url, lasting, ["--mix", "udp=2,ws=1,wss=1", "--connects", &rate]).map(Connects)
     }
 
-    /// Who got in; nobody if there is no result in time.
+    /// The clients that connected; none without a result in time.
     pub(crate) fn result(self, until: Instant) -> Newcomers {
         let Some(result) = self.0.result(until) else { return Newcomers::default() };
         Newcomers {

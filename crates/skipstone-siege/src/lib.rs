@@ -1,6 +1,6 @@
 //! A siege: attackers around a server whose clients go on playing. Attackers are data ([`attacks`]), they run in a
 //! process of their own ([`attacker`]), and a judge ([`play`]) compares good clients without the attack, under it, and
-//! beside the same attack at a decoy. Everything stays at loopback addresses and ends in bounded time.
+//! with the same attack on a decoy. Everything stays at loopback addresses and ends in bounded time.
 
 pub mod attack;
 pub mod attacker;

@@ -3,7 +3,7 @@
 
 /// A ping without payload: a header and its mask.
 pub(crate) const PING: &[u8] = &[0x89, 0x80, 0, 0, 0, 0];
-/// A pong without payload, which nobody asked for.
+/// An unsolicited pong without payload.
 pub(crate) const PONG: &[u8] = &[0x8A, 0x80, 0, 0, 0, 0];
 /// A whole text message without text.
 pub(crate) const TEXT: &[u8] = &[0x81, 0x80, 0, 0, 0, 0];
@@ -26,7 +26,7 @@ pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnect
     Sec-WebSocket-Protocol: skipstone.1\r\n\r\n";
 
 /// A ClientHello whose session id another server chose: it erases the line of a telnet client's (RFC 854: IAC EL) and
-/// then gives an order of its own. The order would send all players to a port where nobody listens.
+/// then injects a command of its own, which would send all players to a port without a listener.
 pub(crate) const HELLO_WITH_ORDER: &[u8] = b"\x16\x03\x01\x00\x4f\x01\x00\x00\x4b\x03\x03\
     abcdefghijklmnopqrstuvwxyz012345\x20\xff\xf8drain 127.0.0.1:9\n            \
     \x00\x02\x13\x01\x01\x00\x00\x00";
@@ -55,7 +55,7 @@ mod tests {
 
     /// RFC 8446, sections 5.1, 4 and 4.1.2.
     #[test]
-    fn the_hello_with_an_order_is_a_whole_hello() {
+    fn the_hello_with_a_command_is_a_complete_hello() {
         let length = |at: usize| usize::from(u16::from_be_bytes([HELLO_WITH_ORDER[at], HELLO_WITH_ORDER[at + 1]]));
         assert_eq!((HELLO_WITH_ORDER[0], length(3)), (0x16, HELLO_WITH_ORDER.len() - 5));
         assert_eq!((HELLO_WITH_ORDER[5], length(7)), (1, HELLO_WITH_ORDER.len() - 9));

@@ -49,7 +49,7 @@ pub(crate) fn metric(doors: Doors, name: &str) -> Option<f64> {
     }
 }
 
-/// Comes to each door again and again.
+/// Connects to each door repeatedly.
 fn sessions(doors: Doors, hesitates: Duration, ends: &AtomicBool) -> Operator {
     let mut operator = Operator::default();
     while !ends.load(Ordering::Relaxed) {

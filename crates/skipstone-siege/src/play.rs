@@ -1,4 +1,4 @@
-//! Plays an attack: a server and good clients, without the attack, under it, and beside the same attack at a decoy.
+//! Plays an attack: a server and good clients, without the attack, under it, and with the same attack on a decoy.
 
 use crate::attack::Attack;
 use crate::good::{Connects, Good};

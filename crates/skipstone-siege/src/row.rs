@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decoy_tells_the_machine_from_the_server() {
+    fn a_decoy_distinguishes_the_machine_from_the_server() {
         assert_eq!(row(17.0, 25.0, 17.0).verdict(), Verdict::Held);
         assert_eq!(row(17.0, 26.0, 17.0).verdict(), Verdict::Missed);
         assert_eq!(row(17.0, 40.0, 38.0).verdict(), Verdict::Machine);

@@ -66,7 +66,7 @@ impl Streams {
         Streams { script, to, origin, tls: Arc::new(trust::client()), repeats, places, turn: 0 }
     }
 
-    /// Everybody has a turn. False if nobody could do anything.
+    /// Each has a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         self.turn += 1;
@@ -178,7 +178,7 @@ impl Line {
         Ok(())
     }
 
-    /// Bytes that came, which nobody looks at.
+    /// Received bytes, which are ignored.
     fn read(&mut self) -> Result<usize, ()> {
         let mut buffer = [0; 16 << 10];
         match self.stream.read(&mut buffer) {

@@ -42,7 +42,7 @@ function navigate(): void {
   view.open(rest.map(decoded).join("/"));
 }
 
-/** A part of the address, as it stands if somebody mistyped it. */
+/** A part of the address, unchanged if it is invalid. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
@@ -70,7 +70,7 @@ function onEvent({ name, data }: SseEvent): void {
   }
 }
 
-/** Nobody knows what was missed: the log is fetched again. */
+/** Missed lines are unknown: the log is fetched again. */
 function resetLog(): void {
   model.log.clear();
   for (const view of Object.values(views)) view.onLogReset?.();

@@ -82,7 +82,7 @@ export class Shell {
   }
 }
 
-/** Asks for the token until somebody gives one. */
+/** Asks for the token until it is entered. */
 export function askToken(): Promise<string> {
   return new Promise((resolve) => {
     const input = h("input", { id: "token", type: "password", autocomplete: "off", required: true });

@@ -18,7 +18,7 @@ describe("numbers as people read them", () => {
     expect([0, 1.234, 100].map(percent.text)).toEqual(["0.0%", "1.2%", "100.0%"]);
   });
 
-  test("keep their decimals when they change, so that nothing beside them moves", () => {
+  test("keep their decimals when they change, so that the layout stays", () => {
     expect([1, 1.1, 1.11].map(milliseconds.text)).toEqual(["1.00 ms", "1.10 ms", "1.11 ms"]);
   });
 

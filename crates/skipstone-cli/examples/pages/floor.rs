@@ -1,8 +1,8 @@
-//! The floor beneath the measurements: WebTransport's datagrams as a browser takes and sends them, without a protocol in them, by a
-//! server in the same process that does the least that a session takes.
+//! The floor beneath the measurements: WebTransport's datagrams as a browser takes and sends them, without a protocol
+//! in them, by a server in the same process that does the least that a session takes.
 //!
-//! `https://HOST:PORT/pour/BYTES` sends datagrams of so many bytes as fast as QUIC takes them; `…/drain` counts what comes, and says
-//! every 100 ms how many bytes that were; `…/echo` sends back what comes.
+//! `https://HOST:PORT/pour/BYTES` sends datagrams of this size as fast as QUIC takes them; `…/drain` counts what comes,
+//! and says every 100 ms how many bytes that were; `…/echo` sends back what comes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use quinn_proto::congestion::CubicConfig;
@@ -37,7 +37,7 @@ const QUEUE_BYTES: usize = 256 << 10;
 const WINDOW: u64 = 16 << 20;
 const SEGMENTS_MAX: usize = 10;
 
-/// Serves in a thread of its own until the process ends, or it is told so.
+/// Serves in its own thread until it is stopped or the process ends.
 pub(crate) fn start(address: SocketAddr, over: Arc<AtomicBool>) -> Result<Floor, Failure> {
     let (config, hash) = config()?;
     let udp = UdpSocket::bind(SocketAddr::new(address.ip(), 0), &UdpOptions::server())?;

@@ -1,10 +1,10 @@
-//! The other end of the measurements in clients/web/tests/experiments: a server that echoes, pours and drains, and the native
-//! client that a page is compared with.
+//! The other end of the measurements in clients/web/tests/experiments: a server that echoes, pours and drains, and the
+//! native client that a page is compared with.
 //!
 //! `floor` has the same datagrams without the protocol.
 //!
-//! `pages serve ADDRESS` prints its port, its fingerprint and then nothing; `pages echo URL SECONDS` prints its round trips in
-//! ns as JSON.
+//! `pages serve ADDRESS` prints its port, its fingerprint and then nothing; `pages echo URL SECONDS` prints its round
+//! trips in ns as JSON.
 
 mod floor;
 
@@ -54,7 +54,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 enum Visit {
     /// What it sends comes back.
     Echo,
-    /// It gets numbered messages of so many bytes, as fast as it takes them.
+    /// It gets numbered messages of this size as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },
     /// It sends numbered messages, and hears how many bytes of good ones came, and how many bad ones.
     Drain { next: u64, missing: BTreeSet<u64>, bytes: u64, bad: u64, told: Instant },
@@ -175,8 +175,8 @@ fn number_of(payload: &[u8]) -> Option<u64> {
     is_good.then_some(number)
 }
 
-/// The native client of the experiment: all entities' updates at each tick, each on a channel of its own, and how long each
-/// took from its tick to the server and back.
+/// The native client of the experiment: all entities' updates at each tick, each on a channel of its own, and how long
+/// each took from its tick to the server and back.
 fn echo(url: &str, seconds: &str) -> Result<(), Failure> {
     let ticks = seconds.parse::<u32>()? * TICKS_PER_SECOND;
     let mut client = Client::connect(url, b"echo", ClientConfig::default())?;

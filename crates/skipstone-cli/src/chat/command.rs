@@ -5,7 +5,7 @@
 pub(super) enum Input<'a> {
     /// Nothing but white space.
     Nothing,
-    /// To be said to everybody.
+    /// A line for all clients.
     Text(&'a str),
     /// How long a round trip takes.
     Ping,
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_told_from_text() {
+    fn commands_are_distinguished_from_text() {
         for (line, input) in [
             ("", Input::Nothing),
             (" \t ", Input::Nothing),

@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_no_text() {
+    fn control_characters_are_not_text() {
         let mut editor = Editor::default();
         "a\x1bb\n".chars().for_each(|letter| editor.apply(InputRequest::InsertChar(letter)));
         assert_eq!(shown(&editor), "ab|");
     }
 
     #[test]
-    fn entered_lines_come_back_and_the_draft_is_kept() {
+    fn history_recalls_entered_lines_and_keeps_the_draft() {
         let mut editor = Editor::default();
         for line in ["one", "two", "two", " "] {
             editor.restore(line);

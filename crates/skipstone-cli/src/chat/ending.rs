@@ -85,8 +85,8 @@ fn of_close(url: &str, was_connected: bool, close: &Close) -> String {
 
 fn remedy(number: u64) -> &'static str {
     match number {
-        code::REFUSED => "; try another --name, or ask whoever runs it",
-        code::KICKED => "; whoever runs it can tell you more",
+        code::REFUSED => "; try another --name, or ask its operator",
+        code::KICKED => "; its operator can tell you more",
         code::QUEUE_OVERFLOW => "; lines came faster than the network carries them: connect again",
         code::FULL => "; try again later",
         code::PROTOCOL | code::NO_COMMON_VERSION => "; use the same version of skipstone on both sides",
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shutdown_is_no_failure_and_a_kick_is() {
+    fn a_shutdown_is_a_success_and_a_kick_is_a_failure() {
         let shutdown = closed(ClosedBy::Peer, true, code::SHUTDOWN, "until tomorrow");
         assert_eq!(sentence(&shutdown), "the server closed the connection: until tomorrow (code 1000)");
         assert_eq!(shutdown.exit(), Exit::Pass);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreachable_server_is_told_from_a_lost_one() {
+    fn an_unreachable_server_is_distinguished_from_a_lost_one() {
         let never = closed(ClosedBy::Nobody, false, code::CARRIER_LOST, "refused");
         assert_eq!(sentence(&never), "cannot reach ws://a:1: refused");
         let lost = closed(ClosedBy::Nobody, true, code::IDLE_TIMEOUT, "silence");
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_did_not_arrive_are_no_success() {
+    fn undelivered_lines_are_not_a_success() {
         assert_eq!(Ending::Undelivered.exit(), Exit::Unavailable);
         assert!(sentence(&Ending::Undelivered).contains("did not arrive at ws://a:1"));
     }
 
     #[test]
-    fn leaving_says_nothing_and_interrupting_has_its_code() {
+    fn leaving_prints_nothing_and_an_interrupt_has_its_exit_code() {
         assert_eq!((Ending::Quit.exit(), Ending::Quit.sentence("")), (Exit::Pass, None));
         assert_eq!((Ending::Interrupted.exit(), Ending::Interrupted.sentence("")), (Exit::Interrupted, None));
         let pipe = Ending::Broken(io::ErrorKind::BrokenPipe.into());
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_cannot_steer_the_terminal() {
+    fn reasons_cannot_control_the_terminal() {
         assert!(sentence(&closed(ClosedBy::Peer, true, 1, "\x1b[2J")).contains("␛[2J (code 1)"));
     }
 }

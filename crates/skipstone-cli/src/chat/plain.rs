@@ -1,4 +1,4 @@
-//! Chat without a terminal: lines in, lines out, for pipes and scripts. Output other than lines to everybody begins
+//! Chat without a terminal: lines in, lines out, for pipes and scripts. Output other than broadcast lines begins
 //! with `* `.
 
 use super::ending::Ending;
@@ -49,7 +49,7 @@ enum InputEnd {
 impl<W: Write> Pipe<W> {
     fn new(input: impl BufRead + Send + 'static, output: W) -> io::Result<Pipe<W>> {
         let (lines, received) = sync_channel(INPUT_LINES_MAX);
-        // Nobody can wake a thread that reads its standard input: it ends with the process.
+        // A thread that reads standard input cannot be woken: it ends with the process.
         std::thread::Builder::new().name("chat-input".into()).spawn(move || read(input, &lines))?;
         Ok(Pipe { input: received, output: BufWriter::new(output), heard: Vec::new(), end: InputEnd::Open })
     }

@@ -56,7 +56,7 @@ mod tests {
     use crate::chat::session::here;
 
     #[test]
-    fn the_oldest_line_goes_and_numbers_stay() {
+    fn the_oldest_line_is_evicted_and_numbers_stay() {
         let mut kept = Scrollback::default();
         for number in 0..LINES_MAX + 5 {
             kept.push(here(number.to_string()));

@@ -20,7 +20,7 @@ pub(super) struct Line {
 /// Where a line comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Source {
-    /// Somebody said it to everybody.
+    /// A client sent it to all clients.
     Everybody,
     /// The server says it to us.
     Server,
@@ -47,7 +47,7 @@ pub(super) struct Session {
     pub(super) url: String,
     /// Whether lines can be sent.
     pub(super) is_connected: bool,
-    /// Lines heard from everybody.
+    /// Lines received from all clients.
     pub(super) lines: u64,
     /// Lines sent since the queue was last looked at.
     unchecked: u32,

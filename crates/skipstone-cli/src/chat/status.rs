@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_row_has_everything() {
+    fn a_wide_row_shows_every_field() {
         assert_eq!(
             status().row(200, "ws://a:1", "connected", 3),
             " connected │ 3 lines unread (PgDn, Ctrl-End) │ RTT 1.23 ms │ 12 lines/s │ \
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_of_the_time_between_two_looks() {
+    fn rates_cover_the_time_between_two_reads() {
         let (mut status, start) = (Status::new(), Instant::now());
         assert!(status.is_due(start));
         status.take(start, 0, None);

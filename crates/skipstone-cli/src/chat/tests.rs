@@ -86,7 +86,7 @@ fn typing(text: &'static str) -> (Sender<&'static str>, Typing) {
 static NOBODY: AtomicBool = AtomicBool::new(false);
 
 #[test]
-fn what_is_piped_in_comes_back_from_the_server() {
+fn piped_lines_are_echoed_by_the_server() {
     for scheme in ["skip", "ws"] {
         let input = &b"hello\n/who\n/dance\n//slash\nlast, without an end"[..];
         let (ending, output) = chat(scheme, &NOBODY, input, ignore);
@@ -126,7 +126,7 @@ fn ten_thousand_lines_in_a_pipe_all_arrive_in_order() {
 }
 
 #[test]
-fn what_others_send_cannot_steer_the_terminal() {
+fn remote_text_cannot_control_the_terminal() {
     let (_, output) = chat("skip", &NOBODY, &b"go\n"[..], |server, peer, _| {
         server.send(peer, LINES, &b"bob: \x1b[2J\xff\nzoe: fake"[..]).expect("room");
         server.send(peer, CONTROL, Word::Say("two\nlines\x07".into()).encode()).expect("room");
@@ -137,7 +137,7 @@ fn what_others_send_cannot_steer_the_terminal() {
 }
 
 #[test]
-fn when_the_server_closes_it_says_why() {
+fn a_closing_server_states_its_reason() {
     for (number, exit) in [(code::SHUTDOWN, Exit::Pass), (code::KICKED, Exit::Fail)] {
         let (_keep_open, input) = typing("go\n");
         let (ending, output) = chat("skip", &NOBODY, input, move |server, peer, _| {
@@ -164,7 +164,7 @@ fn a_signal_says_goodbye() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_is_named() {
+fn an_unused_port_is_named() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
     let url = format!("ws://{free}");
     let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");

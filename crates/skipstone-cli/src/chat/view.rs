@@ -49,7 +49,7 @@ impl ScrollView {
         (self.width, self.height) = (width, height);
     }
 
-    /// How many lines wait below the screen for somebody who has scrolled up.
+    /// The number of unread lines below the screen after scrolling up.
     pub(super) fn unread(&self) -> u64 {
         if self.top.is_some() { self.lines.next() - self.unseen.max(self.lines.oldest()) } else { 0 }
     }
@@ -119,7 +119,7 @@ impl ScrollView {
         self.back(Place { line: self.lines.next(), row: 0 }, self.height.into())
     }
 
-    /// So many rows before a place, or the oldest row.
+    /// The row this many rows before a place, or the oldest one.
     fn back(&self, mut place: Place, mut rows: usize) -> Place {
         while rows > place.row {
             if place.line <= self.lines.oldest() {
@@ -131,7 +131,7 @@ impl ScrollView {
         Place { row: place.row - rows, ..place }
     }
 
-    /// So many rows after a place, or the end.
+    /// The row this many rows after a place, or the end.
     fn forward(&self, mut place: Place, mut rows: usize) -> Place {
         while place.line < self.lines.next() {
             let left = self.row_count(place.line).saturating_sub(place.row);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_stop_the_scrolling() {
+    fn scrolling_stops_at_both_ends() {
         let mut view = view(10, 20, 4);
         view.scroll_up(500);
         assert_eq!(shown(&mut view)[0], "line 0");
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_thrown_away_is_not_shown() {
+    fn evicted_lines_are_not_shown() {
         let mut view = view(10, 20, 3);
         view.scroll_to_oldest();
         (0..LINES_MAX as u64 + 7).for_each(|number| view.push(here(format!("new {number}"))));

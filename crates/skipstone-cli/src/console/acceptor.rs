@@ -64,7 +64,8 @@ impl Acceptor {
         wait_for(sessions, settings.limits.handler_grace);
     }
 
-    /// `None` if nobody is there, the system is out of descriptors, or displaced sessions have not left yet: all pass.
+    /// `None` if no connection waits, the system is out of descriptors, or displaced sessions have not left yet: all
+    /// pass.
     fn accept(&self) -> Option<(TcpStream, Network)> {
         let PlacesMax { strangers, seats } = self.places.max();
         if self.sessions.len() >= strangers + seats + LEAVING_MAX {

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_bounded_whatever_is_asked() {
+    fn answers_are_bounded_for_any_request() {
         for seed in 0..50 {
             let mut codec = Codec::new();
             let mut random = Random::new(seed);

@@ -32,7 +32,7 @@ pub(super) fn parse(line: &str) -> Option<EngineCommand> {
     Some(command)
 }
 
-/// One line of help for each command of the engine, for the help of whoever has the others.
+/// One line of help for each command of the engine, for the help text of the handler.
 pub(crate) const ENGINE_HELP: &str = include_str!("help.txt");
 
 #[cfg(test)]

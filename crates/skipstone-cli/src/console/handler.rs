@@ -32,7 +32,7 @@ impl From<Result<String, String>> for Reply {
 
 /// The commands. Called from the sessions' threads, from several at once.
 pub(crate) trait Handler: Send + Sync {
-    /// Runs `line`, trimmed and not empty, at most 4,096 bytes. Until it returns, its session does nothing else. A panic
-    /// is told to the session as an internal error.
+    /// Runs `line`, trimmed and not empty, at most 4,096 bytes. Until it returns, its session does nothing else. A
+    /// panic is reported to the session as an internal error.
     fn run(&self, session: SessionId, line: &str) -> Reply;
 }

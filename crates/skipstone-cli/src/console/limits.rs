@@ -16,7 +16,7 @@ pub(super) struct Limits {
     pub(super) stall: Duration,
     /// How long a closing server waits for a handler that is still running.
     pub(super) handler_grace: Duration,
-    /// After so long without input a telnet client is sent a NOP, so that a lost connection is detected.
+    /// After this long without input a telnet client is sent a NOP, so that a lost connection is detected.
     pub(super) keep_alive: Duration,
 }
 

@@ -1,4 +1,5 @@
-//! One line from the bytes of a client: `nc`, a script, or a telnet client, which edits its lines itself. Nothing is echoed.
+//! One line from the bytes of a client: `nc`, a script, or a telnet client, which edits its lines itself. Nothing is
+//! echoed.
 
 /// Collects one line.
 #[derive(Debug, Default)]
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_text_without_control_characters_or_it_is_none() {
+    fn a_line_with_control_characters_is_rejected() {
         assert_eq!(take("kick\tzoë".as_bytes()), Ok("kick zoë".to_owned()));
         for bad in [b"dr\0ain".as_slice(), b"\x1b[A", b"a\x7f", b"a\xffb", "\u{9b}2J".as_bytes()] {
             assert_eq!(take(bad), Err(LineFault::NotText), "{bad:?}");
@@ -81,13 +82,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_too_long_is_dropped_whole() {
+    fn an_overlong_line_is_dropped_entirely() {
         assert_eq!(take(&[b'a'; LINE_BYTES_MAX]), Ok("a".repeat(LINE_BYTES_MAX)));
         assert_eq!(take(&[b'a'; LINE_BYTES_MAX + 1]), Err(LineFault::TooLong));
     }
 
     #[test]
-    fn erasing_takes_whole_characters_and_stops_at_nothing() {
+    fn erasing_removes_whole_characters_and_stops_at_the_start() {
         let mut lines = LineAssembler::default();
         "aé".bytes().for_each(|byte| lines.handle_byte(byte));
         lines.erase_character();

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_come_only_while_it_is_on() {
+    fn log_lines_are_sent_only_while_enabled() {
         let queue = LogQueue::default();
         queue.push("before");
         queue.switch(true);

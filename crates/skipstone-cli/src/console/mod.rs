@@ -6,8 +6,9 @@
 //! ```
 //!
 //! `session` and everything below it is without I/O. A session costs its client nothing but a connection, and the
-//! server no more than a thread and bounded memory: one that does not read is disconnected, and delays nobody until then.
-//! Clients that have sent neither a token nor a command are limited in number; new ones replace old ones (`door::places`).
+//! server no more than a thread and bounded memory: one that does not read is disconnected, and delays no other session
+//! until then. Clients that have sent neither a token nor a command are limited in number; new ones replace old ones
+//! (`door::places`).
 
 mod acceptor;
 mod codec;

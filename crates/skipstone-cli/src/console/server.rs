@@ -22,7 +22,7 @@ pub(crate) struct ConsoleConfig {
     pub(crate) secret: Option<Secret>,
     /// Said when a session opens, after the token; may have several lines.
     pub(crate) banner: String,
-    /// Sessions at once that gave the token or, without one, a command; one more is told so and closed.
+    /// The limit of sessions that gave the token or, without one, a command; a further one is refused with a message.
     pub(crate) sessions_max: usize,
 }
 
@@ -86,15 +86,15 @@ impl Console {
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
-    /// Shows `line` in the sessions that have `log` on. Does not wait for them: of a session that reads too slowly, lines
-    /// are skipped.
+    /// Shows `line` in the sessions that have `log` on. Does not wait for them: of a session that reads too slowly,
+    /// lines are skipped.
     pub(crate) fn log(&self, line: &str) {
         self.shared.log(line);
     }
 
-    /// Tells every session that the server ends for `reason`, ends them, and frees the port. Takes less than 200 ms; but
-    /// where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind with
-    /// nothing to do but to return.
+    /// Tells every session that the server ends for `reason`, ends them, and frees the port. Takes less than 200 ms;
+    /// but where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind
+    /// with nothing to do but to return.
     pub(crate) fn close(&mut self, reason: &str) {
         self.second = None;
         let _ = self.shared.ending.set(reason.to_owned());

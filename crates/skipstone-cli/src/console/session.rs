@@ -44,7 +44,7 @@ pub(super) struct ConsoleSession {
 enum Phase {
     /// Until then the token has to come: one attempt, so that a client with a wrong one must connect again.
     Login(Instant),
-    /// The token was wrong. Until then nothing is said and nothing is read.
+    /// The token was wrong. Until this time nothing is sent and nothing is read.
     Refused(Instant),
     Open,
     Over,

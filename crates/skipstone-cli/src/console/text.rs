@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_too_long_is_cut_between_characters() {
+    fn an_overlong_text_is_cut_between_characters() {
         let cut = lines(&"é".repeat(TEXT_BYTES_MAX));
         assert!(cut.ends_with("é\r\n(cut: longer than 1 MiB)\r\n"));
         assert!(cut.len() < TEXT_BYTES_MAX + 40);

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 /// The rules of one dashboard.
 pub(super) struct Access {
     listens_on_loopback: bool,
-    /// Names beside `localhost` and addresses, in lower case.
+    /// Names in addition to `localhost` and addresses, in lower case.
     names: Vec<String>,
     secret: Option<Secret>,
 }
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_were_not_given_are_strangers() {
+    fn unassigned_names_are_unknown() {
         let local = access("127.0.0.1:7779");
         for good in ["127.0.0.1:7779", "localhost", "LOCALHOST:1", "[::1]:7779", "127.0.0.2", "play.example:7779"] {
             assert!(local.is_host(good), "{good}");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_own_page_is_the_own_origin() {
+    fn only_the_own_page_has_the_own_origin() {
         assert!(Access::is_own_origin("http://127.0.0.1:7779", "127.0.0.1:7779"));
         assert!(Access::is_own_origin("https://Play.example", "play.example"));
         for other in

@@ -17,9 +17,10 @@ pub(super) struct BytesSplit {
 }
 
 impl BytesSplit {
-    /// The counters of one direction. Of what arrives nobody knows which was redundancy: it counts as protocol.
+    /// The counters of one direction. The redundancy of received bytes is unknown and counts as protocol.
     ///
-    /// Redundancy includes its own headers; of headers its packets have their share by number, `redundant_packets` of all.
+    /// Redundancy includes its own headers; of headers its packets have their share by number, `redundant_packets` of
+    /// all.
     pub(super) fn of(flow: &Flow, redundancy: u64, redundant_packets: u64) -> BytesSplit {
         let headers = flow.ip_bytes - flow.datagram_bytes.min(flow.ip_bytes);
         let share = redundant_packets.min(flow.datagrams) as f64 / flow.datagrams.max(1) as f64;
@@ -45,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_sum_up_to_the_bytes_on_the_wire() {
+    fn the_parts_sum_to_the_bytes_on_the_wire() {
         let mut flow = Flow::default();
         (flow.datagrams, flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes) = (10, 600, 1000, 1280);
         let split = BytesSplit::of(&flow, 228, 2);

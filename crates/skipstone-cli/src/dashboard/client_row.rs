@@ -60,7 +60,7 @@ impl ClientSample {
     }
 }
 
-/// A client's id as the console has it: `12.3`.
+/// A client's id as the console prints it: `12.3`.
 pub(super) fn id(peer: PeerId) -> String {
     format!("{}.{}", peer.index, peer.generation)
 }

@@ -58,7 +58,7 @@ pub(super) enum LineKind {
     Event,
     /// A line of a chat client.
     Chat,
-    /// A word of the server to everybody.
+    /// A server message to all clients.
     Say,
 }
 
@@ -103,7 +103,7 @@ impl Feed {
         self.push(LineKind::Chat, speaker, text);
     }
 
-    /// A word of the server to everybody.
+    /// A server message to all clients.
     pub(crate) fn say(&self, text: &str) {
         self.push(LineKind::Say, "server", text);
     }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_beyond_the_queues_room_are_counted() {
+    fn lines_beyond_the_queue_limit_are_counted() {
         let (feed, intake) = feed();
         (0..QUEUE_LINES_MAX + 3).for_each(|number| feed.log(&format!("{number}")));
         assert_eq!((intake.lines.try_iter().count(), intake.meters.skipped()), (QUEUE_LINES_MAX, 3));

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_of_the_values() {
+    fn percentiles_are_computed_from_the_values() {
         let mut values: Vec<f64> = (1..=100).rev().map(f64::from).collect();
         assert_eq!(percentiles(&mut values), Some([50.0, 90.0, 99.0, 100.0]));
         assert_eq!(percentiles(&mut [7.0]), Some([7.0; 4]));

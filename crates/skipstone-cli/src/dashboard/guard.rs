@@ -30,7 +30,7 @@ pub(super) async fn guard(
 ) -> Response {
     let admitted = admit(&state, &request);
     if let Ok(Standing::Operator) = admitted {
-        // Without a free one it is answered all the same, for as long as nobody needs its place.
+        // Without a free one it is answered as long as no other connection needs its place.
         place.take_seat();
     }
     // A page that opens has no token yet, and guesses nothing.
@@ -52,7 +52,7 @@ pub(super) async fn guard(
 
 /// Who asks.
 enum Standing {
-    /// Whoever may see figures and give orders.
+    /// A client that may read figures and run commands.
     Operator,
     /// Anybody: for the page's files, and for what machines ask about its health.
     Stranger,
@@ -70,7 +70,7 @@ fn admit(state: &DashboardState, request: &Request) -> Result<Standing, Refusal>
     if !is_api && path != "/metrics" {
         return Ok(Standing::Stranger);
     }
-    is_of_no_other_page(headers, host)?;
+    belongs_to_no_other_page(headers, host)?;
     if is_api {
         is_from_own_page(request.method(), headers)?;
     }
@@ -82,7 +82,7 @@ fn admit(state: &DashboardState, request: &Request) -> Result<Standing, Refusal>
 }
 
 /// Whether the browser, if it is one, says that no page elsewhere asks.
-fn is_of_no_other_page(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
+fn belongs_to_no_other_page(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
     if text(headers, "sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another site"));
     }

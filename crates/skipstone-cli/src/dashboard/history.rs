@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_frames_make_room() {
+    fn the_oldest_frames_are_evicted() {
         let mut history = History::default();
         assert_eq!(history.json(), "[]");
         (0..FRAMES_MAX + 2).for_each(|number| history.push(number.to_string().into()));

@@ -32,7 +32,7 @@ impl LogRing {
         numbered
     }
 
-    /// The newest lines before a number, in order, at most so many.
+    /// The newest lines before a number, in order, up to a limit.
     pub(super) fn before(&self, number: u64, count: usize) -> Vec<&Numbered> {
         let end = self.lines.partition_point(|line| line.number < number);
         self.lines.range(end.saturating_sub(count)..end).collect()
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_lines_make_room() {
+    fn the_oldest_lines_are_evicted() {
         let mut ring = LogRing::default();
         (0..LINES_MAX + 10).for_each(|number| drop(ring.push(line(number.to_string()))));
         let last = ring.before(u64::MAX, 3);

@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clients_on_streams_do_not_lower_the_mean_loss() {
+    fn stream_clients_do_not_lower_the_mean_loss() {
         let loss = |sent, received| PacketLoss { sent, received };
         let clients = [loss(Some(1.0), Some(0.0)), loss(Some(3.0), None), loss(None, None)];
         assert_eq!(mean_loss(clients.into_iter()), loss(Some(2.0), Some(0.0)));

@@ -1,5 +1,5 @@
-//! The dashboard: an HTTP server for operators beside the game, with a page of live charts, the metrics for Prometheus, and
-//! a few commands. The only async code of the tool, in one thread of its own.
+//! The dashboard: an HTTP server for operators in the game's process, with a page of live charts, the metrics for
+//! Prometheus, and a few commands. The only async code of the tool, in one thread of its own.
 //!
 //! ```text
 //! game loop ── feed (atomics, bounded queue) ──> sampler ──> history, log, stream ──> routes ──> guard ──> listener ── page

@@ -1,5 +1,5 @@
-//! The page's files, built from `dashboard/` and checked in, so that building the tool needs no npm; and the headers that
-//! keep the page to itself.
+//! The page's files, built from `dashboard/` and checked in, so that building the tool needs no npm; and the headers
+//! that keep the page to itself.
 
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse, Response};

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_is_copied_once_in_several_turns() {
+    fn every_name_is_copied_once_in_several_steps() {
         let roster = Roster::default();
         let peer = |index| PeerId { index, generation: 1 };
         (0..1000)
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn stress_clients_are_counted_by_what_they_told() {
+    fn stress_clients_are_counted_by_their_own_reports() {
         let roster = Roster::default();
         let peer = |index| PeerId { index, generation: 1 };
         (0..3).for_each(|index| roster.insert(peer(index), "s", GuestKind::Stress(StressTurn::Own)));

@@ -24,7 +24,7 @@ pub(crate) struct DashboardConfig {
     pub(crate) handed: Option<TcpListener>,
     /// The token that a page must give, the console's.
     pub(crate) secret: Option<Secret>,
-    /// Host names under which browsers may find it, beside `localhost` and addresses.
+    /// Host names under which browsers may find it, in addition to `localhost` and addresses.
     pub(crate) names: Vec<String>,
     pub(crate) server: ServerFacts,
     pub(crate) statistics: StatisticsReader,

@@ -1,5 +1,5 @@
-//! Server-sent events: the frames, the lines of the log and the state of stress runs, as they come. A viewer that reads
-//! too slowly misses some; it never makes the sampler wait, and its connection ends when it reads nothing at all.
+//! Server-sent events: the frames, the lines of the log and the state of stress runs, as they happen. A viewer that
+//! reads too slowly misses some; it never makes the sampler wait, and its connection ends when it reads nothing at all.
 
 use crate::dashboard::refusal::Refusal;
 use axum::http::StatusCode;
@@ -31,7 +31,7 @@ impl Default for Streams {
 impl Streams {
     /// Sends to all viewers.
     pub(super) fn send(&self, name: &'static str, json: Arc<str>) {
-        // Without viewers nobody gets it.
+        // Dropped if there are no viewers.
         let _ = self.0.send(Update { name, json });
     }
 

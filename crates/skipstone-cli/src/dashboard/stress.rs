@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_makes_no_sense_starts_no_process() {
+    fn an_invalid_request_starts_no_process() {
         let mut desk = StressDesk::new("skip://127.0.0.1:1".into());
         let bad = [
             order(0, "1/s", "10s", ""),

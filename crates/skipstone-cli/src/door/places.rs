@@ -1,6 +1,7 @@
-//! The places before a door. Whoever comes is a stranger, until a token, or without a token an order, gives it a seat.
-//! Strangers are few: where there are too many, the oldest one of the network with the most of them is displaced. So a
-//! crowd displaces itself, and neither an operator who has a seat nor one of another network who still types the token.
+//! The places of connections before authentication. A connection is a stranger until a token, or without a token a
+//! command, gives it a seat. Strangers are few: where there are too many, the oldest one of the network with the most
+//! of them is displaced. So a crowd displaces itself, and neither an operator who has a seat nor one of another network
+//! who still types the token.
 
 use parking_lot::Mutex;
 use skipstone_proto::Network;
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_stranger_of_the_largest_network_makes_room() {
+    fn the_oldest_stranger_of_the_largest_network_is_evicted() {
         let door = Places::new(PlacesMax { strangers: 4, seats: 2 });
         let mut places: Vec<Place> = [1, 2, 2, 2].map(|from| door.stranger(network(from))).into();
         assert!(displaced(&places).is_empty());
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_in_the_first_bytes_counts_however_many_came_behind_them() {
+    fn a_token_in_the_first_bytes_counts_whatever_follows_it() {
         let door = Places::new(PlacesMax { strangers: 1, seats: 1 });
         let (operator, next) = (door.stranger(network(1)), door.stranger(network(1)));
         assert!(operator.is_displaced() && operator.take_seat() && !operator.is_displaced());
@@ -158,7 +159,7 @@ mod tests {
 
     /// 2,000 arrivals, seats and ends in a random order, from five networks.
     #[test]
-    fn no_seat_is_displaced_and_no_stranger_of_a_small_network_is() {
+    fn neither_seats_nor_strangers_of_a_small_network_are_displaced() {
         let max = PlacesMax { strangers: 8, seats: 4 };
         let door = Places::new(max);
         let mut seed = 42_u64;

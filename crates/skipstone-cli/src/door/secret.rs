@@ -1,11 +1,11 @@
-//! The token that a client gives before anything else is said to it: the same one, and the same rule, at each door.
+//! The token that a client gives before it gets any reply: the same token and the same rule at each door.
 
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A token as long as a key, since it is one: whoever has it is let in at once, however many wrong ones were tried
+/// A token as long as a key, because it is one: its holder is admitted at once, however many wrong ones were tried
 /// before, so its length alone stops guessing.
 #[derive(Clone)]
 pub(crate) struct Secret(Arc<[u8]>);
@@ -53,9 +53,9 @@ pub(crate) fn check_reach(what: &str, listen: SocketAddr, secret: Option<&Secret
     ))
 }
 
-/// A wrong token is told so late, and until then its connection holds a stranger's place: guessing costs time and work,
-/// and a log stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's address
-/// must not shut out the operator.
+/// A wrong token is rejected after a delay in which its connection holds a stranger's place: guessing costs time and
+/// work, and a log stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's
+/// address must not shut out the operator.
 pub(crate) const WRONG_TOLD_AFTER: Duration = Duration::from_secs(2);
 
 /// 16 characters of hexadecimal digits are 64 bits, which no door is asked often enough for.
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_same_bytes_are_the_same() {
+    fn only_equal_bytes_compare_equal() {
         let secret = Secret::new("0123456789abcdef").expect("it is long enough");
         assert!(secret.is(b"0123456789abcdef"));
         for wrong in
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_that_can_be_guessed_or_not_be_typed_are_refused() {
+    fn guessable_and_untypable_tokens_are_refused() {
         let refused = Secret::new("0123456789abcde").err().expect("15 bytes");
         assert!(refused.contains("has 15 bytes and needs 16: one of `openssl rand -hex 16`"), "{refused}");
         assert!(Secret::new("").is_err() && Secret::new("0123456789abcdef\n").is_err());
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn elsewhere_than_on_loopback_a_token_is_asked_for() {
+    fn a_token_is_required_beyond_loopback() {
         let reach = |listen: &str, secret| check_reach("console", listen.parse().expect("an address"), secret);
         assert!(reach("0.0.0.0:7778", None).expect_err("all can reach it").contains("set --console-token"));
         let secret = Secret::new("0123456789abcdef").expect("it is long enough");

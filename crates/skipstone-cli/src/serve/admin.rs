@@ -14,7 +14,7 @@ pub(crate) struct Admin {
     database: Option<skipstone_db::DatabaseUrl>,
 }
 
-/// A line that somebody typed, and where the answer goes.
+/// A command line, and where the answer goes.
 #[derive(Debug)]
 pub(crate) struct Question {
     /// The session that asks; `None` is the parent process.
@@ -31,7 +31,7 @@ impl Question {
     }
 }
 
-/// A loop that does not answer for so long is stuck.
+/// A loop that does not answer within this time is stuck.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 
 impl Admin {

@@ -1,4 +1,4 @@
-//! Those who watch the server: the console's sessions, the dashboard and the database. Telling them waits for nobody.
+//! The observers of the server: console sessions, the dashboard and the database. Notifying them never blocks.
 
 use super::visit::Visit;
 use crate::console::Console;
@@ -24,7 +24,7 @@ pub(super) trait Watcher {
     /// A line of a chat client.
     fn chat(&self, _speaker: &str, _text: &str) {}
 
-    /// A word of the server to everybody.
+    /// A server message to all clients.
     fn say(&self, _text: &str) {}
 
     /// A tick ended, `took` after it was due; `lines` came since the server began.
@@ -53,7 +53,7 @@ pub(super) trait Watcher {
     /// Why the server ends.
     fn close(&mut self, _reason: &str) {}
 
-    /// The server has ended: nobody waits any more.
+    /// The server has ended, and no observer waits any more.
     fn finish(self: Box<Self>) {}
 }
 

@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_bytes_have_no_shares() {
+    fn zero_bytes_have_no_shares() {
         assert_eq!(shares("sent", &skipstone::Flow::default()), "sent      0 B of IP");
         let mut flow = skipstone::Flow::default();
         (flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes) = (500, 720, 1_000);

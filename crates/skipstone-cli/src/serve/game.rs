@@ -1,4 +1,4 @@
-//! The application of the tool's server: its clients, and the lines that it sends to everybody.
+//! The application of the tool's server: its clients, and the lines that it broadcasts.
 
 use super::audience::Audience;
 use super::rates::Rates;
@@ -70,8 +70,8 @@ impl Game {
         None
     }
 
-    /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None if an
-    /// authority has signed it.
+    /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None
+    /// if an authority has signed it.
     pub(super) fn webtransport(&self) -> Option<(String, Vec<String>)> {
         let hashes = self.server.web_fingerprints().iter().map(Fingerprint::to_string).collect();
         Some((self.server.webtransport_url()?, hashes))
@@ -85,9 +85,9 @@ impl Game {
 
     /// One tick: handles the events, and sends the lines that result.
     ///
-    /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in before
-    /// the line was sent. Therefore connections count first: a client that knows that it is let in misses no line of those
-    /// that its peers send from then on.
+    /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in
+    /// before the line was sent. Therefore connections count first: a client that knows that it is let in misses no
+    /// line of those that its peers send from then on.
     pub(super) fn tick(&mut self, audience: &Audience) {
         let mut events = core::mem::take(&mut self.events);
         self.take_events(&mut events, audience);
@@ -265,7 +265,7 @@ mod tests {
     use skipstone_lab::workload;
 
     #[test]
-    fn a_client_that_asks_a_thousand_times_in_a_tick_is_answered_once() {
+    fn a_thousand_requests_in_a_tick_get_one_answer() {
         let settings = workload::settings(1 << 20, Redundancy::default());
         let server = Server::start(ServerConfig { settings, ..ServerConfig::offline() }).expect("it needs no socket");
         let restart = Restart::new(false).expect("it has no signal");
@@ -275,7 +275,7 @@ mod tests {
         let mut client = game.server.connect_local(&token, ClientConfig::default()).expect("it is there");
         let end = Instant::now() + Duration::from_secs(40);
         while game.guests.is_empty() {
-            assert!(Instant::now() < end, "nobody connects");
+            assert!(Instant::now() < end, "no client connects");
             game.server.wait(Duration::from_millis(10));
             game.tick(&audience);
         }

@@ -1,5 +1,5 @@
-//! Sockets that were open before this process: those of the server before it, or of systemd's socket activation. Both hand them
-//! over by the variable LISTEN_FDS.
+//! Sockets that were open before this process: those of the server before it, or of systemd's socket activation. Both
+//! hand them over by the variable LISTEN_FDS.
 
 use skipstone::ListenSockets;
 use std::net::{SocketAddr, TcpListener};
@@ -74,7 +74,9 @@ fn sort(udp: Vec<std::net::UdpSocket>, tcp: Vec<TcpListener>, addresses: Address
         } else if is_of(addresses.dashboard) || may_be_any(addresses.dashboard) {
             inherited.dashboard = Some(listener);
         } else {
-            return Err(format!("nobody here listens on {at}, which was handed over: see --console and --dashboard"));
+            return Err(format!(
+                "no listener of this server uses {at}, which was handed over: see --console and --dashboard"
+            ));
         }
     }
     let sockets =
@@ -120,7 +122,7 @@ mod tests {
     fn sockets_without_a_use_are_named() {
         let udp = || UdpSocket::bind(port(0)).expect("a port");
         let none = Addresses { game: port(0), console: None, dashboard: None };
-        let error = sort(vec![udp()], vec![listener()], none).expect_err("nobody listens there");
+        let error = sort(vec![udp()], vec![listener()], none).expect_err("no listener is there");
         assert!(error.contains("--console"), "{error}");
         let error = sort(Vec::new(), vec![listener()], none).expect_err("no game without UDP");
         assert!(error.contains("no socket of UDP"), "{error}");

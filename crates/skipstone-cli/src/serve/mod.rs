@@ -184,7 +184,7 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
         return Err("--queue is a number of bytes, such as 4MiB".into());
     };
     if arguments.workload == Workload::Echo && arguments.stress.is_some() {
-        return Err("--stress proves that lines reach everybody: leave out --workload echo".into());
+        return Err("--stress proves that lines reach all clients: leave out --workload echo".into());
     }
     let queue_bytes_max = u32::try_from(queue_bytes_max).map_err(|_| "--queue is at most 4 GiB".to_string())?;
     let console = match arguments.console.as_str() {
@@ -478,7 +478,7 @@ impl Serving {
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
         let count = self.game.guests.len();
         let notice = restart::notice(count, to);
-        // Players first: their lines wait for nobody from now on.
+        // Players first: nothing delays their lines from now on.
         self.game.part(&self.audience, code::RESTART);
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");
@@ -487,7 +487,7 @@ impl Serving {
         output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
         // The thread that writes the log of packets ends with this process: it completes the files first.
         drop(self.qlog.take());
-        // Whoever asked this process to end meanwhile means its successor, too, which would not hear of it.
+        // A signal that arrived meanwhile is meant for the successor too, which would not see it.
         if self.signals.is_set() {
             return Exit::Pass;
         }

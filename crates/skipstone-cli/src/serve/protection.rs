@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identity_is_kept_where_the_user_or_the_service_has_a_place() {
+    fn an_identity_is_stored_in_the_folder_of_the_user_or_the_service() {
         let place = |set: &[(&str, &str)]| {
             let of = |name: &str| set.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value));
             default_place(of).map(|file| file.to_string_lossy().replace('\\', "/"))

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_recording_that_is_there_stays() {
+    fn an_existing_recording_is_not_overwritten() {
         let folder = tempfile::tempdir().expect("a folder");
         let named = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
         assert_eq!(unused(&named("game.rec")), named("game.rec"));

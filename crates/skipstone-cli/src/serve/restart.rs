@@ -1,5 +1,6 @@
-//! The end of a server that another follows: SIGUSR2, or the console's `drain`. Newcomers wait in the kernel's queues, players
-//! hear when to come back, and this process becomes the program that its command names now, with the same sockets.
+//! The end of a server that another follows: SIGUSR2, or the console's `drain`. Newcomers wait in the kernel's queues,
+//! players hear when to come back, and this process becomes the program that its command names now, with the same
+//! sockets.
 //!
 //! ```text
 //! serving ──asked──> the new program checks its flags ──well──> sockets at hand ──> no new handshakes ──> players told ──> exec
@@ -12,12 +13,12 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// For so long, at least, clients that have a cookie may go on with it before all are told to come back: the server does not know
-/// of them.
+/// The minimum time in which clients with a cookie may continue before all are told to reconnect: the server does not
+/// know of them.
 const COOKIES: Duration = Duration::from_millis(400);
-/// For so long, at most, handshakes under way have time to end: they may be on a slow path, or never end.
+/// The maximum time for pending handshakes to complete: they may be on a slow path, or never end.
 const HANDSHAKES_MAX: Duration = Duration::from_secs(2);
-/// The program that follows has so long to say whether it would start.
+/// The time in which the next program must report whether it would start.
 const CHECK_MAX: Duration = Duration::from_secs(10);
 /// Clients come back after this time, spread over at least the next; there are 1,000 a second at most.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -45,7 +46,8 @@ enum RestartState {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RestartStep {
     GoOn,
-    /// What the program that follows needs is to be at hand; from then on newcomers are for it. [`Restart::stay`] if that fails.
+    /// What the program that follows needs is to be at hand; from then on newcomers are for it. [`Restart::stay`] if
+    /// that fails.
     MakeReady,
     /// It stays as it is, because of this.
     Stay(String),
@@ -88,12 +90,12 @@ impl Restart {
         matches!(self.state, RestartState::Closing { .. })
     }
 
-    /// It cannot be: the server goes on as if nobody had asked.
+    /// It is impossible: the server continues as if it had not been requested.
     pub(super) fn stay(&mut self) {
         self.state = RestartState::Serving;
     }
 
-    /// The next step. Called each tick; so many clients have begun a handshake and are not connected yet.
+    /// The next step. Called each tick with the number of pending handshakes.
     pub(super) fn step(&mut self, now: Instant, arriving: usize) -> RestartStep {
         match &self.state {
             RestartState::Serving => {
@@ -127,7 +129,7 @@ impl Restart {
     }
 }
 
-/// What players are told, of whom there are so many.
+/// The notice for this number of players.
 pub(super) fn notice(players: usize, to: Option<&str>) -> RestartNotice {
     let spread = SPREAD_MIN.max(Duration::from_secs_f64(players as f64 / RETURNS_PER_SECOND));
     let notice = RestartNotice::after(PAUSE).spread(spread);
@@ -149,16 +151,16 @@ pub(super) fn own_command() -> Option<Command> {
 /// Names this process and the descriptor of the pipe that holds the identity: `PID:FD`.
 pub(super) const IDENTITY_VARIABLE: &str = "SKIPSTONE_HANDOVER";
 
-/// Leaves out what this process was given: after `exec` the process number is the same, so that the next one would take it for
-/// its own.
+/// Leaves out what this process was given: after `exec` the process number is the same, so that the next one would take
+/// it for its own.
 pub(super) fn forget_handover(command: &mut Command) {
     for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", IDENTITY_VARIABLE] {
         command.env_remove(variable);
     }
 }
 
-/// Asks the program that follows, in a thread of its own, whether it would start: a release that does not never gets the
-/// players.
+/// Asks the program that follows, in a thread of its own, whether it would start: a release that does not never gets
+/// the players.
 fn check() -> mpsc::Receiver<Result<(), String>> {
     let (answer, answered) = mpsc::channel();
     // Without a thread the sender is gone, which the receiver sees.
@@ -194,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_this_process_was_handed_is_not_handed_on() {
+    fn inherited_descriptors_are_not_passed_on() {
         let command = own_command().expect("it has one");
         let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
         for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", "SKIPSTONE_HANDOVER"] {
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_players_a_second_come_back() {
+    fn a_thousand_players_a_second_reconnect() {
         assert_eq!(notice(0, None).to_string(), "retry=200..800; the server restarts");
         assert_eq!(notice(5_000, None).to_string(), "retry=200..5200; the server restarts");
         let to = notice(1, Some("eu2.example:7777")).to_string();
@@ -211,18 +213,18 @@ mod tests {
     }
 
     #[test]
-    fn players_are_told_when_no_handshake_is_under_way_any_more() {
+    fn players_are_notified_after_the_last_pending_handshake() {
         let since = Instant::now();
         let mut restart = Restart { signal: None, state: RestartState::Closing { since, to: None } };
         let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving);
-        assert_eq!(step(100, 0), RestartStep::GoOn, "somebody may have a cookie");
+        assert_eq!(step(100, 0), RestartStep::GoOn, "a client may hold a cookie");
         assert_eq!(step(1_500, 1), RestartStep::GoOn, "a slow path");
         assert_eq!(step(1_600, 0), RestartStep::Leave(None));
-        assert_eq!(step(2_000, 1), RestartStep::Leave(None), "nobody holds a restart up for longer");
+        assert_eq!(step(2_000, 1), RestartStep::Leave(None), "no client delays a restart any longer");
     }
 
     #[test]
-    fn a_restart_that_cannot_be_leaves_a_server_that_may_be_asked_again() {
+    fn a_failed_restart_leaves_the_server_running_and_can_be_repeated() {
         let (answer, answered) = mpsc::channel();
         let signal = RestartSignal::watch().expect("it watches");
         let mut restart = Restart { signal, state: RestartState::Checking(answered) };

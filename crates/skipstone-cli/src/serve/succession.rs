@@ -1,5 +1,5 @@
-//! What the program that follows this one is given: sockets, and an identity that no file keeps. All of it is gathered while the
-//! server could still stay as it is; afterwards only the programs change places.
+//! What the program that follows this one is given: sockets, and an identity that no file keeps. All of it is gathered
+//! while the server could still stay as it is; afterwards only the programs change places.
 
 #[cfg(not(unix))]
 pub(super) use absent::{Succession, handed_identity};
@@ -57,7 +57,8 @@ mod unix {
             Ok(Succession { sockets, identity })
         }
 
-        /// Becomes the program that follows; if that cannot be started, this one begins anew. Returns only if that fails, too.
+        /// Becomes the program that follows; if that cannot be started, this one begins anew. Returns only if that
+        /// fails, too.
         pub(crate) fn follow(self) -> String {
             let Some(mut command) = own_command() else { return "this process does not know its command".into() };
             let count = self.sockets.len();
@@ -155,14 +156,14 @@ mod unix {
         use super::*;
 
         #[test]
-        fn no_descriptor_lies_where_another_is_to_be() {
+        fn no_descriptor_occupies_the_place_of_another() {
             let end = 40;
             let fd = beyond(end, piped("x").expect("a pipe").into()).expect("there are enough");
             assert!(fd.as_raw_fd() >= end);
         }
 
         #[test]
-        fn an_identity_waits_in_its_pipe_and_is_for_one_process() {
+        fn an_identity_waits_in_a_pipe_for_one_process() {
             let pipe = piped("an identity").expect("a pipe");
             let read = std::fs::read_to_string(format!("/dev/fd/{}", pipe.as_raw_fd())).expect("it is read");
             assert_eq!(read, "an identity");
@@ -170,7 +171,7 @@ mod unix {
             assert_eq!(reachable(Path::new(DESCRIPTORS), &pipe), Ok(()));
             let refused = reachable(Path::new("/no/such/folder"), &pipe).expect_err("a system without /proc");
             assert!(refused.contains("mount /proc") && refused.contains("--identity"), "{refused}");
-            assert!(piped(&"x".repeat(IDENTITY_BYTES_MAX + 1)).is_err(), "nobody would read it before it is full");
+            assert!(piped(&"x".repeat(IDENTITY_BYTES_MAX + 1)).is_err(), "the pipe would fill before it is read");
             assert_eq!((fd_for("7:5", 7), fd_for("7:5", 8), fd_for("nonsense", 7)), (Some(5), None, None));
         }
     }

@@ -26,7 +26,7 @@ pub(crate) struct TickFigures {
 }
 
 impl Ticks {
-    /// So many a second; 0: each as soon as the one before it is done.
+    /// Ticks per second; 0: each as soon as the previous one is done.
     pub(crate) fn new(per_second: u32) -> Self {
         let interval = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
         let now = Instant::now();

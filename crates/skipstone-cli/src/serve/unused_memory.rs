@@ -1,5 +1,6 @@
-//! When the server gives unused memory back to the system: after a crowd has gone, a process stays as large as it was, although nothing
-//! is in it (glibc). Looking costs some reads of /proc every few seconds; giving back makes threads that allocate wait.
+//! When the server gives unused memory back to the system: after a crowd has gone, a process stays as large as it was,
+//! although nothing is in it (glibc). Looking costs some reads of /proc every few seconds; giving back makes threads
+//! that allocate wait.
 
 use skipstone_lab::measure::process::Probe;
 use std::thread;
@@ -50,8 +51,8 @@ impl UnusedMemory {
 }
 
 impl Sizes {
-    /// Whether to give memory back now: the process is larger than it was, does not grow, and half of the players have gone or some
-    /// time has passed.
+    /// Whether to give memory back now: the process is larger than it was, does not grow, and half of the players have
+    /// gone or some time has passed.
     fn is_worth_it(&mut self, now: Instant, resident: u64, players: usize) -> bool {
         let is_growing = resident > self.before.saturating_add(SLACK_BYTES / 8);
         self.before = resident;
@@ -84,13 +85,13 @@ mod tests {
     }
 
     #[test]
-    fn memory_goes_back_once_a_crowd_has_gone() {
+    fn memory_is_released_after_a_connection_flood() {
         assert_eq!(released(&[(20, 5), (200, 2_000), (330, 2_000), (330, 2_000), (330, 7), (40, 7), (21, 7)]), [4]);
         assert_eq!(released(&[(20, 0), (200, 900), (200, 0), (22, 0), (190, 800), (190, 300), (23, 0)]), [2, 5]);
     }
 
     #[test]
-    fn it_stays_where_it_is_used_but_for_a_try_now_and_then() {
+    fn a_cached_choice_is_kept_except_for_occasional_retries() {
         let busy: Vec<(u64, usize)> = [(20, 0)].into_iter().chain((0..30).map(|_| (500, 900))).collect();
         assert_eq!(released(&busy), [9, 18, 27]);
         let growing: Vec<(u64, usize)> = (0..30).map(|at| (20 + 10 * at, 900)).collect();

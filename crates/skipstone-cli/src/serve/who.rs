@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn guests_are_named_and_stress_clients_counted() {
+    fn chat_guests_are_named_and_stress_clients_are_counted() {
         let [zoe, bob] = ["zoe", "bob"].map(|name| Guest::Chat(name.into()));
         let text = |guests: &[&Guest]| who_is_here(guests.iter().copied());
         assert_eq!(text(&[]), "nobody chats");
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_list_ends_in_a_number() {
+    fn a_long_list_ends_with_the_number_of_omitted_items() {
         let guests: Vec<Guest> = (0..5_000).map(|number| Guest::Chat(format!("{number:032}"))).collect();
         let text = who_is_here(guests.iter());
         assert!(text.len() <= 4_200, "{}", text.len());

@@ -1,7 +1,9 @@
-//! The proof of a run whose clients come back after a restart: who was there when a line was sent, and what was acknowledged.
+//! The proof of a run whose clients come back after a restart: who was there when a line was sent, and what was
+//! acknowledged.
 //!
-//! A line counts as acknowledged when its own sender has it back: a server sends a line to all of its clients at once, its
-//! sender among them. Everybody who was there by then must have it, even if the connection ended with a restart meanwhile.
+//! A line counts as acknowledged when its own sender has it back: a server sends a line to all of its clients at once,
+//! its sender among them. Every client connected by then must have it, even if the connection ended with a restart
+//! meanwhile.
 
 use skipstone_lab::measure::ledger::Tally;
 use std::time::Duration;
@@ -136,8 +138,8 @@ impl Attendance {
 }
 
 impl Session {
-    /// Whether a line that was sent and came back at these times was sent to this client, too. A server that restarts delivers
-    /// what it has before it closes.
+    /// Whether a line that was sent and came back at these times was sent to this client, too. A server that restarts
+    /// delivers what it has before it closes.
     fn must_have(&self, sent: Duration, back: Duration) -> bool {
         let was_there = |end: SessionEnd| end.at >= back || end.by_restart && end.at >= sent;
         self.from <= sent && self.end.is_none_or(was_there)
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_came_back_must_reach_all_who_were_there() {
+    fn an_echoed_line_must_reach_every_connected_client() {
         let mut attendance = talk();
         attendance.on_closed(1, ms(15), Departure::Restart);
         assert_eq!((attendance.tally(|_| true).expected, attendance.tally(|_| true).lost), (2, 1));
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_expected_of_those_who_were_away_or_were_lost_meanwhile() {
+    fn no_line_is_expected_from_absent_or_lost_clients() {
         let mut attendance = talk();
         attendance.on_closed(1, ms(5), Departure::Restart);
         attendance.on_connected(1, ms(12));
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_did_not_come_back_is_counted_and_expected_of_nobody() {
+    fn a_line_without_an_echo_is_counted_and_expected_from_no_client() {
         let mut attendance = talk();
         attendance.on_sent(0, ms(30));
         assert_eq!((attendance.acknowledged(), attendance.tally(|_| true).expected), ((1, 1), 2));

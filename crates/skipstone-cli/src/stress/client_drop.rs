@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_is_deserted_only_by_a_server_that_leaves_or_falls_silent() {
+    fn a_client_is_abandoned_only_by_a_departed_or_silent_server() {
         let deserted = [
             (ClosedBy::Nobody, code::IDLE_TIMEOUT),
             (ClosedBy::Nobody, code::UNREACHABLE),
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn only_words_of_the_server_are_said_by_the_server() {
+    fn client_text_is_never_shown_as_the_servers() {
         assert_eq!(told(ClosedBy::Peer, code::KICKED, "too loud"), "the server says: too loud (code 1002)");
         assert_eq!(told(ClosedBy::Nobody, code::IDLE_TIMEOUT, "silence"), "silence (code 1007)");
     }

@@ -1,5 +1,5 @@
-//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and how many of them did not get in.
-//! Open loop: each begins when it is due, however long those before it take.
+//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and how many of them did not get
+//! in. Open loop: each begins when it is due, however long those before it take.
 
 use super::arguments::StressArguments;
 use super::child::{ServerProcess, server_of};

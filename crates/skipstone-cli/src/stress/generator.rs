@@ -1,5 +1,5 @@
-//! The clients of a stress run, all in this thread, each with a socket of its own: connect, send on schedule, receive and
-//! check, drain, close.
+//! The clients of a stress run, all in this thread, each with a socket of its own: connect, send on schedule, receive
+//! and check, drain, close.
 //!
 //! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
 //! omission).
@@ -141,7 +141,8 @@ const RETRY: Duration = Duration::from_millis(250);
 impl<'p> Generator<'p> {
     /// Clients that will connect to the server at `address`.
     ///
-    /// `own` is the URL of the run's own server, if it has one; `web_hash` is of the certificate that it shows to pages.
+    /// `own` is the URL of the run's own server, if it has one; `web_hash` is of the certificate that it shows to
+    /// pages.
     pub(crate) fn new(
         plan: &'p Plan,
         address: SocketAddr,
@@ -345,7 +346,7 @@ impl<'p> Generator<'p> {
         let sequence = self.sent[number as usize];
         self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
         if let Err(error) = self.pool.send(peer, LINES, self.line.clone()) {
-            // A client whose connection has just ended is told of that by its event.
+            // A client learns of the end of its connection by an event.
             if error.reason != SendRefusal::NotConnected {
                 *self.refused_sends.entry(error.to_string()).or_default() += 1;
             }
@@ -534,7 +535,7 @@ impl<'p> Generator<'p> {
         self.clients.iter().any(|client| client.connected_in.is_some() || client.state == ClientState::Gone)
     }
 
-    /// Nobody waits for a connection any more.
+    /// No client waits for a connection any more.
     pub(crate) fn give_up(&mut self, reason: &str) {
         let pending = self
             .clients
@@ -559,7 +560,7 @@ impl<'p> Generator<'p> {
         self.heard.elapsed()
     }
 
-    /// Whether lines have been due for so long that the first must have come back, if any does.
+    /// Whether enough time has passed since the first line was due for its echo to have arrived.
     pub(crate) fn is_unheard(&self) -> bool {
         self.proof.delivered == 0 && self.schedule.span(self.epoch.elapsed()) > UNHEARD_MAX
     }
@@ -569,7 +570,8 @@ impl<'p> Generator<'p> {
         self.clients.iter().any(|client| client.state == ClientState::Connected || client.comes_back())
     }
 
-    /// Clients that were there and have not come back count as dropped. Returns them by the reason of their last attempt.
+    /// Clients that were there and have not come back count as dropped. Returns them by the reason of their last
+    /// attempt.
     pub(crate) fn drop_missing(&mut self) -> BTreeMap<String, u64> {
         let mut missing = BTreeMap::new();
         for client in self.clients.iter_mut().filter(|client| client.is_on_its_way()) {
@@ -683,7 +685,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_time_to_answer_from_the_first_line_on() {
+    fn the_answer_timeout_starts_with_the_first_line() {
         let (mut schedule, now) = (Schedule::default(), Duration::from_secs(60));
         schedule.plan(0, Duration::from_secs(1));
         assert_eq!(schedule.span(now), Duration::ZERO, "no line was due");
@@ -693,7 +695,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_is_closed_as_soon_as_it_is_back_was_never_back() {
+    fn a_client_closed_right_after_reconnecting_counts_as_absent() {
         let left = Instant::now();
         let (next_try, end) = (left, ClientDrop::of(ClosedBy::Peer, code::RESTART));
         let mut client = Client {

@@ -17,7 +17,7 @@ use skipstone_lab::units::Carrier;
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-/// The measurements beside the lines.
+/// The measurements in addition to the lines.
 pub(crate) struct Measured {
     pub(crate) started: SystemTime,
     /// From the first line due to the last one arrived.

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_has_as_many_clients_as_it_takes_unless_more_browsers_are_asked_for() {
+    fn a_page_has_its_maximum_of_clients_unless_more_browsers_are_requested() {
         let cases = [
             (1, None, 100),
             (100, None, 100),

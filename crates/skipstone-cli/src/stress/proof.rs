@@ -28,7 +28,7 @@ struct Evidence {
 }
 
 impl Proof {
-    /// For so many receivers of each carrier, and so many senders in all.
+    /// For this number of receivers of each carrier, and of senders in all.
     pub(crate) fn new(run: RunId, receivers: &[u32], senders: u32, chronicle: Option<Chronicle>) -> Self {
         let mut first = 0;
         let evidence = |count: &u32| {
@@ -41,7 +41,7 @@ impl Proof {
         Self { run, carriers, delivered: 0, from_others: 0, recent: Latency::default(), chronicle }
     }
 
-    /// A client (number `receiver` of its carrier) received something, so long after the run began.
+    /// A client (number `receiver` of its carrier) received a line, this long after the run began.
     pub(crate) fn on_line(&mut self, carrier: usize, receiver: u32, payload: &[u8], now_us: u64) {
         self.on_parsed(carrier, receiver, parse(payload, self.run), now_us);
     }

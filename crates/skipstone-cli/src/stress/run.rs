@@ -33,9 +33,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// How long everything may take to connect.
 const CONNECT_MAX: Duration = Duration::from_secs(15);
-/// Without any delivery for so long, what is missing will not come.
+/// Without any delivery for this long, missing lines count as lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
-/// When nobody at all has answered for so long, nobody will.
+/// Without any answer for this long, the server counts as unreachable.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
 const CLOSE_MAX: Duration = Duration::from_secs(3);

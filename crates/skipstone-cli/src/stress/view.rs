@@ -92,7 +92,7 @@ impl LiveView {
         }
     }
 
-    /// So many clients wait for the word to begin.
+    /// The number of clients that wait for the start command.
     pub(crate) fn waiting(&mut self, count: usize) {
         match self.audience {
             Audience::Parent => output::say(serde_json::json!({ "waiting": count })),

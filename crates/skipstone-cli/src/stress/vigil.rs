@@ -1,11 +1,11 @@
-//! Whether a server that owes lines is silent, or lives and does not deliver them.
+//! Whether a server with undelivered lines is silent, or alive without delivering them.
 
 use super::generator::Generator;
 use std::time::{Duration, Instant};
 
 /// A server that lives acknowledges what it is sent within this time, with probes and retransmissions.
 const SILENCE_MIN: Duration = Duration::from_millis(2_500);
-/// Fewer datagrams may be acknowledgements, which nobody answers.
+/// Fewer datagrams may be acknowledgements, which have no answer.
 const PROBES_MIN: u64 = 2;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -41,8 +41,8 @@ impl Vigil {
         self.probes = sent.saturating_sub(self.sent);
     }
 
-    /// Whether clients sent probes and retransmissions, and nothing came. Clients of a server that lives are quiet when they have
-    /// nothing to say.
+    /// Whether clients sent probes and retransmissions, and nothing came. Clients of a server that lives are quiet when
+    /// they have nothing to say.
     pub(crate) fn is_silent(&self) -> bool {
         self.probes >= PROBES_MIN && self.looked.saturating_duration_since(self.heard) >= SILENCE_MIN
     }

@@ -1,4 +1,4 @@
-//! Whoever reads every datagram of a run reads nothing of what was said in it; in clear he reads all of it, which shows
+//! An observer of every datagram of a run learns none of its content; of an unencrypted run he reads all, which shows
 //! that he looks in the right place.
 
 use crate::common::guest::Guest;
@@ -18,7 +18,7 @@ struct Found {
     token: bool,
 }
 
-/// A run through a relay, while somebody else listens who is none of its clients.
+/// A run through a relay, with another process that listens and is not a client.
 fn capture(native: &str, flags: &[&str]) -> Found {
     let served = Served::start(&["--allow-plain"]);
     let relay = Relay::to(served.address);
@@ -41,7 +41,7 @@ fn capture(native: &str, flags: &[&str]) -> Found {
 }
 
 #[test]
-fn encrypted_it_shows_no_eight_bytes_of_any_sentence() {
+fn an_encrypted_capture_contains_no_plaintext() {
     for flags in [&[][..], &["--dtls", "1.3"], &["--dtls", "1.2"]] {
         let found = capture("skip", flags);
         assert!(found.of > 1_000, "only {} pieces were looked for", found.of);
@@ -50,7 +50,7 @@ fn encrypted_it_shows_no_eight_bytes_of_any_sentence() {
 }
 
 #[test]
-fn in_clear_it_shows_every_sentence_and_the_tokens() {
+fn an_unencrypted_capture_contains_every_sentence_and_token() {
     let found = capture("skip+plain", &[]);
     assert!(found.token);
     assert_eq!(found.pieces, found.of);

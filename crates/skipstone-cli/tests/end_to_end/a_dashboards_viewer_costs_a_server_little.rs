@@ -1,6 +1,6 @@
-//! What a viewer of the dashboard costs a server with a thousand clients: the server's CPU time with and without one, in turns, in
-//! one run. A figure, run by hand with an optimised server (a minute):
-//! `cargo test --release -p skipstone-cli --test end_to_end a_viewer_costs -- --ignored --nocapture`.
+//! What a viewer of the dashboard costs a server with a thousand clients: the server's CPU time with and without one,
+//! in turns, in one run. A figure, run by hand with an optimised server (a minute): `cargo test --release -p
+//! skipstone-cli --test end_to_end a_viewer_costs -- --ignored --nocapture`.
 
 use crate::common::{Running, Served};
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ const ROUNDS: usize = 4;
 const SPAN: Duration = Duration::from_secs(5);
 /// Percent of one core.
 const COST_MAX: f64 = 2.0;
-/// Linux counts processor time in hundredths of a second for everybody (`USER_HZ`).
+/// Linux reports processor time in hundredths of a second (`USER_HZ`).
 const TICK_S: f64 = 0.01;
 
 /// User and system time of the server so far, in seconds.
@@ -25,7 +25,7 @@ fn cpu_s(served: &Served) -> f64 {
     (ticks(11) + ticks(12)) * TICK_S
 }
 
-/// A page that is open: it follows the figures as they come, and asks for the table of clients each second.
+/// A page that is open: it follows the live figures, and asks for the table of clients each second.
 struct Viewer {
     over: Arc<AtomicBool>,
     threads: Vec<JoinHandle<usize>>,
@@ -55,7 +55,7 @@ impl Viewer {
     }
 }
 
-/// Reads an answer until it ends, or nobody wants it any more.
+/// Reads an answer until it ends or is no longer wanted.
 fn read(address: &str, path: &str, over: &AtomicBool) -> usize {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_read_timeout(Some(Duration::from_millis(100))).expect("it is a socket");

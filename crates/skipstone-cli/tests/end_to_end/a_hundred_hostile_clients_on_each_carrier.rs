@@ -1,7 +1,7 @@
-//! A hundred hostile clients on each carrier in turn, beside two hundred good ones: the good ones lose nothing and are served as
-//! before, the server's memory stays within its budget, and each hostile one is closed, with its reason counted. Figures and claims,
-//! run by hand (four minutes):
-//! `cargo test -p skipstone-cli --test end_to_end a_hundred_hostile -- --ignored --nocapture`.
+//! A hundred hostile clients on each carrier in turn, together with two hundred good ones: the good ones lose nothing
+//! and are served as before, the server's memory stays within its budget, and each hostile one is closed, with its
+//! reason counted. Figures and claims, run by hand (four minutes): `cargo test -p skipstone-cli --test end_to_end
+//! a_hundred_hostile -- --ignored --nocapture`.
 
 use crate::common::console::Session;
 use crate::common::result::{number, read};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 /// Of each of four kinds.
 const EACH: usize = 25;
-/// Those hostile ones that begin a session of DTLS and leave it come from the same network as these, which has 64 places for
-/// handshakes.
+/// Those hostile ones that begin a session of DTLS and leave it come from the same network as these, which has 64
+/// places for handshakes.
 const GOOD: &str = "udp=50,dtls=30,tcp=40,ws=40,wss=40";
 /// Beyond what the server has with the good clients alone: what waits for those that do not read, and handshakes.
 const MEMORY_MAX: u64 = 32 << 20;
@@ -21,7 +21,8 @@ const P99_RATIO_MAX: f64 = 1.2;
 /// Below this a ratio says more about the machine's scheduler than about the server.
 const P99_NOISE_MS: f64 = 2.0;
 
-/// The good clients, until their last line has come. Returns their p99, and the most memory that the server had meanwhile.
+/// The good clients, until their last line has come. Returns their p99, and the most memory that the server had
+/// meanwhile.
 fn good_ones(served: &Served, mut meanwhile: impl FnMut()) -> (f64, u64) {
     let file = fresh_file("stress.json");
     let json = file.to_str().expect("text").to_owned();
@@ -77,7 +78,7 @@ fn counted(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTr
 
 #[test]
 #[ignore = "four minutes, and figures that need a machine of their own"]
-fn a_hundred_hostile_clients_on_each_carrier_hurt_nobody() {
+fn a_hundred_hostile_clients_on_each_carrier_harm_no_client() {
     let served = Served::start(&["--queue", "128KiB"]);
     let mut log = Session::open(served.console);
     log.ask("log", "log is on");
@@ -106,7 +107,7 @@ fn a_hundred_hostile_clients_on_each_carrier_hurt_nobody() {
         let ratio = p99 / calm;
         let memory = rss.saturating_sub(calm_rss.min(after_rss));
         println!(
-            "{carrier:?}: p99 {p99:.1} ms beside {calm:.1} ms without them ({ratio:.2} times), {:.1} MB more",
+            "{carrier:?}: p99 {p99:.1} ms against {calm:.1} ms without them ({ratio:.2} times), {:.1} MB more",
             memory as f64 / 1e6
         );
         println!("  {comings} came, {open} of them are open; those that read nothing: {reasons:?}");
@@ -121,7 +122,7 @@ fn a_hundred_hostile_clients_on_each_carrier_hurt_nobody() {
             missed.push(format!("{carrier:?}: {open} are open, and {reasons:?}"));
         }
         if sessions > 0 {
-            missed.push(format!("{carrier:?}: {sessions} sessions are open when everybody has left"));
+            missed.push(format!("{carrier:?}: {sessions} sessions are open after all clients have left"));
         }
         missed.extend(carrier.uncounted(EACH as u64, &counted).map(|what| format!("{carrier:?}: {what}")));
         (calm_p99, calm_rss) = (after_p99, after_rss);

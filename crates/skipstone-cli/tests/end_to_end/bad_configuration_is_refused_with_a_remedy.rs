@@ -19,7 +19,7 @@ fn check(ended: &Ended, arguments: &[&str], said: &[&str]) {
 }
 
 #[test]
-fn flags_that_make_no_sense() {
+fn invalid_flags() {
     refused(&["stress", "-r", "often"], &["--rate", "for example 1/s"]);
     refused(&["stress", "-d", "forever"], &["--duration"]);
     refused(&["stress", "-c", "0"], &["a run has 1 to"]);
@@ -46,7 +46,7 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
-fn thresholds_on_figures_that_do_not_exist() {
+fn thresholds_on_unknown_figures() {
     refused(&["stress", "--threshold", "latency.p98<5ms"], &["no \"latency.p98\"", "did you mean latency.p9"]);
     refused(&["stress", "--threshold", "latency.p99<soon"], &["for example latency.p99<50ms"]);
 }
@@ -83,12 +83,12 @@ fn a_port_that_is_in_use() {
 }
 
 #[test]
-fn an_address_that_is_not_ours() {
+fn an_address_that_is_not_local() {
     refused(&["serve", "--listen", "192.0.2.1:0", "--console", "off"], &["cannot listen on 192.0.2.1:0"]);
 }
 
 #[test]
-fn a_console_for_everybody_without_a_token() {
+fn a_public_console_without_a_token() {
     let everywhere = ["serve", "--listen", "127.0.0.1:0", "--console", "0.0.0.0:0"];
     refused(&everywhere, &["other machines", "set --console-token"]);
     refused(&[&everywhere[..], &["--console-token", "short"]].concat(), &["has 5 bytes and needs 16", "openssl rand"]);
@@ -109,7 +109,7 @@ fn results_that_cannot_be_written() {
     }
 }
 
-/// Runs the tool with so many open files at most.
+/// Runs the tool with a limit of open files.
 fn with_files(files: u32, arguments: &str) -> Ended {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("ulimit -n {files}; exec {SKIPSTONE} {arguments}")]);

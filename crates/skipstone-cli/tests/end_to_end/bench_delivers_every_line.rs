@@ -1,4 +1,5 @@
-//! Every transport of the bench delivers every line to everybody, once and in order, and its result is as the schema says.
+//! Every transport of the bench delivers every line to all clients, once and in order, and its result matches the
+//! schema.
 
 use crate::common::benching::{assert_delivered, bench};
 use serde_json::Value;
@@ -9,7 +10,7 @@ const DELIVERIES_MIN: u64 = 8 * CLIENTS * CLIENTS;
 
 fn fanout(transports: &str) -> Vec<Value> {
     let (ended, result) = bench("fanout", &["--clients", "5", "--rate", "10/s", "--transports", transports]);
-    // A busy machine may make somebody late, which the verdict says; nothing may be wrong besides.
+    // A busy machine may make a client late, which the verdict reports; nothing else may be wrong.
     ended.expect(&[0, 99]);
     let rows = result["results"].as_array().expect("a list").clone();
     assert_eq!(rows.len(), transports.split(',').count());
@@ -25,7 +26,7 @@ fn fanout(transports: &str) -> Vec<Value> {
 }
 
 #[test]
-fn skipstone_in_clear_encrypted_over_websocket_and_mixed() {
+fn skipstone_plain_encrypted_over_websocket_and_mixed() {
     let overhead = |row: &Value| row["overhead_percent"].as_f64().expect("it is counted");
     let mut rows = fanout("skipstone-plain,skipstone,skipstone-ws,skipstone-mixed");
     assert!(overhead(&rows[0]) > 0.0);
@@ -79,7 +80,7 @@ fn an_echo_comes_back_to_its_sender_alone() {
 }
 
 #[test]
-fn idle_clients_are_connected_say_nothing_and_leave() {
+fn idle_clients_connect_send_nothing_and_leave() {
     let (ended, result) = bench("idle", &["--clients", "20", "--transports", "skipstone,tcp"]);
     ended.expect(&[0, 99]);
     for row in result["results"].as_array().expect("a list") {
@@ -105,7 +106,7 @@ fn rounds_and_lists_make_a_row_for_each_number_and_ratios() {
 }
 
 #[test]
-fn channels_that_were_used_are_told_apart() {
+fn used_channels_are_listed_separately() {
     let flags = [
         "--clients",
         "3",
@@ -126,7 +127,7 @@ fn channels_that_were_used_are_told_apart() {
 }
 
 #[test]
-fn lines_go_there_and_back_reliably_or_not() {
+fn lines_are_echoed_reliably_or_unreliably() {
     let transports =
         if cfg!(feature = "peers") { "skipstone-plain,enet,renet,udp-bare" } else { "skipstone-plain,udp-bare" };
     let flags = ["--clients", "4", "--in-flight", "1,3", "--duration", "500ms", "--transports", transports];

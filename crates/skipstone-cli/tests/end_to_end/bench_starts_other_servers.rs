@@ -1,4 +1,5 @@
-//! `bench --server NAME=COMMAND`: what is no server is named, with what it did; names and flags are checked before anything runs.
+//! `bench --server NAME=COMMAND`: what is no server is named, with what it did; names and flags are checked before
+//! anything runs.
 
 use crate::common::benching::bench;
 use crate::common::run;
@@ -23,8 +24,8 @@ fn servers_and_flags_that_do_not_go_together() {
 }
 
 #[test]
-fn programs_that_are_no_servers_are_named_and_the_others_are_measured() {
-    // The last one says a URL where nobody listens, and ends at the first order.
+fn programs_that_are_not_servers_are_named_and_the_others_measured() {
+    // The last one prints a URL without a listener, and ends at the first command.
     let programs = ["gone=false", "strange=echo hello #", "deaf=sh -c 'echo skip://127.0.0.1:9; read order' #"];
     let flags = programs.iter().flat_map(|program| ["--server", *program]);
     let (ended, result) = bench("fanout", &[&["--clients", "2"], flags.collect::<Vec<_>>().as_slice()].concat());

@@ -1,11 +1,11 @@
-//! Where more is sent than a link carries, what does not fit is refused, and a short queue is shared. The thresholds on how full the
-//! link is are the plans' own.
+//! Where more is sent than a link carries, what does not fit is refused, and a short queue is shared. The thresholds on
+//! how full the link is are the plans' own.
 
 use crate::common::comparison::{compare, figure, rows};
 use crate::common::{fresh_file, run};
 
 #[test]
-fn what_does_not_fit_is_refused_and_nothing_else_is_missing() {
+fn overflow_is_refused_and_the_rest_is_complete() {
     let transports = ["--transports", "skipstone,kcp,quinn", "--modes", "adaptive", "--seeds", "1", "--minutes", "0.2"];
     let (ended, result) = compare("bottleneck", &transports);
     ended.expect(&[0]);
@@ -17,10 +17,11 @@ fn what_does_not_fit_is_refused_and_nothing_else_is_missing() {
     assert_eq!(figure(&rows(&result)[0], "lost"), 0.0);
 }
 
-/// Seven datagrams fit there, and who has fewer than four of them cannot find a loss without a timeout. One run is one cycle of
-/// two controllers, whose shares lie far apart, so the mean of several links counts; quinn's controller is CUBIC, too.
+/// Seven datagrams fit there, and who has fewer than four of them cannot find a loss without a timeout. One run is one
+/// cycle of two controllers, whose shares lie far apart, so the mean of several links counts; quinn's controller is
+/// CUBIC, too.
 #[test]
-fn on_a_short_queue_a_tcp_like_flow_keeps_what_its_own_kind_leaves_it() {
+fn on_a_short_queue_a_tcp_like_flow_keeps_its_fair_share() {
     let (mut ours, mut its_own_kinds) = (Vec::new(), Vec::new());
     for plan in ["bottleneck-cubic-first", "bottleneck-cubic-later"] {
         for rate in ["900kbit/s", "1Mbit/s", "1100kbit/s", "1200kbit/s"] {
@@ -39,7 +40,7 @@ fn on_a_short_queue_a_tcp_like_flow_keeps_what_its_own_kind_leaves_it() {
 }
 
 #[test]
-fn who_floods_the_link_gives_up_and_is_marked() {
+fn a_transport_that_floods_the_link_gives_up_and_is_marked() {
     // Each message is sent again each 300 ms, however far away the peer is.
     let far = ["--minutes", "0.1", "--entities", "40", "--rtt", "10s", "--link-rate", "20Mbit/s"];
     let (_, result) = compare("bottleneck", &[&["--seeds", "1", "--transports", "renet"], &far[..]].concat());
@@ -48,7 +49,7 @@ fn who_floods_the_link_gives_up_and_is_marked() {
 }
 
 #[test]
-fn flows_beside_that_cannot_be_are_refused() {
+fn impossible_background_flows_are_refused() {
     let good = "name = \"p\"\nentities = 1\nticks_per_second = 1\npayload_bytes = 50\n[link]\nrtt = \"20ms\"\n";
     let rate = "rate = \"2Mbit/s\"\n";
     for (rate, beside, said) in [

@@ -15,7 +15,7 @@ fn two_runs_write_the_same_bytes() {
 }
 
 #[test]
-fn another_seed_is_another_run_and_the_same_seed_the_same_whatever_runs_beside_it() {
+fn a_seed_determines_the_run_regardless_of_parallel_runs() {
     let (_, all) = compare("lossy-5", &SHORT);
     let (_, one) = compare("lossy-5", &["--minutes", "0.05", "--seeds", "1", "--seed", "2", "--transports", "quinn"]);
     let of_quinn: Vec<_> = rows(&all).iter().filter(|row| row["transport"] == "quinn").collect();
@@ -25,7 +25,7 @@ fn another_seed_is_another_run_and_the_same_seed_the_same_whatever_runs_beside_i
 }
 
 #[test]
-fn without_loss_and_load_everybody_takes_one_round_trip() {
+fn without_loss_and_load_every_transport_takes_one_round_trip() {
     let (_, result) = compare("spatialos-25", &["--loss", "0%", "--rtt", "60ms", "--minutes", "0.05", "--seeds", "1"]);
     assert_eq!(rows(&result).len(), 23, "15 transports, two of them in four modes, and one in three");
     for row in rows(&result) {

@@ -3,7 +3,7 @@
 use crate::common::comparison::{compare, figure, rows};
 
 #[test]
-fn a_path_with_jitter_and_losses_in_a_row_carries_what_is_sent() {
+fn a_path_with_jitter_and_burst_loss_delivers_all_messages() {
     let path = ["--rtt", "40ms", "--jitter", "10ms", "--burst", "5%:2"];
     let load = ["--entities", "100", "--payload", "150", "--minutes", "0.5", "--seeds", "2"];
     let ours = ["--transports", "skipstone", "--modes", "lean,adaptive"];

@@ -14,7 +14,7 @@ fn through_bursts_jitter_reordering_and_duplicates() {
 }
 
 #[test]
-fn with_many_entities_and_long_updates() {
+fn many_entities_and_long_updates() {
     everything_arrives("lossy-2", &["--entities", "120", "--payload", "200", "--ticks", "30"]);
 }
 

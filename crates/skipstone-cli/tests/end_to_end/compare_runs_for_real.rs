@@ -1,5 +1,5 @@
-//! A comparison over real sockets: as root through a link between namespaces, without through a relay. Either way every update
-//! arrives once, and nothing is left behind.
+//! A comparison over real sockets: as root through a link between namespaces, without through a relay. Either way every
+//! update arrives once, and nothing is left behind.
 
 use crate::common::comparison::{compare_by, figure, rows};
 
@@ -24,7 +24,7 @@ fn every_transport_delivers_every_update() {
 
 #[test]
 fn a_transport_that_fails_is_named_and_the_others_stay() {
-    // A relay can do nothing to TCP; through a link everybody plays.
+    // A relay cannot impair TCP; over a link every transport takes part.
     let flags = ["--seconds", "1", "--transports", "kcp,tcp,skipstone-ws,skipstone-wss"];
     let (ended, result) = compare_by("spatialos-25", &flags);
     let is_root = result["over"].as_str().is_some_and(|over| over.contains("namespaces"));

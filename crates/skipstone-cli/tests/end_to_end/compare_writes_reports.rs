@@ -12,7 +12,7 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn a_report_holds_the_result_and_asks_for_nothing() {
+fn a_report_contains_the_result_and_loads_nothing() {
     let file = fresh_file("report.html");
     let flags = ["--seeds", "2", "--minutes", "0.1", "--transports", "skipstone,kcp", "--modes", "lean,adaptive"];
     let (ended, result) = compare("spatialos-25", &[&flags[..], &["--report", text(&file)]].concat());
@@ -39,7 +39,7 @@ fn a_report_holds_the_result_and_asks_for_nothing() {
 }
 
 #[test]
-fn every_condition_of_a_plan_is_met_by_everybody() {
+fn every_transport_plays_every_condition_of_a_plan() {
     let flags = ["--seeds", "1", "--minutes", "0.02", "--transports", "skipstone,kcp", "--modes", "adaptive"];
     let (ended, result) = compare("conditions", &flags);
     ended.expect(&[0]);
@@ -54,7 +54,7 @@ fn every_condition_of_a_plan_is_met_by_everybody() {
 }
 
 #[test]
-fn a_page_of_results_says_how_to_repeat_them() {
+fn a_results_page_contains_the_commands_that_repeat_it() {
     let file = fresh_file("results.md");
     let flags = ["--seeds", "1", "--minutes", "0.02", "--transports", "skipstone,kcp", "--modes", "adaptive"];
     let (ended, _) = compare("conditions", &[&flags[..], &["--results-page", text(&file)]].concat());
@@ -67,7 +67,7 @@ fn a_page_of_results_says_how_to_repeat_them() {
 }
 
 #[test]
-fn two_conditions_of_one_name_are_refused() {
+fn two_conditions_with_the_same_name_are_refused() {
     let file = fresh_file("conditions.toml");
     let plan = std::fs::read_to_string(plan_path("conditions")).unwrap();
     std::fs::write(&file, plan.replace("name = \"5%\"", "name = \"2%\"")).unwrap();
@@ -78,7 +78,7 @@ fn two_conditions_of_one_name_are_refused() {
 }
 
 #[test]
-fn a_change_is_told_from_chance() {
+fn a_change_is_distinguished_from_noise() {
     let write = |name: &str, flags: &[&str]| {
         let file = fresh_file(name);
         let flags =
@@ -110,7 +110,7 @@ fn a_change_is_told_from_chance() {
 }
 
 #[test]
-fn what_is_no_result_is_refused_with_the_reason() {
+fn a_file_that_is_not_a_result_is_refused_with_the_reason() {
     let file = fresh_file("other.json");
     for (content, said) in [("{", "is no result"), ("{\"schema_version\": 99}", "schema_version is 99")] {
         std::fs::write(&file, content).unwrap();

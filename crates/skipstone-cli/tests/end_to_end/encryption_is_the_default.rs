@@ -1,4 +1,4 @@
-//! Native clients are encrypted unless both sides say otherwise, and whoever is not trusted is named with a remedy.
+//! Native clients are encrypted unless both sides choose otherwise, and an untrusted server is named with a remedy.
 
 use crate::common::result::read;
 use crate::common::{Served, fresh_file, run};
@@ -11,7 +11,7 @@ fn transport_of(flags: &[&str]) -> String {
 }
 
 #[test]
-fn a_run_of_its_own_is_encrypted_unless_it_is_told_otherwise() {
+fn a_run_with_its_own_server_is_encrypted_by_default() {
     assert_eq!(transport_of(&[]), "udp-tls");
     assert_eq!(transport_of(&["--dtls", "1.2"]), "udp-dtls");
     assert_eq!(transport_of(&["--dtls", "1.3"]), "udp-dtls");
@@ -19,7 +19,7 @@ fn a_run_of_its_own_is_encrypted_unless_it_is_told_otherwise() {
 }
 
 #[test]
-fn a_server_lets_in_clear_only_whom_it_was_told_to() {
+fn a_server_accepts_unencrypted_clients_only_if_configured() {
     let (strict, lax) = (Served::start(&[]), Served::start(&["--allow-plain"]));
     let plain = |served: &Served| format!("skip+plain://{}", served.address);
     let ended = run(&["stress", "-q", "-c", "2", "-d", "1s", &plain(&strict)]);
@@ -31,13 +31,13 @@ fn a_server_lets_in_clear_only_whom_it_was_told_to() {
 }
 
 #[test]
-fn a_server_that_is_not_trusted_is_named_with_a_remedy() {
+fn an_untrusted_server_is_named_with_a_remedy() {
     let served = Served::start(&[]);
     let bare = served.url.split('#').next().expect("a URL").to_owned();
     let ended = run(&["stress", "-q", "-c", "2", "-d", "1s", &bare]);
     ended.expect(&[97]);
     let said: String = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("nobody trusted has signed") && said.contains("#sha256="), "{said}");
+    assert!(said.contains("no trusted authority has signed") && said.contains("#sha256="), "{said}");
     let wrong = format!("{bare}#sha256={}", "00".repeat(32));
     let ended = run(&["stress", "-q", "-c", "2", "-d", "1s", &wrong]);
     assert!(ended.expect(&[97]).out.contains("fingerprint"), "{}", ended.out);
@@ -46,7 +46,7 @@ fn a_server_that_is_not_trusted_is_named_with_a_remedy() {
 }
 
 #[test]
-fn the_fingerprint_stays_from_start_to_start() {
+fn the_fingerprint_stays_the_same_across_starts() {
     let file = fresh_file("identity.pem");
     let path = file.to_str().expect("text").to_owned();
     let pin = |served: &Served| served.url.split('#').nth(1).expect("a fingerprint").to_owned();

@@ -1,5 +1,6 @@
-//! Hostile clients of a server, on one carrier: those that read nothing, those that never finish the handshake, those that send
-//! garbage, and those that send a byte a second. What they are hard on is the server; here they cost next to nothing.
+//! Hostile clients of a server, on one carrier: those that read nothing, those that never finish the handshake, those
+//! that send garbage, and those that send a byte a second. What they are hard on is the server; here they cost next to
+//! nothing.
 
 #[path = "../../../skipstone/tests/claims/web_player.rs"]
 #[expect(dead_code, reason = "the library's own tests use the rest")]
@@ -80,7 +81,7 @@ impl HostileCarrier {
         }
     }
 
-    /// Ends that were counted for fewer clients than came, if so many of each kind came.
+    /// Kinds of ends with a lower count than the number of clients of each kind.
     pub(crate) fn uncounted(self, each: u64, counted: &BTreeMap<String, u64>) -> impl Iterator<Item = String> {
         let of = |name: &str| counted.get(name).copied().unwrap_or(0);
         let sum = |prefix: &str, but: &[&str]| -> u64 {
@@ -122,7 +123,7 @@ pub(crate) struct Hostiles {
     comings: usize,
 }
 
-/// A socket that somebody writes to who knows no protocol.
+/// A socket that receives bytes of no protocol.
 struct Stranger {
     habit: Habit,
     line: Line,
@@ -147,7 +148,7 @@ const GARBAGE_SPAN: Duration = Duration::from_millis(200);
 const DRIP_SPAN: Duration = Duration::from_secs(1);
 
 impl Hostiles {
-    /// So many of each kind. Those that read nothing are connected when this returns.
+    /// A number of clients of each kind. Those that read nothing are connected when this returns.
     pub(crate) fn new(carrier: HostileCarrier, each: usize, served: &Served) -> Hostiles {
         let names = (0..each).map(|number| format!("mute{carrier:?}{number}x")).collect();
         let mut all = Hostiles {
@@ -197,7 +198,7 @@ impl Hostiles {
         self.strangers.push(Stranger { habit, line, due: Instant::now(), written: 0 });
     }
 
-    /// Everybody does what they do, for so long.
+    /// All clients act for this long.
     pub(crate) fn step(&mut self, span: Duration) {
         let now = Instant::now();
         for stranger in &mut self.strangers {
@@ -251,7 +252,7 @@ impl Hostiles {
 impl Stranger {
     fn write(&mut self, bytes: &[u8]) {
         self.written += bytes.len();
-        // Whoever is thrown out cannot write.
+        // A disconnected client cannot write.
         let _ = match &mut self.line {
             Line::Stream(Some(stream)) => stream.write(bytes).map(drop),
             Line::Stream(None) => Ok(()),
@@ -270,7 +271,8 @@ impl Stranger {
     }
 }
 
-/// Another network than the good ones': budgets are per network, and whoever shares one with a hundred hostile clients does suffer.
+/// Another network than the good ones': budgets are per network, and a client that shares one with a hundred hostile
+/// clients does suffer.
 const HOSTILE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(127, 66, 0, 1)), 0);
 
 fn stream(address: SocketAddr) -> Option<TcpStream> {

@@ -1,4 +1,5 @@
-//! Thousands of WebSockets that say nothing, and a server that runs out of descriptors: others get in, and it all passes.
+//! Thousands of WebSockets that say nothing, and a server that runs out of descriptors: others get in, and it all
+//! passes.
 
 use crate::common::console::Session;
 use crate::common::guest::Guest;
@@ -32,7 +33,7 @@ fn is_ended(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn three_thousand_idle_websockets_are_gone_in_fifteen_seconds_and_others_get_in() {
+fn three_thousand_idle_websockets_are_closed_within_fifteen_seconds() {
     skipstone::net::wait::raise_open_files_limit();
     let served = Served::start(&[]);
     let began = Instant::now();
@@ -55,7 +56,7 @@ fn three_thousand_idle_websockets_are_gone_in_fifteen_seconds_and_others_get_in(
 }
 
 #[test]
-fn whoever_waits_is_accepted_when_descriptors_are_free_again() {
+fn waiting_clients_are_accepted_once_descriptors_are_free() {
     let mut command = Command::new("sh");
     let serve = format!("ulimit -n 64; exec {SKIPSTONE} serve --listen 127.0.0.1:0 --console off --identity new");
     command.args(["-c", &serve]);
@@ -66,7 +67,7 @@ fn whoever_waits_is_accepted_when_descriptors_are_free_again() {
     let mut streams: Vec<TcpStream> = (0..100).map(|_| upgrading(address)).collect();
     let mut answer = [0; 12];
     streams[0].read_exact(&mut answer).expect("the first is answered");
-    // The last waits in the kernel's queue; nobody comes after it, who would wake the listener.
+    // The last one waits in the kernel's queue; no later connection wakes the listener.
     streams[99].set_read_timeout(Some(Duration::from_millis(500))).expect("it is a socket");
     assert!(streams[99].read_exact(&mut answer).is_err(), "descriptors did not run out");
     drop(streams.drain(..90));

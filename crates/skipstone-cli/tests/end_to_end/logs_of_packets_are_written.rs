@@ -34,7 +34,7 @@ fn count(records: &[Value], names: &[&str]) -> u64 {
 const SENT: [&str; 2] = ["transport:packet_sent", "skipstone:handshake_sent"];
 
 #[test]
-fn of_a_comparison_two_for_each_run_of_skipstone() {
+fn a_comparison_writes_two_logs_for_each_run_of_skipstone() {
     let folder = fresh_file("compare-logs");
     let flags = ["--seeds", "1", "--minutes", "0.1", "--transports", "skipstone,kcp", "--modes", "lean,adaptive"];
     let (ended, result) = compare("lossy-2", &[&flags[..], &["--qlog", text(&folder)]].concat());
@@ -57,7 +57,7 @@ fn of_a_comparison_two_for_each_run_of_skipstone() {
 
 #[cfg(unix)]
 #[test]
-fn of_stress_one_for_each_end_of_each_native_client() {
+fn stress_writes_one_log_for_each_end_of_each_native_client() {
     let folder = fresh_file("stress-logs");
     let flags = ["-c", "5", "--mix", "udp=5", "-r", "10/s", "-d", "2s", "--loss", "5%", "--delay", "5ms"];
     let (ended, result) = stress(&[&flags[..], &["--qlog", text(&folder)]].concat());
@@ -73,7 +73,7 @@ fn of_stress_one_for_each_end_of_each_native_client() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_is_refused() {
+fn an_impossible_folder_is_refused() {
     let file = fresh_file("no-folder");
     fs::write(&file, "a file").expect("written");
     for command in [&["stress", "-c", "1", "-d", "1s"][..], &["serve", "--listen", "127.0.0.1:0", "--console", "off"]] {

@@ -1,5 +1,5 @@
-//! Programs that are no part of the tool take part in a comparison by arguments and lines of JSON; one that fails is named, and the
-//! others stay.
+//! Programs that are no part of the tool take part in a comparison by arguments and lines of JSON; one that fails is
+//! named, and the others stay.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ fn join(how: &str, flags: &[&str]) -> (crate::common::Ended, serde_json::Value) 
 }
 
 #[test]
-fn a_program_by_the_interface_has_a_row_like_everybody() {
+fn an_external_program_has_a_row_like_a_built_in_transport() {
     let (ended, result) = join("well", &["--loss", "0%"]);
     ended.expect(&[0]);
     let row = &rows(&result)[1];
@@ -75,7 +75,7 @@ fn a_program_by_the_interface_has_a_row_like_everybody() {
 }
 
 #[test]
-fn what_the_link_loses_is_counted_against_it() {
+fn losses_of_the_link_are_counted() {
     let (ended, result) = join("well", &["--loss", "20%"]);
     ended.expect(&[0]);
     let row = &rows(&result)[1];
@@ -84,7 +84,7 @@ fn what_the_link_loses_is_counted_against_it() {
 }
 
 #[test]
-fn a_program_that_fails_is_named_with_the_reason_and_the_others_stay() {
+fn a_failing_program_is_named_and_the_others_remain() {
     for (how, said) in [
         ("dying", "python-udp: the server's process ended in the middle"),
         ("babbling", "python-udp: the client's process said \"hello\""),
@@ -100,7 +100,7 @@ fn a_program_that_fails_is_named_with_the_reason_and_the_others_stay() {
 }
 
 #[test]
-fn a_program_that_is_not_there_is_named() {
+fn a_missing_program_is_named() {
     let flags = ["--seconds", "1", "--transports", "kcp", "--external", "nothing=/no/such/program"];
     let (ended, result) = compare_by("spatialos-25", &flags);
     ended.expect(&[99]);

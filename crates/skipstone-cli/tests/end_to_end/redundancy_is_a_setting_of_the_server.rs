@@ -1,5 +1,5 @@
-//! `--redundancy` and its budget are the server's to say; a lossy run loses nothing in any mode, and its result tells what
-//! that cost and saved.
+//! `--redundancy` and its budget are the server's to say; a lossy run loses nothing in any mode, and its result tells
+//! what that cost and saved.
 
 use crate::common::console::Session;
 use crate::common::result::{assert_all_delivered, number, stress};
@@ -19,7 +19,7 @@ fn lossy(flags: &[&str]) -> Value {
 }
 
 #[test]
-fn without_redundancy_it_costs_nothing_and_saves_nothing() {
+fn without_redundancy_no_bytes_are_added_and_no_packets_recovered() {
     let result = lossy(&["--redundancy", "off"]);
     assert_eq!(result["plan"]["redundancy"], "off");
     assert_eq!((sum(&result, "repairs_sent"), sum(&result, "copies_sent"), sum(&result, "bytes_sent")), (0, 0, 0));
@@ -35,7 +35,7 @@ fn lean_sends_copies_and_no_repairs() {
 }
 
 #[test]
-fn repairs_make_lost_packets_again() {
+fn repairs_recover_lost_packets() {
     for mode in ["adaptive", "fixed:10+3"] {
         let result = lossy(&["--redundancy", mode]);
         assert!(sum(&result, "repairs_sent") > 0, "{mode}: {:#}", result["protocol"]);
@@ -47,7 +47,7 @@ fn repairs_make_lost_packets_again() {
 }
 
 #[test]
-fn a_budget_of_nothing_allows_nothing() {
+fn a_budget_of_zero_allows_no_request() {
     let result = lossy(&["--redundancy", "adaptive", "--redundancy-budget", "0%"]);
     assert_eq!((sum(&result, "repairs_sent"), sum(&result, "copies_sent"), sum(&result, "bytes_sent")), (0, 0, 0));
 }
@@ -62,7 +62,7 @@ fn every_congestion_control_delivers_through_loss() {
 #[test]
 fn a_servers_settings_reach_its_clients_and_its_console_tells_the_cost() {
     let served = Served::start(&["--redundancy", "fixed:4+2", "--redundancy-budget", "80"]);
-    // So many lines that no chance spares the server every loss, or has each sent again before its repair has come.
+    // Enough lines that at least one is lost and recovered by a repair before its retransmission.
     let (ended, result) =
         stress(&[&served.url, "-c", "6", "-r", "60/s", "-d", "2s", "--loss", "5%", "--delay", "20ms"]);
     assert_all_delivered(&ended, &result, 6, 120);
@@ -78,7 +78,7 @@ fn a_servers_settings_reach_its_clients_and_its_console_tells_the_cost() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_with_a_remedy() {
+fn invalid_input_is_refused_with_a_remedy() {
     let refused = |flags: &[&str], said: &[&str]| {
         let ended = run(&[&["stress", "-q"], flags].concat());
         ended.expect(&[104]);

@@ -1,13 +1,13 @@
-//! Pages of `--report` in a browser, as wide as a phone: nothing is wider than the screen, axes have round numbers, and no more
-//! curves are drawn at first than can be told apart. Without Chromium there is nothing to look at them with.
+//! Pages of `--report` in a browser, as wide as a phone: nothing is wider than the screen, axes have round numbers, and
+//! no more curves are drawn at first than can be told apart. Without Chromium there is nothing to look at them with.
 
 use crate::common::{Served, fresh_file, run};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// The report in a frame of 390 pixels, as a browser shows it: its width, the texts on its canvases, and for each plot how many
-/// curves are shown. `None` without a browser.
+/// The report in a frame of 390 pixels, as a browser shows it: its width, the texts on its canvases, and for each plot
+/// how many curves are shown. `None` without a browser.
 fn on_a_phone(report: &Path) -> Option<Value> {
     let browsers = ["chromium", "chromium-browser", "google-chrome"];
     let is_there =
@@ -60,7 +60,7 @@ fn numbers<'a>(told: &'a Value, unit: &'a str) -> Vec<&'a str> {
 }
 
 #[test]
-fn a_report_of_a_server_with_a_long_url_is_no_wider_than_a_phone_and_has_round_axes() {
+fn a_report_with_a_long_url_fits_a_phone_and_has_round_axis_labels() {
     let served = Served::start(&[]);
     let file = fresh_file("stress.html");
     let report = file.to_str().expect("text");
@@ -77,7 +77,7 @@ fn a_report_of_a_server_with_a_long_url_is_no_wider_than_a_phone_and_has_round_a
 }
 
 #[test]
-fn a_report_of_many_transports_draws_few_curves_at_first() {
+fn a_report_of_many_transports_initially_draws_few_curves() {
     let file = fresh_file("compare.html");
     let plan = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans/lossy-2.toml");
     let transports = "skipstone,skipstone-plain,kcp,kcp-tuned,kcp-fec,quinn,renet,renet-tuned";

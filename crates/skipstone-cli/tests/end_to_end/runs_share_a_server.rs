@@ -5,7 +5,7 @@ use crate::common::result::{assert_all_delivered, is_noise, number, read, stress
 use crate::common::{Running, Served, fresh_file};
 
 #[test]
-fn three_runs_at_once_take_the_others_lines_for_foreign() {
+fn parallel_runs_count_each_others_lines_as_foreign() {
     let served = Served::start(&[]);
     let started: Vec<_> = [&served.url, &served.ws, &served.url]
         .into_iter()
@@ -28,7 +28,7 @@ fn three_runs_at_once_take_the_others_lines_for_foreign() {
 }
 
 #[test]
-fn runs_come_and_go_and_the_server_stays_as_it_was() {
+fn repeated_runs_leave_the_server_unchanged() {
     let served = Served::start(&[]);
     let mut console = Session::open(served.console);
     let mut after_first = None;

@@ -14,7 +14,7 @@ use pages::HeldPage;
 use plan::{DocumentedPlan, Outcome};
 
 #[test]
-fn every_plan_keeps_its_thresholds_or_records_the_miss() {
+fn every_plan_meets_its_thresholds_or_records_the_miss() {
     let mut complaints = Vec::new();
     for plan in DocumentedPlan::all() {
         let words = &plan.commands()[0];
@@ -43,7 +43,7 @@ fn misses(plan: &DocumentedPlan, outcome: &Outcome) -> Vec<Miss> {
 }
 
 #[test]
-fn every_page_shows_what_its_runs_print() {
+fn every_page_shows_the_figures_of_its_runs() {
     let pages = HeldPage::all();
     if is_update() {
         pages.iter().for_each(HeldPage::renew);

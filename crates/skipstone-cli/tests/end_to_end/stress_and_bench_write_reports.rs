@@ -25,7 +25,7 @@ fn counted(latencies: &Value) -> u64 {
 }
 
 #[test]
-fn a_report_of_stress_has_every_latency_over_time_by_carrier_and_by_client() {
+fn a_stress_report_has_every_latency_over_time_by_carrier_and_by_client() {
     let file = fresh_file("stress.html");
     let flags = ["-c", "14", "--mix", "udp=8,ws=6", "-r", "5/s", "-d", "3s", "--report", text(&file)];
     let (ended, result) = stress(&flags);
@@ -46,7 +46,7 @@ fn a_report_of_stress_has_every_latency_over_time_by_carrier_and_by_client() {
 }
 
 #[test]
-fn a_report_of_a_bench_has_all_latencies_of_each_row() {
+fn a_bench_report_has_all_latencies_of_each_row() {
     let file = fresh_file("bench.html");
     let flags = ["--clients", "4", "--rate", "10/s", "--transports", "skipstone,tcp", "--report", text(&file)];
     let (ended, result) = bench("fanout", &flags);

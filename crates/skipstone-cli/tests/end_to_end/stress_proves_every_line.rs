@@ -1,11 +1,12 @@
-//! A stress run counts exactly: every line once, in order, unchanged, whatever carries it and however bad the network is.
+//! A stress run counts exactly: every line once, in order, unchanged, whatever carries it and however bad the network
+//! is.
 
 use crate::common::Served;
 use crate::common::guest::Guest;
 use crate::common::result::{assert_all_delivered, is_noise, number, stress};
 
 #[test]
-fn native_and_websocket_clients_hear_each_other() {
+fn native_and_websocket_clients_exchange_messages() {
     let (ended, result) = stress(&["-c", "12", "--mix", "udp=8,ws=4", "-r", "5/s", "-d", "2s", "--seed", "7"]);
     assert_all_delivered(&ended, &result, 12, 10);
     assert_eq!((&result["transport"], &result["seed"]), (&"mixed".into(), &7.into()));
@@ -19,7 +20,7 @@ fn native_and_websocket_clients_hear_each_other() {
     }
     assert!(result["server"]["cpu_percent"].is_number() || cfg!(not(target_os = "linux")), "{result:#}");
     for unasked in ["impairment", "roaming", "returns"] {
-        assert!(result[unasked].is_null(), "nobody asked for {unasked}: {result:#}");
+        assert!(result[unasked].is_null(), "{unasked} was not requested: {result:#}");
     }
 }
 
@@ -52,7 +53,7 @@ fn clients_whose_ports_change_lose_no_lines() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn shards_share_the_clients_and_lose_no_lines_though_ports_change() {
+fn shards_share_the_clients_and_lose_no_lines_when_ports_change() {
     let flags = ["-c", "60", "--mix", "udp=40,ws=20", "-r", "4/s", "-d", "2s", "--shards", "2", "--roam", "500ms"];
     let (ended, result) = stress(&flags);
     assert_all_delivered(&ended, &result, 60, 8);
@@ -69,13 +70,13 @@ fn shards_share_the_clients_and_lose_no_lines_though_ports_change() {
 }
 
 #[test]
-fn one_client_and_one_line_are_enough() {
+fn one_client_and_one_line_suffice() {
     let (ended, result) = stress(&["-c", "1", "-r", "1/s", "-d", "1s"]);
     assert_all_delivered(&ended, &result, 1, 1);
 }
 
 #[test]
-fn lines_have_the_length_that_was_asked_for() {
+fn lines_have_the_requested_length() {
     let (ended, result) = stress(&["-c", "3", "--size", "100", "-r", "5/s", "-d", "1s", "--merge", "20ms"]);
     assert_all_delivered(&ended, &result, 3, 5);
     // Sent by 3 clients, delivered to 3: each time 100 bytes.
@@ -87,7 +88,7 @@ fn lines_have_the_length_that_was_asked_for() {
 }
 
 #[test]
-fn thresholds_that_are_kept_stand_in_the_result() {
+fn met_thresholds_are_listed_in_the_result() {
     let thresholds = ["--threshold", "messages.lost==0", "--threshold", "latency.p99<30s"];
     let (ended, result) = stress(&[&["-c", "2", "-d", "1s"], &thresholds[..]].concat());
     assert_all_delivered(&ended, &result, 2, 1);
@@ -118,7 +119,7 @@ fn words_of(served: &Served, onlooker: &mut Guest, seed: &str) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn the_same_seed_says_the_same_lines() {
+fn the_same_seed_sends_the_same_lines() {
     let served = Served::start(&[]);
     let mut onlooker = Guest::connect(&served.url, "onlooker");
     let once = words_of(&served, &mut onlooker, "42");

@@ -11,11 +11,11 @@ fn the_same_seeds_give_the_same_table_on_any_number_of_threads() {
     assert_eq!(table, of("3"));
     let lines: Vec<&str> = table.lines().collect();
     assert!((2..5).all(|seed| lines.iter().any(|line| line.starts_with(&format!("{seed}  ")))), "{table}");
-    assert!(table.contains("nothing owed is lost or changed"), "{table}");
+    assert!(table.contains("no reliable message is lost"), "{table}");
 }
 
 #[test]
-fn the_result_is_json_that_keeps_to_its_schema() {
+fn the_json_result_matches_its_schema() {
     let ended = run(&[&["sweep", "--seeds", "8..9", "--json", "-"], &SHORT[..]].concat());
     let result: serde_json::Value =
         serde_json::from_str(&ended.out).unwrap_or_else(|error| panic!("{error}: {}", ended.text()));
@@ -28,7 +28,7 @@ fn the_result_is_json_that_keeps_to_its_schema() {
 }
 
 #[test]
-fn a_printed_setting_is_a_plan() {
+fn a_printed_setting_is_a_valid_plan() {
     let file = fresh_file("sweep.toml");
     let path = file.to_str().expect("a plain name");
     for seed in ["3..4", "5..6", "10..11"] {
@@ -42,7 +42,7 @@ fn a_printed_setting_is_a_plan() {
 }
 
 #[test]
-fn flags_that_make_no_sense_are_refused() {
+fn invalid_flags_are_refused() {
     for (flags, said) in [
         (["--seeds", "5..5"], "it holds no seed"),
         (["--seeds", "5"], "looks like 0..300"),

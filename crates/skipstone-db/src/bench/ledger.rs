@@ -10,7 +10,7 @@ pub(crate) struct Ledger {
     seed: u64,
     /// By number; the first accounts without a gap.
     accounts: BTreeMap<i64, Account>,
-    /// Numbers whose last request was not answered: nobody knows what became of it.
+    /// Numbers whose last request was not answered: its outcome is unknown.
     unknown: BTreeMap<i64, ()>,
     next: i64,
 }
@@ -48,7 +48,7 @@ impl Ledger {
         self.unknown.extend(deeds.unknown.into_iter().map(|id| (id, ())));
     }
 
-    /// Numbers that no account has had: so many of them.
+    /// The count of numbers without an account.
     pub(crate) fn reserve(&mut self, count: i64) -> i64 {
         let first = self.next;
         self.next += count;
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_is_wrong_missing_or_too_many_is_found() {
+    fn a_wrong_missing_or_extra_row_is_found() {
         assert_eq!(Ledger::new(1, 4).compare(&rows(1, 1..=4), None), 0);
         assert_eq!(Ledger::new(1, 4).compare(&rows(1, [1, 2, 4]), None), 1);
         assert_eq!(Ledger::new(1, 4).compare(&rows(1, 1..=3), None), 1);

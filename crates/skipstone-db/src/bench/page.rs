@@ -56,7 +56,7 @@ struct Bar {
     text: String,
 }
 
-/// What one prepared statement over one connection takes, beside the original's figures.
+/// The latency of one prepared statement over one connection, with the original's figures.
 fn costs(bench: &DbBench) -> String {
     let works = [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed];
     let mut text = "<div><table><tr><th>p50 of one prepared statement".to_owned();

@@ -71,8 +71,8 @@ pub(crate) struct CellResult {
     pub(crate) failure: Option<String>,
 }
 
-/// Beside a result in which something is missing.
-pub(crate) const PARTIAL: &str = "PARTIAL: not everything could be measured; the reasons stand beside";
+/// The mark of an incomplete result.
+pub(crate) const PARTIAL: &str = "PARTIAL: some measurements failed; the reasons are listed";
 
 /// What the original measured.
 pub(crate) const ORIGINAL: [OriginalFigure; 4] = {
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_nobody_compared_are_not_said_to_be_right() {
+    fn rows_that_were_not_compared_are_not_reported_as_correct() {
         let mut stage = StageResult {
             url: String::new(),
             engine: "an engine",

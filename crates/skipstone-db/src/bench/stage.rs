@@ -1,5 +1,5 @@
-//! One durability of one database: its table is made and filled, each cell is measured, every row is compared, and all of it goes
-//! away again.
+//! One durability of one database: its table is made and filled, each cell is measured, every row is compared, and all
+//! of it goes away again.
 
 use super::durability::Durability;
 use super::ledger::{Deeds, Ledger};
@@ -247,7 +247,7 @@ async fn connect(url: &DatabaseUrl, durability: &Durability) -> Outcome<Session>
     Ok(session)
 }
 
-/// The file of a bench, beside the one of the URL: on the same disk, and nothing of what is in that one is touched.
+/// The file of a bench, next to the one of the URL: on the same disk, without touching its content.
 struct TemporaryFiles(Option<PathBuf>);
 
 impl TemporaryFiles {

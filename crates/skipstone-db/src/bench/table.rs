@@ -1,4 +1,4 @@
-//! A bench as people read it: the original's figures beside ours, what durability costs, and every measurement.
+//! A bench for people: the original's figures and ours, what durability costs, and every measurement.
 
 use super::plan::Work;
 use super::result::{CellResult, DbBench, PARTIAL, StageResult};

@@ -143,7 +143,7 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// So many different accounts among those that leave this remainder.
+    /// Distinct accounts among those with this remainder.
     fn distinct(&mut self, count: usize, remainder: i64, divisor: i64) -> Vec<i64> {
         let slots = (self.share.records / divisor).max(1);
         let (start, count) = (self.draw.below(slots as u64) as i64, (count as i64).min(slots));

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 pub(crate) struct Answer {
     /// For people.
     pub(crate) text: String,
-    /// For programs: under `result` what follows from the seed, whichever the engine is; beside it what does not.
+    /// For programs: `result` depends only on the seed, not on the engine; the other fields do not.
     pub(crate) json: Json,
     /// Whether it was stopped before its end.
     pub(crate) is_partial: bool,

@@ -1,5 +1,5 @@
-//! A batch and its transaction. Its number makes it happen once: whoever commits it moves the run's number on, and a batch whose
-//! answer was lost finds its own number there.
+//! A batch and its transaction. Its number makes it happen once: its commit advances the run's number, and a batch
+//! whose answer was lost finds its own number there.
 
 use super::note::{Kind, Note};
 use crate::dialect::rows;
@@ -52,14 +52,14 @@ impl Batch {
         session.commit().await
     }
 
-    /// The run's number is not below this batch's: it is this one's, or the tables were dropped and made anew, and the run's row is
-    /// made again.
+    /// The run's number is not below this batch's: it is this one's, or the tables were dropped and made anew, and the
+    /// run's row is made again.
     async fn find(&self, session: &mut Session) -> Outcome<Found> {
         let dialect = session.dialect();
         let statement = dialect.statement("SELECT batch FROM skipstone_runs WHERE run = ?");
         match session.numbers(&statement, &[self.run.into()]).await?.first() {
             Some(number) if *number == self.number => Ok(Found::Written),
-            Some(_) => Err(Failure::other("the run's row is another's: somebody else changes skipstone_runs")),
+            Some(_) => Err(Failure::other("the run's row has changed: another program writes to skipstone_runs")),
             None => {
                 let insert = dialect.statement("INSERT INTO skipstone_runs (run, batch) VALUES (?, ?)");
                 session.execute(&insert, &[self.run.into(), self.number.into()]).await?;
@@ -110,7 +110,7 @@ impl Batch {
         insert(session, table, &adding, values.collect()).await
     }
 
-    /// By day, in UTC, and account: in one order for everybody, so that two servers never wait for each other's rows.
+    /// By day, in UTC, and account: in the same order on every server, so that two servers never deadlock on rows.
     fn totals(&self) -> BTreeMap<(String, &str), Totals> {
         let mut totals = BTreeMap::<_, Totals>::new();
         for note in &self.notes {
@@ -144,7 +144,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn totals_are_by_day_and_account() {
+    fn totals_are_per_day_and_account() {
         let ended = |account, lines, at_ms| {
             let lasted = Duration::from_millis(5);
             Note::ended(Ended { number: 1, account, lasted, lines, code: 0 }, at_ms)

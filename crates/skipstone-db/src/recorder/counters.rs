@@ -100,7 +100,7 @@ impl Counters {
 
     /// Why notes do not reach the database.
     pub(super) fn remember(&self, sentence: &str) {
-        *self.last_failure.lock().expect("nobody panics with it") = Some(sentence.to_owned());
+        *self.last_failure.lock().expect("the lock is not poisoned") = Some(sentence.to_owned());
     }
 
     pub(super) fn close_by(&self, moment: Instant) {
@@ -112,12 +112,12 @@ impl Counters {
         self.close_by.borrow().map(|end| end.saturating_duration_since(Instant::now()))
     }
 
-    /// The time of the last batches is over. It may be told while somebody waits here.
+    /// The time for the last batches is over. Callable while another thread waits here.
     pub(super) async fn over(&self) {
         sleep_until(self.closing().await.into()).await;
     }
 
-    /// Sleeps so long, but not beyond that, and wakes when the server ends.
+    /// Sleeps for this long, or until the server ends.
     pub(super) async fn sleep(&self, wait: Duration) {
         match self.left() {
             Some(left) => sleep(wait.min(left)).await,
@@ -141,7 +141,7 @@ impl Counters {
             dropped: load(&self.dropped),
             retries: load(&self.retries),
             is_connected: self.is_connected.load(Ordering::Relaxed),
-            last_failure: self.last_failure.lock().expect("nobody panics with it").clone(),
+            last_failure: self.last_failure.lock().expect("the lock is not poisoned").clone(),
         }
     }
 }
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_no_room_is_dropped_and_counted_and_room_comes_back() {
+    fn overflow_is_dropped_and_counted_and_space_is_freed() {
         let counters = Counters::new(100);
         assert!(counters.reserve(60) && counters.reserve(40) && !counters.reserve(1));
         counters.written(1, 60);

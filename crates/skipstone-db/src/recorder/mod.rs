@@ -1,5 +1,5 @@
-//! What a running server records: connections, sessions and totals of each day, written by a thread of its own. The server never
-//! waits: what does not fit into the queue is dropped and counted.
+//! What a running server records: connections, sessions and totals of each day, written by a thread of its own. The
+//! server never waits: what does not fit into the queue is dropped and counted.
 //!
 //! ```text
 //! server ── note ──> queue (bounded in bytes) ──> writer: batch ──> one transaction ──> acknowledged
@@ -27,7 +27,7 @@ use tokio::sync::mpsc;
 pub use counters::RecorderStats;
 pub use note::{Began, Ended};
 
-/// What is given up, and connections that close, take so long at most.
+/// The time limit for dropping records and closing connections.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// Records what happens on a server.
@@ -39,7 +39,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Makes the tables if need be, and begins. At most so many bytes wait for the database.
+    /// Creates missing tables and starts. At most this many bytes are queued for the database.
     ///
     /// # Errors
     /// A sentence with the remedy, if the database cannot be written to now.
@@ -69,8 +69,8 @@ impl Recorder {
         Ok(Recorder { url, notes: Some(notes), counters, thread: Some(thread) })
     }
 
-    /// Whether the database can be connected to now, and a file of SQLite be written to. Nothing in it changes; a file that is missing is
-    /// made, empty.
+    /// Whether the database can be connected to now, and a file of SQLite be written to. Nothing in it changes; a file
+    /// that is missing is made, empty.
     ///
     /// # Errors
     /// A sentence with the remedy.
@@ -117,7 +117,7 @@ impl Recorder {
         self.counters.stats()
     }
 
-    /// Writes what waits, for at most so long; what is left then is dropped. Gives what came of everything.
+    /// Writes queued records within this time limit and drops the rest. Returns the totals.
     pub fn close(mut self, flush_max: Duration) -> RecorderStats {
         self.end(flush_max);
         let mut stats = self.stats();
@@ -145,7 +145,8 @@ impl Recorder {
     }
 }
 
-/// Writes a table and takes it back: SQLite opens a file that it cannot write to, and looks for its journal's place at the first change.
+/// Writes a table and takes it back: SQLite opens a file that it cannot write to, and looks for its journal's place at
+/// the first change.
 async fn written_to(session: &mut Session) -> Outcome<()> {
     const WRITE: &str = "BEGIN IMMEDIATE; CREATE TABLE skipstone_write_check (number INTEGER); ROLLBACK";
     match session.script(WRITE).await {
@@ -170,8 +171,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_database_that_takes_nothing_for_ever_holds_up_nobody_and_its_queue_has_a_bound() {
-        // Nobody ever reads this end: no thread, no clock, nothing that could help by chance.
+    fn a_blocked_database_delays_no_caller_and_its_queue_is_bounded() {
+        // This end is never read: no thread and no clock can help by chance.
         let (notes, mut never_read) = mpsc::unbounded_channel();
         let url = DatabaseUrl::with_secrets("sqlite:never-opened.db").expect("a good URL");
         let counters = Arc::new(Counters::new(100_000));

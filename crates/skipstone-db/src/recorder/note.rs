@@ -70,7 +70,7 @@ impl Note {
     }
 }
 
-/// A text for a column of so many characters, without what no engine takes in a text.
+/// A text cut to the column's size in characters, without characters that an engine rejects.
 fn fitting(text: &str, characters_max: usize) -> String {
     clean::line(text).chars().take(characters_max).collect()
 }

@@ -26,7 +26,7 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::fr
 /// A thread that waits for a lock of SQLite hears of nothing: it tries again rather.
 const LOCK_MAX: Duration = Duration::from_millis(500);
 
-/// A batch that the database refuses for its own sake so many times in a row is dropped.
+/// A batch is dropped after this many consecutive refusals by the database.
 const REFUSALS_MAX: u32 = 5;
 
 /// A database that takes longer for a statement is given up, and connected to anew.

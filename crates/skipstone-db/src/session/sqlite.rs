@@ -21,7 +21,7 @@ impl ToSql for Value {
     }
 }
 
-/// Opens a database, and waits so long for locks of others. A file that is missing is made.
+/// Opens a database, and waits at most this long for locks. A missing file is created.
 pub(crate) fn open(place: &SqlitePlace, busy_max: Duration) -> Outcome<Connection> {
     let connection = match place {
         SqlitePlace::File(path) => Connection::open(path).map_err(|error| located(error.into(), path))?,

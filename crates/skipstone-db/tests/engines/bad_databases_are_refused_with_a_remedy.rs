@@ -6,7 +6,7 @@ fn url(text: &str) -> DatabaseUrl {
 }
 
 #[test]
-fn what_is_missing_is_named_with_the_command_that_makes_it() {
+fn missing_databases_and_tables_are_named_with_the_command_that_creates_them() {
     let folder = std::env::temp_dir().join(format!("skipstone-db-bad-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a folder");
     let (missing, text) = (folder.join("missing.db"), folder.join("text.db"));
@@ -48,18 +48,18 @@ fn a_check_finds_a_file_that_cannot_be_written_to_and_changes_nothing() {
 }
 
 #[test]
-fn nobody_at_a_port_is_said_and_no_password_is_shown() {
+fn an_unused_port_is_reported_without_the_password() {
     for scheme in ["mysql", "postgres"] {
-        let nobody = url(&format!("{scheme}://me:hunter2@127.0.0.1:1/game"));
-        let error = run_line(&nobody, "stats").expect_err("nobody is there");
+        let absent = url(&format!("{scheme}://me:hunter2@127.0.0.1:1/game"));
+        let error = run_line(&absent, "stats").expect_err("no server is there");
         assert!(error.contains("running") && !error.contains("hunter2"), "{error}");
-        let error = Recorder::start(nobody, 1_000).err().expect("nobody is there");
+        let error = Recorder::start(absent, 1_000).err().expect("no server is there");
         assert!(!error.contains("hunter2"), "{error}");
     }
 }
 
 #[test]
-fn a_wrong_password_and_a_missing_table_are_told_apart() {
+fn a_wrong_password_is_distinguished_from_a_missing_table() {
     for engine in engines() {
         let database = TestDatabase::start(engine);
         if matches!(engine, Engine::Mariadb | Engine::Postgres) {
@@ -76,11 +76,11 @@ fn a_wrong_password_and_a_missing_table_are_told_apart() {
 
 #[test]
 fn a_bench_that_could_not_measure_is_marked_as_partial_and_shows_no_password() {
-    let nobody = url("postgres://me:hunter2@127.0.0.1:1/game");
+    let absent = url("postgres://me:hunter2@127.0.0.1:1/game");
     let line = "bench --records 100 --each 10ms";
-    let text = run_line(&nobody, line).expect("a table");
+    let text = run_line(&absent, line).expect("a table");
     assert!(text.contains("PARTIAL") && text.contains("running") && !text.contains("hunter2"), "{text}");
-    let json = run_line_json(&nobody, line).expect("a result");
+    let json = run_line_json(&absent, line).expect("a result");
     assert_eq!((json["is_partial"].as_bool(), json["verdict"].as_str()), (Some(true), Some("fail")), "{json}");
 }
 

@@ -29,7 +29,7 @@ fn answers(database: &TestDatabase) -> Vec<Value> {
 }
 
 #[test]
-fn every_command_says_the_same_on_every_engine_and_so_do_all_rows() {
+fn every_command_gives_the_same_output_and_rows_on_every_engine() {
     let mut first: Option<Vec<Value>> = None;
     for engine in engines() {
         let database = TestDatabase::start(engine);
@@ -45,7 +45,7 @@ fn every_command_says_the_same_on_every_engine_and_so_do_all_rows() {
 }
 
 #[test]
-fn a_bench_finds_every_row_as_it_has_to_be() {
+fn a_bench_finds_every_row_correct() {
     for engine in engines() {
         let database = TestDatabase::start(engine);
         let found = run_line_json(&database.url, "bench --records 2000 --each 25ms --change-server").expect("it runs");

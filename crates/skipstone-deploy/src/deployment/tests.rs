@@ -64,7 +64,7 @@ fn current(place: &Path) -> String {
 }
 
 #[test]
-fn the_process_before_does_not_answer_for_the_release_after_it() {
+fn the_previous_process_does_not_count_for_the_new_release() {
     let (place, mut plan, ssh) = place();
     let site = place.path().join("site");
     let sleep = site.join("releases/1/sleep");
@@ -86,7 +86,7 @@ fn the_process_before_does_not_answer_for_the_release_after_it() {
 }
 
 #[test]
-fn a_log_and_a_mark_that_cannot_be_written_neither_condemn_a_release_nor_stop_the_way_back() {
+fn an_unwritable_log_or_mark_neither_fails_a_release_nor_stops_a_rollback() {
     let (place, plan, ssh) = place();
     fs::create_dir_all(place.path().join("site/deploy.log")).expect("a folder");
     fs::create_dir_all(place.path().join("site/releases/3/.skipstone-failed")).expect("a folder");
@@ -99,7 +99,7 @@ fn a_log_and_a_mark_that_cannot_be_written_neither_condemn_a_release_nor_stop_th
 }
 
 #[test]
-fn only_what_was_current_and_well_counts_as_a_release_to_go_back_to() {
+fn only_a_healthy_current_release_is_a_rollback_target() {
     let (place, mut plan, ssh) = place();
     plan.targets.get_mut("here").expect("it has one").keep = 1;
     let states = |plan: &Plan| {
@@ -113,7 +113,7 @@ fn only_what_was_current_and_well_counts_as_a_release_to_go_back_to() {
         states(&plan),
         [(one, ReleaseState::Untried), (two.clone(), ReleaseState::Well), (three.clone(), ReleaseState::Failed)]
     );
-    // One that did not get well takes nobody's place, and goes with those older than what is kept.
+    // A failed release replaces no other, and is deleted with the oldest ones.
     fs::write(place.path().join("site/releases/1/.skipstone-well"), "").expect("written");
     let deleted = move_to(&plan, &ssh).target.prune("").expect("it deletes");
     assert_eq!(deleted.trim(), "deleted 1");
@@ -121,7 +121,7 @@ fn only_what_was_current_and_well_counts_as_a_release_to_go_back_to() {
 }
 
 #[test]
-fn a_lock_is_given_to_one_at_a_time_and_ends_with_its_connection() {
+fn a_lock_has_one_holder_and_ends_with_its_connection() {
     let (place, plan, ssh) = place();
     let mark = place.path().join("site/.skipstone-deploy");
     fs::remove_file(&mark).expect("it is there");
@@ -140,7 +140,7 @@ fn a_lock_is_given_to_one_at_a_time_and_ends_with_its_connection() {
 }
 
 #[test]
-fn a_target_that_gives_no_token_gets_no_deployment_and_says_so_at_once() {
+fn a_target_without_a_token_is_refused_before_the_deployment() {
     let (place, plan, ssh) = place();
     for says in ["echo locked ../../x; exec sleep 60", "exec cat /dev/zero", "exec yes locked"] {
         program(Path::new(&ssh), &format!("#!/bin/sh\n{says}\n"));
@@ -168,7 +168,7 @@ fn meanwhile(plan: &mut Plan, script: &str) {
 }
 
 #[test]
-fn a_deployment_that_lost_its_lock_neither_goes_back_nor_marks_nor_restarts() {
+fn a_deployment_that_lost_its_lock_changes_nothing_further() {
     let (taken, let_go) = ("echo another > .skipstone-lock", "cp .skipstone-deploy x && mv x .skipstone-deploy");
     for lost in [taken, let_go] {
         let (place, mut plan, ssh) = place();
@@ -183,7 +183,7 @@ fn a_deployment_that_lost_its_lock_neither_goes_back_nor_marks_nor_restarts() {
 }
 
 #[test]
-fn a_release_that_somebody_made_current_by_hand_stays() {
+fn a_release_made_current_by_hand_is_kept() {
     let (place, mut plan, ssh) = place();
     meanwhile(&mut plan, "true");
     let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
@@ -196,7 +196,7 @@ fn a_release_that_somebody_made_current_by_hand_stays() {
 }
 
 #[test]
-fn only_targets_that_were_switched_go_back() {
+fn only_switched_targets_are_rolled_back() {
     let (first, plan, ssh) = place();
     let (second, other_plan, other_ssh) = place();
     let moves = [move_to(&plan, &ssh), move_to(&other_plan, &other_ssh)];
@@ -211,7 +211,7 @@ fn only_targets_that_were_switched_go_back() {
 }
 
 #[test]
-fn a_switch_whose_answer_is_lost_is_taken_back() {
+fn a_switch_without_an_answer_is_rolled_back() {
     // The connection breaks off behind the first rename of `current`, or its limit or a signal ends the step there.
     for code in [255, 124, 137, 143] {
         let (place, plan, ssh) = place();
@@ -220,7 +220,7 @@ fn a_switch_whose_answer_is_lost_is_taken_back() {
         let broken = broken.replace("CODE", &code.to_string());
         let text = format!("#!/bin/sh\ncd {}\n{broken}exec sh -c \"$last\"\n", place.path().display());
         program(Path::new(&ssh), &text);
-        let error = turn(&plan, "2", &one).expect_err("nobody knows");
+        let error = turn(&plan, "2", &one).expect_err("the outcome is unknown");
         assert!(error.contains("maybe not current"), "{code}: {error}");
         assert!(error.contains("1 is current again, and well"), "{code}: {error}");
         assert_eq!(current(place.path()), "releases/1", "{code}");
@@ -229,7 +229,7 @@ fn a_switch_whose_answer_is_lost_is_taken_back() {
 }
 
 #[test]
-fn facts_are_read_from_whole_answers_alone() {
+fn facts_are_read_only_from_complete_answers() {
     let (place, plan, ssh) = place();
     let one = move_to(&plan, &ssh);
     let say = |before: &str, after: &str| {
@@ -256,7 +256,7 @@ fn facts_are_read_from_whole_answers_alone() {
 }
 
 #[test]
-fn a_server_that_a_restart_leaves_behind_holds_no_lock() {
+fn a_server_left_behind_by_a_restart_holds_no_lock() {
     let (place, mut plan, ssh) = place();
     let restart = "sleep 600 < /dev/null > /dev/null 2>&1 & echo $! > pid";
     plan.targets.get_mut("here").expect("it has one").restart = Some(restart.into());
@@ -278,7 +278,7 @@ fn conversation(place: &Path, ssh: &str, ending: &str) {
 }
 
 #[test]
-fn a_server_is_well_by_the_final_answer_to_its_url_asked_from_the_target() {
+fn health_is_the_final_status_of_the_url_requested_from_the_target() {
     let (place, mut plan, ssh) = place();
     let health = &mut plan.targets.get_mut("here").expect("it has one").health;
     (health.command, health.url) = (None, Some("http://127.0.0.1:7777/healthz?a".into()));
@@ -306,7 +306,7 @@ fn a_server_is_well_by_the_final_answer_to_its_url_asked_from_the_target() {
 }
 
 #[test]
-fn a_console_is_well_if_it_answers_stats() {
+fn a_console_is_healthy_if_it_answers_stats() {
     let (place, mut plan, ssh) = place();
     let health = &mut plan.targets.get_mut("here").expect("it has one").health;
     (health.command, health.console) = (None, Some("127.0.0.1:7778".into()));
@@ -320,7 +320,7 @@ fn a_console_is_well_if_it_answers_stats() {
 }
 
 #[test]
-fn a_release_must_be_well_for_as_long_as_the_plan_says() {
+fn a_release_must_stay_healthy_for_the_duration_in_the_plan() {
     let (place, mut plan, ssh) = place();
     let health =
         "health = { command = \"echo >> looks; [ $(wc -l < looks) -lt 3 ]\", timeout = \"1ms\", settle = \"20s\" }";

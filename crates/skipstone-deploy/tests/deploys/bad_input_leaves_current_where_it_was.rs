@@ -48,12 +48,12 @@ fn hosts_keys_builds_and_names() {
         yard.deploy_badly(code, expected);
         yard.edit(to, from);
     }
-    assert_eq!(fs::read_to_string(yard.site().join("restarts")).expect("one"), restarts, "nobody was disturbed");
+    assert_eq!(fs::read_to_string(yard.site().join("restarts")).expect("one"), restarts, "no player was disturbed");
     assert_eq!(yard.releases().len(), 1);
 }
 
 #[test]
-fn directories_that_are_not_ours() {
+fn foreign_directories() {
     let Some(yard) = begun() else { return };
     let (site, other) = (yard.site(), yard.path("other"));
     fs::create_dir_all(&other).expect("a folder");
@@ -121,7 +121,7 @@ fn two_at_once() {
 }
 
 #[test]
-fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
+fn an_unhealthy_release_is_rolled_back_and_old_releases_are_deleted() {
     let Some(yard) = begun() else { return };
     let first = yard.current();
     yard.commit(&[("input", "sick")]);
@@ -158,7 +158,7 @@ fn a_release_that_does_not_get_well_goes_and_old_ones_are_deleted() {
 }
 
 #[test]
-fn a_game_that_writes_into_its_folder_does_not_change_the_way_back() {
+fn a_game_that_writes_into_its_folder_does_not_affect_rollback() {
     let Some(yard) = begun() else { return };
     let first = file_name(yard.current().as_deref());
     yard.commit(&[("input", "well 2")]);
@@ -174,7 +174,7 @@ fn a_game_that_writes_into_its_folder_does_not_change_the_way_back() {
 
 /// While the server is being looked at, its lock is let go on the target, and another deployment goes through.
 #[test]
-fn a_deployment_that_lost_its_lock_leaves_the_release_of_the_one_after_it() {
+fn a_deployment_that_lost_its_lock_keeps_the_release_of_its_successor() {
     let Some(yard) = begun() else { return };
     yard.commit(&[("input", "well 2")]);
     let entered = yard.path("entered");

@@ -1,12 +1,12 @@
-//! Three releases, one that does not start, and a rollback, while 200 players talk and others connect: nobody is given up, and no
-//! line is lost that its sender got back.
+//! Three releases, one that does not start, and a rollback, while 200 players send and others connect: no connection is
+//! lost, and no line is lost that its sender got back.
 
 use crate::yard::{Yard, free_port, next_second};
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 
-/// Everybody is back within this time.
+/// All players are back within this time.
 const AWAY_MAX_MS: f64 = 3_000.0;
 
 fn number(name: &str, default: u64) -> u64 {
@@ -14,7 +14,7 @@ fn number(name: &str, default: u64) -> u64 {
 }
 
 #[test]
-fn clients_come_back_and_newcomers_get_in() {
+fn clients_reconnect_and_new_clients_connect() {
     let Some(yard) = Yard::new() else { return };
     let slim = yard.slim_tool();
     let (port, console) = (free_port(), free_port());

@@ -21,14 +21,14 @@ impl Drop for Yard {
     fn drop(&mut self) {
         let _ = self.sshd.kill();
         let _ = self.sshd.wait();
-        // A server of a deployment is nobody's child.
+        // A deployed server has no parent process here.
         if let Ok(pid) = fs::read_to_string(self.site().join("pid")) {
             let _ = Command::new("kill").arg(pid.trim()).status();
         }
     }
 }
 
-/// A port on which nobody listens.
+/// A port without a listener.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     listener.local_addr().expect("an address").port()
@@ -155,7 +155,7 @@ impl Yard {
         self.git(&["commit", "--quiet", "--allow-empty", "-m", "a release"]);
     }
 
-    /// Writes a plan with one build and one target, beside the repository's commits.
+    /// Writes a plan with one build and one target, outside the repository's commits.
     pub(crate) fn plan(&self, build: &str, target: &str) {
         let (config, site) = (self.path("ssh_config"), self.site());
         let text = format!(

@@ -1,4 +1,5 @@
-//! The subjects of thresholds: every row, by transport and number of clients. A row that passed has the figure `passed` 1.
+//! The subjects of thresholds: every row, by transport and number of clients. A row that passed has the figure `passed`
+//! 1.
 
 use serde_json::{Map, Value};
 
@@ -86,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_holds_for_all_that_it_names() {
+    fn a_threshold_applies_to_every_row_that_it_names() {
         assert_eq!(missed("p99<=0.03s"), ["skipstone with 600 clients"]);
         assert_eq!(missed("skipstone.p99<30ms"), ["skipstone with 200 clients", "skipstone with 600 clients"]);
         assert_eq!(missed("skipstone.200.p99<40ms"), Vec::<String>::new());

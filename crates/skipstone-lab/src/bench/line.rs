@@ -1,5 +1,5 @@
-//! The lines that clients send: who, the how manyth, when it was due, and a filling that follows from these, so that every
-//! byte of every line is checked at the price of a comparison.
+//! The lines that clients send: who, the how manyth, when it was due, and a filling that follows from these, so that
+//! every byte of every line is checked at the price of a comparison.
 
 use crate::measure::splitmix::mix;
 
@@ -26,7 +26,7 @@ pub(crate) struct Line {
 pub(crate) struct Head([u64; 3]);
 
 impl Default for Head {
-    /// No line's: nobody has that number.
+    /// Not a valid line number.
     fn default() -> Self {
         Self([u64::MAX; 3])
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_read_as_written_and_any_wrong_bit_shows() {
+    fn lines_round_trip_and_any_flipped_bit_is_detected() {
         for bytes in [LINE_BYTES_MIN, 48, 100, LINE_BYTES_MAX] {
             let lines = Lines::new(bytes);
             let line = Line { sender: 999, sequence: 7, due_ns: 123_456_789_012 };

@@ -1,8 +1,8 @@
 //! The load's process: it connects the clients, sends on schedule, checks every line, and reports what it found.
 //!
-//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then. Several processes may
-//! share a load: each has some of the clients, and clients are numbered through all of them. Where they need each other, each
-//! waits for an order.
+//! Open loop: what is due when is fixed before the first line is sent, and latency counts from then. Several processes
+//! may share a load: each has some of the clients, and clients are numbered through all of them. Where they need each
+//! other, each waits for an order.
 
 mod evidence;
 mod flight;
@@ -46,7 +46,7 @@ pub(crate) const CONNECT_MAX: Duration = Duration::from_secs(20);
 const CONNECTING_MAX: u32 = 512;
 /// Channels that wait for their answer at once.
 const TOUCHED_MAX: u64 = 20_000;
-/// Without a delivery for so long, missing lines count as lost.
+/// Without a delivery for this long, missing lines count as lost.
 const DRAIN_PATIENCE: Duration = Duration::from_secs(2);
 const DRAIN_MAX: Duration = Duration::from_secs(8);
 const CLOSE_MAX: Duration = Duration::from_secs(5);
@@ -56,7 +56,7 @@ const STEP: Duration = Duration::from_millis(5);
 const ROUND_MAX: Duration = Duration::from_millis(10);
 /// The same, while nothing is due.
 const ATTEND_MAX: Duration = Duration::from_millis(2);
-/// Where lines come by a schedule, somebody looks for them so often.
+/// The polling interval for scheduled lines.
 const LOOK_SPAN: Duration = Duration::from_millis(1);
 
 /// Runs a task, as JSON, until all is found, or the parent is gone.
@@ -161,7 +161,7 @@ impl Load<'_> {
         looked
     }
 
-    /// Connects everybody.
+    /// Connects all clients.
     fn connect(&mut self, began: Instant) -> Result<(), ChildError> {
         let count = self.task.clients;
         let mut begun = 0;

@@ -33,7 +33,7 @@ pub(crate) enum ChildMessage {
     WindowBegins,
     /// The measured window is over.
     WindowEnds,
-    /// All lines are sent: so many, by client. The child waits.
+    /// All lines are sent; their number by client. The child waits.
     Sent { lines: Vec<u32> },
     /// No further line is expected. The child waits.
     Drained,
@@ -61,7 +61,7 @@ pub(crate) enum Order {
     Conclude,
     /// Lines are due from this moment on, by the clock that all processes share.
     Begin(u64),
-    /// So many lines have left, by client of all processes.
+    /// The number of lines sent, by client of all processes.
     Sent(Vec<u32>),
     /// Close all connections.
     Close,
@@ -105,7 +105,7 @@ pub(crate) struct LoadReport {
     /// Lines that came due, and those of them that were sent.
     pub(crate) planned: u64,
     pub(crate) sent: u64,
-    /// The fate of these lines. Lines that nobody sent count as corrupted.
+    /// The fate of these lines. Lines that were never sent count as corrupted.
     pub(crate) tally: Tally,
     /// The measured window.
     pub(crate) window_ms: f64,
@@ -143,8 +143,8 @@ impl LoadReport {
         self.close_ms = self.close_ms.zip(other.close_ms).map(|(one, other)| one.max(other));
     }
 
-    /// The reports of all processes of the load as one, process n on core `cpus[n]` and so on round; on any core without
-    /// `cpus`.
+    /// The reports of all processes of the load as one, process n on core `cpus[n]` and so on round; on any core
+    /// without `cpus`.
     pub(crate) fn together(parts: &[Self], cpus: &[usize]) -> Option<Self> {
         let (first, others) = parts.split_first()?;
         let mut all = first.clone();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_load_make_one_as_if_it_had_never_been_divided() {
+    fn the_parts_of_a_divided_load_sum_to_the_undivided_one() {
         let parts = [found(7, 0..500, 30.0), found(8, 500..900, 20.0), found(9, 900..2_000, 60.0)];
         let all = LoadReport::together(&parts, &[1]).unwrap();
         assert_eq!((all.connected, all.tally.delivered, all.reasons["late"]), (15, 24, 3));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_process_sends_another_understands() {
+    fn messages_between_processes_round_trip() {
         for order in [Order::GoOn, Order::Connect("udp".into()), Order::Begin(u64::MAX), Order::Sent(vec![1, 0, 7])] {
             let line = serde_json::to_string(&order).unwrap();
             assert_eq!(serde_json::from_str::<Order>(&line).unwrap(), order);

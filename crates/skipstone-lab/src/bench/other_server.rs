@@ -1,5 +1,5 @@
-//! The server's process where another program is the server: it starts the program, passes orders on, and reads what the
-//! program costs. docs/guide/measuring.md has the words between them.
+//! The server's process where another program is the server: it starts the program, passes orders on, and reads what
+//! the program costs. docs/guide/measuring.md has the words between them.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -25,7 +25,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(4);
 const PROGRAM_END_MAX: Duration = Duration::from_secs(2);
 const _: () =
     assert!(PROGRAM_END_MAX.as_millis() < ORPHAN_MAX.as_millis() && ORPHAN_MAX.as_millis() < END_MAX.as_millis());
-/// How often somebody looks whether it still runs.
+/// The interval at which its process is checked.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The program's answer to `mark`: a line of JSON. Further fields are ignored.

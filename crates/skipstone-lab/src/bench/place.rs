@@ -28,7 +28,8 @@ pub(crate) struct Place {
 const ORDER_MAX: Duration = Duration::from_secs(30);
 
 impl Place {
-    /// Goes there, says so to the parent, and settles as soon as the parent has laid the cable. Before the first thread.
+    /// Goes there, says so to the parent, and settles as soon as the parent has laid the cable. Before the first
+    /// thread.
     pub(crate) fn settle(&self, end: CableEnd) -> Result<Receiver<Order>, ChildError> {
         self.go()?;
         let orders = orders();

@@ -69,8 +69,8 @@ fn run_all(plan: &BenchPlan, signals: &Signals, show: &mut Show, rows: &mut Vec<
     all.len() == trials.len()
 }
 
-/// Why a bench failed, by its rows. Peers may do as they like, but a row that measured nothing is no result, unless it could not be tried. A search ends where
-/// nobody passes any more, and has found nothing if that is where it began.
+/// Why a bench failed, by its rows. Peers may do as they like, but a row that measured nothing is no result, unless it
+/// could not be tried. A search ends where no run passes any more, and has found nothing if that is the lower bound.
 fn failures(rows: &[BenchRow], limits: Option<&[Limit]>) -> Vec<String> {
     let is_failure = |row: &&BenchRow| !row.passed && !row.is_untried && (row.is_ours() || !row.has_measured());
     let counts = |row: &&BenchRow| match limits {
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bench_that_measured_nothing_of_a_transport_fails() {
+    fn a_bench_without_a_measurement_of_a_transport_fails() {
         let fails = |rows: &[BenchRow], limits| !failures(rows, limits).is_empty();
         assert!(!fails(&[row("skipstone", true, 9), row("tcp", true, 9)], None));
         assert!(fails(&[row("skipstone", false, 9)], None), "ours has to pass");
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_fails_with_the_fewest_clients_has_found_no_limit() {
+    fn a_search_that_fails_at_its_lower_bound_finds_no_limit() {
         let limit = |clients| [Limit { transport: "skipstone", clients, failed: Some(100) }];
         assert!(failures(&[row("skipstone", false, 9)], Some(&limit(50))).is_empty());
         assert_eq!(

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_stand_in_order_and_one_that_drowned_does_not_flatten_the_others() {
+    fn runs_are_in_order_and_an_outlier_does_not_flatten_the_others() {
         let found: PlottedResult = serde_json::from_str(FANOUT).expect("a good result");
         let lines = lines(found.results.into_iter(), false);
         let tcp: Vec<f64> = lines["tcp"].iter().map(|point| point.clients).collect();
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_drawn_is_named() {
+    fn undrawable_settings_are_named() {
         let error = |name: &str, results: &[&str]| drawn(name, results).expect_err("nothing to draw");
         assert!(error("word", &["nonsense"]).contains("is no result of a bench"));
         assert!(error("none", &[r#"{"preset": "pingpong", "results": []}"#]).contains("no run has a cost"));

@@ -22,7 +22,7 @@ pub(crate) struct BenchRow {
     pub(crate) clients: u32,
     /// Lines of each client, a second.
     pub(crate) rate: f64,
-    /// In every round: everything arrived once and in order, in time, nobody was dropped, the ticks were kept.
+    /// In every round: everything arrived once, in order and in time, no client was dropped, and the ticks were kept.
     pub(crate) passed: bool,
     /// Why it did not pass, one sentence each.
     pub(crate) reasons: Vec<String>,
@@ -41,7 +41,8 @@ pub(crate) struct BenchRow {
 }
 
 figures! {
-    /// The numbers of a row: of the round in the middle, by the server's CPU time. Times in ms; what was not measured is null.
+    /// The numbers of a row: of the round in the middle, by the server's CPU time. Times in ms; what was not measured
+    /// is null.
     pub(crate) struct BenchFigures {
         /// Of the lines that had to be delivered, of 1.
         delivered_share: f64,
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn the_round_in_the_middle_stands_for_all_and_one_that_failed_fails_all() {
+    fn the_median_round_represents_all_and_one_failure_fails_all() {
         let rounds = [(Some(3.0), true), (Some(1.0), false), (Some(2.0), true)];
         let one = BenchRow::of_rounds(rounds.map(|(cost, passed)| row("a", 5, cost, passed)).to_vec()).unwrap();
         assert_eq!((one.rounds, one.passed, one.reasons.len()), (3, false, 1));
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn ratios_are_of_the_same_number_of_clients() {
+    fn ratios_compare_the_same_number_of_clients() {
         let mut rows = [
             row("tcp", 5, Some(2.0), true),
             row("a", 5, Some(1.0), true),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn other_servers_are_compared_with_this_programs() {
+    fn other_servers_are_compared_with_the_built_in_one() {
         let by = |server: &str, row: BenchRow| BenchRow { server: Some(server.into()), ..row };
         let mut rows = [
             by("c", row("a", 5, Some(3.0), true)),

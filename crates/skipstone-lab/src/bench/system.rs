@@ -10,7 +10,8 @@ pub(crate) use self::linux::{cpu_time, cpu_time_of, join_network, leave_network}
 #[cfg(not(target_os = "linux"))]
 pub(crate) use self::other::{cpu_time, cpu_time_of, join_network, leave_network};
 
-/// By the clock that all processes of a machine read alike. Where that is the wall clock, it should not be set during a run.
+/// By the clock that all processes of a machine read alike. Where that is the wall clock, it should not be set during a
+/// run.
 pub(crate) fn now_ns() -> u64 {
     let by_wall = || SystemTime::now().duration_since(UNIX_EPOCH).ok();
     monotonic().or_else(by_wall).unwrap_or_default().as_nanos() as u64
@@ -42,7 +43,8 @@ mod linux {
     }
 
     /// A network of its own for this process, without any interface but an idle loopback. It ends with the process,
-    /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first thread.
+    /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first
+    /// thread.
     pub(crate) fn leave_network() -> Result<(), String> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace of its own: {error}"))
     }

@@ -74,7 +74,7 @@ fn cores(cores: &[usize]) -> String {
 fn title(page: &mut Page, bench: &Bench) {
     let (plan, machine) = (&bench.plan, &bench.machine);
     let what = match bench.preset {
-        "idle" => "nobody says anything".to_owned(),
+        "idle" => "no client sends".to_owned(),
         "pingpong" => format!("lines of {} bytes, there and back, as fast as it goes", plan.line_bytes),
         _ => format!("each client sends {} lines of {} bytes a second", plan.rate, plan.line_bytes),
     };

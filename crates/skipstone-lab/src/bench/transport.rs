@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_read_as_they_are_shown() {
+    fn names_round_trip_through_text() {
         for transport in BenchTransport::VARIANTS.iter().copied() {
             if transport.is_built_in() {
                 assert_eq!(transport.to_string().parse(), Ok(transport));

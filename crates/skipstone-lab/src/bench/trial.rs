@@ -127,8 +127,8 @@ impl Trial {
         let (mut server, mut load) =
             (Workers::new("bench-server", Pages::Usual), Workers::new("bench-load", Pages::Huge));
         let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };
-        // WHY: a process that waits for the end of another program must not have its priority: on one core with whoever reads
-        // /proc of that program, the kernel's clean-up can wait for the reader for ever.
+        // WHY: a process that waits for the end of another program must not have its priority: on one core with a
+        // reader of /proc of that program, the kernel's clean-up can wait for the reader forever.
         let priority = if self.server.is_some() { Priority::Usual } else { setup.priority };
         server.add(&self.server_task(setup, apart()), priority)?;
         load.add(&self.load_task(setup, 0, apart()), setup.priority)?;

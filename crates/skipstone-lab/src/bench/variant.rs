@@ -48,7 +48,7 @@ impl Variant {
         }
     }
 
-    /// As a result has it; `None` where there is nothing to tell apart.
+    /// Its name in a result; `None` without variants.
     pub(crate) fn name(self) -> Option<String> {
         (self != Self::Only).then(|| self.to_string())
     }

@@ -1,4 +1,5 @@
-//! Child processes of a run that do one thing together: they get the same orders, and their messages come one at a time.
+//! Child processes of a run that do one thing together: they get the same orders, and their messages come one at a
+//! time.
 
 use std::ops::ControlFlow;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -51,7 +52,7 @@ const GLIBC_TUNABLES: &str = "GLIBC_TUNABLES";
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Workers {
-    /// Nobody yet.
+    /// No client yet.
     pub(crate) fn new(name: &'static str, pages: Pages) -> Self {
         let (outbox, messages) = mpsc::channel();
         Self { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }

@@ -9,18 +9,18 @@ use skipstone_proto::{Duration, Time};
 use super::plan::Kind;
 use crate::framing::HEADER_BYTES;
 
-/// A flow beside, as a condition has it. Times count from the first update.
+/// A background flow of a condition. Times count from the first update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Flow {
     pub(crate) kind: Kind,
-    /// The flow has the link to itself for so long before the first update.
+    /// The flow has the link to itself for this long before the first update.
     pub(crate) ahead: Duration,
     pub(crate) starts: Duration,
     /// At the end of sending, at the latest.
     pub(crate) stops: Duration,
 }
 
-/// All flows beside.
+/// All background flows.
 #[derive(Default)]
 pub(crate) struct Neighbours {
     flows: Vec<Running>,
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flow_shares_the_link_and_is_told_apart() {
+    fn a_background_flow_shares_the_link_and_is_counted_separately() {
         let config = LinkConfig { rate_bits_per_second: Some(4_000_000), ..LinkConfig::default() };
         let mut links = Duplex::symmetric(config, 1).unwrap();
         let flow = CubicTransfer::new(972);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cubic_transfer_fills_the_link_while_its_time_lasts() {
+    fn a_cubic_transfer_fills_the_link_for_its_duration() {
         let config = LinkConfig {
             delay: Duration::from_millis(10),
             rate_bits_per_second: Some(2_000_000),

@@ -53,7 +53,7 @@ pub(crate) struct Condition {
     pub(crate) payload_bytes: usize,
     /// What is sent in place of equal updates, of which the three fields before are means then.
     pub(crate) schedule: Option<Arc<Schedule>>,
-    /// Of all updates. `None`: as a recording has it, else reliable and in order.
+    /// Of all updates. `None`: as recorded, else reliable and in order.
     pub(crate) delivery: Option<Delivery>,
     pub(crate) bulk: Option<Bulk>,
     /// The way to the server. Outages count from the first update.
@@ -63,14 +63,14 @@ pub(crate) struct Condition {
     pub(crate) roam_every: Option<Duration>,
     /// Updates of each entity that may wait at a sender; further ones are refused.
     pub(crate) waiting_max: Option<u32>,
-    /// Updates that have not come back so long after the last was sent are lost.
+    /// Updates without an echo this long after the last one was sent are lost.
     pub(crate) patience: Duration,
     pub(crate) beside: Vec<Flow>,
     /// As text, for people and results.
     pub(crate) words: BTreeMap<String, String>,
 }
 
-/// As a plan has it that does not say.
+/// The default of a plan.
 const PATIENCE: Duration = Duration::from_secs(5);
 const MINUTES_MAX: f64 = 24.0 * 60.0;
 
@@ -202,7 +202,7 @@ impl Condition {
         self.schedule.as_ref().is_none_or(|schedule| !schedule.is_both_ways())
     }
 
-    /// Sends updates for so long, and no longer than a recording has any.
+    /// Sends updates for this duration, or until the recording ends.
     pub(crate) fn last_for(&mut self, span: Duration) {
         self.lasting = self.schedule.as_ref().map_or(span, |schedule| span.min(schedule.length()));
     }
@@ -256,7 +256,7 @@ impl Condition {
         }
     }
 
-    /// When the first update leaves: so long after the connection stands.
+    /// The time from the established connection to the first update.
     pub(crate) fn ahead(&self) -> Duration {
         self.beside.iter().map(|flow| flow.ahead).max().unwrap_or_default()
     }
@@ -321,24 +321,27 @@ fn recorded(plan: &ComparePlan, recording: &PlayedRecording, flags: &Flags) -> R
     })
 }
 
-/// A flow beside, if there can be such a one.
+/// A background flow, if it is possible.
 fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, Misfit> {
     if link.rate_bits_per_second.is_none() {
-        return misfit("beside", "a flow beside fills any link without a rate; give the link a rate such as 2Mbit/s");
+        return misfit(
+            "beside",
+            "a background flow fills any link without a rate; give the link a rate such as 2Mbit/s",
+        );
     }
     let of = |span: Option<Span>| span.map(|span| span.0);
     if beside.ahead.is_some() && beside.starts.is_some() {
-        let sentence = "a flow beside begins ahead of the first update or starts after it; choose one";
+        let sentence = "a background flow begins ahead of the first update or starts after it; choose one";
         return misfit("beside.starts", sentence);
     }
     let (ahead, starts) = (of(beside.ahead).unwrap_or_default(), of(beside.starts).unwrap_or_default());
     let stops = of(beside.stops).unwrap_or(lasting).min(lasting);
     if ahead > AHEAD_MAX {
-        let most = format!("a flow beside begins at most {} ahead", Span(AHEAD_MAX));
+        let most = format!("a background flow begins at most {} ahead", Span(AHEAD_MAX));
         return misfit("beside.ahead", format!("{} ahead: {most}", Span(ahead)));
     }
     if starts >= stops {
-        return misfit("beside", format!("a flow beside starts at {} and stops at {}", Span(starts), Span(stops)));
+        return misfit("beside", format!("a background flow starts at {} and stops at {}", Span(starts), Span(stops)));
     }
     Ok(Flow { kind: beside.flow, ahead, starts, stops })
 }

@@ -33,7 +33,7 @@ impl Contender {
         Self { transport: Transport::External, mode: None, external }
     }
 
-    /// The same of all, each with a name that nobody else has.
+    /// The same for all; names must be unique.
     pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Self>, String> {
         for (at, transport) in transports.iter().enumerate() {
             let name = transport.name.as_str();
@@ -75,14 +75,14 @@ mod tests {
     }
 
     #[test]
-    fn without_copies_an_age_changes_nothing_and_makes_no_row() {
+    fn the_ageless_transport_has_no_row_for_mode_off() {
         let modes = [Mode(RedundancyMode::Off), Mode(RedundancyMode::Lean)];
         let ours = [Transport::Skipstone, Transport::SkipstoneAgeless];
         assert_eq!(names(&ours, Some(&modes)), ["skipstone off", "skipstone lean", "skipstone-ageless lean"]);
     }
 
     #[test]
-    fn streams_have_no_modes_and_webtransport_has_one_unless_others_are_named() {
+    fn streams_have_no_modes_and_webtransport_has_one_by_default() {
         use Transport::{SkipstoneSecureWebSocket, SkipstoneWebTransport};
         let both = [SkipstoneWebTransport, SkipstoneSecureWebSocket];
         assert_eq!(names(&both, None), ["skipstone-wt adaptive", "skipstone-wss"]);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_a_name_that_is_taken_is_refused() {
+    fn a_duplicate_program_name_is_refused() {
         let all = |texts: &[&str]| {
             let transports: Vec<ExternalTransport> = texts.iter().map(|text| text.parse().unwrap()).collect();
             Contender::all_external(&transports).map(|all| all.len())

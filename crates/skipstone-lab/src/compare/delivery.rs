@@ -23,7 +23,7 @@ pub(crate) enum Delivery {
 }
 
 impl Delivery {
-    /// As the protocol has it.
+    /// The delivery rule of the protocol.
     pub(crate) fn on_wire(self) -> DeliveryMode {
         match self {
             Delivery::Unreliable => DeliveryMode::Unreliable,

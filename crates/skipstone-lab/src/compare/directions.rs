@@ -18,7 +18,7 @@ pub(super) struct Directions {
     pub(super) back: LinkConfig,
 }
 
-/// As a plan has it that does not say.
+/// The default of a plan.
 pub(super) const MTU_DEFAULT: usize = 1_500;
 /// IPv6 asks for that much, and no transport here works with much less.
 const MTU_MIN: usize = 1_280;
@@ -158,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_is_alike_where_nothing_else_is_said() {
+    fn the_return_path_defaults_to_the_forward_path() {
         let Directions { there, back } = link("rtt = \"21ms\"\nloss = \"2%\"\nrate = \"1Mbit/s\"").unwrap();
         assert_eq!(there, back);
         assert_eq!(there.delay, Duration::from_micros(10_500));
     }
 
     #[test]
-    fn each_direction_has_what_is_said_of_it() {
+    fn each_direction_has_its_own_settings() {
         let text = "rtt = \"50ms\"\ndelay_back = \"10ms\"\nloss = \"2%\"\nfade_back = \"3%:200ms\"\nrate = \"1Mbit/s\"\n\
             rate_back = \"4Mbit/s\"\nqueue = \"50ms\"\nqueue_back = \"70ms\"\njitter_back = \"1ms\"\nreorder = \"1%\"";
         let Directions { there, back } = link(text).unwrap();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_named_by_its_key() {
+    fn conflicting_settings_are_named_by_key() {
         for (text, key) in [
             ("rtt = \"11s\"", "link.rtt"),
             ("rtt = \"5ms\"\ndelay_back = \"6ms\"", "link.delay_back"),

@@ -32,7 +32,7 @@ impl Job {
 /// Runs under all conditions together: each has a row of some kilobytes until the end.
 const RUNS_MAX: usize = 32_768;
 
-/// A run of each contender with each seed, to be played under so many conditions.
+/// A run of each contender with each seed under each condition.
 ///
 /// # Errors
 /// A sentence: there would be too many.

@@ -55,8 +55,8 @@ pub(crate) fn delivered_nothing(rows: &[CompareRow]) -> Vec<String> {
     rows.iter().filter(is_empty).map(reason).collect()
 }
 
-/// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured and no
-/// transport.
+/// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured
+/// and no transport.
 pub(crate) fn verdict(
     is_whole: bool,
     broken: Vec<String>,
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_holds_for_all_that_it_names() {
+    fn a_threshold_applies_to_every_row_that_it_names() {
         assert_eq!(missed("p998<24ms"), ["skipstone lean seed 1", "skipstone lean seed 2", "kcp-fec seed 1"]);
         assert_eq!(missed("skipstone.p998<=40"), ["skipstone lean seed 2"]);
         assert_eq!(missed("skipstone.adaptive.p998<0.024s"), Vec::<String>::new());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_that_a_busy_machine_missed_proves_nothing() {
+    fn a_threshold_missed_on_a_busy_machine_makes_the_run_invalid() {
         let of = |level, broken: &[&str], missed: &[&str]| {
             let validity = Validity { level, because: "31% stalled".into() };
             let all = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_do_not_exist_are_refused_before_the_run() {
+    fn unknown_names_are_refused_before_the_run() {
         let contenders =
             Contender::all(&[Transport::Skipstone, Transport::Kcp], Some(&[Mode(skipstone::RedundancyMode::Lean)]));
         let error = |text: &str| check(&[text.parse().unwrap()], &contenders).unwrap_err();

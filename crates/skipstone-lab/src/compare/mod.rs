@@ -213,11 +213,11 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     Ok(Contender::all(&transports, modes).into_iter().chain(external).collect())
 }
 
-/// How long a real run lasts if nobody says.
+/// The default duration of a real run in seconds.
 const SECONDS: u64 = 25;
-/// How often one is run again that the machine disturbed, if nobody says.
+/// The default limit for repeating a disturbed run.
 const REPEATS: u32 = 2;
-/// One of so many runs may be repeated, if nobody says: ten minutes stay about ten.
+/// By default one of this many runs may be repeated, so that ten minutes stay about ten.
 const RUNS_PER_REPEAT: u32 = 10;
 
 fn repeats(asked: Option<u32>, traces: Traces<'_>, runs: usize) -> Repeats {

@@ -20,7 +20,7 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    /// An update of so many bytes.
+    /// An update of this size in bytes.
     pub(crate) fn encode(self, bytes: usize) -> Bytes {
         let mut payload = Vec::with_capacity(bytes);
         payload.extend_from_slice(&self.entity.to_be_bytes());

@@ -51,9 +51,9 @@ pub(crate) struct ComparePlan {
     pub(crate) modes: Option<Vec<Mode>>,
     /// The link, in both directions.
     pub(crate) link: LinkValues,
-    /// Large messages of the contender's own, beside the updates.
+    /// Large messages of the contender, in addition to the updates.
     pub(crate) bulk: Option<Bulk>,
-    /// Flows beside the contender on the same link.
+    /// Background flows on the contender's link.
     #[serde(default)]
     pub(crate) beside: Vec<Beside>,
     /// Several conditions, each of which all transports meet; what one does not say is as above.
@@ -147,7 +147,7 @@ pub(crate) struct LinkValues {
 pub(crate) struct Bulk {
     /// Bytes of a message.
     pub(crate) bytes: usize,
-    /// One in so long.
+    /// The time between two.
     pub(crate) every: Span,
 }
 
@@ -165,15 +165,15 @@ pub(crate) struct Outage {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Beside {
     pub(crate) flow: Kind,
-    /// So long before the first update.
+    /// The time before the first update.
     pub(crate) ahead: Option<Span>,
-    /// So long after the first update.
+    /// The time after the first update.
     pub(crate) starts: Option<Span>,
-    /// So long after the first update; with the last one, if it does not say.
+    /// The time after the first update. Default: the end of the updates.
     pub(crate) stops: Option<Span>,
 }
 
-/// Kinds of flows beside.
+/// Kinds of background flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
@@ -214,7 +214,7 @@ impl ComparePlan {
         let text = fs::read_to_string(path).map_err(|error| format!("cannot read the plan {path}: {error}"))?;
         let mut plan = Self::parse(path, &text)?;
         if let Some(recording) = &mut plan.recording {
-            // Beside the plan, wherever the tool is started.
+            // Relative to the plan, wherever the tool is started.
             recording.file = Path::new(path).with_file_name("").join(&recording.file);
         }
         Ok(PlanFile { plan, path: path.to_owned(), text })

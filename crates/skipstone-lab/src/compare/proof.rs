@@ -105,7 +105,7 @@ pub(crate) struct UpdateCounts {
     pub(crate) delivered_bytes: u64,
     /// A full queue took them not, at either end.
     pub(crate) refused: u64,
-    /// Owed and not delivered: of sequenced channels the newest of each entity, of unreliable ones none.
+    /// Expected and not delivered: on sequenced channels the newest of each entity, on unreliable ones none.
     pub(crate) lost: u64,
     pub(crate) duplicated: u64,
     /// Came back after a newer one of the same entity.
@@ -176,7 +176,7 @@ impl Proof {
         }
     }
 
-    /// So many came damaged elsewhere.
+    /// Counts updates that were damaged on the other side.
     pub(crate) fn on_corrupted(&mut self, updates: u64) {
         self.corrupted += updates;
     }
@@ -243,7 +243,7 @@ impl Proof {
         self.entities.len() - 1
     }
 
-    /// Owed, accepted and not delivered.
+    /// Expected, accepted and not delivered.
     fn lost_of(&self, entity: usize) -> u32 {
         match self.deliveries[entity].owes() {
             Owed::All => self.sent[entity].saturating_sub(self.arrived[entity] + self.turned_away[entity]),
@@ -314,7 +314,7 @@ pub(crate) fn percentile(sorted: &[u32], basis_points: u64) -> Option<u32> {
     percentile_of(sorted, sorted.len(), basis_points)
 }
 
-/// The same of so many values, of which those that are missing are greater than all others.
+/// The same for a total of values, where missing ones are greater than all others.
 pub(crate) fn percentile_of(sorted: &[u32], count: usize, basis_points: u64) -> Option<u32> {
     let rank = (count as u64 * basis_points).div_ceil(10_000).max(1);
     sorted.get(rank as usize - 1).copied()
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_those_of_a_list_made_by_hand() {
+    fn percentiles_match_a_hand_made_list() {
         let list: Vec<u32> = (1..=1_000).map(|number| number * 10).collect();
         let of = |basis_points| percentile(&list, basis_points).unwrap();
         assert_eq!([5_000, 9_900, 9_980, 9_999, 10_000].map(of), [5_000, 9_900, 9_980, 10_000, 10_000]);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_greater_than_all_others() {
+    fn a_missing_value_sorts_last() {
         let of = |basis_points| percentile_of(&[10, 20, 30], 4, basis_points);
         assert_eq!([2_500, 7_500, 7_501, 10_000].map(of), [Some(10), Some(30), None, None]);
     }
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn each_delivery_owes_what_it_promises() {
+    fn each_delivery_rule_expects_what_it_guarantees() {
         let lost = |delivery| some_of(delivery).1.lost;
         assert_eq!(lost(Delivery::ReliableOrdered), 2);
         assert_eq!(lost(Delivery::ReliableUnordered), 2);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn each_entity_owes_by_its_own_delivery() {
+    fn each_entity_is_judged_by_its_own_delivery_rule() {
         let mut proof = Proof::new([Delivery::ReliableOrdered, Delivery::Unreliable].into_iter());
         proof.on_tick(at(0));
         for entity in [0, 1, 1] {
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_counted_once_and_as_what_it_is() {
+    fn every_fault_is_counted_once_under_its_kind() {
         let mut proof = Proof::new([Delivery::ReliableOrdered; 2].into_iter());
         (0..4).for_each(|_| proof.on_tick(at(100)));
         let sent: Vec<_> = (0..4).map(|_| proof.send(1).encode(50)).collect();

@@ -1,5 +1,6 @@
-//! The JSON result. `schema/compare.schema.json` says the same to other programs; it is derived from these types. Nothing
-//! in it depends on the machine or on the moment if the clock is simulated: the same plan and seeds give the same bytes.
+//! The JSON result. `schema/compare.schema.json` says the same to other programs; it is derived from these types.
+//! Nothing in it depends on the machine or on the moment if the clock is simulated: the same plan and seeds give the
+//! same bytes.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The page of results that the tool writes from a run, in Markdown: what was measured, how to repeat it, a table for each
-//! condition.
+//! The page of results that the tool writes from a run, in Markdown: what was measured, how to repeat it, a table for
+//! each condition.
 
 use std::fmt::Write;
 
@@ -93,7 +93,7 @@ const COLUMNS: [Column; 10] = [
     ("server CPU, %", |row| row.server_cpu, 1),
 ];
 
-/// Bold if nobody has less, as far as it is shown.
+/// Bold if no transport has a smaller printed value.
 fn cell(value: Option<f64>, digits: usize, all: impl Iterator<Item = Option<f64>>) -> String {
     let Some(value) = value else { return "–".into() };
     let shown = |value: f64| format!("{value:.digits$}");
@@ -110,14 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_as_it_is_shown_is_bold() {
+    fn the_smallest_printed_value_is_bold() {
         let all = [Some(20.04), Some(20.01), None, Some(43.0)];
         let of = |value| cell(value, 1, all.into_iter());
         assert_eq!(all.map(of), ["**20.0**", "**20.0**", "–", "43.0"]);
     }
 
     #[test]
-    fn words_with_anything_unusual_are_quoted() {
+    fn words_with_special_characters_are_quoted() {
         let words = ["skipstone", "compare", "--threshold", "kcp.p998<50ms"].map(str::to_owned);
         assert_eq!(command(&words), "skipstone compare --threshold 'kcp.p998<50ms'");
         assert_eq!(command(&["it's".to_owned(), String::new()]), r"'it'\''s' ''");

@@ -67,7 +67,7 @@ figures! {
         useful_share: f64,
         /// The same, of payload that came back before the end of sending.
         goodput_share: f64,
-        /// As `link_share`, of flows beside.
+        /// As `link_share`, of background flows.
         beside_share: f64,
         /// The same, of their own data that arrived.
         beside_goodput_share: f64,
@@ -79,7 +79,8 @@ figures! {
         payload_bytes: u64,
         /// Headers of IP, and of UDP or TCP without options, as part of `ip_bytes`.
         header_bytes: u64,
-        /// Bytes that were sent again after a loss, as the transport tells, or about as many as the messages that it sent again.
+        /// Bytes that were sent again after a loss, as the transport tells, or about as many as the messages that it
+        /// sent again.
         resent_bytes: u64,
         /// CPU time of the server's process while updates were sent, in percent of a core; of real runs.
         server_cpu: f64,
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_takes_each_figure_by_itself() {
+    fn a_summary_aggregates_each_figure_separately() {
         let rows = [row("a", 1, 9.5), row("a", 2, 7.0), row("a", 3, 8.0), row("b", 1, 1.0), row("b", 2, 2.0)];
         let summaries = Summary::of(&rows);
         let of = |figures: &CompareFigures| (figures.p50.unwrap(), figures.lost.unwrap());
@@ -284,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_written_without_a_point() {
+    fn counts_are_printed_without_a_decimal_point() {
         let json = serde_json::to_value(row("a", 3, 20.0)).unwrap();
         assert_eq!((json["lost"].to_string(), json["p50"].to_string()), ("3".into(), "20.0".into()));
     }

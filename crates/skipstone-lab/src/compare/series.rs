@@ -1,5 +1,6 @@
-//! A run over time: blocks of some seconds with all their latencies, the latest updates, the packets that the link lost. The
-//! report draws it, and two runs are compared by it: what happens in different blocks is independent of each other.
+//! A run over time: blocks of some seconds with all their latencies, the latest updates, the packets that the link
+//! lost. The report draws it, and two runs are compared by it: what happens in different blocks is independent of each
+//! other.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +19,8 @@ pub(crate) struct RunSeries {
     pub(crate) blocks: Vec<RunBlock>,
     /// The updates that took longest, the longest first.
     pub(crate) latest: Vec<LateUpdate>,
-    /// Packets that the link lost on the way to the server, `SECONDS#NUMBER` each; NUMBER counts the direction's packets from 0.
+    /// Packets that the link lost on the way to the server, `SECONDS#NUMBER` each; NUMBER counts the direction's
+    /// packets from 0.
     pub(crate) lost_up: String,
     /// The same on the way back.
     pub(crate) lost_down: String,
@@ -65,7 +67,7 @@ pub(crate) struct LostPacket {
 /// Enough for a curve.
 const BLOCKS_MAX: u64 = 64;
 const BLOCK_MIN: Duration = Duration::from_secs(1);
-/// Late updates that are named, and packets beside each.
+/// The number of late updates that are named, and of packets for each.
 const LATEST_MAX: usize = 30;
 const LOST_BESIDE_MAX: usize = 4;
 /// Lost packets that are named.
@@ -106,7 +108,7 @@ impl RunSeries {
         }
     }
 
-    /// Adds the packets that the link lost, in order, and names those beside the latest updates.
+    /// Adds the packets that the link lost, in order, and names those near the latest updates.
     pub(crate) fn take_lost(&mut self, lost: &[LostPacket]) {
         let told = |is_up: bool| {
             let of_one = lost.iter().filter(move |packet| packet.is_up == is_up).take(LOST_MAX);
@@ -187,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_have_all_latencies_by_seven_digits() {
+    fn blocks_contain_all_latencies_as_seven_digits() {
         let series = run();
         assert_eq!((series.block_s, series.blocks.len()), (1.0, 2));
         assert_eq!(series.blocks[0].counts().collect::<Vec<_>>(), [(19_968, 99)]);
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_update_names_the_packets_that_were_lost_meanwhile() {
+    fn a_late_update_names_the_packets_lost_while_it_waited() {
         let mut series = run();
         let lost = |at, is_up, number| LostPacket { at: millis(at), is_up, number };
         series.take_lost(&[lost(1_200, true, 5), lost(1_501, true, 9), lost(1_530, false, 11), lost(1_700, true, 12)]);
@@ -213,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_has_longer_blocks_and_none_has_none() {
+    fn a_long_run_has_longer_blocks_and_an_empty_run_has_none() {
         let sent: Vec<_> = (0..3_600).map(|second| (Duration::from_secs(second), 1)).collect();
         let series = RunSeries::of(&sent, std::iter::empty());
         assert_eq!((series.block_s, series.blocks.len()), (57.0, 64));

@@ -66,7 +66,7 @@ pub(crate) struct Carried {
     pub(crate) useful: Option<u64>,
     /// Payload of updates that came back.
     pub(crate) goodput: u64,
-    /// IP bytes of all flows beside, and their own data.
+    /// IP bytes of all background flows, and their own data.
     pub(crate) beside: u64,
     pub(crate) beside_goodput: u64,
 }
@@ -75,14 +75,14 @@ pub(crate) struct Carried {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stopped;
 
-/// Datagrams for each update, both directions', after which a transport gives up. One datagram for each update, echo and
-/// acknowledgement are four.
+/// Datagrams for each update, both directions', after which a transport gives up. One datagram for each update, echo
+/// and acknowledgement are four.
 const DATAGRAMS_PER_UPDATE_MAX: u64 = 12;
 /// However few updates there are.
 const DATAGRAMS_MAX_MIN: u64 = 100_000;
-/// As if each datagram of bulk were so long.
+/// The assumed size of a bulk datagram.
 const BULK_DATAGRAM_BYTES: u64 = 1_000;
-/// A connection that does not stand after so long never will.
+/// A connection that takes longer to establish counts as failed.
 const CONNECT_MAX: Duration = Duration::from_secs(60);
 /// When the client begins to connect.
 const BEGIN: Time = Time::from_micros(1_000_000);

@@ -33,7 +33,7 @@ struct CompareColumn {
     of: fn(&CompareFigures) -> Option<f64>,
     show: fn(f64) -> String,
     best: Best,
-    /// Left out when nobody has it.
+    /// Omitted if no transport has it.
     is_always: bool,
 }
 

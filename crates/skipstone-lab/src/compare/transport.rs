@@ -11,6 +11,7 @@ use crate::units::{Mode, Named};
 /// A transport of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Display, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
+#[expect(clippy::enum_variant_names, reason = "WebTransport is the name of a protocol")]
 pub(crate) enum Transport {
     /// Encrypted; in the simulator with the packet sizes of encryption.
     Skipstone,

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn without_evidence_a_machine_is_not_sound() {
+    fn a_machine_without_measurements_is_not_trusted() {
         let row = |delivered, link_lateness_p99| CompareRow {
             figures: CompareFigures { stalled: Some(0), delivered, link_lateness_p99, ..CompareFigures::default() },
             ..CompareRow::default()

@@ -89,7 +89,7 @@ impl Default for Latency {
 }
 
 impl Latency {
-    /// One line arrived so long after it was due. More than 60 s counts as 60 s, except in the maximum.
+    /// Records the delay of a line after its due time. More than 60 s counts as 60 s, except in the maximum.
     #[inline]
     pub fn record(&mut self, latency_us: u64) {
         self.histogram.saturating_record(latency_us);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_within_a_thousandth_of_the_sorted_truth() {
+    fn quantiles_are_within_0_1_percent_of_the_sorted_values() {
         let latency = recorded((1..=100_000).map(|step| step * 7));
         let figures = latency.figures().unwrap();
         let pairs = [
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_give_back_the_whole() {
+    fn counts_sum_to_the_whole() {
         let whole = recorded((0..100_000).map(|step| step * step % 9_999_991).chain([0, 90_000_000]));
         let (mut low, high) = (recorded([0, 5]).counts(), recorded([2, 70_000_000]).counts());
         low.add(&high);
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_and_more_than_a_minute_are_counted_too() {
+    fn zero_and_more_than_a_minute_are_counted() {
         let latency = recorded([0, 90_000_000]);
         assert_eq!(latency.count(), 2);
         assert_eq!(latency.max_ms(), 90_000.0);
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_gives_no_figures() {
+    fn an_empty_recording_gives_no_figures() {
         let mut latency = recorded([5]);
         latency.clear();
         assert_eq!((latency.count(), latency.figures()), (0, None));

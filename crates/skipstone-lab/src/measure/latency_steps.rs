@@ -1,4 +1,5 @@
-//! Latencies as counts by seven binary digits: small enough to keep for each client and each second, exact enough for a curve.
+//! Latencies as counts by seven binary digits: small enough to keep for each client and each second, exact enough for a
+//! curve.
 
 use std::collections::BTreeMap;
 
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_has_every_step_once() {
+    fn the_text_contains_every_step_once() {
         let mut steps = LatencySteps::default();
         [20_100, 20_101, 7].into_iter().for_each(|micros| steps.record(micros));
         assert_eq!(steps.text(), "7*1 19968*2");

@@ -28,8 +28,8 @@ pub enum LineOutcome {
 #[derive(Debug)]
 pub struct Ledger {
     receivers: Vec<Receiver>,
-    /// By sender, and for each by receiver: the number that follows the highest seen. A line goes to all receivers at one
-    /// time, so that what is looked at one after the other lies side by side.
+    /// By sender, and for each by receiver: the number that follows the highest seen. A line goes to all receivers at
+    /// one time, so that what is looked at one after the other lies side by side.
     next: Box<[u32]>,
     senders_excluded: Vec<bool>,
     unexpected: u64,
@@ -44,15 +44,15 @@ pub struct Tally {
     pub delivered: u64,
     /// Of these, how many did not: `expected - delivered`.
     pub lost: u64,
-    /// Deliveries of a line that the receiver had already, whoever was excluded later.
+    /// Duplicate deliveries of a line, including those of clients that were excluded later.
     pub duplicated: u64,
-    /// Deliveries after a later line of the same sender, whoever was excluded later.
+    /// Deliveries after a later line of the same sender, including those of clients that were excluded later.
     pub reordered: u64,
     /// Lines of this run that arrived changed.
     pub corrupted: u64,
     /// Chat and lines of other runs. Not a fault.
     pub foreign: u64,
-    /// Lines that nobody sent: numbers never given out, or clients that do not exist.
+    /// Lines that were never sent: unknown numbers or clients.
     pub unexpected: u64,
     /// Deliveries that need not have happened: to or from an excluded client. Not a fault.
     pub apart: u64,
@@ -80,7 +80,8 @@ impl Ledger {
         }
     }
 
-    /// A line from this sender is about to be noted for this receiver: what is known of the two comes into the processor's caches.
+    /// A line from this sender is about to be noted for this receiver: what is known of the two comes into the
+    /// processor's caches.
     #[inline]
     pub fn prefetch(&self, receiver: u32, sender: u32) {
         let place = sender as usize * self.receivers.len() + receiver as usize;

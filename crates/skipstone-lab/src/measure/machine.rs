@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_machine_that_tells_little_is_still_described() {
+    fn a_machine_with_little_information_is_still_described() {
         let machine = this_machine();
         assert!(machine.cores >= 1 && !machine.cpu.is_empty() && machine.kernel.starts_with(std::env::consts::OS));
     }

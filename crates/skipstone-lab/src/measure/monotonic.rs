@@ -1,4 +1,4 @@
-//! The clock that all processes of a machine share, so that what one of them saw can be put beside what another did.
+//! The clock that all processes of a machine share, so that their observations can be compared.
 
 use std::time::{Duration, Instant};
 
@@ -15,8 +15,8 @@ pub fn monotonic() -> Option<Duration> {
     None
 }
 
-/// Waits for a moment that is a multiple of `step` on the shared clock, and returns it: clocks of processes that begin at such
-/// moments tick together. Without a shared clock it is now.
+/// Waits for a moment that is a multiple of `step` on the shared clock, and returns it: clocks of processes that begin
+/// at such moments tick together. Without a shared clock it is now.
 pub fn next_multiple(step: Duration) -> Instant {
     let Some(now) = monotonic() else { return Instant::now() };
     let into = Duration::from_nanos((now.as_nanos() % step.as_nanos()) as u64);
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_moment_is_a_multiple_and_has_come() {
+    fn the_epoch_is_a_multiple_that_has_passed() {
         let step = Duration::from_millis(20);
         for _ in 0..5 {
             let at = next_multiple(step);
@@ -38,7 +38,7 @@ mod tests {
             let late = late.expect("it has come");
             let off = (now - late).as_nanos() % step.as_nanos();
             let off = off.min(step.as_nanos() - off);
-            assert!(off < 5_000_000, "{off} ns beside it");
+            assert!(off < 5_000_000, "{off} ns off");
         }
     }
 }

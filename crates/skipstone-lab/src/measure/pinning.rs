@@ -16,7 +16,7 @@ pub(crate) fn pin(_cpu: usize) -> Result<(), String> {
     Err("threads are pinned on Linux only".into())
 }
 
-/// The CPUs on which this thread may run, in order; none where nobody tells.
+/// The CPUs on which this thread may run, in order; empty if unknown.
 #[cfg(target_os = "linux")]
 pub(crate) fn allowed() -> Vec<usize> {
     use nix::sched::{CpuSet, sched_getaffinity};

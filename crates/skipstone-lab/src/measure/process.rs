@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn this_process_is_seen_to_work() {
+    fn the_cpu_time_of_this_process_is_measured() {
         let probe = Probe::of_self();
         let before = probe.sample().unwrap();
         let mut sum = 0_u64;

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn twenty_bytes_carry_the_largest_client_sequence_and_time() {
+    fn twenty_bytes_hold_the_largest_client_sequence_and_time() {
         for (client, sequence, scheduled_us) in
             [(0, 0, 0), (65_535, 1_000_000, 86_400_000_000), (CLIENT_MAX, SEQUENCE_MAX, SCHEDULED_US_MAX)]
         {
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_cut_short_or_grown_is_corrupt() {
+    fn a_truncated_or_extended_line_is_corrupt() {
         let good = line(Size::Bytes(60), 1, 2, 3);
         for length in 20..60 {
             assert_eq!(parse(&good[..length], RUN), Parsed::Corrupt);
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_cannot_be_is_refused_with_the_limit() {
+    fn an_impossible_size_is_refused_with_the_limit() {
         let error = Sentences::new(1, RUN, Size::Bytes(19)).unwrap_err().to_string();
         assert!(error.ends_with("the smallest size is 20"), "{error}");
         let error = Sentences::new(1, RUN, Size::Bytes(LINE_BYTES_MAX + 1)).unwrap_err().to_string();

@@ -4,7 +4,8 @@
 //! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the
 //! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
 //!
-//! A host may stop one virtual CPU and leave the others alone: where several processes are measured, a thread sleeps on each.
+//! A host may stop one virtual CPU and leave the others alone: where several processes are measured, a thread sleeps on
+//! each.
 
 use std::fs::File;
 use std::io::{self, Seek};
@@ -97,7 +98,7 @@ impl Drop for StallWatch {
 }
 
 impl Stall {
-    /// Both, of which the other begins later. What the longer one queued is told.
+    /// The union, where the other begins later. The queue of the longer one is reported.
     fn joined(&self, other: &Self) -> Self {
         let length = self.length.max(other.start + other.length - self.start);
         let longer = if self.length >= other.length { self } else { other };
@@ -199,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_counts_also_what_the_log_has_no_room_for() {
+    fn the_summary_counts_lines_that_the_log_omits() {
         let mut log = StallLog::default();
         for at in 0..LOG_MAX as u64 + 5 {
             log.push(stall(at * 10, 3, 0));
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_span_touches_a_stall_only_where_they_overlap() {
+    fn an_interval_overlaps_a_stall_only_if_they_share_time() {
         let mut log = StallLog::default();
         log.push(stall(100, 20, 0));
         log.push(stall(200, 5, 0));
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stalls_two_cpus_at_once_is_one_stall() {
+    fn a_stall_of_two_cpus_at_once_counts_once() {
         let log = |stalls: &[Stall]| {
             let mut log = StallLog::default();
             stalls.iter().for_each(|stall| log.push(*stall));
@@ -246,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_thread_starts_logs_nothing_before_the_epoch_and_ends_when_told() {
+    fn the_thread_logs_nothing_before_the_epoch_and_stops_on_request() {
         let epoch = Instant::now();
         let watch = StallWatch::start(epoch).unwrap();
         thread::sleep(Duration::from_millis(5));

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_worst_of_parts_are_the_worst_of_all() {
+    fn the_worst_of_all_parts_are_the_worst_overall() {
         let clients: Vec<LatencySteps> = (0..40_u64)
             .map(|number| {
                 let mut steps = LatencySteps::default();

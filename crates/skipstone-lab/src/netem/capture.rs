@@ -1,5 +1,5 @@
-//! Captures of both ends of a path, as IP packets with nanoseconds, for tcpdump, tshark and Wireshark. A thread of its own
-//! writes: no packet ever waits for a disk.
+//! Captures of both ends of a path, as IP packets with nanoseconds, for tcpdump, tshark and Wireshark. A thread of its
+//! own writes: no packet ever waits for a disk.
 
 use std::fs::File;
 use std::io::BufWriter;

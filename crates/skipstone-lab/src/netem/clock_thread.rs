@@ -1,5 +1,5 @@
-//! What makes a thread punctual: a priority before all ordinary threads, memory that stays in memory, timers that end to
-//! the nanosecond; and short waits that are spun through, because a sleep ends some 50 us late.
+//! What makes a thread punctual: a priority before all ordinary threads, memory that stays in memory, timers that end
+//! to the nanosecond; and short waits that are spun through, because a sleep ends some 50 us late.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -64,8 +64,8 @@ pub(crate) struct Waiter {
 
 /// What is due sooner is spun for.
 const SPIN: Duration = Duration::from_micros(120);
-/// WHY: the kernel takes the CPU from real-time threads that use more than 95% of a second, for the rest of it. Whoever spins
-/// more than this part of a window sleeps, and is a little late instead of very late.
+/// WHY: the kernel takes the CPU from real-time threads that use more than 95% of a second, for the rest of it. A
+/// thread that spins more than this part of a window sleeps, and is a little late instead of very late.
 const SPIN_SHARE: u32 = 4;
 const WINDOW: Duration = Duration::from_millis(100);
 

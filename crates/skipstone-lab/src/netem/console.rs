@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_change_both_directions_or_one() {
+    fn commands_change_one_direction_or_both() {
         let (mut console, obeyed) = console();
         console.obey("set delay=20ms loss=1%").unwrap();
         assert_eq!(console.obey("down loss=none").unwrap(), "up   delay=20ms,loss=1%\ndown delay=20ms\n");
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_order_changes_nothing_and_is_explained() {
+    fn an_invalid_command_changes_nothing_and_is_explained() {
         let (mut console, obeyed) = console();
         for (line, cause) in [
             ("set", "say what"),

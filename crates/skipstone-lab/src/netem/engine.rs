@@ -1,5 +1,5 @@
-//! The loop of a link in real time: what comes in goes on the path, what has arrived goes out, and in between the thread
-//! waits as precisely as it can. One thread, nothing locked on the way of a packet.
+//! The loop of a link in real time: what comes in goes on the path, what has arrived goes out, and in between the
+//! thread waits as precisely as it can. One thread, nothing locked on the way of a packet.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ pub(crate) trait Ports {
     fn describe(&self, snapshot: &mut Snapshot);
 }
 
-/// What a running link is told.
+/// The commands to a running link.
 #[derive(Debug, Clone)]
 pub(crate) enum Order {
     Configure(Box<PathConfig>),
@@ -67,7 +67,7 @@ const SLEEP_MAX: Duration = Duration::from_millis(50);
 const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 
 impl<P: Ports> Engine<P> {
-    /// Runs until it is told to stop.
+    /// Runs until it is stopped.
     pub(crate) fn run(mut self) -> Result<Snapshot, String> {
         let imprecise = make_punctual(Before::All);
         let outcome = self.carry(imprecise.as_deref());

@@ -1,5 +1,5 @@
-//! A link between two network namespaces: a TUN device in each, and this process between them. Whatever the kernel sends
-//! there, TCP and QUIC too, is lost, delayed and all the rest as whole IP packets.
+//! A link between two network namespaces: a TUN device in each, and this process between them. Whatever the kernel
+//! sends there, TCP and QUIC too, is lost, delayed and all the rest as whole IP packets.
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;

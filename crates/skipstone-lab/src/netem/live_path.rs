@@ -106,7 +106,7 @@ impl LivePath {
         fate
     }
 
-    /// Whether a packet of so many bytes fits into the link's memory.
+    /// Whether a packet of this size fits into the link's memory.
     pub(crate) fn has_room(&self, direction: Direction, bytes: usize) -> bool {
         self.links_of(direction).in_flight_bytes() + bytes <= IN_FLIGHT_BYTES_MAX
     }

@@ -102,8 +102,8 @@ pub(crate) fn within<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> Re
     })
 }
 
-/// Nothing but what is measured shall be on the link, and IPv6 speaks unasked: each of its packets would take a chance of
-/// being lost from another one.
+/// Nothing but what is measured shall be on the link, and IPv6 speaks unasked: each of its packets would take a chance
+/// of being lost from another one.
 fn without_ipv6() -> Result<(), String> {
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
@@ -127,8 +127,8 @@ fn owner(name: &str) -> Option<u32> {
     id.parse().ok()
 }
 
-/// A number that the system has given to another process since counts as alive: a name too many is better than one that is
-/// taken from under a link.
+/// A number that the system has given to another process since counts as alive: a name too many is better than one that
+/// is taken from under a link.
 fn is_alive(id: u32) -> bool {
     Path::new(&format!("/proc/{id}")).exists()
 }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_owner_of_a_namespace_stands_in_its_name() {
+    fn the_name_of_a_namespace_contains_its_owner() {
         assert_eq!(owner("skipstone-netem-4711-0a"), Some(4711));
         assert_eq!(owner("skipstone-netem-4711"), None);
         assert_eq!(owner("somebody-elses-4711-a"), None);

@@ -1,5 +1,5 @@
-//! When relayed streams stand still. A link loses what is sent in an outage; of a stream nothing may be lost, so these are beside the
-//! link, and decide only whether a stream is read.
+//! When relayed streams stand still. A link loses what is sent in an outage; a stream may lose nothing, so these are
+//! separate from the link, and decide only whether a stream is read.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_direction_is_down_until_the_last_outage_that_has_begun_ends() {
+    fn a_direction_is_down_until_all_begun_outages_end() {
         let ms = Duration::from_millis;
         let mut outages = Outages([vec![Outage { start: ms(10), length: ms(5) }], Vec::new()]);
         assert_eq!(outages.down_until(Direction::Up, ms(9)), None);

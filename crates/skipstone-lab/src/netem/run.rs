@@ -1,4 +1,4 @@
-//! A link that runs in a thread of its own, and the terminal beside it.
+//! A link that runs in its own thread, and the terminal.
 
 use std::io::IsTerminal;
 use std::net::SocketAddr;
@@ -199,7 +199,7 @@ fn poll() -> Result<Poll, String> {
     Poll::new().map_err(|error| format!("sockets cannot be waited for: {error}"))
 }
 
-/// Shows the counters and hands on the console's orders, until it is told to stop.
+/// Shows the counters and forwards the console's commands until it is stopped.
 pub(super) fn attend(running: Running, path: PathSettings, signals: &Signals, shown: &Shown) -> Result<Exit, String> {
     output::print(path.lines().map(|line| line + "\n").concat());
     let (shared, orders) = (Arc::clone(&running.shared), running.orders.clone());

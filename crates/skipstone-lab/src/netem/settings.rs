@@ -61,7 +61,7 @@ pub(crate) enum Framing {
     Udp,
 }
 
-/// A queue whose length nobody names.
+/// The default length of the queue.
 const QUEUE: std::time::Duration = std::time::Duration::from_millis(100);
 pub(crate) const MTU: u16 = 1_500;
 /// The smallest that IPv4 has to carry, and the largest.
@@ -143,7 +143,7 @@ impl LinkSettings {
         self.mtu.unwrap_or(MTU)
     }
 
-    /// As the model network has it. Reads the recording, if there is one.
+    /// Converted to the simulator's configuration. Reads the recording, if there is one.
     pub(crate) fn config(&self, framing: Framing) -> Result<LinkConfig, String> {
         if !MTU_RANGE.contains(&self.mtu()) {
             return Err(format!("mtu {}: there can be {} to {}", self.mtu(), MTU_RANGE.start(), MTU_RANGE.end()));
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_set_and_taken_away_by_name() {
+    fn values_are_set_and_removed_by_name() {
         let mut settings = LinkSettings::default();
         settings.set_all("delay=20ms, loss=2%,mtu=1400").unwrap();
         settings.set_all("burst=1%:3").unwrap();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_changes_nothing_and_says_how_it_is_written() {
+    fn an_invalid_value_changes_nothing_and_shows_the_format() {
         let mut settings = LinkSettings::default();
         for (list, cause) in [
             ("delay=20ms,los=2%", "did you mean loss?"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_link_is_refused() {
+    fn impossible_link_settings_are_refused() {
         let error = |list: &str| {
             let mut settings = LinkSettings::default();
             settings.set_all(list).unwrap();

@@ -29,7 +29,7 @@ pub(crate) struct Snapshot {
     /// Clients of the relay over UDP, so far and now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) sessions: Option<SessionCounts>,
-    /// Packets that the system did not take, or that belong to nobody.
+    /// Packets that the system rejected or that belong to no client.
     pub(crate) refused: u64,
     #[serde(skip)]
     pub(crate) losses: Vec<String>,

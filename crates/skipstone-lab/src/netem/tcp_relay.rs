@@ -1,5 +1,5 @@
 //! A relay of TCP. The kernel ends the connections of both sides here, so no byte can be lost, and no retransmission be
-//! seen: delay, jitter, rate and outages are all that a relay can do to a stream. Whoever wants TCP to suffer loss takes
+//! seen: delay, jitter, rate and outages are all that a relay can do to a stream. To expose TCP to loss, use
 //! a link between two namespaces.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -363,7 +363,7 @@ mod tests {
         relay.transmit();
     }
 
-    /// A relay to a server that listens, over a path of so many ms each way.
+    /// A relay to a listening server over a path with this one-way delay in ms.
     fn relay_to(server: &std::net::TcpListener, delay_ms: u64) -> (TcpRelay, Poll) {
         let link = LinkConfig { delay: Duration::from_millis(delay_ms), ..LinkConfig::default() };
         let config = PathConfig { up: link.clone(), down: link };
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reset_arrives_as_a_reset_behind_what_was_sent_before() {
+    fn a_reset_arrives_as_a_reset_after_the_data_before_it() {
         for is_the_servers in [true, false] {
             let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
             let (mut relay, mut poll) = relay_to(&server, 20);
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_arrives_as_an_end() {
+    fn a_fin_arrives_as_a_fin() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let (mut relay, mut poll) = relay_to(&server, 5);
         let client = std::net::TcpStream::connect(relay.local()).expect("the relay listens");
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_on_which_nothing_happens_cost_no_turn() {
+    fn idle_streams_cost_no_iteration() {
         let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let (mut relay, mut poll) = relay_to(&server, 0);
         let mut clients = [0; 3].map(|_| std::net::TcpStream::connect(relay.local()).expect("the relay listens"));

@@ -1,5 +1,5 @@
-//! A link does to real packets what was asked of it, and takes nothing else from them. Tests of links between namespaces
-//! need root; without it they say so and pass.
+//! A link does to real packets what was asked of it, and takes nothing else from them. Tests of links between
+//! namespaces need root; without it they say so and pass.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -146,7 +146,7 @@ fn seeds_lose(world: &World, list: &str, seed: u64, asked: f64) {
 }
 
 #[test]
-fn a_seed_loses_the_same_packets_at_the_rate_asked_on_relay_and_link() {
+fn a_seed_loses_the_same_packets_on_the_relay_and_on_the_link() {
     let _alone = alone();
     seeds_lose(&over_relay("loss=5%", 7), "loss=5%", 7, 0.05);
     if let Some(world) = over_link("loss=5%", 7) {
@@ -155,7 +155,7 @@ fn a_seed_loses_the_same_packets_at_the_rate_asked_on_relay_and_link() {
 }
 
 #[test]
-fn bursts_have_the_rate_and_the_length_asked() {
+fn bursts_have_the_configured_rate_and_length() {
     let _alone = alone();
     let list = "burst=5%:3";
     let seed = (1..).find(|seed| is_typical(&lost_by_the_model(list, *seed, 10_000))).expect("most are");
@@ -178,7 +178,7 @@ fn bursts(lost: &BTreeSet<u32>) -> f64 {
 }
 
 #[test]
-fn round_trips_are_those_asked() {
+fn round_trips_have_the_configured_delay() {
     let _alone = alone();
     for world in [Some(over_relay("delay=10ms", 1)), over_link("delay=10ms", 1)].into_iter().flatten() {
         let trips = world.round_trips(60);
@@ -204,7 +204,7 @@ fn a_rate_is_kept_and_its_queue_drops() {
 }
 
 #[test]
-fn packets_keep_their_order_unless_they_are_held_back() {
+fn packets_keep_their_order_unless_reordered() {
     let _alone = alone();
     let overtaken = |list: &str| {
         let world = over_link(list, 3).unwrap_or_else(|| over_relay(list, 3));
@@ -225,7 +225,7 @@ fn packets_keep_their_order_unless_they_are_held_back() {
 }
 
 #[test]
-fn damage_copies_and_outages_happen_as_asked() {
+fn damage_duplicates_and_outages_happen_as_configured() {
     let _alone = alone();
     let world = over_relay("duplicate=100%", 1);
     assert_eq!(world.arriving(20, 50, Duration::from_millis(1)).len(), 40);
@@ -287,7 +287,8 @@ fn fifty_megabytes_of_tcp_arrive_intact_through_two_percent_of_loss() {
     there_and_back(server, || within(a, || TcpStream::connect((ADDRESSES[1], 9_000)).unwrap()).unwrap(), 25 << 20);
     let last = world.running.stop().unwrap();
     assert!(last.up.lost > 100 && last.down.lost > 100, "{last:?}");
-    // How many packets TCP makes of it is its own matter, and with it which of the link's draws they meet: five standard deviations.
+    // How many packets TCP makes of it is its own matter, and with it which of the link's draws they meet: five
+    // standard deviations.
     let sent = (last.up.sent + last.down.sent) as f64;
     let (rate, asked) = ((last.up.lost + last.down.lost) as f64 / sent, 0.02_f64);
     let bound = 5.0 * (asked * (1.0 - asked) / sent).sqrt();
@@ -295,7 +296,7 @@ fn fifty_megabytes_of_tcp_arrive_intact_through_two_percent_of_loss() {
 }
 
 #[test]
-fn a_relayed_stream_is_delayed_and_paced_and_arrives_whole() {
+fn a_relayed_stream_is_delayed_and_paced_and_arrives_complete() {
     let _alone = alone();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = server.local_addr().unwrap().to_string();
@@ -311,7 +312,7 @@ fn a_relayed_stream_is_delayed_and_paced_and_arrives_whole() {
 }
 
 #[test]
-fn outages_hold_up_a_relayed_stream_and_take_nothing_from_it() {
+fn outages_delay_a_relayed_stream_without_losing_data() {
     let _alone = alone();
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = server.local_addr().unwrap().to_string();
@@ -327,7 +328,7 @@ fn outages_hold_up_a_relayed_stream_and_take_nothing_from_it() {
 }
 
 #[test]
-fn a_server_that_is_not_there_breaks_the_stream_and_not_the_relay() {
+fn an_unreachable_server_breaks_the_stream_but_not_the_relay() {
     let _alone = alone();
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &unused, &path("", 1), None).unwrap();
@@ -341,7 +342,7 @@ fn a_server_that_is_not_there_breaks_the_stream_and_not_the_relay() {
 }
 
 #[test]
-fn a_servers_answers_find_their_client() {
+fn a_servers_replies_reach_the_right_client() {
     let _alone = alone();
     let world = over_relay("delay=1ms", 1);
     let clients: Vec<UdpSocket> = (0..5).map(|_| socket(([127, 0, 0, 1], 0).into())).collect();
@@ -363,7 +364,7 @@ fn a_servers_answers_find_their_client() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn namespaces_go_with_their_link() {
+fn namespaces_are_removed_with_their_link() {
     use super::namespaces::enter;
 
     let _alone = alone();

@@ -141,7 +141,7 @@ impl UdpRelay {
             let bytes = match session.socket.recv(&mut self.buffer) {
                 Ok(bytes) => bytes,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return false,
-                // Nobody listens at the server's port.
+                // The server's port is closed.
                 Err(_) => continue,
             };
             session.heard = Instant::now();

@@ -1,5 +1,5 @@
-//! Recordings of traffic, as a game's server or client makes them with the library: what is in one (`skipstone record show`), and
-//! the schedule by which `compare` plays one.
+//! Recordings of traffic, as a game's server or client makes them with the library: what is in one (`skipstone record
+//! show`), and the schedule by which `compare` plays one.
 
 pub mod command;
 pub(crate) mod schedule;

@@ -13,7 +13,7 @@ use crate::units::Span;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlayedRecording {
-    /// The file; a plan's is beside the plan.
+    /// The file, relative to the folder of the plan.
     pub(crate) file: PathBuf,
     /// To the player, from the player, or both.
     #[serde(default)]
@@ -94,7 +94,7 @@ pub(crate) struct ScheduledMessage {
     pub(crate) bytes: u32,
 }
 
-/// What is sent within so long is sent at once: a game's tick, whose calls follow each other.
+/// Messages sent within this time belong together: the calls of one game tick.
 const MOMENT: Duration = Duration::from_millis(1);
 /// Hours of a busy player; more would take more memory than a comparison should.
 const MESSAGES_MAX: usize = 5_000_000;
@@ -106,7 +106,7 @@ impl Schedule {
     pub(crate) fn read(source: &PlayedRecording, bytes: std::ops::RangeInclusive<u64>) -> Result<Schedule, String> {
         let player = match source.player {
             Some(PlayedPlayer::Index(player)) => player,
-            _ => *players(source)?.first().expect("somebody has messages"),
+            _ => *players(source)?.first().expect("a player has messages"),
         };
         let mut schedule = Schedule {
             source: source.clone(),
@@ -167,7 +167,8 @@ impl Schedule {
         Ok(self.channels.len() as u16 - 1)
     }
 
-    /// Gives each channel its mode, and those that deliver alike numbers that follow each other: so a few rules tell of all.
+    /// Gives each channel its mode, and channels with the same delivery consecutive numbers, so that a few rules
+    /// describe all.
     fn sort_channels(&mut self, modes: &BTreeMap<u16, DeliveryMode>) {
         self.channels.iter_mut().for_each(|of| of.mode = modes.get(&of.channel).copied());
         let mut order: Vec<usize> = (0..self.channels.len()).collect();
@@ -224,7 +225,7 @@ impl Schedule {
         &self.messages[first..next]
     }
 
-    /// Of the first so many moments: messages and their bytes.
+    /// Messages and bytes of the first moments.
     pub(crate) fn sums(&self, moments: u64) -> (u64, u64) {
         let end = self.moments.get(moments as usize).map_or(self.messages.len(), |moment| moment.first);
         (end as u64, self.messages[..end].iter().map(|message| u64::from(message.bytes)).sum())
@@ -363,7 +364,7 @@ mod tests {
     const BROADCAST: u8 = 6;
 
     #[test]
-    fn a_player_gets_what_was_sent_to_it_and_to_all_while_it_was_connected() {
+    fn a_player_gets_its_messages_and_the_broadcasts_while_connected() {
         let ms = |count: u64| [0x80 | (count * 1_000) as u8 & 0x7F, ((count * 1_000) >> 7) as u8];
         let [two, _] = [ms(2), ms(3)];
         let entries: [&[u8]; 9] = [
@@ -401,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_have_channels_of_their_own_and_those_that_deliver_alike_follow_each_other() {
+    fn each_direction_has_its_channels_grouped_by_delivery() {
         let (unreliable, ordered) = (DeliveryMode::Unreliable as u8, DeliveryMode::ReliableOrdered as u8);
         let entries: [&[u8]; 8] = [
             &[CONNECTED, 0, 7],
@@ -431,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_played_is_said() {
+    fn an_unplayable_recording_is_reported() {
         let said = |name, entries: &[&[u8]]| read(&source(name, 0, entries, PlayedDirection::Down)).unwrap_err();
         assert!(said("none", &[&[CONNECTED, 0, 7]]).ends_with("has no message down"));
         assert!(said("long", &[&[SENT, 0, 7, 1, 0xFF, 0x7F]]).contains("a message of 16383 bytes: 1000 is the most"));

@@ -1,5 +1,5 @@
-//! The result of a run that only connects, by `stress --connects`: how many clients got in, and what the others were told.
-//! `schema/connects.schema.json` says the same to other programs, and is derived from these types.
+//! The result of a run that only connects, by `stress --connects`: how many clients got in, and what the others were
+//! told. `schema/connects.schema.json` says the same to other programs, and is derived from these types.
 
 use crate::measure::machine::Machine;
 use crate::report::format::{counted, milliseconds, thousands};
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_lets_nobody_in_or_goes_away_is_unavailable() {
+    fn a_server_that_admits_no_client_or_departs_is_unavailable() {
         let judged_of = |server, connected, silenced_at_end, server_ended: Option<&str>| {
             let mut result = blank();
             result.duration_s = 8.0;
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_the_times_takes_no_longer_than_its_figure() {
+    fn each_percentile_bounds_its_share_of_the_samples() {
         let mut times: Vec<Duration> = (1..=1_000).rev().map(Duration::from_millis).collect();
         let expected = ConnectMs { p50: 500.0, p99: 990.0, p998: 998.0, max: 1_000.0 };
         assert_eq!(ConnectMs::of(&mut times), Some(expected));

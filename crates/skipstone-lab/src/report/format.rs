@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_of_nothing_is_a_dash() {
+    fn a_share_of_zero_is_printed_as_a_dash() {
         assert_eq!(
             [(0, 0), (5, 0), (0, 4), (1, 4)].map(|(part, whole)| percent_of(part, whole)),
             [None, None, Some(0.0), Some(25.0)]
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_dates_in_utc() {
+    fn timestamps_are_dates_in_utc() {
         for (seconds, text) in [
             (0, "1970-01-01T00:00:00Z"),
             (951_782_399, "2000-02-28T23:59:59Z"),

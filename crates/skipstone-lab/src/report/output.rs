@@ -1,6 +1,6 @@
-//! Lines for whoever reads them. Nobody does any more when the pipe is closed (`skipstone stress | head -1`) or the disk
-//! full: no reason to panic, nor to end a measurement or a server. All of it is cleaned but for lines and colours. A command whose
-//! result was not taken ends with [`Exit::once_written`](crate::report::Exit::once_written).
+//! Lines for standard output. They have no reader after the pipe is closed (`skipstone stress | head -1`) or the disk
+//! full: no reason to panic, nor to end a measurement or a server. All of it is cleaned but for lines and colours. A
+//! command whose result was not taken ends with [`Exit::once_written`](crate::report::Exit::once_written).
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -19,7 +19,8 @@ pub fn draw(text: impl Display) {
     note(write!(out, "{text}").and_then(|()| out.flush()));
 }
 
-/// Remembers that standard output did not take something. A reader that has closed its pipe has read enough, and is no failure.
+/// Remembers that standard output did not take something. A reader that has closed its pipe has read enough, and is no
+/// failure.
 pub fn note(written: io::Result<()>) {
     if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe

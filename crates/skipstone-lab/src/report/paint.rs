@@ -14,7 +14,7 @@ pub enum Style {
     Coloured,
 }
 
-/// Colours only where somebody sees them and nobody forbade them (no-color.org).
+/// Colours only on a terminal and unless disabled (no-color.org).
 pub fn style() -> Style {
     let wanted = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if wanted { Style::Coloured } else { Style::Plain }
@@ -23,7 +23,7 @@ pub fn style() -> Style {
 /// The meaning of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// As it has to be.
+    /// As expected.
     Good,
     /// A failed check.
     Bad,

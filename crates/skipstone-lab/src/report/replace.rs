@@ -1,13 +1,13 @@
-//! Files that a run writes: all of the new one or all of the old, whatever comes between. A full disk or an interrupt leaves the
-//! result of the run before.
+//! Files that a run writes: all of the new one or all of the old, whatever comes between. A full disk or an interrupt
+//! leaves the result of the run before.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Puts this content into the file of this name, which need not exist: written beside it, and renamed when it is whole. What is
-/// no file, such as a pipe or `/dev/null`, is written to as it is. A link stays one.
+/// Writes this content to a file, which need not exist: first to a temporary file in the same folder, which is then
+/// renamed. What is no file, such as a pipe or `/dev/null`, is written to as it is. A link stays one.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let path = &place(path);
     if is_special(path) {
@@ -50,7 +50,7 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
-/// A name beside the file that no other process uses.
+/// A unique name in the same folder.
 fn draft_of(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(format!(".{}.part", std::process::id()));
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_nothing_is_left_beside_it() {
+    fn a_file_is_replaced_atomically_without_leftovers() {
         let folder = folder("whole");
         let file = folder.join("result.json");
         for content in ["first", "2nd", ""] {
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn asking_leaves_the_old_file_as_it_is() {
+    fn checking_a_path_leaves_the_old_file_unchanged() {
         let folder = folder("asked");
         let file = folder.join("result.json");
         fs::write(&file, "old").expect("it is written");
@@ -112,7 +112,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_stays_one_and_permissions_stay_as_they_are() {
+    fn a_symlink_and_its_permissions_are_preserved() {
         use std::os::unix::fs::PermissionsExt;
         let folder = folder("link");
         let (file, link) = (folder.join("real.json"), folder.join("link.json"));

@@ -1,6 +1,6 @@
-//! Results that have rows, which are those of `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms` holds
-//! for every row; names before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`,
-//! `tcp.600.ratio<=0.4`.
+//! Results that have rows, which are those of `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms`
+//! holds for every row; names before the figure narrow it down: `skipstone.p998<24ms`,
+//! `skipstone.adaptive.median.p998<24ms`, `tcp.600.ratio<=0.4`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

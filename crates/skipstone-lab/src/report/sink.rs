@@ -9,7 +9,7 @@ use crate::report::{output, replace};
 /// Where the JSON goes.
 #[derive(Debug)]
 pub enum Sink {
-    /// Nobody asked for it.
+    /// Not requested.
     Nowhere,
     /// In place of the table.
     StandardOutput,
@@ -30,7 +30,8 @@ impl Sink {
         Ok(Sink::File(file))
     }
 
-    /// Prints the table, or the JSON in its place; writes the JSON into its file; and says what is wrong, a sentence each.
+    /// Prints the table, or the JSON in its place; writes the JSON into its file; and says what is wrong, a sentence
+    /// each.
     pub fn show(&self, result: &impl Serialize, table: &str, reasons: &[String]) -> Result<(), String> {
         let json = || serde_json::to_string_pretty(result).expect("a result has only text keys") + "\n";
         match self {

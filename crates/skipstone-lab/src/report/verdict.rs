@@ -16,7 +16,8 @@ pub enum Verdict {
     /// The run proves nothing, because of the machine or the program that measured.
     #[default]
     Invalid,
-    /// The run proves nothing, because the server was not there, went away, or is not one that can be measured in this way.
+    /// The run proves nothing, because the server was not there, went away, or is not one that can be measured in this
+    /// way.
     Unavailable,
     /// Stopped before its end.
     Interrupted,
@@ -32,7 +33,8 @@ pub enum ServerOwner {
 }
 
 impl ServerOwner {
-    /// The verdict on a run whose server was not there, or went away. That of a run's own server is a fault of the program under test.
+    /// The verdict on a run whose server was not there, or went away. That of a run's own server is a fault of the
+    /// program under test.
     pub(crate) fn absence(self) -> Verdict {
         match self {
             ServerOwner::ThisRun => Verdict::Fail,
@@ -48,8 +50,9 @@ pub enum Exit {
     Pass = 0,
     /// The run failed: a threshold missed, or lines lost, duplicated, reordered or corrupted, or clients dropped.
     Fail = 99,
-    /// The run proves nothing, or to nobody: the generator could not keep its own schedule, the figures contradict each other or one is
-    /// missing, the run could not be carried out, or its result could not be written.
+    /// The run proves nothing, or its result was not written: the generator could not keep its own schedule, the
+    /// figures contradict each other or one is missing, the run could not be carried out, or its result could not be
+    /// written.
     Invalid = 98,
     /// Another's server was not there, went away, or is not one that can be measured or talked to in this way.
     Unavailable = 97,
@@ -84,7 +87,8 @@ impl Exit {
         self
     }
 
-    /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file would have to.
+    /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file
+    /// would have to.
     pub fn once_written(self) -> Exit {
         match output::failure() {
             Some(why) if self == Exit::Pass => {
@@ -94,7 +98,8 @@ impl Exit {
         }
     }
 
-    /// That of a command whose result goes to files: it passes only if all of them were written. The error is one sentence.
+    /// That of a command whose result goes to files: it passes only if all of them were written. The error is one
+    /// sentence.
     pub fn once_kept(self, command: &str, kept: Result<(), String>) -> Exit {
         let Err(sentence) = kept else { return self };
         let told = Exit::Invalid.told(command, sentence);
@@ -137,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_was_not_written_is_no_pass_and_no_wrong_flag() {
+    fn an_unwritten_result_is_neither_a_pass_nor_a_usage_error() {
         let full = || Err("cannot write: the disk is full".to_owned());
         assert_eq!(Exit::Pass.once_kept("compare", full()), Exit::Invalid);
         assert_eq!(Exit::Fail.once_kept("compare", full()), Exit::Fail);

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn topics_do_not_move_each_other_and_seeds_do() {
+    fn topics_draw_independently_and_seeds_change_all() {
         let draw = |seed, topic| Chance::of(seed, topic).scaled(1.0, 1e6);
         assert_eq!(draw(1, "rtt"), draw(1, "rtt"));
         assert_ne!(draw(1, "rtt"), draw(2, "rtt"));

@@ -1,8 +1,8 @@
 //! Which rules apply to a setting, and which it missed, for certain or by chance.
 //!
-//! Where a link is overloaded, or a mode need not deliver all, a percentile of what arrived says little by itself. Of an
-//! overload only the share that was delivered is judged. Of modes that need not deliver all, percentiles are of all updates
-//! that were sent, those that never came being the latest, and the share is judged, too.
+//! Where a link is overloaded, or a mode need not deliver all, a percentile of what arrived says little by itself. Of
+//! an overload only the share that was delivered is judged. Of modes that need not deliver all, percentiles are of all
+//! updates that were sent, those that never came being the latest, and the share is judged, too.
 
 use serde::Serialize;
 
@@ -100,7 +100,14 @@ impl Judgement {
         let from = usize::from(setting.delivers_all());
         for percentile in &PERCENTILES[from..] {
             if let Some((best, of_best)) = better(played, percentile.of) {
-                self.at_most_but_by_chance(Rule::Tail, percentile, &played.adaptive, of_best, best, lenient(best));
+                self.a_rate_exceeds_its_bound_only_beyond_chance(
+                    Rule::Tail,
+                    percentile,
+                    &played.adaptive,
+                    of_best,
+                    best,
+                    lenient(best),
+                );
             }
         }
     }
@@ -108,8 +115,15 @@ impl Judgement {
     fn judge_far(&mut self, setting: &Setting, played: &Played) {
         let Some((best, of_best)) = better(played, FAR.of) else { return };
         let tick = setting.tick().as_secs_f64() * 1e3;
-        self.at_most_but_by_chance(Rule::Far, &FAR, &played.adaptive, of_best, best, best + tick);
-        self.at_most_but_by_chance(Rule::FarAtAll, &FAR, &played.adaptive, of_best, best, best + 2.0 * tick);
+        self.a_rate_exceeds_its_bound_only_beyond_chance(Rule::Far, &FAR, &played.adaptive, of_best, best, best + tick);
+        self.a_rate_exceeds_its_bound_only_beyond_chance(
+            Rule::FarAtAll,
+            &FAR,
+            &played.adaptive,
+            of_best,
+            best,
+            best + 2.0 * tick,
+        );
     }
 
     fn judge_peers(&mut self, played: &Played) {
@@ -120,10 +134,17 @@ impl Judgement {
             if let Some(theirs) = peer.p998 {
                 let name = format!("p99.8 beside {}", peer.contender);
                 let percentile = Percentile { name: &name, ..P998 };
-                self.at_most_but_by_chance(Rule::Peers, &percentile, &played.adaptive, peer, theirs, lenient(theirs));
+                self.a_rate_exceeds_its_bound_only_beyond_chance(
+                    Rule::Peers,
+                    &percentile,
+                    &played.adaptive,
+                    peer,
+                    theirs,
+                    lenient(theirs),
+                );
             }
         }
-        // Without a cheaper peer nobody beats it.
+        // Without a cheaper peer there is nothing to beat.
         if !played.peers.is_empty() && !self.applied.contains(&Rule::Peers) {
             self.applied.push(Rule::Peers);
         }
@@ -137,9 +158,9 @@ impl Judgement {
         }
     }
 
-    /// A percentile of one beside `best`, the same of another. Chance explains it where as many updates more are later than
-    /// the bound as runs with other chances differ by.
-    fn at_most_but_by_chance(
+    /// A percentile of one against `best`, the same of another. Chance explains it where as many updates more are later
+    /// than the bound as runs with other chances differ by.
+    fn a_rate_exceeds_its_bound_only_beyond_chance(
         &mut self,
         rule: Rule,
         percentile: &Percentile<'_>,

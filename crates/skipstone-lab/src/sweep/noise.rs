@@ -24,7 +24,7 @@ impl Lateness {
         self.runs.push(run);
     }
 
-    /// The updates that took longer than so many milliseconds, or never came.
+    /// The updates that took longer than this number of milliseconds, or never arrived.
     pub(super) fn later_than(&self, millis: f64) -> LateShare {
         let late: Vec<Vec<u32>> = self.runs.iter().map(|run| run.later_than((millis * 1e3) as u32)).collect();
         let sent: u64 = self.runs.iter().map(Moments::sent).sum();
@@ -43,8 +43,8 @@ impl Lateness {
     }
 }
 
-/// Whether more than `allowed` of the updates of one contender are later than `bound`, and it is not by chance: of its own
-/// runs, or of the one whose percentile `best` the bound was made of. Without runs nothing is known of chance.
+/// Whether more than `allowed` of the updates of one contender are later than `bound`, and it is not by chance: of its
+/// own runs, or of the one whose percentile `best` the bound was made of. Without runs nothing is known of chance.
 pub(super) fn is_later(own: &Lateness, bound: f64, other: &Lateness, best: f64, allowed: f64) -> bool {
     if own.runs.is_empty() {
         return true;
@@ -57,7 +57,7 @@ pub(super) fn is_later(own: &Lateness, bound: f64, other: &Lateness, best: f64, 
 mod tests {
     use super::*;
 
-    /// Two runs of 100 moments with 100 updates each, of which so many are late.
+    /// Two runs of 100 moments with 100 updates each, this many of them late.
     fn runs(late: impl Fn(usize, u16) -> u32) -> Lateness {
         let mut lateness = Lateness::default();
         for run in 0..2 {
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn what_happens_in_every_run_is_no_noise() {
+    fn a_difference_in_every_run_is_significant() {
         let start = runs(|_, moment| if moment == 0 { 60 } else { 0 });
         assert_eq!(start.later_than(30.0), LateShare { share: 0.006, error: 0.0 });
         assert!(is_later(&start, 30.0, &runs(|_, _| 0), 20.0, 0.002));
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn one_event_in_one_run_may_be_chance_and_many_are_not() {
+    fn one_event_may_be_chance_but_many_are_not() {
         let once = runs(|run, moment| if (run, moment) == (1, 30) { 60 } else { 0 });
         assert!((once.later_than(30.0).error - 0.003).abs() < 1e-9);
         assert!(!is_later(&once, 30.0, &runs(|_, _| 0), 20.0, 0.002));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn the_noise_of_the_other_counts_too() {
+    fn the_noise_of_both_runs_counts() {
         let (few, rare) = (
             runs(|_, moment| u32::from(moment < 50)),
             runs(|run, moment| if (run, moment) == (0, 9) { 80 } else { 0 }),
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_comes_is_later_than_anything() {
+    fn a_missing_message_is_later_than_any_other() {
         let mut moments = Moments::default();
         (0..10).for_each(|_| moments.on_sent(0));
         (0..9).for_each(|_| moments.on_echo(0, 1));

@@ -48,7 +48,7 @@ pub(super) fn play(
                 return;
             }
             let Ok(finding) = find(seed, extent, stop) else { return };
-            ordered.lock().expect("nobody panics while it holds the findings").add(finding);
+            ordered.lock().expect("the lock is not poisoned").add(finding);
         }
     };
     thread::scope(|scope| {

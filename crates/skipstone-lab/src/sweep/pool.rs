@@ -75,7 +75,7 @@ impl Pool {
         for seed in 1..=loss_seeds {
             pool.add(simulate(contender, condition, seed, stop)?);
         }
-        // Where not everything is owed, an update that never came took for ever.
+        // On channels that may lose updates, a missing update counts as infinitely late.
         pool.percentiles_of = match condition.delivery_of(0).owes() {
             Owed::All => pool.latencies.len(),
             Owed::Newest | Owed::Nothing => (condition.ticks() * u64::from(condition.entities) * loss_seeds) as usize,

@@ -11,23 +11,23 @@ use strum::{Display, IntoStaticStr, VariantArray};
 pub(crate) enum Rule {
     /// Every run connects, in every mode of ours.
     Connects,
-    /// Nothing that is owed is lost or changed, in every mode of ours.
+    /// No reliable message is lost or changed, in every mode of ours.
     Lost,
     /// Nothing comes twice, or behind a newer one where that is promised.
     Disorder,
-    /// Adaptive's p99 and p99.8 beside the better of off and lean.
+    /// Adaptive's p99 and p99.8 against the better of off and lean.
     Tail,
-    /// Adaptive's p99.99 beside the better of off and lean: a tick.
+    /// Adaptive's p99.99 against the better of off and lean: a tick.
     Far,
     /// The same: two ticks.
     FarAtAll,
-    /// What adaptive delivers beside what the better of off and lean does, where not everything can be.
+    /// Adaptive's deliveries against those of the better of off and lean, on overloaded links.
     Delivers,
-    /// Adaptive's p99.8 beside those of peers with at most its bytes.
+    /// Adaptive's p99.8 against those of peers with at most its bytes.
     Peers,
     /// The queue's p95, in every mode of ours.
     Queue,
-    /// Adaptive's bytes beside off's on a clean path.
+    /// Adaptive's bytes against those of off on a clean path.
     Clean,
 }
 
@@ -55,8 +55,8 @@ impl Rule {
     pub(crate) fn about(self) -> &'static str {
         match self {
             Rule::Connects => "every run connects",
-            Rule::Lost => "nothing owed is lost or changed",
-            Rule::Disorder => "nothing comes twice, or out of a promised order",
+            Rule::Lost => "no reliable message is lost",
+            Rule::Disorder => "no message is delivered twice or out of its promised order",
             Rule::Tail => "adaptive's p99 and p99.8 at most 1 ms or 3% above the better of off and lean",
             Rule::Far => "adaptive's p99.99 at most a tick above the better of off and lean",
             Rule::FarAtAll => "adaptive's p99.99 at most two ticks above the better of off and lean",

@@ -31,7 +31,7 @@ const RENET_RTT_MAX: Duration = Duration::from_millis(250);
 const RENET_UPDATES_PER_SECOND_MAX: f64 = 2_000.0;
 
 impl Setting {
-    /// Of runs of so many simulated minutes, or less.
+    /// For runs of at most this many simulated minutes.
     pub(super) fn of(seed: u64, minutes: f64) -> Setting {
         let plan = |minutes: f64| {
             let text = draw::plan(seed, minutes);

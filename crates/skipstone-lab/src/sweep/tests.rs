@@ -12,7 +12,7 @@ fn every_seed_draws_a_plan_that_can_be_run_and_the_same_one_each_time() {
 }
 
 #[test]
-fn seeds_draw_everything_there_is() {
+fn seeds_draw_every_option() {
     let all: Vec<Setting> = (0..1_000).map(|seed| Setting::of(seed, 5.0)).collect();
     let share = |holds: &dyn Fn(&Setting) -> bool| all.iter().filter(|setting| holds(setting)).count();
     for (name, count, range) in [

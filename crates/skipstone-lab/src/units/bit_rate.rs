@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bit_rates_are_read_and_shown_alike() {
+    fn bit_rates_round_trip_through_text() {
         for (text, bits) in [
             ("2Mbit/s", 2_000_000),
             ("500kbit/s", 500_000),
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("2", "it has no unit"),
             ("2MB/s", "\"MB/s\" is no unit"),

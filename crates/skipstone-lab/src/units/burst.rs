@@ -36,7 +36,7 @@ fn parse(text: &str) -> Result<Burst, String> {
     }
     // From the good state the link must turn bad with rate / (length * (1 - rate)), which is a probability.
     if rate.fraction() > (1.0 - rate.fraction()) * length_thousandths as f64 / THOUSAND as f64 {
-        return Err("bursts so short cannot lose so much; make them longer".into());
+        return Err("bursts this short cannot lose this much; make them longer".into());
     }
     Ok(Burst { rate, length_thousandths })
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bursts_are_read_and_shown_alike() {
+    fn bursts_round_trip_through_text() {
         for text in ["2%:3", "0.5%:2.5", "0%:1", "50%:1"] {
             assert_eq!(text.parse::<Burst>().unwrap().to_string(), text);
         }
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("2%", "the mean length is missing"),
             ("2:3", "\"2\" is not a percentage"),

@@ -41,14 +41,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fades_are_read_and_shown_alike() {
+    fn fades_round_trip_through_text() {
         for text in ["2%:300ms", "0.5%:1.5s", "0%:1ms"] {
             assert_eq!(text.parse::<Fade>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("2%", "the mean length is missing"),
             ("2:300ms", "\"2\" is not a percentage"),

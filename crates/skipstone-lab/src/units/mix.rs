@@ -137,14 +137,14 @@ mod tests {
     }
 
     #[test]
-    fn mixes_are_read_and_shown_alike() {
+    fn mixes_round_trip_through_text() {
         for text in ["udp=200,ws=100", "udp", "ws=5", "ws,udp=3", "wss=1,tcp=2,dtls=3", "browser=4,wt=5"] {
             assert_eq!(text.parse::<Mix>().unwrap().to_string(), text);
         }
     }
 
     #[test]
-    fn numbers_define_the_clients_or_must_sum_to_them() {
+    fn shares_define_the_client_count_or_must_sum_to_it() {
         let both = vec![(Carrier::Udp, 200), (Carrier::Ws, 100)];
         assert_eq!(shared("udp=200,ws=100", None), Ok(both.clone()));
         assert_eq!(shared("udp=200,ws=100", Some(300)), Ok(both.clone()));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("quic=3", "\"quic\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"),
             ("udp=x", "\"x\" is no number of clients"),

@@ -13,7 +13,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_like_nothing_has_no_nearest_name() {
+    fn an_unrelated_word_has_no_nearest_name() {
         assert_eq!(nearest("entitles", ["loss", "entities", "minutes"]), Some("entities"));
         assert_eq!(nearest("colour", ["rtt", "loss"]), None);
     }

@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused_with_its_cause() {
+    fn text_that_is_not_a_number_is_refused_with_the_cause() {
         assert_eq!(scaled("", 1), Err("a number is missing".into()));
         assert_eq!(scaled("1.2.3", 1), Err("\"1.2.3\" is no number".into()));
         assert_eq!(scaled(".", 1), Err("\".\" is no number".into()));

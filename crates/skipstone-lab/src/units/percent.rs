@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn percentages_are_read_and_shown_alike() {
+    fn percentages_round_trip_through_text() {
         for (text, fraction) in [("2%", 0.02), ("0.5%", 0.005), ("0%", 0.0), ("100%", 1.0), ("0.000001%", 1e-8)] {
             let percent: Percent = text.parse().unwrap();
             assert_eq!((percent.fraction(), percent.to_string().as_str()), (fraction, text));
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("0.02", "it has no percent sign"),
             ("101%", "it is more than 100%"),

@@ -7,7 +7,7 @@ use super::error::read_by;
 use super::number::{decimal, scaled};
 use super::span::Span;
 
-/// So many times in each period. Above zero, and at most a million a second.
+/// A number of times per period: above zero, at most a million a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     count_millionths: u64,
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_read_as_the_same() {
+    fn values_round_trip_through_text() {
         for text in ["1/s", "1/10s", "30/min", "2.5/s", "100/s", "1/1m30s", "0.000001/h", "60/100ms"] {
             assert_eq!(rate(text).to_string(), text);
             assert_eq!(rate(&rate(text).to_string()), rate(text));
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("5", "it does not say in what time"),
             ("/s", "a number is missing"),

@@ -80,14 +80,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn modes_are_read_as_they_are_shown() {
+    fn modes_round_trip_through_text() {
         for mode in ["off", "lean", "adaptive", "fixed:10+3", "fixed:4+1", "repeat:1", "repeat:8"] {
             assert_eq!(mode.parse::<Mode>().unwrap().to_string(), mode);
         }
     }
 
     #[test]
-    fn a_wrong_mode_is_answered_with_the_right_ones() {
+    fn an_unknown_mode_is_answered_with_the_known_ones() {
         let fixed = ["fixed", "fixed:10", "fixed:0+3", "fixed:10+0", "fixed:300+3", "fixed:60+5"];
         for mode in fixed.into_iter().chain(["fast", "repeat", "repeat:0", "repeat:9", "repeat:1+1"]) {
             let error = mode.parse::<Mode>().unwrap_err();

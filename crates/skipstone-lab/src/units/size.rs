@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read_and_shown_alike() {
+    fn sizes_round_trip_through_text() {
         for (text, size) in [
             ("sentence", Size::Sentence),
             ("100", Size::Bytes(100)),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("word", "neither the word \"sentence\" nor"),
             ("", "neither"),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_read_as_the_same() {
+    fn values_round_trip_through_text() {
         for text in ["10s", "250ms", "1m30s", "500us", "1.5s", "1h", "1h1m1.000001s", "0s", "1.5ms", "25ns", "26h"] {
             assert_eq!(span(text).to_string(), text);
         }
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_name_the_cause_and_show_how_it_is_written() {
+    fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("10", "10 has no unit; there are us, ms, s, m and h"),
             ("10 parsecs", "\"parsecs\" is no unit of time"),

@@ -4,7 +4,7 @@ use super::nearest::nearest;
 use crate::left_out::remedy;
 use strum::VariantArray;
 
-/// Something that is told apart by its name.
+/// A value that is identified by its name.
 pub(crate) trait Named: Copy + Into<&'static str> + VariantArray {
     /// Whether this build of the tool has it.
     fn is_built_in(self) -> bool;

@@ -170,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_frame_has_byte_0_and_all_are_within_a_streams_window() {
+    fn no_frame_contains_byte_0_and_all_fit_the_stream_window() {
         let (frames, mut payload) = (Frames::default(), [0xAA; 1_150]);
         while frames.sent.load(Ordering::Relaxed) < Frames::COUNT {
             frames.fill(&mut payload);

@@ -46,7 +46,7 @@ impl Quic {
         Quic { way, to, origin, tls, transport: Arc::new(transport()), places: places.collect(), comings: 0 }
     }
 
-    /// Everybody has a turn. False if nobody could do anything.
+    /// Each has a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         for place in &mut self.places {
@@ -140,8 +140,8 @@ impl Client {
         let mut buffer = [0; 2_048];
         while let Ok((length, from)) = self.socket.recv_from(&mut buffer) {
             let datagram = &buffer[..length];
-            // Whoever only begins does not go on; but the proof of his address is asked for first (RFC 9000, section
-            // 17.2.5).
+            // An attacker that only begins does not continue; but proof of its address is requested first (RFC 9000,
+            // section 17.2.5).
             if matches!(way, QuicWay::FirstFlights(_)) && !is_retry(datagram) {
                 continue;
             }

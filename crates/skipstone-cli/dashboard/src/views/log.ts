@@ -62,7 +62,7 @@ export class LogView implements View {
     this.scroller.addEventListener(
       "scroll",
       () => {
-        // Whoever scrolls up wants to read.
+        // Scrolled up to read: keep the position.
         const { scrollTop, scrollHeight, clientHeight } = this.scroller;
         this.follow.checked = scrollTop + clientHeight > scrollHeight - ROW * 2;
         this.schedule();

@@ -69,7 +69,7 @@ describe("by clicks", () => {
     await zoe.end();
   });
 
-  test("what is said is heard on both sides", async () => {
+  test("chat messages reach both sides", async () => {
     const zoe = new Process("chat", served.url, "--name", "Zoë");
     await go("Chat");
     zoe.type("hello from Zoë");
@@ -91,7 +91,7 @@ describe("by clicks", () => {
     await page.getByRole("textbox", { name: "Carriers" }).fill("udp=30,ws=10");
     await page.getByRole("button", { name: "Start" }).click();
     await see("Passing so far");
-    // The verdict says what the run does: no word of its beginning stays beside it.
+    // The verdict replaces the messages of the start.
     expect(await page.getByRole("status").last().textContent()).toBe("");
     await see(/[1-9][\d,]* lines arrived, none is missing/);
     await shot("stress-running");
@@ -215,7 +215,7 @@ describe("in figures", () => {
   });
 });
 
-describe("for everybody", () => {
+describe("for all viewers", () => {
   test.each(["light", "dark"] as const)("no view has a fault that axe finds in %s", async (colorScheme) => {
     const guests = ["Ada", "Grace", "Zoë"].map((name) => new Process("chat", served.url, "--name", name));
     // Colours that are on their way to others have no contrast of their own.

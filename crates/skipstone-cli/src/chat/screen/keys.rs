@@ -15,9 +15,9 @@ pub(super) enum Wish {
     Newer,
     /// To insert this text.
     Paste(String),
-    /// To see older lines, by so many rows.
+    /// Scroll up by this many rows.
     ScrollUp(u16),
-    /// To see newer lines, by so many rows.
+    /// Scroll down by this many rows.
     ScrollDown(u16),
     /// To see the page before.
     PageUp,
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_edited_as_shells_have_it() {
+    fn lines_are_edited_as_in_a_shell() {
         let control = |letter| of(KeyCode::Char(letter), KeyModifiers::CONTROL, false);
         let edits = ['a', 'e', 'u', 'k', 'w', 'h'].map(control);
         let expected = [
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn control_d_leaves_only_an_empty_line() {
+    fn control_d_ends_the_session_only_on_an_empty_line() {
         assert_eq!(of(KeyCode::Char('d'), KeyModifiers::CONTROL, true), Some(Wish::Quit));
         assert_eq!(
             of(KeyCode::Char('d'), KeyModifiers::CONTROL, false),
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_every_keyboard_are_text() {
+    fn letters_of_every_script_are_text() {
         let right_alt = KeyModifiers::CONTROL | KeyModifiers::ALT;
         assert_eq!(of(KeyCode::Char('@'), right_alt, true), Some(Wish::Edit(InputRequest::InsertChar('@'))));
         assert_eq!(of(KeyCode::Char('É'), KeyModifiers::SHIFT, true), Some(Wish::Edit(InputRequest::InsertChar('É'))));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_released_key_does_nothing() {
+    fn a_key_release_is_ignored() {
         let mut key = KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE);
         key.kind = KeyEventKind::Release;
         assert_eq!(wish(&Event::Key(key), true), None);

@@ -1,5 +1,5 @@
-//! Chat on a terminal: messages, a status bar, an input line. [`terminal`] takes the terminal and gives it back, [`keys`]
-//! says what keys mean, [`draw`] draws.
+//! Chat on a terminal: messages, a status bar, an input line. [`terminal`] takes the terminal and gives it back,
+//! [`keys`] says what keys mean, [`draw`] draws.
 
 mod draw;
 mod keys;

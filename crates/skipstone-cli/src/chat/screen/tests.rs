@@ -45,7 +45,7 @@ impl Shown {
 }
 
 #[test]
-fn messages_status_and_input_lie_below_each_other() {
+fn messages_status_and_input_are_stacked() {
     let mut shown = Shown::new(40, 6);
     shown.say(Source::Here, "connected");
     shown.say(Source::Everybody, "zoe: hello");
@@ -113,7 +113,7 @@ fn no_size_of_the_terminal_is_too_small() {
 }
 
 #[test]
-fn what_the_server_and_this_program_say_is_coloured() {
+fn server_and_program_messages_are_coloured() {
     let mut shown = Shown::new(10, 5);
     shown.screen.heard.push(here("a".into()));
     shown.say(Source::Server, "b");

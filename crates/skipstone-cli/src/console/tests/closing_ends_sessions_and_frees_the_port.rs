@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use crate::console::tests::client::{Client, config, console, with_token};
 
 #[test]
-fn closing_tells_every_session_why_and_frees_the_port() {
+fn shutdown_sends_the_reason_to_every_session_and_frees_the_port() {
     let mut console = console(config());
     let address = console.local_addr();
     let mut plain = Client::connect(address);
@@ -26,7 +26,7 @@ fn closing_tells_every_session_why_and_frees_the_port() {
 }
 
 #[test]
-fn dropping_closes_too_and_so_do_sessions_before_the_token() {
+fn dropping_the_console_closes_all_sessions_even_without_a_token() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
     client.read_until("token: \r\n");
@@ -35,7 +35,7 @@ fn dropping_closes_too_and_so_do_sessions_before_the_token() {
 }
 
 #[test]
-fn a_client_that_does_not_read_cannot_hold_up_closing() {
+fn a_client_that_does_not_read_cannot_delay_shutdown() {
     let mut console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("big\n".repeat(40));
@@ -46,7 +46,7 @@ fn a_client_that_does_not_read_cannot_hold_up_closing() {
 }
 
 #[test]
-fn a_handler_that_still_runs_holds_up_closing_no_longer_than_its_grace() {
+fn a_running_handler_delays_shutdown_by_at_most_its_grace_period() {
     let mut console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("who\nslowest\n");
@@ -59,5 +59,6 @@ fn a_handler_that_still_runs_holds_up_closing_no_longer_than_its_grace() {
     assert!(client.read_to_end().ends_with("server ends: the run is over\r\n"));
 }
 
-/// 200 ms are promised; a busy machine that runs all tests at once gets some more. The slowest handler takes twice as long as this.
+/// 200 ms are promised; a busy machine that runs all tests at once gets some more. The slowest handler takes twice as
+/// long as this.
 const SOON: Duration = Duration::from_secs(2);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::console::tests::client::{BIG_BYTES, Client, config, console};
 
 #[test]
-fn a_script_that_speaks_first_gets_the_banner_its_replies_and_nothing_else() {
+fn a_script_that_writes_first_gets_only_the_banner_and_its_replies() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("stats\nquit\n");
@@ -32,7 +32,7 @@ fn a_silent_client_gets_the_banner_and_no_byte_of_telnet() {
 }
 
 #[test]
-fn a_telnet_client_is_refused_its_options_and_answered_in_lines() {
+fn telnet_options_are_refused_and_replies_are_lines() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send(b"\xff\xfb\x1f\xff\xfd\x01who\r\0whp\xff\xf7o\r\0\xff\xf6quit\r\n");
@@ -42,7 +42,7 @@ fn a_telnet_client_is_refused_its_options_and_answered_in_lines() {
 }
 
 #[test]
-fn input_behind_quit_does_not_cost_the_replies_before_it() {
+fn input_after_quit_does_not_discard_earlier_replies() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send(format!("stats\nquit\n{}", "more\n".repeat(5000)));
@@ -61,7 +61,7 @@ fn many_commands_at_once_with_large_replies_are_all_answered() {
 }
 
 #[test]
-fn a_handler_may_end_the_session() {
+fn a_handler_can_end_the_session() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("leave\nstats\n");
@@ -78,7 +78,7 @@ fn a_handler_that_panics_is_an_internal_error_and_the_session_goes_on() {
 }
 
 #[test]
-fn sessions_run_at_once_and_a_slow_command_holds_up_only_its_own() {
+fn a_slow_command_delays_only_its_own_session() {
     let console = console(config());
     let mut slow = Client::connect(console.local_addr());
     slow.send("slow\nwho\nquit\n");

@@ -41,7 +41,7 @@ fn sent(session: &mut ConsoleSession, now: Instant) -> Vec<u8> {
 }
 
 #[test]
-fn random_input_never_panics_and_never_piles_up_output() {
+fn random_input_neither_panics_nor_accumulates_output() {
     for seed in 0..40 {
         let mut random = Random::new(seed);
         let mut now = Instant::now();
@@ -70,7 +70,7 @@ fn random_input_never_panics_and_never_piles_up_output() {
 }
 
 #[test]
-fn bytes_that_came_before_a_session_was_displaced_are_obeyed() {
+fn bytes_received_before_a_session_was_displaced_are_executed() {
     let now = Instant::now();
     let places = Places::new(PlacesMax { strangers: 1, seats: 1 });
     let mut session = session_with(&places, Secret::new(TOKEN).ok(), now);
@@ -82,7 +82,7 @@ fn bytes_that_came_before_a_session_was_displaced_are_obeyed() {
 }
 
 #[test]
-fn a_wrong_token_is_told_so_late_and_nothing_behind_it_is_heard() {
+fn a_wrong_token_is_rejected_after_a_delay_and_later_input_is_ignored() {
     let now = Instant::now();
     let places = Places::new(PlacesMax { strangers: 1, seats: 1 });
     let mut session = session_with(&places, Secret::new(TOKEN).ok(), now);
@@ -109,7 +109,7 @@ fn a_session_that_cannot_send_takes_no_more_input() {
 }
 
 #[test]
-fn a_quiet_telnet_session_stays_open_and_is_sent_a_nop_each_minute() {
+fn an_idle_telnet_session_receives_a_nop_each_minute() {
     let mut now = Instant::now();
     let mut session = session(now);
     session.handle_bytes(b"who\r\n\xff\xfd\x01");
@@ -123,7 +123,7 @@ fn a_quiet_telnet_session_stays_open_and_is_sent_a_nop_each_minute() {
 }
 
 #[test]
-fn a_quiet_plain_session_is_sent_nothing() {
+fn an_idle_plain_session_receives_no_bytes() {
     let mut now = Instant::now();
     let mut session = session(now);
     session.handle_bytes(b"who\n");

@@ -8,7 +8,7 @@ use crate::console::limits::Limits;
 use crate::console::tests::client::{Client, Commands, TOKEN, console, limits, with_token};
 
 #[test]
-fn nothing_is_said_and_no_command_runs_before_the_token() {
+fn no_reply_is_sent_and_no_command_runs_before_the_token() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
     client.send(format!("{TOKEN}\nwho\nquit\n"));
@@ -16,7 +16,7 @@ fn nothing_is_said_and_no_command_runs_before_the_token() {
 }
 
 #[test]
-fn a_first_line_that_is_no_token_ends_the_session() {
+fn a_first_line_without_the_token_ends_the_session() {
     let console = console(with_token());
     let mut client = Client::connect(console.local_addr());
     client.send(format!("{TOKEN}2\n{TOKEN}\nwho\n"));
@@ -33,7 +33,7 @@ fn a_client_that_gives_no_token_in_time_is_closed() {
 }
 
 #[test]
-fn a_thousand_wrong_tokens_shut_nobody_out_who_has_the_right_one() {
+fn a_thousand_wrong_tokens_do_not_block_the_right_one() {
     let limits = Limits { wrong_told_after: Duration::from_secs(3600), ..limits() };
     let console = Console::listen_within(limits, with_token(), Arc::new(Commands)).expect("bound");
     let guesses: Vec<Client> = (0..1000)

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// A running process. Dropping it ends the process: at once if it is well, within seconds if it is not.
 pub(super) struct StressProcess {
     told: Receiver<Told>,
-    // Declared last: its end is waited for when nobody listens any more.
+    // Declared last: its end is awaited after the listeners are gone.
     _child: Child,
 }
 

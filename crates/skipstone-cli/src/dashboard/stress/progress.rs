@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_that_are_no_news_are_passed_over() {
+    fn redundant_lines_are_skipped() {
         assert_eq!(told(Some("hello")), None);
         assert_eq!(told(Some(r#"{"other": 1}"#)), None);
         assert_eq!(told(Some(r#"{"waiting": 5}"#)), Some(Told::Waiting));

@@ -31,14 +31,14 @@ pub(super) struct Orders(Mutex<Vec<String>>);
 impl Handler for Orders {
     fn run(&self, session: SessionId, line: &str) -> Reply {
         assert_eq!(session, SessionId::DASHBOARD);
-        self.0.lock().expect("nobody panics with it").push(line.into());
+        self.0.lock().expect("the lock is not poisoned").push(line.into());
         if line.contains("nobody") { Reply::Error("no client".into()) } else { Reply::Text("done".into()) }
     }
 }
 
 impl Orders {
     pub(super) fn taken(&self) -> Vec<String> {
-        self.0.lock().expect("nobody panics with it").clone()
+        self.0.lock().expect("the lock is not poisoned").clone()
     }
 }
 
@@ -97,7 +97,7 @@ impl Stage {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// A request with these header lines beside the host, which is the right one; the status and the whole answer.
+    /// A request with these header lines in addition to the correct host; returns the status and the whole answer.
     pub(super) fn ask(&self, line: &str, headers: &[&str], body: &str) -> (u16, String) {
         let host = format!("host: {}", self.address);
         self.ask_host(line, &[&[&*host], headers].concat(), body)

@@ -3,7 +3,7 @@ use super::client::Stage;
 const GOOD: &str = r#"{"text":"hello"}"#;
 
 #[test]
-fn orders_go_the_consoles_way() {
+fn commands_of_the_page_run_as_console_commands() {
     let stage = Stage::new();
     assert_eq!(stage.post("/api/say", r#"{"text":" a\u001b[2J\nb "}"#).0, 200);
     assert_eq!(stage.post("/api/kick", r#"{"id":"1.2","reason":"too loud\nstop"}"#).0, 200);
@@ -18,7 +18,7 @@ fn orders_go_the_consoles_way() {
 }
 
 #[test]
-fn a_page_elsewhere_gives_none() {
+fn a_page_without_figures_gives_no_table() {
     let stage = Stage::new();
     let own = format!("origin: http://{}", stage.address);
     let json = "content-type: application/json";
@@ -56,7 +56,7 @@ fn nothing_changes_by_get() {
 }
 
 #[test]
-fn orders_that_make_no_sense_are_refused() {
+fn invalid_commands_are_refused() {
     let stage = Stage::new();
     let long = format!(r#"{{"text":"{}"}}"#, "x".repeat(401));
     let huge = format!(r#"{{"text":"{}"}}"#, "x".repeat(5000));

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 #[test]
-fn garbage_is_answered_or_dropped_and_hurts_nobody() {
+fn garbage_is_answered_or_dropped_without_harm() {
     let stage = Stage::new();
     let long = [b"GET /".to_vec(), vec![b'a'; 100_000], b" HTTP/1.1\r\n\r\n".to_vec()].concat();
     let many = format!("GET / HTTP/1.1\r\nhost: localhost\r\n{}\r\n", "a: b\r\n".repeat(1000));
@@ -31,7 +31,7 @@ fn garbage_is_answered_or_dropped_and_hurts_nobody() {
 }
 
 #[test]
-fn a_crowd_of_silent_connections_locks_nobody_out() {
+fn many_silent_connections_do_not_block_new_clients() {
     let stage = Stage::new();
     let crowd: Vec<TcpStream> = (0..300).map(|_| stage.connect()).collect();
     let began = Instant::now();
@@ -43,7 +43,7 @@ fn a_crowd_of_silent_connections_locks_nobody_out() {
 }
 
 #[test]
-fn a_stream_of_an_operator_outlives_a_crowd() {
+fn an_operators_stream_survives_a_connection_flood() {
     let stage = Stage::with_token(Some(TOKEN));
     let mut stream = stage.connect();
     let request = format!("GET /api/stream HTTP/1.1\r\nhost: {}\r\nx-skipstone: 1\r\n", stage.address);
@@ -57,7 +57,7 @@ fn a_stream_of_an_operator_outlives_a_crowd() {
 }
 
 #[test]
-fn heads_and_bodies_that_come_slowly_are_not_waited_for() {
+fn slow_request_heads_and_bodies_are_abandoned() {
     let stage = Stage::new();
     let mut head = stage.connect();
     head.write_all(b"GET / HTTP/1.1\r\nhost: loc").expect("it is open");
@@ -74,7 +74,7 @@ fn heads_and_bodies_that_come_slowly_are_not_waited_for() {
 }
 
 #[test]
-fn one_connection_asks_so_often_and_no_oftener() {
+fn requests_per_connection_are_rate_limited() {
     let stage = Stage::new();
     for request in ["GET /healthz HTTP/1.1\r\n", "GET /api/log HTTP/1.1\r\n", "GET /nowhere HTTP/1.1\r\n"] {
         let began = Instant::now();
@@ -84,7 +84,7 @@ fn one_connection_asks_so_often_and_no_oftener() {
 }
 
 #[test]
-fn pages_elsewhere_and_strangers_spend_nothing_of_an_operators() {
+fn foreign_pages_and_strangers_do_not_use_an_operators_budget() {
     let stage = Stage::new();
     for request in [
         "GET /metrics HTTP/1.1\r\nsec-fetch-site: cross-site\r\n",

@@ -1,7 +1,7 @@
 use super::client::{Stage, body};
 
 #[test]
-fn every_answer_has_the_policy() {
+fn every_response_has_the_security_policy() {
     let stage = Stage::new();
     for (path, status) in [("/", 200), ("/dashboard.js", 200), ("/api/log", 200), ("/nowhere", 404), ("/metrics", 200)]
     {
@@ -16,7 +16,7 @@ fn every_answer_has_the_policy() {
 }
 
 #[test]
-fn the_built_page_asks_for_nothing_elsewhere() {
+fn the_built_page_loads_nothing_from_other_hosts() {
     let stage = Stage::new();
     let page = stage.get("/").1;
     assert!(page.contains(r#"src="./dashboard.js""#) && !page.contains("//"), "no inline script, no address: {page}");
@@ -28,7 +28,7 @@ fn the_built_page_asks_for_nothing_elsewhere() {
 }
 
 #[test]
-fn another_name_is_turned_away() {
+fn another_host_name_is_refused() {
     let stage = Stage::new();
     for host in
         ["evil.example", "evil.example:7779", "192.0.2.1", "127.0.0.1@evil.example", "localhost.evil.example", ""]
@@ -47,12 +47,12 @@ fn another_name_is_turned_away() {
 }
 
 #[test]
-fn machines_learn_how_it_is() {
+fn health_checks_report_the_state() {
     let stage = Stage::new();
     assert_eq!(body(&stage.get("/healthz").1), "ok\n");
     stage.feed.tick(0, std::time::Duration::ZERO);
     assert_eq!(body(&stage.get("/readyz").1), "ready\n");
-    // A loop that does not tick: nobody feeds it here.
+    // A loop that does not tick, because it gets no input here.
     std::thread::sleep(std::time::Duration::from_millis(3100));
     assert_eq!(stage.get("/readyz").0, 503);
 }

@@ -3,7 +3,7 @@ use crate::door::WRONG_TOLD_AFTER;
 use std::time::Instant;
 
 #[test]
-fn figures_and_orders_need_the_token_and_the_page_does_not() {
+fn figures_and_commands_need_the_token_and_the_page_does_not() {
     let stage = Stage::with_token(Some(TOKEN));
     for path in ["/api/start", "/api/stream", "/api/clients", "/api/log", "/metrics"] {
         let (status, answer) = stage.get(path);
@@ -26,7 +26,7 @@ fn figures_and_orders_need_the_token_and_the_page_does_not() {
 }
 
 #[test]
-fn the_right_token_is_never_refused_and_a_wrong_one_is_told_late() {
+fn the_right_token_is_never_refused_and_a_wrong_one_is_rejected_after_a_delay() {
     let stage = Stage::with_token(Some(TOKEN));
     let ask = |token: &str| stage.ask("GET /metrics", &[&format!("authorization: Bearer {token}")], "").0;
     std::thread::scope(|scope| {

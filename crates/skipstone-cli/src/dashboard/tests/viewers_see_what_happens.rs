@@ -14,7 +14,7 @@ fn stream(stage: &Stage) -> TcpStream {
 }
 
 #[test]
-fn frames_and_lines_arrive_and_the_end_is_told() {
+fn frames_and_lines_arrive_and_the_end_is_reported() {
     let mut stage = Stage::new();
     let mut viewer = stream(&stage);
     until(&mut viewer, "text/event-stream");
@@ -40,7 +40,7 @@ fn frames_and_lines_arrive_and_the_end_is_told() {
 }
 
 #[test]
-fn a_viewer_that_reads_nothing_holds_up_nobody() {
+fn a_viewer_that_does_not_read_delays_no_other() {
     let stage = Stage::new();
     let _sleeper = stream(&stage);
     let line = "x".repeat(900);
@@ -54,7 +54,7 @@ fn a_viewer_that_reads_nothing_holds_up_nobody() {
 }
 
 #[test]
-fn questions_that_make_no_sense_are_refused() {
+fn invalid_requests_are_refused() {
     let stage = Stage::new();
     for path in [
         "/api/clients?sort=evil",

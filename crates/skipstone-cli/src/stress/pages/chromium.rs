@@ -12,7 +12,7 @@ pub(super) struct Chromium {
 }
 
 const NAMES: [&str; 5] = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"];
-/// A page that nobody looks at is to be as quick as any other, and nothing goes out but what the page sends.
+/// A page in the background must run at full speed, and only the page may use the network.
 const FLAGS: [&str; 11] = [
     "--headless=new",
     "--no-first-run",
@@ -63,7 +63,8 @@ impl Chromium {
 impl Drop for Chromium {
     fn drop(&mut self) {
         let _ = self.process.kill();
-        // Its helpers notice a moment later, and may still write. A browser that a crash handler holds cannot be waited for.
+        // Its helpers notice a moment later, and may still write. A browser that a crash handler holds cannot be waited
+        // for.
         for _ in 0..40 {
             let is_over = !matches!(self.process.try_wait(), Ok(None));
             let _ = std::fs::remove_dir_all(&self.profile);
@@ -89,7 +90,7 @@ fn find() -> Result<PathBuf, String> {
     })
 }
 
-/// A folder that nobody else has.
+/// A unique folder.
 fn fresh_folder() -> Result<PathBuf, String> {
     use std::hash::{BuildHasher, Hasher};
     let word = std::collections::hash_map::RandomState::new().build_hasher().finish();

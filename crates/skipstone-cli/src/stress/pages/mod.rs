@@ -1,4 +1,5 @@
-//! Clients of a run that live in pages of headless browsers: over WebSocket or WebTransport, as players in browsers have them.
+//! Clients of a run that live in pages of headless browsers: over WebSocket or WebTransport, as players in browsers
+//! have them.
 //!
 //! ```text
 //! generator ──orders──> site ──HTTP on loopback──> page (clients/web/stress) ──> the server that is stressed
@@ -50,7 +51,7 @@ pub(crate) struct Share {
     pub(crate) numbers: Vec<u32>,
 }
 
-/// Clients of one page, unless other numbers are asked for: each browser is a process that works beside the others.
+/// Clients of one page, unless other numbers are asked for: each browser is a separate process.
 pub(crate) const CLIENTS: usize = 100;
 /// Chromium opens 255 WebSockets in a page.
 pub(crate) const CLIENTS_MAX: usize = 250;

@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn orders_are_written_as_the_page_reads_them() {
+    fn commands_are_encoded_as_the_page_expects() {
         let start = Order::Start { epoch_ms: 1.5, interval_ms: 2.0, until_ms: 3.0, clients: 4, run: 5, bytes: None };
         let written = serde_json::to_value([Order::Close, start]).expect("it is JSON");
         let expected = serde_json::json!([

@@ -86,7 +86,7 @@ struct RedundancyCounters {
 }
 
 impl Report {
-    /// Drops what is told of clients of other pages.
+    /// Drops reports about clients of other pages.
     pub(super) fn keep_own(&mut self, numbers: &[u32]) {
         self.closed.retain(|closed| numbers.contains(&closed.number));
         self.corrupt.retain(|number| numbers.contains(number));
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_read_and_says_nothing_of_other_pages_clients() {
+    fn a_page_report_is_parsed_and_covers_only_its_own_clients() {
         let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "by": "peer", "reason": "x" }],
             "sent": [3, 10, 20, 9, 1, 2], "refused": 1, "lines": [3, 65535, 7, 1099511627775, 5, 9, 1, 1, 1, 1, 4],
             "corrupt": [9], "foreign": [3], "isDone": true, "counters": [

@@ -1,5 +1,5 @@
-//! The site of stress pages, on the loopback interface: the page, its script, and its reports, each answered with orders. Its paths
-//! begin with a secret, so that no other page of this machine can tell anything.
+//! The site of stress pages, on the loopback interface: the page, its script, and its reports, each answered with
+//! orders. Its paths begin with a secret, so that no other page of this machine can tell anything.
 
 use super::order::Order;
 use super::report::Report;
@@ -96,7 +96,7 @@ fn answer(mut request: Request, path: &str, script: &[u8], waiting: &Mutex<Vec<W
             match (page.parse::<usize>(), report) {
                 (Ok(page), Some(report)) => match take(waiting, page) {
                     Some((orders, has_begun)) => {
-                        // The run is over when nobody listens any more.
+                        // The run is over when the receiver is gone.
                         let _ = tell.send(Told { page, report, has_begun });
                         respond(request, 200, "application/json", serde_json::to_vec(&orders).unwrap_or_default());
                     }
@@ -152,7 +152,7 @@ fn script() -> Result<Vec<u8>, String> {
 
 const SCRIPT: &str = "clients/web/dist/stress.js";
 
-/// Nobody guesses it who cannot read this process.
+/// It cannot be guessed without reading this process.
 fn secret() -> String {
     use std::hash::{BuildHasher, Hasher};
     let word = || std::collections::hash_map::RandomState::new().build_hasher().finish();
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_ordered_together_and_a_report_before_the_start_proves_no_end() {
+    fn connections_start_together_and_an_early_report_ends_no_run() {
         let waiting = Mutex::new(vec![Waiting::default()]);
         let site = |order| {
             let mut all = waiting.lock();

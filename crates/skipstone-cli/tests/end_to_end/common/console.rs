@@ -1,4 +1,4 @@
-//! A console session over plain TCP, as a script has it.
+//! A console session over plain TCP, as in a script.
 
 use super::PATIENCE;
 use std::io::{ErrorKind, Read, Write};

@@ -53,7 +53,7 @@ impl Guest {
         self.client.close(0, reason, Duration::from_secs(2));
     }
 
-    /// Says a line to everybody.
+    /// Sends a line to all clients.
     pub(crate) fn say(&mut self, line: &str) {
         self.client.send(0, line.to_owned()).expect("there is room");
     }

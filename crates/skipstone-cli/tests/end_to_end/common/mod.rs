@@ -241,7 +241,7 @@ fn collect(mut from: impl Read + Send + 'static) -> (Arc<Mutex<String>>, std::th
     let reader = std::thread::spawn(move || {
         let mut buffer = [0; 4096];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
-            theirs.lock().expect("nobody panics with it").push_str(&String::from_utf8_lossy(&buffer[..count]));
+            theirs.lock().expect("the lock is not poisoned").push_str(&String::from_utf8_lossy(&buffer[..count]));
         }
     });
     (text, reader)

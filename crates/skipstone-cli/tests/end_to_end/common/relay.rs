@@ -1,4 +1,4 @@
-//! Somebody on the path: a relay of UDP datagrams between clients and a server, who keeps a copy of each and can send
+//! An on-path relay of UDP datagrams between clients and a server, which keeps a copy of each and can send
 //! others in a client's name.
 
 use std::collections::HashMap;
@@ -38,7 +38,7 @@ pub(crate) struct Datagram {
 const WAIT: Duration = Duration::from_millis(20);
 
 impl Relay {
-    /// Between whoever comes and this server.
+    /// Between any client and this server.
     pub(crate) fn to(server: SocketAddr) -> Relay {
         let front = open();
         let address = front.local_addr().expect("it is bound");

@@ -43,8 +43,8 @@ pub(crate) fn reasons(result: &Value) -> String {
 
 /// Every client sent this many lines, and every client got each of them once, in order and unchanged.
 ///
-/// A machine that is busy with other things may make the generator late, which the tool says itself: the verdict is then
-/// invalid, and the counts still have to be right.
+/// A machine that is busy with other things may make the generator late, which the tool says itself: the verdict is
+/// then invalid, and the counts still have to be right.
 pub(crate) fn assert_all_delivered(ended: &Ended, result: &Value, clients: u64, lines_each: u64) {
     let shown = format!("{result:#}\n{}", ended.text());
     for (path, wanted) in [

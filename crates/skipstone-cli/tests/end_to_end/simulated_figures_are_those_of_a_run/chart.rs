@@ -1,4 +1,5 @@
-//! The chart of README, drawn from the table of `plans/spatialos-25.toml`: a bar for each contender, the quickest first.
+//! The chart of README, drawn from the table of `plans/spatialos-25.toml`: a bar for each contender, the quickest
+//! first.
 
 use std::fmt::Write;
 

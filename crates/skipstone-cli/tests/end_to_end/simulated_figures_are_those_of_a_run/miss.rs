@@ -1,4 +1,5 @@
-//! Thresholds that are missed: as the tool tells it, and as a plan records it, which is the same but for the words around it.
+//! Thresholds that are missed: as the tool tells it, and as a plan records it, which is the same but for the words
+//! around it.
 
 /// One threshold, missed by one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,8 +59,8 @@ pub(super) fn differences(recorded: &[Miss], found: &[Miss]) -> Vec<String> {
     news.chain(kept).collect()
 }
 
-/// The plan's text with the misses that were found in place of those that it records. A threshold that no record names is not
-/// recorded: a new miss is a fault, until somebody writes down by hand that it is none.
+/// The plan's text with the misses that were found in place of those that it records. A threshold that no record names
+/// is not recorded: a new miss is a failure until it is recorded by hand.
 pub(super) fn renewed(text: &str, found: &[Miss]) -> String {
     let mut told: Vec<String> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -79,7 +80,7 @@ pub(super) fn renewed(text: &str, found: &[Miss]) -> String {
 const COMMENT: &str = "#   missed: ";
 
 #[test]
-fn a_miss_is_told_whichever_way_it_moves() {
+fn a_changed_miss_is_reported_in_both_directions() {
     let miss = |threshold: &str, of: &str, figure: &str| Miss::new(threshold, &format!("{of} is {figure}")).unwrap();
     let recorded = [miss("a<=30", "a of x seed 1", "44")];
     let told = |found: &[Miss]| differences(&recorded, found).join("; ");
@@ -92,7 +93,7 @@ fn a_miss_is_told_whichever_way_it_moves() {
 }
 
 #[test]
-fn an_update_records_what_was_missed_before_and_nothing_else() {
+fn an_update_records_only_previously_missed_thresholds() {
     let reason = |threshold: &str, seed: u64, figure: u64| {
         let told = format!("skipstone compare: The threshold {threshold} was missed: a of x seed {seed} is {figure}.");
         Miss::of_reason(&told).expect("the tool's words")

@@ -94,8 +94,8 @@ enum Content {
     Sentence(&'static str),
 }
 
-/// Every figure of virtual time that is published, but for those of decisions and of changes, which are of their day, and those of
-/// `docs/sweep.md`, which take hours.
+/// Every figure of virtual time that is published, but for those of decisions and of changes, which are of their day,
+/// and those of `docs/sweep.md`, which take hours.
 const CONTENTS: &[(&str, &str, Content)] = &[
     ("spatialos-25", "docs/worst-update.svg", Content::Chart),
     (

@@ -1,5 +1,5 @@
-//! Plans and the commands in their comments: a command is a line `#   skipstone …`, which goes on behind a `\`. The first is run
-//! here, exactly as it is written; those behind it judge for longer.
+//! Plans and the commands in their comments: a command is a line `#   skipstone …`, which goes on behind a `\`. The
+//! first is run here, exactly as it is written; those behind it judge for longer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -70,11 +70,11 @@ impl DocumentedPlan {
         words[..end].join(" ")
     }
 
-    /// What its first command comes to, from the root of the repository. It is run once, however many tests ask.
+    /// The result of its first command, run at the root of the repository. It runs once for all tests.
     pub(super) fn outcome(&self) -> Arc<Outcome> {
         type Cell = Arc<OnceLock<Arc<Outcome>>>;
         static OUTCOMES: LazyLock<Mutex<BTreeMap<String, Cell>>> = LazyLock::new(Mutex::default);
-        let cell = OUTCOMES.lock().expect("nobody panics with it").entry(self.name.clone()).or_default().clone();
+        let cell = OUTCOMES.lock().expect("the lock is not poisoned").entry(self.name.clone()).or_default().clone();
         cell.get_or_init(|| Arc::new(self.play())).clone()
     }
 
@@ -93,7 +93,7 @@ pub(super) fn root() -> PathBuf {
     root.expect("a crate lies in the folder of the crates").to_owned()
 }
 
-/// The tool, behind everybody else: virtual time does not mind, and clocks of other tests do.
+/// The tool at low priority: virtual time is unaffected, and the clocks of other tests are.
 fn tool() -> Command {
     if cfg!(not(unix)) {
         return Command::new(SKIPSTONE);

@@ -1,5 +1,5 @@
-//! Sentences of a page with figures in them: `… takes [[kcp-fec|bytes]] bytes`. Blanks stand for any blanks and line ends, and for
-//! the `#` of a comment that goes on.
+//! Sentences of a page with figures in them: `… takes [[kcp-fec|bytes]] bytes`. Blanks stand for any blanks and line
+//! ends, and for the `#` of a comment that goes on.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ const BEGIN: &str = "[[";
 const END: &str = "]]";
 
 #[test]
-fn a_sentence_is_found_across_lines_with_its_figures() {
+fn a_sentence_with_figures_is_found_across_line_breaks() {
     let sentence = Sentence("Who pays [[a|bytes]] has [[b|p50]], and so { on }: [[b|max]].");
     let page = "Who pays much.\n# Who pays 2.24 has\n# 20.00, and so\n# { on }: 36.67. Then more.";
     let found = sentence.find(page).expect("it is there");

@@ -17,8 +17,8 @@ impl<'a> PrintedTable<'a> {
         lines.map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
     }
 
-    /// A cell, without the mark of the best: `skipstone lean|p99.8`, `no loss|skipstone lean|bytes` under one of several
-    /// conditions.
+    /// A cell, without the mark of the best: `skipstone lean|p99.8`, `no loss|skipstone lean|bytes` under one of
+    /// several conditions.
     pub(super) fn figure(&self, name: &str) -> Option<&'a str> {
         let words: Vec<&str> = name.split('|').collect();
         let (condition, row, column) = match words[..] {

@@ -34,8 +34,8 @@ pub(crate) trait BenchServer {
     /// Clients that are connected.
     fn clients(&self) -> usize;
 
-    /// Bytes of both directions with their IP headers, where the transport knows them better than the interface does: where
-    /// the kernel cuts or joins datagrams.
+    /// Bytes of both directions with their IP headers, where the transport knows them better than the interface does:
+    /// where the kernel cuts or joins datagrams.
     fn ip_bytes(&mut self) -> Option<u64> {
         None
     }

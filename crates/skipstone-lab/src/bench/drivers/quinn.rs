@@ -1,5 +1,5 @@
-//! QUIC by quinn, on a tokio runtime of one thread: a stream for each client, to which the server writes once a tick. The
-//! runtime runs between ticks, as quinn is made to be used.
+//! QUIC by quinn, on a tokio runtime of one thread: a stream for each client, to which the server writes once a tick.
+//! The runtime runs between ticks, as quinn is made to be used.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -272,7 +272,7 @@ impl BenchClients for QuinnClients {
         Ok(())
     }
 
-    /// The runtime's tasks cannot wait for so long.
+    /// The limit for waiting on the runtime's tasks.
     fn look(&mut self, after: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         self.poll(after, on_event)
     }

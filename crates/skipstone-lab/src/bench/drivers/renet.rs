@@ -19,7 +19,7 @@ use crate::socket_error::text;
 
 const CHANNEL: u8 = 0;
 const PROTOCOL: u64 = 7;
-/// Both processes know it; nobody else listens.
+/// Known to both processes only.
 const KEY: [u8; 32] = [7; 32];
 /// A full channel would end the connection.
 const QUEUE_BYTES_MAX: usize = 64 << 20;

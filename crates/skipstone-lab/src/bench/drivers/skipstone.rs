@@ -1,5 +1,5 @@
-//! Skipstone, as it comes: encrypted, in clear, over WebSocket, or mixed. The server is stepped by the tick unless it is
-//! asked to be driven otherwise; the clients are a pool.
+//! Skipstone, as it comes: encrypted, in clear, over WebSocket, or mixed. The server is stepped by the tick unless it
+//! is asked to be driven otherwise; the clients are a pool.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -16,7 +16,7 @@ use crate::socket_error::text;
 pub(super) struct TcpServer {
     door: Door,
     clients: Vec<Option<TcpClient>>,
-    /// The lines that go to everybody at the end of this tick.
+    /// The lines that are broadcast at the end of this tick.
     tick: Vec<u8>,
     /// Clients that have an answer of their own waiting, or did not take all of the last.
     behind: Vec<u32>,
@@ -107,7 +107,7 @@ impl BenchServer for TcpServer {
 }
 
 impl TcpServer {
-    /// One write: what waits for this client, or the tick's lines as they lie there for everybody.
+    /// One write: the client's own queue, or the shared lines of the tick.
     fn write(&mut self, number: u32, with_tick: bool) {
         let Some(client) = self.clients[number as usize].as_mut() else { return };
         client.is_behind = false;
@@ -150,7 +150,7 @@ fn read_all(stream: &mut impl Read, buffer: &mut [u8], mut take: impl FnMut(&[u8
             Ok(0) => return false,
             Ok(count) => {
                 take(&buffer[..count]);
-                // A stream that gave less than it was asked for is empty, and readiness is told anew.
+                // A stream that returned less than requested is empty, and its readiness is reported again.
                 if count < buffer.len() {
                     return true;
                 }

@@ -28,7 +28,7 @@ pub(super) struct Clientele {
 pub(super) struct Evidence {
     pub(super) who: Clientele,
     pub(super) lines: Lines,
-    /// By sender: the beginning of a line of its that was right. What goes to everybody is worked out once.
+    /// By sender: the beginning of a correct line. Broadcast lines are computed once.
     heads: Vec<Head>,
     ledgers: Ledgers,
     /// Lines of this round that are right, while their places in the ledger come into the processor's caches.
@@ -38,7 +38,7 @@ pub(super) struct Evidence {
     recent: Latency,
     /// Of the others, since the last progress.
     recent_beside: Latency,
-    /// By client: of the lines that are measured. Empty if nobody asks for it.
+    /// By client, for measured lines. Empty if not requested.
     by_client: Vec<LatencySteps>,
     window_ns: std::ops::Range<u64>,
     /// Lines that came, each counted once.
@@ -68,14 +68,14 @@ struct Arrival {
     took_us: u64,
 }
 
-/// So many places in the ledger are fetched at a time.
+/// The number of ledger entries that are prefetched.
 const ARRIVALS_MAX: usize = 32;
 
 /// The lines that each client has to get.
 enum Ledgers {
-    /// Everybody, everybody's.
+    /// All clients receive all lines.
     Broadcast(Box<Ledger>),
-    /// Everybody its own.
+    /// Each client receives its own lines.
     Echo(Vec<Ledger>),
 }
 
@@ -244,7 +244,7 @@ impl Evidence {
         }
     }
 
-    /// `sent_by_all` is empty where nobody sent.
+    /// `sent_by_all` is empty if no client sent.
     pub(super) fn conclude(&mut self, sent: &[u32], sent_by_all: &[u32], found: &mut LoadReport) {
         let nobody = vec![0; self.who.of as usize];
         found.tally = self.tally(sent, if sent_by_all.is_empty() { &nobody } else { sent_by_all });

@@ -11,7 +11,7 @@ pub(super) struct Flight {
     looked: Instant,
 }
 
-/// Where lines may be lost, a client that has received nothing for so long begins again.
+/// On lossy workloads, a client that has received nothing for this long starts again.
 const RETURN_MAX: Duration = Duration::from_millis(500);
 
 impl Flight {

@@ -3,8 +3,8 @@
 use super::evidence::Clientele;
 use crate::units::Rate;
 
-/// The schedule of lines, since the epoch. Clients are spread over the interval unevenly, so that no number of them keeps
-/// step with the server's ticks.
+/// The schedule of lines, since the epoch. Clients are spread over the interval unevenly, so that no number of them
+/// keeps step with the server's ticks.
 #[derive(Debug, Clone)]
 pub(super) struct Schedule {
     epoch_ns: u64,
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_divided_load_is_due_when_an_undivided_one_is() {
+    fn a_divided_load_has_the_same_send_times_as_an_undivided_one() {
         let mut whole = dues(Clientele { first: 0, count: 10, of: 10 });
         let parts = [(0, 3), (3, 3), (6, 4)].map(|(first, count)| dues(Clientele { first, count, of: 10 }));
         let mut parts = parts.concat();

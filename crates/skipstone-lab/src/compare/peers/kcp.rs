@@ -1,10 +1,10 @@
 //! KCP from its crate: `nodelay 1, interval 10, resend 2, nc 1`, a window of 4,096 segments, MTU 1,400 as it comes. It
 //! does not encrypt and has no handshake.
 //!
-//! As kcp-go's sessions do, an end flushes when its application has written, and otherwise on its own 10 ms clock, which
-//! begins at a moment that the seed chooses. `Stream` packs what is written at one moment; `PacketPerMessage` flushes
-//! after each message and acknowledges at once. Who knows KCP flushes on input, too (`Flushes::OnInput`), and sends each
-//! datagram twice or thrice (blocks of one).
+//! As kcp-go's sessions do, an end flushes when its application has written, and otherwise on its own 10 ms clock,
+//! which begins at a moment that the seed chooses. `Stream` packs what is written at one moment; `PacketPerMessage`
+//! flushes after each message and acknowledges at once. Who knows KCP flushes on input, too (`Flushes::OnInput`), and
+//! sends each datagram twice or thrice (blocks of one).
 
 mod blocks;
 
@@ -34,7 +34,7 @@ pub(super) enum Packing {
     PacketPerMessage,
 }
 
-/// When an end flushes, beside its clock.
+/// When an end flushes, in addition to its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flushes {
     /// When its application has written.
@@ -150,8 +150,9 @@ impl KcpEnd {
         }
     }
 
-    /// Brings KCP's clock up to now. KCP flushes when its interval is over; looks at the clock that a stall of the machine
-    /// missed are made up for, each at its own time, as KCP would count its intervals from the end of the stall.
+    /// Brings KCP's clock up to now. KCP flushes when its interval is over; looks at the clock that a stall of the
+    /// machine missed are made up for, each at its own time, as KCP would count its intervals from the end of the
+    /// stall.
     fn update(&mut self, now: Time) {
         while self.next_update <= now {
             self.look(self.next_update);

@@ -1,5 +1,5 @@
-//! QUIC by quinn-proto, with TLS 1.3: one bidirectional stream for each entity, on which messages have their length in two
-//! bytes before them.
+//! QUIC by quinn-proto, with TLS 1.3: one bidirectional stream for each entity, on which messages have their length in
+//! two bytes before them.
 //!
 //! The certificate is an Ed25519 one, whose signatures are all of one length; what else the handshake
 //! leaves to chance changes no length and no time.
@@ -27,9 +27,9 @@ use crate::quic::certificate::{NAME, client_crypto, server_crypto};
 /// With which settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tuning {
-    /// As they come, but for the number of streams.
+    /// quinn's defaults, except for the number of streams.
     Default,
-    /// As somebody would set them who knows QUIC, the path and this workload.
+    /// Tuned by an expert for this path and workload.
     Expert,
     /// The same with BBR, which does not take loss for congestion.
     ExpertBbr,

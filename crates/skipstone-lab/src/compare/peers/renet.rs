@@ -1,5 +1,5 @@
-//! renet with netcode's handshake and sealing. As they come: a reliable ordered channel for each entity, resent after
-//! 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
+//! renet with netcode's handshake and encryption. With defaults: a reliable ordered channel for each entity, resent
+//! after 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
 //! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
 //! renet asks to be called every frame; here it sends when its application has sent or received a message, when one is
@@ -178,7 +178,7 @@ fn on_result(result: ServerResult<'_, '_>, renet: &mut RenetServer, ready: &mut 
     match result {
         ServerResult::None => {}
         ServerResult::PacketToSend { addr, payload } => ready.push_back((addr, payload.to_vec())),
-        // A packet of a client that has gone is nobody's.
+        // A packet of a departed client has no owner.
         ServerResult::Payload { client_id, payload } => drop(renet.process_packet_from(payload, client_id)),
         ServerResult::ClientConnected { client_id, addr, payload, .. } => {
             renet.add_connection(client_id);

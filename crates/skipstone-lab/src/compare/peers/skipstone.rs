@@ -73,8 +73,8 @@ pub(crate) fn settings(condition: &Condition, mode: Mode) -> Settings {
     settings
 }
 
-/// Receive windows limit what is under way: a path with a long round trip needs a greater one than the default. This one holds
-/// four round trips' load, as a message that is sent again takes at least two.
+/// Receive windows limit what is under way: a path with a long round trip needs a greater one than the default. This
+/// one holds four round trips' load, as a message that is sent again takes at least two.
 fn window_bytes(condition: &Condition) -> u32 {
     let bulk = condition.bulk.map_or(0, |bulk| window_cost(bulk.bytes) * condition.bulk_messages());
     let load = window_cost(condition.payload_bytes) * condition.updates() + bulk;
@@ -84,8 +84,8 @@ fn window_bytes(condition: &Condition) -> u32 {
     ((4.0 * per_round_trip) as u32).clamp(Settings::default().window_bytes, most)
 }
 
-/// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and waits for all
-/// others.
+/// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and
+/// waits for all others.
 fn channels(condition: &Condition) -> Vec<ChannelRule> {
     let (mode, bulk) = (|entity| condition.delivery_of(entity).on_wire(), condition.entities);
     let entities: Vec<u16> = (0..bulk).collect();

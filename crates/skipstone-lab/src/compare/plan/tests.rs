@@ -27,7 +27,7 @@ ahead = "10s"
 "#;
 
 #[test]
-fn a_plan_is_read_with_its_units() {
+fn a_plan_is_parsed_with_its_units() {
     let plan = ComparePlan::parse("p.toml", GOOD).unwrap();
     assert_eq!((plan.entities, plan.minutes, plan.link.outages.len()), (Some(25), 0.5, 1));
     assert_eq!(plan.link.rate.unwrap().bits_per_second(), 2_000_000);
@@ -61,7 +61,7 @@ fn a_mistake_has_its_line_and_column_and_the_nearest_name() {
 }
 
 #[test]
-fn every_plan_that_comes_with_the_tool_is_read() {
+fn every_bundled_plan_parses() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../plans");
     let mut names = Vec::new();
     for entry in fs::read_dir(folder).expect("there are plans") {

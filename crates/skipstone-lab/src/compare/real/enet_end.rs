@@ -27,7 +27,7 @@ pub(super) struct EnetEnd {
 
 /// ENet's protocol has no more.
 const CHANNELS_MAX: usize = 255;
-/// ENet has timers and tells nobody when they are due: its users call it so often.
+/// ENet does not expose when its timers are due, so it is called at this interval.
 const SERVICE_EVERY: Duration = Duration::from_millis(1);
 
 impl EnetEnd {

@@ -1,6 +1,6 @@
-//! Transports in programs of their own, which join by the interface that docs/guide/others-transports.md describes: arguments
-//! in, lines of JSON out. The program's client says when it began and when each echo came; what follows from that is found here,
-//! as for everybody.
+//! Transports in programs of their own, which join by the interface that docs/guide/others-transports.md describes:
+//! arguments in, lines of JSON out. The program's client says when it began and when each echo came; what follows from
+//! that is found here, as for everybody.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ fn shape(condition: &Condition) -> impl Iterator<Item = String> {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(super) enum ExternalMessage {
-    /// The connection stands, after so long; the first tick is due at this moment of the monotonic clock, in µs.
+    /// The connection was established after this time; the first tick is due at this monotonic time in µs.
     Began { connect_ms: f64, first_due_us: u64 },
     /// Echoes as tick, entity, and when they came, in µs of the same clock.
     Echoes(Vec<(u32, u16, u64)>),
@@ -136,7 +136,7 @@ impl<'a> ExternalClient<'a> {
     fn on_echo(&mut self, tick: u32, entity: u16, at: Duration) -> Result<(), String> {
         let Some((_, first)) = self.began else { return Err("had echoes before it began".into()) };
         if u64::from(tick) >= self.condition.ticks() || entity >= self.condition.entities {
-            return Err(format!("had an echo of tick {tick}, entity {entity}, which nobody sent"));
+            return Err(format!("had an echo of tick {tick}, entity {entity}, which was never sent"));
         }
         let due = self.tick_at(first, tick.into());
         if at < due || at > due + LATENCY_MAX {
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_says_becomes_counts_and_latencies() {
+    fn client_messages_become_counts_and_latencies() {
         let condition = condition();
         let mut client = ExternalClient::new(&condition);
         for line in [
@@ -225,15 +225,15 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_cannot_be_is_an_error_that_says_why() {
+    fn an_impossible_line_is_an_error_with_its_reason() {
         let condition = condition();
         let began = r#"{"began":{"connect_ms":1,"first_due_us":5000000}}"#;
         for (lines, words) in [
             (vec!["hello"], "said \"hello\""),
             (vec![r#"{"echoes":[[0,0,1]]}"#], "before it began"),
             (vec![began, began], "began twice"),
-            (vec![began, r#"{"echoes":[[6,0,5700000]]}"#], "which nobody sent"),
-            (vec![began, r#"{"echoes":[[0,2,5700000]]}"#], "which nobody sent"),
+            (vec![began, r#"{"echoes":[[6,0,5700000]]}"#], "which was never sent"),
+            (vec![began, r#"{"echoes":[[0,2,5700000]]}"#], "which was never sent"),
             (vec![began, r#"{"echoes":[[1,0,5000001]]}"#], "is its clock monotonic"),
             (vec![r#"{"failed":{"reason":"no socket"}}"#], "no socket"),
             (vec![r#"{"done":{"refusd":1}}"#], "unknown field"),

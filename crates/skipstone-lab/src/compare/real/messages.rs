@@ -117,10 +117,11 @@ impl EndTask {
 pub(super) enum EndMessage {
     /// The server listens; clients connect to this.
     Listening { address: String },
-    /// The connection stands, after so long; the first update leaves now, or where each end sends its own, at this moment of the
-    /// clock that all processes share.
+    /// The connection was established after this time; the first update leaves now, or where each end sends its own, at
+    /// this moment of the clock that all processes share.
     Connected { ms: f64, first_us: Option<u64> },
-    /// Where each end sends its own: the client has sent and received everything. It goes on until it hears of the server's.
+    /// Where each end sends its own: the client has sent and received everything. It goes on until it hears of the
+    /// server's.
     Played,
     /// All is over.
     Done(Box<EndReport>),
@@ -143,7 +144,7 @@ pub(super) struct OwnFindings {
 /// Begins the line that tells a server when the first update is due.
 pub(super) const BEGIN_AT: &str = "begin ";
 
-/// What a server is told when all is over.
+/// The message to a server at the end.
 pub(super) const OVER: &str = "over";
 
 /// The client's findings.

@@ -1,5 +1,5 @@
-//! A comparison for real: every transport as two processes, client and server, through the same link with the same seed, one
-//! after another. Latencies count on the client's clock alone.
+//! A comparison for real: every transport as two processes, client and server, through the same link with the same
+//! seed, one after another. Latencies count on the client's clock alone.
 //!
 //! ```text
 //! plan ──> run (contender, seed): link ── server's process (namespace b)
@@ -85,8 +85,8 @@ pub(super) fn run_all(
     Ok(all)
 }
 
-/// The run that the machine disturbed least, of as many as it takes to find one that counts. What a run found has no say in it;
-/// one that fails is a finding, and ends the search.
+/// The run that the machine disturbed least, of as many as it takes to find one that counts. What a run found has no
+/// say in it; one that fails is a finding, and ends the search.
 fn calmest(
     repeats: u32,
     mut play: impl FnMut() -> Result<CompareRow, RunError>,
@@ -109,7 +109,7 @@ fn calmest(
 fn check(condition: &Condition) -> Result<(), String> {
     let only = |what: &str| Err(format!("{what} exist in simulated runs only so far: add --simulated"));
     if !condition.beside.is_empty() {
-        return only("flows beside");
+        return only("background flows");
     }
     if condition.roam_every.is_some() {
         return only("addresses that change");
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disturbed_run_is_run_again_and_the_calmest_counts_however_late_its_messages_were() {
+    fn a_disturbed_run_is_repeated_and_the_run_with_the_fewest_stalls_counts() {
         let kept = |repeats, runs: &[(u64, f64)]| {
             let mut runs = runs.iter();
             let play = || {
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_which_programs_are_not_told_is_refused_with_the_remedy() {
+    fn a_plan_that_other_programs_cannot_receive_is_refused_with_a_remedy() {
         let checked = |more: &str| {
             let text = format!(
                 "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n{more}\n[link]\nrtt = \"20ms\""

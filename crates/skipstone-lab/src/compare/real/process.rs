@@ -108,8 +108,9 @@ impl Orders {
     }
 }
 
-/// The clocks of both ends begin at multiples of this on the machine's, as they begin at one moment in virtual time. A transport
-/// with a clock of its own, such as KCP's of 10 ms, has the seed's phases then, and with them that seed's latencies.
+/// The clocks of both ends begin at multiples of this on the machine's, as they begin at one moment in virtual time. A
+/// transport with a clock of its own, such as KCP's of 10 ms, has the seed's phases then, and with them that seed's
+/// latencies.
 const CLOCKS_BEGIN: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const CONNECT_MAX: Duration = Duration::from_secs(20);
@@ -279,8 +280,8 @@ impl<'a> Player<'a> {
         Player { end, condition, side, epoch, proof: Proof::of(condition), own: OwnFindings::default() }
     }
 
-    /// Waits for the first moment, sends the server's updates, and tells which of the client's came. `begun` is the epoch by the
-    /// clock that all processes share.
+    /// Waits for the first moment, sends the server's updates, and tells which of the client's came. `begun` is the
+    /// epoch by the clock that all processes share.
     fn serve(mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
         let first = loop {
             self.end.drive(LOOK_EVERY)?;

@@ -34,7 +34,7 @@ pub(super) enum Medium {
     Relay,
 }
 
-/// Where a run is recorded packet by packet, beside its result.
+/// Where a run is recorded packet by packet, in addition to its result.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traces<'a> {
     /// The beginning of the names of captures.
@@ -50,7 +50,7 @@ impl Traces<'_> {
 }
 
 const START_MAX: Duration = Duration::from_secs(15);
-/// Beyond the connection, the updates and the patience: whoever takes longer hangs.
+/// In addition to connecting, sending and waiting; a run that takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
 /// A server that tells its counters does so at once.
 const OVER_MAX: Duration = Duration::from_secs(2);

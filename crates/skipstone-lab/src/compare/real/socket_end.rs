@@ -61,7 +61,7 @@ impl SocketEnd {
                     self.peer.handle_datagram(self.now(), from, &mut self.datagram);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // An ICMP message about a datagram that nobody took: a loss like any other.
+                // An ICMP error for an undeliverable datagram: a loss like any other.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(error) => return Err(format!("the socket of UDP broke: {error}")),
             }

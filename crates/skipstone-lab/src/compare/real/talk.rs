@@ -25,7 +25,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 #[derive(Debug)]
 pub(super) struct Talk {
     pub(super) who: &'static str,
-    /// Before the process: what waits to be read by nobody does not keep it from ending.
+    /// Before the process, so that unread output does not keep it from ending.
     pub(super) lines: Receiver<Option<String>>,
     pub(super) child: Child,
     pub(super) line_bytes_max: usize,
@@ -53,7 +53,7 @@ impl Talk {
         stop: &AtomicBool,
     ) -> Result<String, RunError> {
         loop {
-            // Before each line: whoever has always something to say does not keep us from looking.
+            // Before each line, so that endless output does not delay the check.
             if stop.load(Ordering::Relaxed) {
                 return Err(RunError::Interrupted);
             }

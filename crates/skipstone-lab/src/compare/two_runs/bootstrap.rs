@@ -1,5 +1,5 @@
-//! How far a percentile is off by chance: blocks of a run are drawn at random, with replacement, again and again (the bootstrap of
-//! blocks; Künsch 1989). Updates of one block may share a fate, those of different blocks do not.
+//! How far a percentile is off by chance: blocks of a run are drawn at random, with replacement, again and again (the
+//! bootstrap of blocks; Künsch 1989). Updates of one block may share a fate, those of different blocks do not.
 
 use crate::compare::series::{RunBlock, RunSeries};
 use crate::measure::splitmix::splitmix;
@@ -57,8 +57,8 @@ impl Blocks {
     }
 }
 
-/// For each share, the 99% interval of what the second's percentile is more than the first's, in ms. `None` where either has
-/// fewer than two blocks: of chance nothing is known.
+/// For each share, the 99% interval of what the second's percentile is more than the first's, in ms. `None` where
+/// either has fewer than two blocks: of chance nothing is known.
 pub(super) fn intervals(before: &Blocks, after: &Blocks, shares: &[f64]) -> Option<Vec<[f64; 2]>> {
     if before.blocks.len() < 2 || after.blocks.len() < 2 {
         return None;
@@ -84,7 +84,7 @@ pub(super) fn intervals(before: &Blocks, after: &Blocks, shares: &[f64]) -> Opti
 mod tests {
     use super::*;
 
-    /// So many blocks of two seconds with 1,000 updates each, of which `late` took 60 ms.
+    /// Blocks of two seconds with 1,000 updates each, of which `late` took 60 ms.
     fn run(blocks: u64, late: impl Fn(u64) -> u32) -> RunSeries {
         let block = |at: u64| RunBlock {
             sent: 1_000,
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_late_in_every_block_is_beyond_chance_and_a_single_event_is_not() {
+    fn lateness_in_every_block_is_significant_and_a_single_event_is_not() {
         let calm = run(50, |_| 0);
         assert_eq!(p998(&calm, &calm), [0.0, 0.0]);
         assert_eq!(p998(&calm, &run(50, |_| 5)), [40.0, 40.0]);
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_alone_is_seldom_beyond_the_noise() {
+    fn chance_alone_is_rarely_significant() {
         let mut state = 1;
         let mut draw = || {
             let lates: Vec<u32> =
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_single_block_nothing_is_known() {
+    fn a_single_block_has_no_confidence_interval() {
         let one = Blocks::of([&run(1, |_| 0)].into_iter());
         assert_eq!(intervals(&one, &one, &[0.5]), None);
     }

@@ -82,7 +82,8 @@ fn is_beyond_chance(found: &Difference, [least, most]: [f64; 2]) -> bool {
     is_a_step && ((least > 0.0 && found.change > 0.0) || (most < 0.0 && found.change < 0.0))
 }
 
-/// A sentence for each of those that delivered before, and then did so in fewer of their runs, in none, or were not there.
+/// A sentence for each of those that delivered before, and then did so in fewer of their runs, in none, or were not
+/// there.
 pub(super) fn missing(before: &StoredRun, after: &StoredRun) -> Vec<String> {
     let sentence = |name: &String| {
         let runs = |run: &StoredRun| {
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn five_runs_that_are_all_beyond_five_others_are_no_chance() {
+    fn five_runs_all_above_five_others_are_significant() {
         let is_beyond = |count: u32, more: f64| {
             let before = rows((0..count).map(f64::from));
             let after = rows((0..count).map(|at| f64::from(at) + more));
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_where_none_was_is_beyond_the_noise() {
+    fn a_loss_after_runs_without_loss_is_significant() {
         let lost = |before: [f64; 3], after: [f64; 3]| {
             let of = |lost: [f64; 3]| counts(&lost.map(|lost| (9.0, lost)));
             let found = of_one("kcp", &of(before), &of(after));
@@ -177,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_missing_or_delivers_nothing_afterwards_is_named() {
+    fn missing_clients_and_clients_without_later_delivery_are_named() {
         let run = |rows: &[(f64, f64)]| StoredRun { plan: serde_json::Value::Null, results: counts(rows) };
         let (well, dead) = ((9.0, 0.0), (0.0, 0.0));
         let told = |before: &[(f64, f64)], after: &[(f64, f64)]| missing(&run(before), &run(after)).concat();
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_can_do_is_within_the_noise() {
+    fn rounding_differences_are_not_significant() {
         let is_beyond = |before: f64, after: f64, interval| {
             is_beyond_chance(&between("kcp", &PERCENTILES[0].0, before, after), interval)
         };

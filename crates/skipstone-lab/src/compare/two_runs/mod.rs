@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_missing_is_worse() {
+    fn missing_clients_make_a_result_worse() {
         let found = |missing| TwoRuns { unlike: Vec::new(), missing, differences: Vec::new() };
         assert!(!found(Vec::new()).is_worse() && found(vec!["kcp is missing.".into()]).is_worse());
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_number_is_filled_once_wherever_it_lies() {
+    fn each_sequence_number_is_filled_once_in_any_order() {
         let mut gaps = Gaps::default();
         gaps.push(3..8);
         gaps.push(10..11);

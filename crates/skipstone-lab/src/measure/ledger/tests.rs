@@ -29,7 +29,7 @@ fn a_gap_that_is_filled_later_is_reordered_and_not_lost() {
 }
 
 #[test]
-fn the_receivers_of_one_carrier_have_a_balance_of_their_own() {
+fn receivers_of_each_carrier_are_counted_separately() {
     let mut ledger = Ledger::new(2, 1);
     ledger.on_line(0, 0, 0);
     ledger.on_line(1, 0, 2);
@@ -51,7 +51,7 @@ fn lines_lost_at_the_very_end_are_lost() {
 }
 
 #[test]
-fn lines_that_nobody_sent_are_unexpected_and_repair_nothing() {
+fn lines_that_were_never_sent_are_unexpected_and_fill_no_gap() {
     let mut ledger = Ledger::new(1, 1);
     assert_eq!(ledger.on_line(0, 1, 0), LineOutcome::Unexpected);
     assert_eq!(ledger.on_line(1, 0, 0), LineOutcome::Unexpected);
@@ -62,7 +62,7 @@ fn lines_that_nobody_sent_are_unexpected_and_repair_nothing() {
 }
 
 #[test]
-fn excluded_clients_are_counted_apart_but_their_faults_stay() {
+fn excluded_clients_are_counted_separately_but_their_faults_remain() {
     let mut ledger = Ledger::new(2, 2);
     for (receiver, sender) in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 1)] {
         ledger.on_line(receiver, sender, 0);
@@ -75,7 +75,7 @@ fn excluded_clients_are_counted_apart_but_their_faults_stay() {
 }
 
 #[test]
-fn corrupt_and_foreign_lines_are_counted_and_tallies_add_up() {
+fn corrupt_and_foreign_lines_are_counted_and_tallies_sum_up() {
     let mut ledger = Ledger::new(1, 0);
     ledger.on_corrupt(0);
     ledger.on_foreign(0);
@@ -117,7 +117,7 @@ impl Random {
 }
 
 #[test]
-fn any_order_of_lines_gives_the_same_balance_as_a_model_that_remembers_everything() {
+fn the_ledger_agrees_with_an_unbounded_model_in_any_order() {
     for seed in 0..300 {
         let mut random = Random(seed);
         let (receivers, senders) = (1 + random.below(4) as u32, 1 + random.below(4) as u32);

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_rfc_is_read_and_written() {
+    fn the_example_of_the_rfc_round_trips() {
         assert_eq!(&encode(0x864F_D26F), b"Hello");
         assert_eq!(&encode(0xB559_F75B), b"World");
         assert_eq!(decoded(*b"Hello"), Some(0x864F_D26F));
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn other_bytes_and_numbers_beyond_32_bits_are_refused() {
+    fn invalid_bytes_and_numbers_above_32_bits_are_refused() {
         assert_eq!(decoded(*b"#####"), None);
         assert_eq!(decoded(*b"He lo"), None);
         assert_eq!(decoded([b'0', b'0', b'0', b'0', 0xFF]), None);

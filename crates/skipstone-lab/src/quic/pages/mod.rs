@@ -1,5 +1,5 @@
-//! Clients of Skipstone's servers as pages are: the protocol in WebTransport's datagrams. One endpoint of the protocol and one of QUIC
-//! for all of them, and a socket for each.
+//! Clients of Skipstone's servers as pages are: the protocol in WebTransport's datagrams. One endpoint of the protocol
+//! and one of QUIC for all of them, and a socket for each.
 
 mod session;
 mod tls;
@@ -105,8 +105,8 @@ impl Pages {
         self.transmit();
     }
 
-    /// Waits until something has come, or the time is over, and takes it. What that leads to leaves with [`Pages::transmit`], after
-    /// [`Pages::poll_event`] was asked.
+    /// Waits until something has come, or the time is over, and takes it. What that leads to leaves with
+    /// [`Pages::transmit`], after [`Pages::poll_event`] was asked.
     pub(crate) fn receive(&mut self, wait_max: Duration) -> Result<(), String> {
         while self.beginning < BEGINNING_MAX && self.waiting > 0 {
             self.waiting -= 1;

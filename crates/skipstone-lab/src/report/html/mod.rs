@@ -1,4 +1,5 @@
-//! The report as one HTML file that needs no network: the result as JSON, the script that shows it, and uPlot for its curves.
+//! The report as one HTML file that needs no network: the result as JSON, the script that shows it, and uPlot for its
+//! curves.
 
 use std::path::PathBuf;
 
@@ -109,7 +110,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_page_needs_nothing_but_itself_and_bears_any_text() {
+    fn a_page_is_self_contained_and_escapes_any_text() {
         let hostile = "</script><script>alert(1)</script>";
         for kind in [PageKind::Comparison, PageKind::Stress, PageKind::Bench] {
             check(&page(kind, hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile));

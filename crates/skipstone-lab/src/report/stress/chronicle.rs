@@ -70,7 +70,7 @@ struct StressCurve {
 const BLOCKS_MAX: u64 = 64;
 
 impl Chronicle {
-    /// Of a run that is to last so long, with so many clients of each carrier.
+    /// For a run of this duration with this number of clients on each carrier.
     pub fn new(lasting: Duration, clients: &[u32]) -> Chronicle {
         let block = Duration::from_secs(lasting.as_secs().div_ceil(BLOCKS_MAX).max(1));
         let clients = clients.iter().map(|count| vec![LatencySteps::default(); *count as usize]).collect();
@@ -97,7 +97,7 @@ impl Chronicle {
         }
     }
 
-    /// Puts it beside the result, whose carriers are these.
+    /// Adds it to the result, which has these carriers.
     pub fn report<'a>(&'a self, result: &'a StressResult, carriers: &[Carrier]) -> StressReport<'a> {
         let block = |steps: &LatencySteps| StressBlock {
             delivered: steps.count(),

@@ -2,8 +2,8 @@
 //!
 //! **Interrupted**: it was stopped before its end.
 //!
-//! **Unavailable**: there was no server to be judged (`availability`), whatever else was found. A run whose own server was away
-//! fails.
+//! **Unavailable**: there was no server to be judged (`availability`), whatever else was found. A run whose own server
+//! was away fails.
 //!
 //! **Invalid**: the run proves nothing, because
 //! 1. no delivery was expected;
@@ -13,8 +13,8 @@
 //! 5. a threshold is about a figure that was not measured;
 //! 6. the counts contradict each other.
 //!
-//! **Fail**: a client was dropped, or never connected; a line was refused; a delivery lost, duplicated, reordered, corrupted or
-//! never sent; a threshold missed.
+//! **Fail**: a client was dropped, or never connected; a line was refused; a delivery lost, duplicated, reordered,
+//! corrupted or never sent; a threshold missed.
 //!
 //! **Pass**: none of these.
 
@@ -193,7 +193,7 @@ fn contradictions(result: &StressResult) -> Vec<String> {
     reasons
 }
 
-/// Clients and deliveries that a server owed.
+/// Expected clients and deliveries.
 fn shortfalls(result: &StressResult) -> Vec<String> {
     let (clients, messages) = (&result.clients, &result.messages);
     let mut reasons = Vec::new();

@@ -1,5 +1,5 @@
-//! The JSON result of a stress run. `schema/stress.schema.json` says the same to other programs, and is derived from these
-//! types. A change of meaning raises [`SCHEMA_VERSION`].
+//! The JSON result of a stress run. `schema/stress.schema.json` says the same to other programs, and is derived from
+//! these types. A change of meaning raises [`SCHEMA_VERSION`].
 
 use std::collections::BTreeMap;
 

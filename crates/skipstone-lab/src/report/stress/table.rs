@@ -118,7 +118,7 @@ fn alarming(count: u64, is_bad: bool) -> Cell {
     if is_bad { cell.toned(Tone::Bad) } else { cell }
 }
 
-/// What is told beneath the figures: a label and a sentence each.
+/// The notes below the figures: a label and a sentence each.
 pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
     let mut notes =
         vec![("Network", network(&result.wire)), ("Server", server(result)), ("Generator", generator(result))];
@@ -374,7 +374,7 @@ FAIL  Some checks failed:
     }
 
     #[test]
-    fn nothing_is_wider_than_80_columns_or_ends_in_blanks() {
+    fn no_line_exceeds_80_columns_or_ends_in_spaces() {
         let mut crowded = example::passing();
         crowded.generator.late_sends = 3_000;
         crowded.clients.dropped = 150;
@@ -389,7 +389,7 @@ FAIL  Some checks failed:
     }
 
     #[test]
-    fn what_was_not_measured_is_said_and_not_shown_as_zero() {
+    fn unmeasured_figures_are_marked_and_not_printed_as_zero() {
         let text = table(&example::sparse(), Style::Plain);
         assert!(text.contains("Server     remote, so not measured\n"), "{text}");
         assert!(text.contains("Latency p50                       -\n"), "{text}");
@@ -398,7 +398,7 @@ FAIL  Some checks failed:
     }
 
     #[test]
-    fn colours_change_nothing_but_colours() {
+    fn colours_change_only_escape_sequences() {
         let mut result = example::passing();
         result.messages.corrupted = 7;
         judge(&mut result, &[], Ending::Completed);

@@ -14,7 +14,7 @@ use lines::Lines;
 use weather::Weather;
 use workload::Workload;
 
-/// The plan of a seed, which lasts so long.
+/// The plan of a seed, with this duration.
 pub(super) fn plan(seed: u64, minutes: f64) -> String {
     let weather = Weather::of(seed);
     let workload = Workload::of(seed);

@@ -6,7 +6,7 @@ use super::lines::Lines;
 use crate::sweep::chance::Chance;
 use crate::units::Span;
 
-/// Updates, and bulk beside them.
+/// Updates, and concurrent bulk transfers.
 #[derive(Debug)]
 pub(super) struct Workload {
     entities: u32,

@@ -54,7 +54,7 @@ fn missed(setting: &Setting, change: impl FnOnce(&mut Played)) -> Vec<Rule> {
 }
 
 #[test]
-fn what_is_as_good_as_the_best_misses_nothing() {
+fn a_result_equal_to_the_best_misses_no_target() {
     let setting = clean();
     assert!(!draw::plan(setting.seed, 5.0).contains("loss"));
     assert_eq!(missed(&setting, |_| {}), []);
@@ -69,7 +69,7 @@ fn what_is_as_good_as_the_best_misses_nothing() {
 }
 
 #[test]
-fn each_rule_is_missed_by_what_breaks_it() {
+fn each_rule_fails_for_a_run_that_violates_it() {
     let setting = clean();
     let tick = setting.tick().as_secs_f64() * 1e3;
     assert_eq!(missed(&setting, |played| played.off.lost = 1), [Rule::Lost]);
@@ -91,7 +91,7 @@ fn an_overload_is_judged_by_what_it_delivers() {
 }
 
 #[test]
-fn order_is_judged_only_where_it_is_promised() {
+fn order_is_judged_only_on_ordered_channels() {
     let unordered = setting(|setting| !setting.condition.delivery_of(0).keeps_order() && !setting.is_overloaded());
     assert_eq!(missed(&unordered, |played| played.adaptive.reordered = 5), []);
     assert_eq!(missed(&clean(), |played| played.adaptive.reordered = 5), [Rule::Disorder]);

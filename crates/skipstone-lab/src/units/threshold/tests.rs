@@ -22,7 +22,7 @@ fn result() -> Value {
 }
 
 #[test]
-fn every_operator_holds_where_it_should() {
+fn every_operator_compares_correctly() {
     for (text, passed) in [
         ("latency.p99<50ms", true),
         ("latency.p99<49ms", false),
@@ -65,7 +65,7 @@ fn a_carrier_is_entered_by_its_name() {
 }
 
 #[test]
-fn what_is_shown_is_read_as_the_same() {
+fn values_round_trip_through_text() {
     for text in
         ["latency.p99<50ms", "messages.lost==0", "server.cpu_percent<80", "wire.overhead_percent<=15.5%", "a!=-1"]
     {
@@ -85,7 +85,7 @@ fn an_unknown_name_is_answered_with_the_nearest() {
 }
 
 #[test]
-fn what_was_not_measured_is_neither_kept_nor_missed() {
+fn an_unmeasured_figure_neither_meets_nor_misses_a_threshold() {
     let mut remote = result();
     remote["server"] = Value::Null;
     let error = threshold("server.cpu_percent<80").evaluate(&remote).unwrap_err();
@@ -94,7 +94,7 @@ fn what_was_not_measured_is_neither_kept_nor_missed() {
 }
 
 #[test]
-fn a_unit_that_does_not_suit_the_number_is_refused() {
+fn a_unit_that_does_not_fit_the_figure_is_refused() {
     for (text, message) in [
         ("messages.lost<5ms", "\"messages.lost\" is not measured in ms"),
         ("link.useful_share<5ms", "\"link.useful_share\" is not measured in ms"),
@@ -106,7 +106,7 @@ fn a_unit_that_does_not_suit_the_number_is_refused() {
 }
 
 #[test]
-fn errors_name_the_cause_and_show_how_it_is_written() {
+fn errors_name_the_cause_and_show_the_format() {
     for (text, cause) in [
         ("latency.p99", "it compares nothing"),
         ("latency.p99=5", "its comparison is none of"),

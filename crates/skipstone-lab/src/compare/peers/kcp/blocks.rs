@@ -1,4 +1,4 @@
-//! The block code that goes around KCP, as kcp-go has it: so many datagrams of parity after every so many of data.
+//! The block code around KCP, as in kcp-go: M parity datagrams after every N data datagrams.
 //!
 //! ```text
 //! sequence 4 | kind 2 | length 2, of what follows and itself | KCP's datagram
@@ -149,7 +149,7 @@ mod tests {
     const TEN_AND_THREE: BlockSize = BlockSize { data: 10, parity: 3 };
 
     #[test]
-    fn one_and_two_is_every_datagram_thrice() {
+    fn one_plus_two_sends_every_datagram_three_times() {
         let size = BlockSize { data: 1, parity: 2 };
         let (mut encoder, mut decoder, mut wire) = (Encoder::new(size), Decoder::new(size), VecDeque::new());
         encoder.encode(&[7; 30], &mut wire);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn any_three_of_thirteen_may_be_lost() {
+    fn any_three_of_thirteen_datagrams_may_be_lost() {
         let datagrams: Vec<Vec<u8>> = (1..=10_u8).map(|number| vec![number; 20 + usize::from(number)]).collect();
         for lost in [[0, 1, 2], [3, 9, 10], [0, 11, 12], [7, 8, 9]] {
             let (mut encoder, mut decoder, mut wire) =
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn four_are_too_many_and_nothing_is_made_up() {
+    fn four_losses_are_too_many_and_no_data_is_invented() {
         let (mut encoder, mut decoder, mut wire) =
             (Encoder::new(TEN_AND_THREE), Decoder::new(TEN_AND_THREE), VecDeque::new());
         (0..10_u8).for_each(|number| encoder.encode(&[number; 30], &mut wire));

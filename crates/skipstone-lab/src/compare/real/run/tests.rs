@@ -21,7 +21,7 @@ const ECHOES: &str = r#"echo '{"echoes":[[0,0,5021000],[0,1,5021500]]}'"#;
 const DONE: &str = r#"echo '{"done":{"refused":2,"corrupted":1,"resent":12}}'"#;
 
 #[test]
-fn what_a_program_tells_of_itself_is_in_its_row() {
+fn the_row_shows_what_the_program_reports_about_itself() {
     let client = format!("{BEGAN}; {ECHOES}; {DONE}; cat");
     let (condition, stop) = (condition(), AtomicBool::new(false));
     let run = Run { contender: program("cat", &client), condition: &condition, seed: 1, qlog: None, stop: &stop };
@@ -33,7 +33,7 @@ fn what_a_program_tells_of_itself_is_in_its_row() {
 }
 
 #[test]
-fn a_server_that_dies_is_noticed_whether_its_client_talks_or_not() {
+fn a_dead_server_is_detected_with_and_without_traffic() {
     let chatty = format!("{BEGAN}; while true; do echo '{{\"echoes\":[]}}'; done");
     let quick = format!("sleep 0.5; {BEGAN}; {DONE}; cat");
     for (server, client) in [("sleep 0.3; exit 3", &chatty), ("exit 3", &quick)] {
@@ -48,7 +48,7 @@ fn a_server_that_dies_is_noticed_whether_its_client_talks_or_not() {
 }
 
 #[test]
-fn a_program_that_always_has_something_to_say_reaches_the_deadline() {
+fn a_program_that_never_stops_printing_reaches_the_deadline() {
     let (condition, stop) = (condition(), AtomicBool::new(false));
     let contender = program("cat", "while true; do echo hello; done");
     let run = Run { contender, condition: &condition, seed: 1, qlog: None, stop: &stop };
@@ -58,12 +58,12 @@ fn a_program_that_always_has_something_to_say_reaches_the_deadline() {
         if let Err(error) = client.line(None, end, "is late", &stop) {
             break error;
         }
-        assert!(Instant::now() < end + Duration::from_secs(20), "it is heard for ever");
+        assert!(Instant::now() < end + Duration::from_secs(20), "the output was read beyond the deadline");
     };
     assert_eq!(error, RunError::Failed("the client's process is late".into()));
     let dropped = Instant::now();
     drop(client);
-    assert!(dropped.elapsed() < Duration::from_secs(3), "what nobody reads does not hold it up");
+    assert!(dropped.elapsed() < Duration::from_secs(3), "unread output does not block it");
 }
 
 #[test]

@@ -4,7 +4,8 @@
 //! 2. the process of the run's own server ended before the run;
 //! 3. every client lost its connection because the server went away;
 //! 4. the server was silent at the end, and acknowledged nothing;
-//! 5. another's server is none that a stress run can use: it takes no lines, or does not send each line to all of its clients.
+//! 5. another's server is none that a stress run can use: it takes no lines, or does not send each line to all of its
+//!    clients.
 
 use crate::report::ServerOwner;
 use crate::report::format::{counted, seconds};
@@ -50,7 +51,7 @@ fn foreignness(result: &StressResult) -> Option<String> {
     if messages.delivered == 0 {
         return Some(format!("The server took {} and sent none of them back", counted(messages.sent, "line")));
     }
-    // A client that is alone hears nobody else.
+    // A single client receives only its own lines.
     let has_others = result.clients.connected.saturating_sub(result.clients.dropped) > 1;
     let is_echo = has_others && presence.lines_from_others == 0 && messages.lost > 0;
     is_echo.then(|| "The server sent each line to its own sender alone".into())

@@ -41,7 +41,7 @@ fn every_kind_of_fault_alone_fails_the_run() {
 }
 
 #[test]
-fn drops_are_reported_with_their_commonest_reasons() {
+fn drops_are_reported_with_their_most_common_reasons() {
     let (_, reasons) = judged(|result| {
         result.clients.dropped = 17;
         for (reason, count) in [("reset", 2), ("timeout", 12), ("refused", 2), ("closed", 1)] {
@@ -52,7 +52,7 @@ fn drops_are_reported_with_their_commonest_reasons() {
 }
 
 #[test]
-fn a_missed_threshold_fails_the_run_and_tells_the_figure() {
+fn a_missed_threshold_fails_the_run_and_prints_the_figure() {
     let (verdict, reasons) = judged_with(&["latency.p99<4.5ms", "messages.lost==0"], Ending::Completed, |_| {});
     assert_eq!(verdict, Verdict::Fail);
     assert_eq!(reasons, ["The threshold latency.p99<4.5ms was missed: latency.p99 is 4.512 ms."]);
@@ -91,7 +91,7 @@ fn late_sends_beyond_one_percent_make_the_run_invalid_and_stalls_are_named() {
 }
 
 #[test]
-fn a_generator_without_cpu_to_spare_makes_the_run_invalid() {
+fn a_generator_at_full_cpu_makes_the_run_invalid() {
     assert_eq!(judged(|result| result.generator.cpu_percent = Some(190.0)).0, Verdict::Pass);
     assert_eq!(
         judged(|result| result.generator.cpu_percent = Some(190.1)),
@@ -143,7 +143,7 @@ fn unavailable(change: impl FnOnce(&mut StressResult)) -> String {
 }
 
 #[test]
-fn a_run_without_a_client_says_just_that() {
+fn a_run_without_clients_says_so() {
     let reason = unavailable(|result| {
         result.clients.connected = 0;
         result.messages = Messages::default();
@@ -153,7 +153,7 @@ fn a_run_without_a_client_says_just_that() {
 }
 
 #[test]
-fn a_server_that_goes_away_is_no_server_that_loses_lines() {
+fn a_departed_server_is_distinguished_from_one_that_loses_lines() {
     let leave = |deserted| {
         move |result: &mut StressResult| {
             (result.clients.dropped, result.presence.clients_deserted) = (300, deserted);
@@ -173,7 +173,7 @@ fn a_server_that_goes_away_is_no_server_that_loses_lines() {
 }
 
 #[test]
-fn the_absence_of_the_runs_own_server_is_a_failure() {
+fn an_absent_local_server_is_a_failure() {
     let own = |change: &dyn Fn(&mut StressResult), why: &str| {
         let (verdict, reasons) = judged(change);
         assert_eq!((verdict, reasons.len()), (Verdict::Fail, 1), "{reasons:?}");
@@ -191,7 +191,7 @@ fn the_absence_of_the_runs_own_server_is_a_failure() {
 }
 
 #[test]
-fn a_server_that_does_not_send_each_line_to_everybody_is_told_what_is_needed() {
+fn a_server_that_does_not_broadcast_lines_gets_a_remedy() {
     let foreign = |change: &dyn Fn(&mut StressResult), what: &str| {
         let reason = unavailable(change);
         assert!(reason.starts_with(what) && reason.contains("as `skipstone serve` does"), "{reason}");
@@ -225,7 +225,7 @@ fn a_server_that_does_not_send_each_line_to_everybody_is_told_what_is_needed() {
 }
 
 #[test]
-fn counts_that_contradict_each_other_make_the_run_invalid() {
+fn contradictory_counts_make_the_run_invalid() {
     for change in [
         (|result| result.messages.delivered -= 1) as fn(&mut StressResult),
         |result| result.clients.connected = 301,
@@ -236,7 +236,7 @@ fn counts_that_contradict_each_other_make_the_run_invalid() {
 }
 
 #[test]
-fn invalid_outweighs_fail_and_both_give_their_reasons() {
+fn invalid_takes_precedence_over_fail_and_both_give_reasons() {
     let (verdict, reasons) = judged(|result| {
         result.messages.duplicated = 5;
         result.generator.late_sends = 3_000;
@@ -247,7 +247,7 @@ fn invalid_outweighs_fail_and_both_give_their_reasons() {
 }
 
 #[test]
-fn an_interrupted_run_is_interrupted_whatever_else_it_found() {
+fn an_interruption_takes_precedence_over_other_verdicts() {
     let (verdict, reasons) = judged_with(&[], Ending::Interrupted, |result| {
         result.duration_s = 4.0;
         result.messages.sent = 1_200;

@@ -52,7 +52,7 @@ fn a_block_shows_the_run() {
 }
 
 #[test]
-fn a_block_is_drawn_over_the_one_before() {
+fn a_block_is_drawn_over_the_previous_one() {
     let again = block(&snapshot(), Style::Plain, Draw::Again, 80);
     let rest = again.strip_prefix("\x1b[9A").expect("it goes up as many lines as a block has");
     assert_eq!(rest, block(&snapshot(), Style::Plain, Draw::First, 80));
@@ -70,7 +70,7 @@ fn no_line_of_a_block_is_wider_than_the_terminal() {
 }
 
 #[test]
-fn what_goes_wrong_is_red() {
+fn problems_are_printed_in_red() {
     let calm = block(&snapshot(), Style::Coloured, Draw::First, 80);
     assert!(!calm.contains("\x1b[1;31m"));
     let wrong = Snapshot { missing: 3, ..snapshot() };
@@ -79,7 +79,7 @@ fn what_goes_wrong_is_red() {
 }
 
 #[test]
-fn a_remote_silent_run_is_shown_without_invented_figures() {
+fn a_remote_run_without_messages_shows_no_invented_figures() {
     let silent = Snapshot { latency: None, server: None, generator_cpu_percent: None, ..snapshot() };
     let text = bare(&block(&silent, Style::Plain, Draw::First, 80));
     assert!(text.contains("server      remote\ngenerator   latest send"), "{text}");
@@ -88,7 +88,7 @@ fn a_remote_silent_run_is_shown_without_invented_figures() {
 }
 
 #[test]
-fn a_phase_of_no_or_past_its_length_has_a_full_bar() {
+fn an_empty_or_overdue_phase_has_a_full_bar() {
     for (elapsed, duration) in [(0, 0), (20, 10)] {
         let (elapsed, duration) = (Duration::from_secs(elapsed), Duration::from_secs(duration));
         assert!(time_bar(&Snapshot { elapsed, duration, ..snapshot() }).starts_with(&format!("[{}]", "#".repeat(40))));
@@ -96,7 +96,7 @@ fn a_phase_of_no_or_past_its_length_has_a_full_bar() {
 }
 
 #[test]
-fn a_progress_line_is_plain_and_names_trouble_only_when_there_is_some() {
+fn a_progress_line_names_problems_only_when_there_are_any() {
     assert_eq!(
         progress_line(&snapshot()),
         "   5.0 s running  clients 300/300  sent 300/s of 300/s  delivered 89,700/s  missing 0  \

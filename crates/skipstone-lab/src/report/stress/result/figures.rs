@@ -27,7 +27,7 @@ pub struct Messages {
     pub reordered: u64,
     /// Lines that arrived changed.
     pub corrupted: u64,
-    /// Lines that nobody sent.
+    /// Lines that were never sent.
     pub unexpected: u64,
     /// Chat and lines of other runs; no fault.
     pub foreign: u64,

@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Presence {
-    /// Of the clients that were dropped: those whose server went away. It shut down or restarted, fell silent, or its port was
-    /// closed.
+    /// Of the clients that were dropped: those whose server went away. It shut down or restarted, fell silent, or its
+    /// port was closed.
     pub clients_deserted: u64,
-    /// How long the server had sent no message at the end, in seconds, while it acknowledged nothing either; `None` if it answered.
+    /// How long the server had sent no message at the end, in seconds, while it acknowledged nothing either; `None` if
+    /// it answered.
     pub silent_s: Option<f64>,
     /// How the process of the run's own server ended, if it did so before the run.
     pub process_ended: Option<String>,

@@ -94,7 +94,7 @@ pub struct Balance {
     pub copies: u64,
     /// IP bytes of both.
     pub bytes: u64,
-    /// Lost packets that nobody had to wait for.
+    /// Lost packets that delayed no message.
     pub packets_recovered: u64,
 }
 

@@ -21,14 +21,14 @@ fn problems(result: &Value) -> Vec<String> {
 }
 
 #[test]
-fn results_full_and_sparse_keep_to_the_schema() {
+fn full_and_sparse_results_match_the_schema() {
     for result in [example::passing(), example::sparse()] {
         assert_eq!(problems(&serde_json::to_value(result).unwrap()), Vec::<String>::new());
     }
 }
 
 #[test]
-fn a_result_comes_back_from_its_json() {
+fn a_result_survives_a_round_trip_through_json() {
     for result in [example::passing(), example::sparse()] {
         let text = serde_json::to_string_pretty(&result).unwrap();
         assert_eq!(serde_json::from_str::<StressResult>(&text).unwrap(), result);
@@ -36,7 +36,7 @@ fn a_result_comes_back_from_its_json() {
 }
 
 #[test]
-fn the_schema_rejects_a_result_without_any_one_of_its_fields() {
+fn the_schema_rejects_a_result_that_lacks_any_field() {
     let whole = serde_json::to_value(example::passing()).unwrap();
     let validator = validator();
     for path in object_paths(&whole, String::new()) {
@@ -103,7 +103,7 @@ fn the_transport_is_named_by_its_carriers() {
 }
 
 #[test]
-fn derived_figures_are_worked_out() {
+fn derived_figures_are_computed() {
     let tally = Tally { expected: 40, delivered: 30, lost: 10, ..Tally::default() };
     let messages = Messages::from_tally(&tally, 4, Duration::from_secs(2));
     assert_eq!((messages.per_second, messages.sent, messages.lost), (15.0, 4, 10));

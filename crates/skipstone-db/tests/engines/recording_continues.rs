@@ -15,7 +15,7 @@ fn until(recorder: &Recorder, what: impl Fn(&RecorderStats) -> bool) {
 }
 
 #[test]
-fn recording_goes_on_after_the_tables_were_dropped_and_made_anew() {
+fn recording_continues_after_the_tables_are_recreated() {
     for engine in engines() {
         let database = TestDatabase::start(engine);
         let recorder = Recorder::start(database.url.clone(), 64 << 20).expect("it can be written to");

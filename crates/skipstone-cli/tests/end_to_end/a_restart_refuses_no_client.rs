@@ -35,18 +35,18 @@ fn through_a_restart(client: &[&str]) {
 }
 
 #[test]
-fn clients_of_every_carrier_get_in_while_their_server_restarts() {
+fn clients_of_every_carrier_connect_during_a_restart() {
     through_a_restart(&["--mix", "udp=2,dtls=1,ws=1,wss=1,tcp=1"]);
 }
 
 #[test]
-fn a_slow_handshake_under_way_comes_to_its_end() {
+fn a_slow_pending_handshake_completes() {
     // Its round trips take longer than the least time that a server gives to handshakes.
     through_a_restart(&["--mix", "udp=1", "--delay", "150ms"]);
 }
 
 #[test]
-fn a_run_that_only_connects_says_who_did_not_get_in() {
+fn a_connect_only_run_names_clients_that_did_not_connect() {
     let served = Served::start(&["--workload", "echo"]);
     let ended = run(&["stress", &served.url, "--connects", "20/s", "-d", "500ms"]);
     ended.expect(&[99]);

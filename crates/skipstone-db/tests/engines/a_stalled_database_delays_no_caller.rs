@@ -7,12 +7,12 @@ fn locked(database: &TestDatabase) -> Option<rusqlite::Connection> {
     let text = database.url.to_string();
     let path = text.split_once(':').filter(|(scheme, _)| scheme.starts_with("sqlite"))?.1;
     let connection = rusqlite::Connection::open(path).expect("it is there");
-    connection.execute_batch("BEGIN IMMEDIATE").expect("nobody else writes");
+    connection.execute_batch("BEGIN IMMEDIATE").expect("no other writer");
     Some(connection)
 }
 
 #[test]
-fn notes_are_taken_at_once_while_a_database_stalls_and_what_has_no_room_is_counted() {
+fn records_are_queued_while_a_database_stalls_and_overflow_is_counted() {
     for engine in engines() {
         let database = TestDatabase::start(engine);
         let recorder = Recorder::start(database.url.clone(), 100_000).expect("it can be written to");
@@ -54,7 +54,7 @@ fn close_while_stalled(database: &TestDatabase, flush_max: Duration, before: Dur
 }
 
 #[test]
-fn a_server_ends_in_time_while_its_database_stalls_and_what_waited_counts_as_dropped() {
+fn a_server_ends_in_time_with_a_stalled_database_and_queued_records_count_as_dropped() {
     for engine in engines() {
         let database = TestDatabase::start(engine);
         // While an attempt is under way, and while one is waited for.

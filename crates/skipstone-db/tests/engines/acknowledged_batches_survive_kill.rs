@@ -39,7 +39,7 @@ fn adds_up(found: &Value) -> (u64, u64) {
 }
 
 #[test]
-fn a_killed_database_has_every_acknowledged_batch_once_and_is_written_to_again() {
+fn a_killed_database_keeps_every_acknowledged_batch_once_and_accepts_writes() {
     for engine in engines() {
         let mut database = TestDatabase::start(engine);
         let recorder = Recorder::start(database.url.clone(), 64 << 20).expect("it can be written to");
@@ -66,7 +66,7 @@ fn a_killed_database_has_every_acknowledged_batch_once_and_is_written_to_again()
 const CHILD: &str = "SKIPSTONE_TEST_RECORDER";
 
 #[test]
-fn a_killed_server_leaves_every_acknowledged_batch_whole() {
+fn a_killed_server_keeps_every_acknowledged_batch_complete() {
     if let Ok(url) = std::env::var(CHILD) {
         record_for_ever(&DatabaseUrl::with_secrets(&url).expect("a good URL"));
     }
@@ -79,7 +79,7 @@ fn a_killed_server_leaves_every_acknowledged_batch_whole() {
             let mut child = Command::new(std::env::current_exe().expect("we have a path"));
             child.args([
                 "--exact",
-                "acknowledged_batches_outlive_kill::a_killed_server_leaves_every_acknowledged_batch_whole",
+                "acknowledged_batches_survive_kill::a_killed_server_keeps_every_acknowledged_batch_complete",
             ]);
             child.args(["--nocapture"]).env(CHILD, &url).stdout(Stdio::piped());
             let mut child = child.spawn().expect("it starts");

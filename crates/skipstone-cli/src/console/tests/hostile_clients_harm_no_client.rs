@@ -16,7 +16,7 @@ fn assert_answers(console: &Console) {
 }
 
 #[test]
-fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
+fn a_client_that_does_not_read_is_dropped_without_delaying_others() {
     let console = console(config());
     let mut stalled = Client::connect(console.local_addr());
     stalled.send(format!("log on\n{}", "big\n".repeat(200)));
@@ -32,7 +32,7 @@ fn a_client_that_does_not_read_is_dropped_and_nobody_waits_for_it() {
 }
 
 #[test]
-fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
+fn a_session_over_the_limit_is_refused_and_a_freed_place_is_reused() {
     let console = console(ConsoleConfig { sessions_max: 3, ..config() });
     let mut clients: Vec<_> = (0..3).map(|_| Client::connect(console.local_addr())).collect();
     for client in &mut clients {
@@ -51,7 +51,7 @@ fn one_session_too_many_is_told_so_and_a_free_place_is_taken_again() {
 }
 
 #[test]
-fn silent_strangers_lock_nobody_out() {
+fn silent_strangers_do_not_block_new_clients() {
     for (config, greeting) in [(config(), "hello\r\n"), (with_token(), "token: \r\n")] {
         let first_line = if config.secret.is_some() { format!("{TOKEN}\n") } else { String::new() };
         let console = console(config);
@@ -70,7 +70,7 @@ fn silent_strangers_lock_nobody_out() {
 
 /// Strangers that come again whenever they are thrown out, from the operator's own address.
 #[test]
-fn an_operator_who_begins_with_the_token_gets_in_whatever_crowd_comes_again_and_again() {
+fn an_operator_with_the_token_connects_during_a_connection_flood() {
     let console = console(with_token());
     let (address, is_over) = (console.local_addr(), AtomicBool::new(false));
     std::thread::scope(|scope| {
@@ -96,7 +96,7 @@ fn an_operator_who_begins_with_the_token_gets_in_whatever_crowd_comes_again_and_
 }
 
 #[test]
-fn a_first_line_that_is_no_command_ends_the_session() {
+fn an_invalid_first_line_ends_the_session() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("EHLO example\nwho\n");
@@ -116,7 +116,7 @@ fn a_client_without_a_command_is_closed_in_time() {
 }
 
 #[test]
-fn a_line_without_end_or_of_a_terminals_keys_is_refused_and_the_next_one_runs() {
+fn an_endless_line_or_a_key_sequence_is_refused_and_the_next_line_runs() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send(format!("who\n{}", "x".repeat(1_000_000)));
@@ -127,7 +127,7 @@ fn a_line_without_end_or_of_a_terminals_keys_is_refused_and_the_next_one_runs() 
 }
 
 #[test]
-fn random_bytes_on_sixteen_connections_leave_the_console_as_it_was() {
+fn random_bytes_on_sixteen_connections_do_not_affect_the_console() {
     let console = console(config());
     for seed in 0..16 {
         let mut random = Random::new(seed);

@@ -1,4 +1,4 @@
-//! A restart that cannot be sends nobody away; one that can be loses neither the identity nor a record of the log of packets.
+//! A failed restart disconnects no client; a successful one loses neither the identity nor a record of the packet log.
 
 use crate::common::{Running, SKIPSTONE, Served, fresh_file, run};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Lets a process open so many more files than it has open.
+/// Lets a process open this many more files.
 fn leave_descriptors(id: u32, more: usize) {
     let open = fs::read_dir(format!("/proc/{id}/fd")).expect("it runs").count();
     let limit = format!("--nofile={}:", open + more);
@@ -39,7 +39,7 @@ fn a_server_without_descriptors_for_the_next_keeps_its_players() {
 }
 
 #[test]
-fn an_identity_that_no_file_keeps_outlives_a_restart() {
+fn an_identity_without_a_file_survives_a_restart() {
     let start = |home: Option<&Path>| {
         let mut command = Command::new(SKIPSTONE);
         command.args(["serve", "--listen", "127.0.0.1:0", "--console", "off"]);
@@ -111,7 +111,7 @@ fn the_log_of_packets_ends_with_whole_records() {
 }
 
 #[test]
-fn a_restart_whose_database_or_folders_are_gone_is_refused_before() {
+fn a_restart_without_its_database_or_folders_is_refused_first() {
     let folder = fresh_file("surroundings");
     fs::create_dir(&folder).expect("a folder");
     let (database, record) = (folder.join("db"), folder.join("rec"));
@@ -135,7 +135,7 @@ fn a_restart_whose_database_or_folders_are_gone_is_refused_before() {
 
 /// A command whose program is gone once it was asked: its own file goes on.
 #[test]
-fn a_program_that_is_gone_is_followed_by_the_one_that_runs() {
+fn a_restarted_program_takes_the_place_of_the_previous_one() {
     let folder = fresh_file("gone");
     fs::create_dir(&folder).expect("a folder");
     let program = folder.join("server");
@@ -163,7 +163,7 @@ fn a_program_that_is_gone_is_followed_by_the_one_that_runs() {
 
 /// Meanwhile all of them try to connect at once, and none is connected.
 #[test]
-fn a_restart_that_takes_long_is_no_server_that_went_away() {
+fn a_slow_restart_is_not_reported_as_a_departed_server() {
     for kind in ["skip", "ws"] {
         let mut served = Served::start(&[]);
         let url = if kind == "ws" { served.ws.clone() } else { served.url.clone() };

@@ -89,7 +89,7 @@ fn played(plan: &Path, flags: &[&str]) -> (f64, f64) {
 }
 
 #[test]
-fn a_recorded_game_is_played_with_the_same_messages_and_bytes() {
+fn a_recorded_game_is_replayed_with_the_same_messages_and_bytes() {
     let file = recording();
     for direction in ["down", "up"] {
         let plan = plan(&file, direction);
@@ -109,14 +109,14 @@ fn a_recorded_game_is_played_with_the_same_messages_and_bytes() {
         within_2_percent(played.1, down.1 + up.1, "both ways");
     }
     std::fs::remove_file(plan).expect("it is ours");
-    each_player_is_a_condition(&file);
+    each_player_has_its_own_condition(&file);
     let shown = run(&["record", "show", file.to_str().expect("a plain name")]);
     shown.expect(&[0]);
     assert!(shown.out.contains("3 connections (at most 3 at once)"), "{}", shown.out);
     std::fs::remove_file(file).expect("it is ours");
 }
 
-fn each_player_is_a_condition(file: &Path) {
+fn each_player_has_its_own_condition(file: &Path) {
     let plan = plan(file, "each");
     let flags = ["--simulated", "--transports", "skipstone", "--modes", "lean", "--seeds", "1", "--json", "-"];
     let ended = run(&[&["compare", plan.to_str().expect("a plain name"), "--quiet"], &flags[..]].concat());
@@ -129,7 +129,7 @@ fn each_player_is_a_condition(file: &Path) {
 }
 
 #[test]
-fn a_recording_that_cannot_be_read_is_said_with_its_place() {
+fn an_unreadable_recording_is_reported_with_its_position() {
     let file = fresh_file("cut.rec");
     // An entry without its peer, channel and size.
     std::fs::write(&file, b"SKIPREC\x01\x00\x04\x00").expect("a file");

@@ -1,5 +1,5 @@
-//! Names, lines, reasons and settings' texts with escape sequences, control and bidirectional characters in them: no exit
-//! of the tool lets them through.
+//! Names, lines, reasons and settings' texts with escape sequences, control and bidirectional characters in them: no
+//! exit of the tool lets them through.
 
 use crate::common::console::Session;
 use crate::common::guest::Guest;
@@ -20,7 +20,7 @@ fn assert_harmless(text: &str) {
     assert!(!text.contains(misleads), "{text:?}");
 }
 
-/// A server that refuses everybody for a reason of its own, for as long as `during` runs.
+/// A server that refuses all clients with a custom reason, for as long as `during` runs.
 fn refusing<T>(during: impl FnOnce(&str) -> T) -> T {
     let mut server = Server::start(ServerConfig {
         security: Some(Security::with(Identity::self_signed().expect("an identity"))),
@@ -47,7 +47,7 @@ fn refusing<T>(during: impl FnOnce(&str) -> T) -> T {
 }
 
 #[test]
-fn a_reason_of_the_server_reaches_stress_and_chat_harmless() {
+fn a_server_reason_reaches_stress_and_chat_without_escape_sequences() {
     refusing(|url| {
         let ended = run(&["stress", url, "-c", "2", "-d", "1s"]);
         assert!(ended.text().contains("evil␛[2J"), "{}", ended.text());
@@ -59,7 +59,7 @@ fn a_reason_of_the_server_reaches_stress_and_chat_harmless() {
 }
 
 #[test]
-fn lines_and_names_reach_the_chat_and_the_console_harmless() {
+fn lines_and_names_reach_chat_and_console_without_escape_sequences() {
     let served = Served::start(&[]);
     let mut watcher = Session::open(served.console);
     watcher.ask("log", "log is on");

@@ -9,7 +9,7 @@ use crate::common::{PATIENCE, Running, Served, fresh_file};
 use std::time::Instant;
 
 #[test]
-fn it_lists_describes_talks_and_kicks() {
+fn the_console_lists_describes_messages_and_kicks_clients() {
     let served = Served::start(&[]);
     let mut console = Session::open(served.console);
     let mut zoe = Guest::connect(&served.url, "zoe");
@@ -85,7 +85,7 @@ fn each_shard_has_a_line_of_its_own_and_the_totals_are_those_of_all() {
 }
 
 #[test]
-fn rates_are_those_since_each_sessions_last_look() {
+fn rates_cover_the_time_since_each_sessions_last_read() {
     let served = Served::start(&[]);
     let mut first = Session::open(served.console);
     let mut second = Session::open(served.console);
@@ -117,7 +117,7 @@ fn rates_are_those_since_each_sessions_last_look() {
 }
 
 #[test]
-fn waiting_clients_begin_and_stop_when_it_says_so() {
+fn waiting_clients_start_and_stop_on_command() {
     let served = Served::start(&[]);
     let mut console = Session::open(served.console);
     let file = fresh_file("stress.json");
@@ -146,19 +146,19 @@ fn waiting_clients_begin_and_stop_when_it_says_so() {
 }
 
 #[test]
-fn a_run_that_was_never_let_begin_proves_nothing() {
+fn a_run_that_never_started_is_invalid() {
     let served = Served::start(&[]);
     let mut run = Running::tool(&["stress", &served.url, "--wait", "-c", "2"]);
     run.until("2 clients wait for `stress on`");
     run.signal("INT");
     run.wait().expect(&[105]);
-    // They said goodbye: nobody is left.
+    // They have left; no client remains.
     Session::open(served.console).stats_until("clients 0,");
     served.stop();
 }
 
 #[test]
-fn several_people_at_once_and_a_log() {
+fn several_sessions_and_a_log() {
     let served = Served::start(&[]);
     let mut watcher = Session::open(served.console);
     watcher.ask("log", "log is on");

@@ -22,7 +22,7 @@ fn link() -> Running {
 }
 
 #[test]
-fn a_link_goes_with_its_process_and_a_killed_one_with_the_next() {
+fn a_link_is_removed_with_its_process_or_by_the_next_run() {
     let first = run(&["netem", "link", "--queue", "1ms"]);
     first.expect(&[104]);
     if ["needs root", "/dev/net/tun", "cannot run `ip`"].iter().any(|missing| first.err.contains(missing)) {
@@ -47,7 +47,7 @@ fn a_link_goes_with_its_process_and_a_killed_one_with_the_next() {
     let id = killed.id();
     killed.signal("KILL");
     killed.wait();
-    assert_eq!(namespaces(id).len(), 2, "nobody could remove them");
+    assert_eq!(namespaces(id).len(), 2, "no run has removed them");
     let next = link();
     assert_eq!(namespaces(id), Vec::<String>::new());
     next.signal("TERM");
@@ -58,7 +58,7 @@ fn a_link_goes_with_its_process_and_a_killed_one_with_the_next() {
 }
 
 #[test]
-fn a_relay_obeys_orders_and_captures_what_passes() {
+fn a_relay_follows_commands_and_captures_its_traffic() {
     let server = UdpSocket::bind("127.0.0.1:0").unwrap();
     server.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
     let prefix = fresh_file("capture");
@@ -95,7 +95,7 @@ fn a_relay_obeys_orders_and_captures_what_passes() {
 }
 
 #[test]
-fn mistakes_are_refused_before_anything_is_made() {
+fn mistakes_are_refused_before_any_change() {
     for (flags, cause) in [
         (["relay", "--to", "nowhere"].as_slice(), "--to nowhere"),
         (&["relay", "--to", "127.0.0.1:9", "--loss", "2"], "no percent sign"),

@@ -1,5 +1,5 @@
-//! A client in Python that was written from WIRE.md alone (`interop/python`) plays against the server: each line comes back
-//! once, in order and unchanged, on bad paths too.
+//! A client in Python that was written from WIRE.md alone (`interop/python`) plays against the server: each line comes
+//! back once, in order and unchanged, on bad paths too.
 
 use crate::common::result::{number, read};
 use crate::common::{Ended, Running, Served, fresh_file};
@@ -82,7 +82,7 @@ fn played(served: &Served, clients: u64, seconds: u64, mix: &str) -> serde_json:
 }
 
 #[test]
-fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others() {
+fn peers_that_send_too_early_use_only_their_own_budget() {
     let served = Served::start(&["--allow-plain"]);
     for scheme in ["skip+plain", "ws"] {
         let url = format!("{scheme}://{}", served.address);
@@ -101,7 +101,7 @@ fn peers_whose_messages_come_too_early_take_their_budget_and_nothing_from_others
 /// `cargo test -p skipstone-cli --test end_to_end too_early_leave -- --ignored --nocapture`.
 #[test]
 #[ignore = "a minute, and figures that need a machine of their own"]
-fn peers_whose_messages_come_too_early_leave_others_as_fast_as_before() {
+fn peers_that_send_too_early_do_not_slow_others() {
     const ROUNDS: usize = 3;
     let p99 =
         |served: &Served| played(served, 200, 8, "udp=150,ws=50")["latency_ms"]["p99"].as_f64().expect("lines came");

@@ -101,7 +101,7 @@ fn the_version_is_that_of_the_package() {
 }
 
 #[test]
-fn the_demonstration_takes_ten_seconds_and_says_what_to_try_next() {
+fn the_demonstration_takes_ten_seconds_and_suggests_next_commands() {
     let began = Instant::now();
     let mut demonstration = Running::tool(&[]);
     demonstration.until("100 clients (udp=67,ws=33)");

@@ -32,7 +32,7 @@ fn a_typo_in_a_plan_has_its_line_and_column() {
 }
 
 #[test]
-fn a_value_out_of_its_range_has_its_line_and_column() {
+fn an_out_of_range_value_has_its_line_and_column() {
     let good = std::fs::read_to_string(plan_path("spatialos-25")).unwrap();
     let file = fresh_file("range.toml");
     let path = file.to_str().unwrap();
@@ -60,9 +60,9 @@ fn a_value_out_of_its_range_has_its_line_and_column() {
 }
 
 #[test]
-fn flags_that_make_no_sense() {
+fn invalid_flags() {
     let plan = plan_path("spatialos-25");
-    refused(&run(&["compare", &plan_path("bottleneck-cubic-first")]), &["flows beside", "--simulated"]);
+    refused(&run(&["compare", &plan_path("bottleneck-cubic-first")]), &["background flows", "--simulated"]);
     refused(&run(&["compare", &plan, "--seconds", "5", "--minutes", "1"]), &["--seconds", "--minutes"]);
     refused_flags(&["--transports", "tcp"], &["tcp has sockets of its own", "without --simulated"]);
     refused_flags(&["--transports", "sctp"], &["no transport \"sctp\"", "quinn-tuned"]);
@@ -81,7 +81,7 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
-fn a_missed_threshold_has_its_exit_code_and_says_whose_it_is() {
+fn a_missed_threshold_has_its_exit_code_and_names_the_transport() {
     let short = ["--minutes", "0.05", "--seeds", "1", "--transports", "kcp,quinn"];
     let kept = ["--threshold", "p50<24ms", "--threshold", "kcp.lost==0"];
     let (ended, result) = compare("spatialos-25", &[&short[..], &kept].concat());
@@ -107,7 +107,7 @@ fn a_transport_that_never_connects_has_failed() {
 }
 
 #[test]
-fn the_table_has_a_line_for_everybody_and_marks_the_best() {
+fn the_table_has_a_row_for_every_transport_and_marks_the_best() {
     let plan = plan_path("spatialos-25");
     let flags = ["--simulated", "--quiet", "--minutes", "0.05", "--transports", "kcp,renet", "--seeds", "2"];
     let ended = run(&[&["compare", &plan], &flags[..]].concat());

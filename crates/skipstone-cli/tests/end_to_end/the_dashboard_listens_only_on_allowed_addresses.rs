@@ -1,4 +1,4 @@
-//! The dashboard beside a running server: where it listens, what it needs for that, and that it ends with the server.
+//! The dashboard of a running server: where it listens, what it needs for that, and that it ends with the server.
 
 use crate::common::guest::Guest;
 use crate::common::{PATIENCE, Served, run};
@@ -24,7 +24,7 @@ fn page(served: &Served) -> String {
 }
 
 #[test]
-fn it_serves_beside_the_game_and_ends_with_it() {
+fn the_console_runs_with_the_game_and_ends_with_it() {
     let served = Served::start(&["--dashboard", "127.0.0.1:0"]);
     let page = page(&served);
     assert!(ask(&page, "GET /readyz HTTP/1.1").contains("ready"));
@@ -40,7 +40,7 @@ fn it_serves_beside_the_game_and_ends_with_it() {
 }
 
 #[test]
-fn elsewhere_than_on_loopback_it_needs_a_token() {
+fn a_console_beyond_loopback_needs_a_token() {
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--console", "off", "--dashboard", "0.0.0.0:0"]);
     refused.expect(&[104]);
     assert!(refused.err.contains("set --console-token, or listen on 127.0.0.1"), "{}", refused.err);
@@ -50,7 +50,7 @@ fn elsewhere_than_on_loopback_it_needs_a_token() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_said_with_a_remedy() {
+fn a_port_in_use_is_reported_with_a_remedy() {
     let served = Served::start(&["--dashboard", "127.0.0.1:0"]);
     let address = page(&served).replace("http://", "").replace('/', "");
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--console", "off", "--dashboard", &address]);

@@ -1,5 +1,5 @@
-//! Garbage, strangers, clients that stall and clients that come and go: the server goes on, the others lose nothing, its
-//! memory returns.
+//! Garbage, strangers, clients that stall and clients that come and go: the server goes on, the others lose nothing,
+//! its memory returns.
 
 use crate::common::console::Session;
 use crate::common::guest::Guest;
@@ -10,7 +10,7 @@ use std::io::Write;
 use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-/// A run beside what a test does to the server, and where its result will be.
+/// A run during a test's attack on the server, and the file of its result.
 fn run_beside(url: &str, flags: &[&str]) -> (Running, std::path::PathBuf) {
     let file = fresh_file("stress.json");
     let json = file.to_str().expect("text").to_owned();
@@ -58,7 +58,7 @@ fn garbage_on_both_ports_is_counted_and_forgotten() {
 }
 
 #[test]
-fn streams_that_say_nothing_keep_nobody_out() {
+fn silent_streams_do_not_block_new_clients() {
     let served = Served::start(&[]);
     let silent: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(served.address).expect("it listens")).collect();
     let slow: Vec<TcpStream> = (0..50)

@@ -17,7 +17,7 @@ fn is_common(attack: &Attack) -> bool {
 }
 
 #[test]
-fn every_attack_of_the_siege_costs_nobody_a_line() {
+fn no_attack_of_the_siege_costs_a_client_a_line() {
     let all: Vec<Attack> = attacks().into_iter().filter(is_common).collect();
     let served = Served::start(&["--dashboard", "127.0.0.1:0", "--console-token", "0123456789abcdef0123456789abcdef"]);
     let file = fresh_file("stress.json");

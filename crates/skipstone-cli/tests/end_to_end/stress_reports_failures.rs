@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_refused_websocket_ends_the_run_at_once() {
-    // Taken for UDP, so that nobody gets this number meanwhile; TCP refuses.
+fn a_refused_websocket_ends_the_run_immediately() {
+    // Bound for UDP, so that no other process gets this port meanwhile; TCP refuses.
     let taken = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     let began = Instant::now();
     let url = format!("ws://{}", taken.local_addr().expect("it is bound"));
@@ -25,7 +25,7 @@ fn a_refused_websocket_ends_the_run_at_once() {
 }
 
 #[test]
-fn silence_in_answer_to_udp_ends_the_run_after_five_seconds() {
+fn a_silent_udp_server_ends_the_run_after_five_seconds() {
     let silent = UdpSocket::bind("127.0.0.1:0").expect("a port is free");
     let began = Instant::now();
     let address = silent.local_addr().expect("it is bound").to_string();
@@ -38,7 +38,7 @@ fn silence_in_answer_to_udp_ends_the_run_after_five_seconds() {
 }
 
 #[test]
-fn a_stranger_behind_the_port_is_no_server() {
+fn another_program_on_the_port_is_not_taken_for_the_server() {
     let stranger = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("ws://{}", stranger.local_addr().expect("it is bound"));
     // It accepts, and never says a word.
@@ -49,7 +49,7 @@ fn a_stranger_behind_the_port_is_no_server() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn the_death_of_its_own_server_is_noticed_at_once() {
+fn the_death_of_the_local_server_is_detected_immediately() {
     let file = fresh_file("stress.json");
     let mut run = Running::tool(&["stress", "-c", "4", "-d", "30s", "--json", file.to_str().expect("text")]);
     run.until("1.0 s running");
@@ -65,14 +65,14 @@ fn the_death_of_its_own_server_is_noticed_at_once() {
 }
 
 #[test]
-fn a_server_that_dies_far_away_is_noticed() {
+fn a_dead_remote_server_is_detected() {
     let served = Served::start(&[]);
     let mut native = Running::tool(&["stress", &served.url, "-c", "3", "-r", "5/s", "-d", "3s"]);
     let mut browsers = Running::tool(&["stress", &served.ws, "-c", "3", "-d", "30s"]);
     native.until("1.0 s running");
     browsers.until("1.0 s running");
     served.running.signal("KILL");
-    // TCP knows at once, UDP where the system tells of closed ports.
+    // TCP detects it at once, UDP where the system reports closed ports.
     let browsers = browsers.wait();
     browsers.expect(&[97]);
     assert!(flat(&browsers.out).contains("3 clients were dropped (the WebSocket"), "{}", browsers.out);
@@ -85,7 +85,7 @@ fn a_server_that_dies_far_away_is_noticed() {
 
 #[test]
 #[cfg(unix)]
-fn a_server_that_hangs_is_said_to_be_silent() {
+fn a_hanging_server_is_reported_as_silent() {
     let served = Served::start(&[]);
     let file = fresh_file("stress.json");
     let json = file.to_str().expect("text");
@@ -101,7 +101,7 @@ fn a_server_that_hangs_is_said_to_be_silent() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn its_own_server_that_hangs_fails_the_run() {
+fn a_hanging_local_server_fails_the_run() {
     let file = fresh_file("stress.json");
     let json = file.to_str().expect("text");
     let mut run = Running::tool(&["stress", "-c", "3", "-r", "5/s", "-d", "3s", "--json", json]);
@@ -115,7 +115,7 @@ fn its_own_server_that_hangs_fails_the_run() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_parent_that_dies_takes_its_server_along() {
+fn a_server_ends_when_its_parent_dies() {
     let mut run = Running::tool(&["stress", "-c", "2", "-d", "30s"]);
     run.until("1.0 s running");
     let child = child_of(run.id());
@@ -128,7 +128,7 @@ fn a_parent_that_dies_takes_its_server_along() {
 }
 
 #[test]
-fn signals_interrupt_a_run_which_shows_what_it_had() {
+fn signals_interrupt_a_run_which_prints_its_results() {
     for name in ["INT", "TERM"] {
         let file = fresh_file("stress.json");
         let mut run = Running::tool(&["stress", "-c", "3", "-d", "60s", "--json", file.to_str().expect("text")]);
@@ -156,7 +156,7 @@ fn a_server_that_echoes_turns_stress_clients_away() {
 }
 
 #[test]
-fn a_full_server_turns_the_rest_away_and_the_run_says_so() {
+fn a_full_server_refuses_further_clients_and_the_run_reports_it() {
     let served = Served::start(&["--clients-max", "2"]);
     let (ended, result) = stress(&[&served.url, "-c", "5", "-d", "1s"]);
     ended.expect(&[99]);
@@ -167,7 +167,7 @@ fn a_full_server_turns_the_rest_away_and_the_run_says_so() {
 }
 
 #[test]
-fn clients_that_do_not_come_back_fail_a_run_of_returning_clients() {
+fn clients_that_do_not_reconnect_fail_a_reconnecting_run() {
     for kind in ["skip", "ws"] {
         let served = Served::start(&[]);
         let url = if kind == "ws" { &served.ws } else { &served.url };
@@ -188,7 +188,7 @@ fn clients_that_do_not_come_back_fail_a_run_of_returning_clients() {
     }
 }
 
-/// A game of its own on the library: it lets everybody in, and does with their messages as `play` says.
+/// A game on the library: it accepts all clients and handles their messages by `play`.
 fn game(channels: Vec<ChannelRule>, play: fn(&mut Server, PeerId, Bytes)) -> (String, impl FnOnce()) {
     let settings = Settings { channels, ..Settings::default() };
     let listen = "127.0.0.1:0".parse().expect("an address");
@@ -217,7 +217,7 @@ fn game(channels: Vec<ChannelRule>, play: fn(&mut Server, PeerId, Bytes)) -> (St
 }
 
 #[test]
-fn a_game_that_is_not_serve_is_told_from_a_server_that_loses_lines() {
+fn another_game_is_distinguished_from_a_server_that_loses_lines() {
     let lines = || vec![ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered)];
     let elsewhere = || vec![ChannelRule::new(5..=5, DeliveryMode::ReliableOrdered)];
     let echo = |server: &mut Server, peer, payload| drop(server.send(peer, 0, payload));
@@ -231,13 +231,13 @@ fn a_game_that_is_not_serve_is_told_from_a_server_that_loses_lines() {
         ended.expect(&[97]);
         let reasons = reasons(&result);
         assert!(reasons.contains(what) && reasons.contains("as `skipstone serve` does"), "{reasons}");
-        assert!(!reasons.contains("lost"), "the server owes no lines: {reasons}");
+        assert!(!reasons.contains("lost"), "no lines are missing: {reasons}");
         end();
     }
 }
 
 #[test]
-fn connecting_clients_tell_a_server_that_goes_away() {
+fn connecting_clients_detect_a_departing_server() {
     let served = Served::start(&[]);
     let mut run = Running::tool(&["stress", &served.ws, "--connects", "20/s", "-d", "4s"]);
     run.until("new clients at");

@@ -1,5 +1,5 @@
-//! Spoofed, truncated, damaged and replayed datagrams at a running server: its clients lose nothing, its memory stays what
-//! it was, and no source gets more bytes than it sent.
+//! Spoofed, truncated, damaged and replayed datagrams at a running server: its clients lose nothing, its memory stays
+//! what it was, and no source gets more bytes than it sent.
 //!
 //! Here it is a short flood; `cargo xtask flood --count 1000000` plays a long one and prints its figures.
 
@@ -214,7 +214,7 @@ fn flood(served: &Served, relay: &Relay, count: u64) -> Flood {
     }
 }
 
-/// A flood of `count` datagrams while so many clients talk, which have talked for `settled` seconds before: until then
+/// A flood of `count` datagrams while clients send, which have sent for `settled` seconds before: until then
 /// their own queues still grow.
 fn play(count: u64, clients: usize, settled: u64) {
     let served = Served::start(&[]);

@@ -1,4 +1,5 @@
-//! Bytes of other protocols, with a line that an attacker chose in them, as their first: no command runs. Without sockets.
+//! Bytes of other protocols, with a line that an attacker chose in them, as their first: no command runs. Without
+//! sockets.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +29,7 @@ const OTHERS: [&[u8]; 12] = [
 ];
 
 #[test]
-fn what_other_protocols_begin_with_runs_nothing_cut_anywhere() {
+fn openings_of_other_protocols_run_no_command_at_any_split() {
     for bytes in OTHERS.map(<[u8]>::to_vec).into_iter().chain([long_path()]) {
         for cut in 0..bytes.len().min(200) {
             assert_eq!(ran(&[&bytes[..cut], &bytes[cut..]], None), Vec::<String>::new(), "{cut} of {bytes:?}");
@@ -37,7 +38,7 @@ fn what_other_protocols_begin_with_runs_nothing_cut_anywhere() {
 }
 
 #[test]
-fn the_same_holds_where_a_token_is_asked_for() {
+fn the_same_holds_when_a_token_is_required() {
     for bytes in OTHERS {
         let with_token = [bytes, b"\n", TOKEN.as_bytes(), b"\nwho\n"].concat();
         assert_eq!(ran(&[&with_token], Secret::new(TOKEN).ok()), Vec::<String>::new(), "{bytes:?}");
@@ -46,7 +47,7 @@ fn the_same_holds_where_a_token_is_asked_for() {
 }
 
 #[test]
-fn binary_with_one_control_byte_runs_nothing_behind_it() {
+fn binary_input_runs_no_command_after_it() {
     for seed in 0..500 {
         let mut random = Random::new(seed);
         let mut bytes: Vec<u8> = (0..random.below(100)).map(|_| 0x20 + random.below(0x5f) as u8).collect();
@@ -59,7 +60,7 @@ fn binary_with_one_control_byte_runs_nothing_behind_it() {
 
 /// A first byte of TLS ends the session at once, and not after the time for the first command.
 #[test]
-fn a_client_of_tls_is_told_at_once() {
+fn a_tls_client_gets_an_answer_at_once() {
     let now = Instant::now();
     let mut session = session_of(Arc::new(Notes::default()), None, now);
     session.handle_bytes(&CLIENT_HELLO[..1]);

@@ -1,4 +1,4 @@
-//! A server ends when it is told to, soon, with a word to everybody; and it can be server and clients in one process.
+//! A server shuts down on request, quickly, with a message to all clients; server and clients can share a process.
 
 use crate::common::console::Session;
 use crate::common::guest::Guest;
@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 #[test]
-fn a_signal_ends_it_and_everybody_hears_why() {
+fn a_signal_ends_the_server_and_every_client_gets_the_reason() {
     let served = Served::start(&[]);
     let (url, ws, console) = (served.url.clone(), served.ws.clone(), served.console);
     let mut native = Running::tool(&["stress", &url, "-c", "3", "-d", "60s"]);
@@ -34,7 +34,7 @@ fn a_signal_ends_it_and_everybody_hears_why() {
 }
 
 #[test]
-fn ctrl_c_and_the_end_of_its_time_are_good_ends() {
+fn ctrl_c_and_the_end_of_the_duration_are_successful_ends() {
     let served = Served::start(&[]);
     served.running.signal("INT");
     served.running.wait().expect(&[0]);
@@ -44,7 +44,7 @@ fn ctrl_c_and_the_end_of_its_time_are_good_ends() {
 }
 
 #[test]
-fn a_guest_hears_the_end_too() {
+fn a_session_without_a_token_also_learns_of_shutdown() {
     let served = Served::start(&[]);
     let mut guest = Guest::connect(&served.ws, "zoe");
     served.stop();
@@ -75,7 +75,7 @@ fn without_a_tick_it_runs_as_fast_as_it_can() {
 }
 
 #[test]
-fn a_slow_tick_delays_lines_and_loses_none() {
+fn a_slow_tick_delays_lines_without_losing_any() {
     let served = Served::start(&["--tick", "5", "--no-websocket"]);
     let (ended, result) = stress(&[&served.url, "-c", "3", "-r", "5/s", "-d", "1s"]);
     crate::common::result::assert_all_delivered(&ended, &result, 3, 5);

@@ -11,7 +11,7 @@ fn shell(line: &str) -> Ended {
 }
 
 #[test]
-fn a_reader_that_has_enough_ends_nothing() {
+fn a_closed_standard_output_does_not_end_the_run() {
     // `head` prints one line and goes; the exit code after it is the tool's.
     let ended = shell("{ $SKIPSTONE stress -c 2 -d 2s; echo code $? >&2; } | head -1");
     ended.expect(&[0]);
@@ -25,7 +25,7 @@ fn a_reader_that_has_enough_ends_nothing() {
 }
 
 #[test]
-fn a_result_as_json_is_all_that_standard_output_gets() {
+fn standard_output_contains_only_the_json_result() {
     for run in ["-c 2 -d 1s", "-c 2 -d 1s -q", "--connects 5/s -d 1s"] {
         let ended = shell(&format!("$SKIPSTONE stress {run} --json -"));
         let json = serde_json::from_str::<serde_json::Value>(&ended.expect(&[0]).out);
@@ -36,7 +36,7 @@ fn a_result_as_json_is_all_that_standard_output_gets() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_nothing() {
+fn a_full_disk_does_not_end_the_run() {
     let ended = shell("$SKIPSTONE stress -c 2 -d 1s > /dev/full");
     ended.expect(&[98]);
     shell("$SKIPSTONE serve --listen 127.0.0.1:0 --console off -d 500ms > /dev/full 2>&1").expect(&[0]);
@@ -45,7 +45,7 @@ fn a_full_disk_ends_nothing() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_result_that_the_disk_did_not_take_is_no_success() {
+fn a_result_that_could_not_be_written_is_not_a_success() {
     let folder = tempfile::tempdir().expect("a folder");
     let database = folder.path().join("t.db").display().to_string();
     let database = format!("sqlite:{database}");
@@ -71,7 +71,7 @@ fn a_result_that_the_disk_did_not_take_is_no_success() {
 }
 
 #[test]
-fn no_pipe_ever_sees_a_colour() {
+fn output_to_a_pipe_has_no_colours() {
     let ended = shell("$SKIPSTONE stress -c 2 -d 1s");
     ended.expect(&[0, 98]);
     assert!(!ended.out.contains('\x1b'), "{}", ended.out);
@@ -86,7 +86,7 @@ fn on_a_terminal(columns: u32, environment: &str) -> Option<Ended> {
 }
 
 #[test]
-fn a_terminal_has_colours_unless_somebody_forbids_them() {
+fn a_terminal_has_colours_unless_disabled() {
     let Some(coloured) = on_a_terminal(80, "-u NO_COLOR TERM=xterm") else { return };
     assert!(coloured.out.contains("\x1b[1") || coloured.out.contains("\x1b[2m"), "{:?}", coloured.out);
     let Some(plain) = on_a_terminal(80, "NO_COLOR=1 TERM=xterm") else { return };

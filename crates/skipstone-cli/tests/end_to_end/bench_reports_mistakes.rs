@@ -1,5 +1,5 @@
-//! Flags of `bench` that cannot be used are refused before anything runs; missed thresholds have their exit code; a search
-//! says what it found.
+//! Flags of `bench` that cannot be used are refused before anything runs; missed thresholds have their exit code; a
+//! search says what it found.
 
 use crate::common::benching::bench;
 use crate::common::{Running, run};
@@ -15,7 +15,7 @@ fn refused(flags: &[&str], said: &[&str]) {
 }
 
 #[test]
-fn flags_that_make_no_sense() {
+fn invalid_flags() {
     refused(&["--transports", "quin"], &["no transport \"quin\"", "did you mean quinn?"]);
     refused(&["--clients", "0"], &["at least one client"]);
     refused(&["--clients", "1000000"], &["open files", "ulimit -n 1000064", "ask for at most"]);
@@ -34,7 +34,7 @@ fn flags_that_make_no_sense() {
 }
 
 #[test]
-fn a_missed_threshold_has_its_exit_code_and_says_whose_it_is() {
+fn a_missed_threshold_has_its_exit_code_and_names_the_transport() {
     let flags =
         ["--clients", "2", "--transports", "tcp,udp-bare", "--threshold", "tcp.2.max<0ms", "--threshold", "lost==0"];
     let (ended, result) = bench("fanout", &flags);
@@ -47,7 +47,7 @@ fn a_missed_threshold_has_its_exit_code_and_says_whose_it_is() {
 
 #[test]
 #[cfg(feature = "peers")]
-fn whoever_cannot_serve_so_many_says_so_and_costs_nothing() {
+fn a_server_that_cannot_hold_that_many_clients_says_so_at_once() {
     let (ended, result) = bench("fanout", &["--clients", "1025", "--transports", "renet"]);
     ended.expect(&[0]);
     let row = &result["results"][0];
@@ -56,7 +56,7 @@ fn whoever_cannot_serve_so_many_says_so_and_costs_nothing() {
 }
 
 #[test]
-fn a_search_ends_at_its_bounds_or_between_them() {
+fn a_search_ends_within_its_bounds() {
     let flags = ["--find-limit", "--limit-bounds", "2..4", "--transports", "tcp", "--duration", "300ms"];
     let (ended, result) = bench("fanout", &flags);
     ended.expect(&[0]);
@@ -69,7 +69,7 @@ fn a_search_ends_at_its_bounds_or_between_them() {
 }
 
 #[test]
-fn an_interrupted_bench_ends_its_processes_and_reports_what_it_has() {
+fn an_interrupted_bench_ends_its_processes_and_reports_its_results() {
     let flags =
         ["bench", "fanout", "--clients", "3", "--transports", "tcp", "--duration", "60s", "--network", "loopback"];
     let running = Running::tool(&[&flags[..], &["--server-cpu", "any", "--load-cpu", "any"]].concat());

@@ -1,10 +1,10 @@
-//! Builds run at the same time, each in a clean clone, while somebody goes on working in the tree.
+//! Concurrent builds, each in a clean clone, while the work tree changes.
 
 use crate::yard::{Yard, next_second, until_there};
 use std::fs;
 
 #[test]
-fn two_builds_meet_while_the_work_tree_changes() {
+fn two_concurrent_builds_ignore_changes_of_the_work_tree() {
     let Some(yard) = Yard::new() else { return };
     let meeting = yard.path("meeting");
     fs::create_dir_all(&meeting).expect("a folder");
