@@ -1,4 +1,4 @@
-//! The command line of the tool: its commands, as far as this build has them.
+//! The command line of the tool: the commands of this build.
 
 #[cfg(feature = "chat")]
 use crate::chat;
@@ -9,7 +9,7 @@ use skipstone_lab::{bench, compare, netem, recording, sweep};
 
 /// A low-level transport for multiplayer games, and the stress test that proves it.
 ///
-/// Without a command: the demonstration, ten seconds of 100 clients against a server of its own.
+/// Without a command: the demonstration, ten seconds of 100 clients against its own server.
 #[derive(Debug, Parser)]
 #[command(name = "skipstone", version, after_help = left_out::help())]
 pub(crate) struct CommandLine {

@@ -1,4 +1,4 @@
-//! Parts of the tool that a build may lack. Asked for one of them, a build says how to get it, rather than that the
+//! Parts of the tool that a build may lack. For such a command, the build says how to get it, rather than that the
 //! command is unknown.
 
 use skipstone_lab::left_out::{WHOLE_TOOL, program, remedy};

@@ -1,5 +1,5 @@
 //! `skipstone`: the stress test, chat client and server, a library so that the demonstration is the same tool with
-//! fewer features. Each command has a module of its own, and `command_line` lists them. Imports point down:
+//! fewer features. Each command has its own module, and `command_line` lists them. Imports point down:
 //! `command_line > serve > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
 
 #[cfg(feature = "chat")]

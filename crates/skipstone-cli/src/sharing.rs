@@ -35,7 +35,7 @@ impl FromStr for ShardCount {
         match text.parse() {
             _ if text == "auto" => Ok(Self::Auto),
             Ok(count @ 1..=SHARDS_MAX) => Ok(Self::Of(count)),
-            _ => Err(format!("'{text}' is no number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
+            _ => Err(format!("'{text}' is not a number of shards: 1 to {SHARDS_MAX}, or `auto` for one per core")),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which servers a client trusts, as flags say it.
+//! The flags for the servers that a client trusts.
 
 use skipstone::{DtlsVersion, Trust};
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! A database that gives sessions: a pool with time limits for each engine.
+//! A database and its sessions: a pool with time limits for each engine.
 
 use crate::dialect::Dialect;
 use crate::error::{Failure, Outcome};

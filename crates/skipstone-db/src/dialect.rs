@@ -1,4 +1,4 @@
-//! Where the engines' SQL differs. Statements are written with `?` for each argument.
+//! The differences of the engines' SQL. Statements are written with `?` for each argument.
 
 use crate::value::Value;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ impl Dialect {
         for (piece, argument) in pieces.zip(arguments) {
             match argument {
                 Value::Int(number) => text += &number.to_string(),
-                // A backslash escapes in MariaDB, and stands for itself elsewhere: none is sent.
+                // A backslash escapes in MariaDB, and is literal elsewhere: none is sent.
                 Value::Text(value) => {
                     assert!(!value.contains('\\'), "a name of ours has no backslash");
                     text += &format!("'{}'", value.replace('\'', "''"));
@@ -93,7 +93,7 @@ impl Dialect {
         }
     }
 
-    /// What an `INSERT` does about a row that is there: adds these columns to it.
+    /// The clause of an `INSERT` for an existing row: it adds these columns to it.
     pub(crate) fn adding(self, table: &str, key: &str, columns: &[&str]) -> String {
         let sums = columns.iter().map(|column| match self {
             Dialect::Mysql => format!("{column} = {column} + VALUES({column})"),

@@ -1,4 +1,4 @@
-//! What is drawn from a seed: accounts to look at, and changes of them.
+//! Random draws from a seed: accounts to read, and changes of them.
 
 use crate::statements::Change;
 use skipstone_lab::measure::splitmix::{mix, splitmix};

@@ -1,4 +1,4 @@
-//! What can go wrong with a database, and the remedy.
+//! The failures of a database, and their remedies.
 
 use std::io;
 use std::time::Duration;
@@ -7,13 +7,13 @@ use std::time::Duration;
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{sentence}")]
 pub(crate) struct Failure {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: FailureKind,
     /// For people.
     pub(crate) sentence: String,
 }
 
-/// What a failure is.
+/// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailureKind {
     /// No answer, or the connection ended: a retry may succeed.
@@ -59,7 +59,7 @@ impl Failure {
     }
 }
 
-/// What follows from each kind. The engine's own words come first.
+/// Adds the remedy of each kind to the engine's own message.
 fn with_remedy(kind: FailureKind, said: &str) -> Failure {
     let said = said.trim().trim_end_matches('.');
     let remedy = match kind {
@@ -69,14 +69,14 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
             "the user of the URL, or the password in SKIPSTONE_DB_PASSWORD or --password-file, is wrong or lacks a right"
         }
         FailureKind::Missing => {
-            "make the database by the server's own tool, and the tables by `skipstone db URL create`"
+            "create the database with the server's own tool, and the tables with `skipstone db URL create`"
         }
         FailureKind::Unopenable => {
             "may its folder be written to, which SQLite needs for -wal files even for reading, and may this process open \
              more files (ulimit -n)?"
         }
-        FailureKind::Full => "make room on the database's disk: what was committed is still there",
-        FailureKind::ReadOnly => "the file, its folder or the server may only be read: grant writing, or use another",
+        FailureKind::Full => "free space on the database's disk: committed data is kept",
+        FailureKind::ReadOnly => "the file, its folder or the server is read-only: grant write access, or use another",
         FailureKind::Other => return Failure::new(kind, said),
     };
     Failure::new(kind, format!("{said}; {remedy}"))
@@ -98,9 +98,9 @@ impl From<sqlx::Error> for Failure {
             sqlx::Error::Database(said) => {
                 with_remedy(kind_of(said.code().as_deref().unwrap_or(""), said.message()), said.message())
             }
-            // What is left is mostly a stream that ended within an answer.
+            // The remaining case is mostly a stream that ended within an answer.
             sqlx::Error::Protocol(said) => {
-                with_remedy(FailureKind::Lost, &format!("the database's answer broke off: {said}"))
+                with_remedy(FailureKind::Lost, &format!("the database's answer was incomplete: {said}"))
             }
             _ => Failure::other(error.to_string()),
         }
@@ -149,8 +149,8 @@ fn untrusted(cause: &impl std::fmt::Display) -> Failure {
     Failure::new(
         FailureKind::Denied,
         format!(
-            "the database's server is not trusted: {cause}; name the file of its authority by sslrootcert=FILE in the URL, and \
-             the host as its certificate does"
+            "the database's server is not trusted: {cause}; name the file of its authority with sslrootcert=FILE in the \
+             URL, and use the host name of its certificate"
         ),
     )
 }

@@ -1,4 +1,4 @@
-//! What a database does for a game server: its records, the benchmark of them, and their recording while the server
+//! Databases of a game server: its records, the benchmark of them, and their recording while the server
 //! runs.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! The tables, by version. What was released is never changed: a new version adds a migration.
+//! The tables, by version. A released migration is never changed: a new version adds one.
 
 use crate::dialect::Dialect;
 use sqlx::SqlSafeStr;

@@ -1,10 +1,10 @@
-//! How far a command has got, on a terminal.
+//! The progress of a command, on a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who watches a command, and who may stop it.
+/// The watcher of a command, who may stop it.
 #[derive(Clone, Copy)]
 pub(crate) struct Watcher<'a> {
     is_shown: bool,

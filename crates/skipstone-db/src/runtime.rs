@@ -1,4 +1,4 @@
-//! The runtime beneath the drivers: one thread, the caller's.
+//! The runtime of the drivers: one thread, the caller's.
 
 use crate::error::{Failure, Outcome};
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! What is asked of a table of accounts, in an engine's words.
+//! The statements on a table of accounts, in an engine's dialect.
 
 use crate::account::Account;
 use crate::dialect::{Dialect, Statement, rows};

@@ -1,4 +1,4 @@
-//! How long calls took: each is recorded, to a thousandth.
+//! The durations of calls: each is recorded, to a thousandth.
 
 use hdrhistogram::Histogram;
 use serde::Serialize;

@@ -1,4 +1,4 @@
-//! How a connection to a database's server is encrypted, in the words of the URLs that hosters give: PostgreSQL's
+//! The encryption of a connection to a database server, in the notation of providers' URLs: PostgreSQL's
 //! `sslmode`, and `ssl-mode` as MySQL and MariaDB write it.
 
 use crate::percent::encoded_path;
@@ -16,7 +16,7 @@ pub struct TlsWish {
     authorities: Option<PathBuf>,
 }
 
-/// What a connection demands, from nothing to a server that has proven its name.
+/// The TLS requirement of a connection, from none to a server that has proven its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum TlsMode {
     Disable,

@@ -1,4 +1,4 @@
-//! Which database: its engine, where it is, and as whom. A URL is shown without its password.
+//! The URL of a database: engine, address and user. It is printed without its password.
 
 use crate::dialect::Dialect;
 use crate::percent::{decoded, encoded, encoded_path};
@@ -34,7 +34,7 @@ pub enum SqlitePlace {
     Memory,
 }
 
-/// What speaks to SQLite.
+/// The driver of SQLite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SqliteDriver {
     /// Calls in the caller's own thread.
@@ -92,7 +92,7 @@ impl DatabaseUrl {
             "sqlite+sqlx" => sqlite(rest, SqliteDriver::Sqlx),
             "mysql" | "mariadb" => server(text, scheme, passwords).map(DatabaseUrl::Mysql),
             "postgres" | "postgresql" => server(text, scheme, passwords).map(DatabaseUrl::Postgres),
-            _ => Err(format!("no engine is called '{scheme}': there are {EXAMPLES}")),
+            _ => Err(format!("there is no engine '{scheme}': there are {EXAMPLES}")),
         }
     }
 
@@ -155,7 +155,7 @@ fn sqlite(rest: &str, driver: SqliteDriver) -> Result<DatabaseUrl, String> {
 }
 
 fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, String> {
-    let url = Url::parse(text).map_err(|error| format!("the database's URL makes no sense ({error}): {EXAMPLES}"))?;
+    let url = Url::parse(text).map_err(|error| format!("the database's URL is invalid ({error}): {EXAMPLES}"))?;
     if url.password().is_some() && passwords == Passwords::Refused {
         return Err(format!(
             "a password in a command line can be read by every user of this machine: leave it out, and put it into \
@@ -168,7 +168,7 @@ fn server(text: &str, scheme: &str, passwords: Passwords) -> Result<ServerUrl, S
             socket = Some(PathBuf::from(value.as_ref()));
         } else if !tls.take(&key, &value)? {
             return Err(format!(
-                "a database's URL has `?socket=PATH`, `sslmode` and `sslrootcert`, and no '{key}={value}'"
+                "a database's URL has `?socket=PATH`, `sslmode` and `sslrootcert`, but not '{key}={value}'"
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! What is bound to a statement.
+//! The values that are bound to a statement.
 
 /// An argument of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long output may stay open after its program, as by an ssh that goes on in the background.
+/// How long output may stay open after its program, as by an ssh that continues in the background.
 const AFTER_END: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How much a program may say before the line that is waited for.
@@ -121,7 +121,7 @@ impl Running {
     }
 }
 
-/// An output that a thread reads to its end, so that the program can go on.
+/// An output that a thread reads to its end, so that the program can continue.
 #[derive(Debug, Clone)]
 struct Tap(Arc<(Mutex<Tapped>, Condvar)>);
 
@@ -178,7 +178,7 @@ impl Tap {
         self.0.1.wait_timeout_while(self.lock(), left, goes_on).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// What came by its end, or by the deadline.
+    /// The output up to its end or the deadline.
     fn take(&self, deadline: Instant) -> Result<Captured, Unfinished> {
         let mut tapped = self.wait(deadline, |_| false);
         if tapped.is_too_much() { Err(Unfinished::TooMuch) } else { Ok(std::mem::take(&mut tapped.captured)) }

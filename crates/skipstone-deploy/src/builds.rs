@@ -1,4 +1,4 @@
-//! Builds: each in a clean clone of what is committed, all at the same time, with a log each. The work tree may change
+//! Builds: concurrent, each in a clean clone of the commit, with a log each. The work tree may change
 //! meanwhile.
 
 use crate::plan::{BuildPlan, Plan, TargetPlan};

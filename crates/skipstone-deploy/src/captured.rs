@@ -1,8 +1,8 @@
-//! The output of a program, of which the beginning and the end are kept: errors and sums stand at the end.
+//! The output of a program, of which the beginning and the end are kept: errors and totals are at the end.
 
 use std::collections::VecDeque;
 
-/// What is kept of the beginning, and of the end as much again.
+/// The size of the kept beginning, and of the kept end.
 pub(crate) const PART_BYTES_MAX: usize = 512 << 10;
 
 /// The beginning and the end of an output that may be longer than what is kept.

@@ -1,4 +1,4 @@
-//! A deployment from its first build to the last target, and the way back.
+//! A deployment from its first build to the last target, and its rollback.
 //!
 //! ```text
 //! builds ──> for each target: lock, upload, checksums ──> for each target: switch, restart, health ──> prune
@@ -31,7 +31,7 @@ enum TurnFailure {
     NotSwitched(String),
     /// Its answer to the switch did not come: `current` may lead to the release.
     Unknown(String),
-    /// It was switched, and the release did not get well.
+    /// It was switched, and the release failed its health check.
     NotWell(String),
 }
 
@@ -56,7 +56,10 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     let (release, commit) = (&source.release, &source.commit);
     output::say(format_args!("{}: release {release}, of commit {commit}", plan.name));
     if source.changed > 0 {
-        output::say(format_args!("  {} changed files are in no commit, and so not in this release", source.changed));
+        output::say(format_args!(
+            "  {} changed files are not committed, and therefore not in this release",
+            source.changed
+        ));
     }
     let built = source.build(plan, practice).and_then(|()| upload(plan, source, sites));
     let moves = built.inspect_err(|_| source.tidy());
@@ -100,7 +103,7 @@ fn upload<'p>(plan: &'p Plan, source: &Source, sites: Vec<(&'p str, Site<'p>)>) 
     Ok(moves)
 }
 
-/// Switches one target after the other; the first that does not get well takes those back that were switched.
+/// Switches one target after the other; the first unhealthy one rolls back all that were switched.
 fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
     for (count, one) in moves.iter().enumerate() {
         if let Err(failure) = turn_one(plan, release, one) {
@@ -116,12 +119,12 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
             for back in switched.iter().rev() {
                 text += &match go_back(plan, release, back) {
                     Ok(what) => format!("\n  {}: {what}", back.name),
-                    Err(error) => format!("\n  {}: the way back failed, too: {error}", back.name),
+                    Err(error) => format!("\n  {}: the rollback failed, too: {error}", back.name),
                 };
             }
             return Err(text);
         }
-        output::say(format_args!("  {}: {release} is current, and well", one.name));
+        output::say(format_args!("  {}: {release} is current and healthy", one.name));
     }
     Ok(())
 }
@@ -132,7 +135,7 @@ fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), TurnFailur
         false => TurnFailure::Unknown(failure.sentence),
     })?;
     get_well(plan, release, one).map_err(TurnFailure::NotWell)?;
-    tell(one.name, "not marked as well", one.target.mark_well(release).as_ref());
+    tell(one.name, "not marked as healthy", one.target.mark_well(release).as_ref());
     note(one, &format!("{release} is current; before it {}", or_none(&one.before)));
     Ok(())
 }
@@ -148,7 +151,7 @@ fn get_well(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), String> {
 fn go_back(plan: &Plan, release: &str, one: &Move<'_>) -> Result<String, String> {
     let (target, before) = (&one.target, &one.before);
     target.switch(release, before)?;
-    let line = format!("{release} did not get well; back to {}", or_none(before));
+    let line = format!("{release} was unhealthy; back to {}", or_none(before));
     if before.is_empty() {
         note(one, &line);
         return Ok("there was no release before; nothing is current".into());
@@ -159,7 +162,7 @@ fn go_back(plan: &Plan, release: &str, one: &Move<'_>) -> Result<String, String>
         health::wait(&target.site, before).map_err(|error| format!("{before} is {error}"))?;
     }
     note(one, &line);
-    Ok(format!("{before} is current again, and well"))
+    Ok(format!("{before} is current again and healthy"))
 }
 
 /// Back to a release, or to the one before the current that was well.
@@ -175,7 +178,7 @@ pub(crate) fn roll_back(plan: &Plan, only: &[String], to: Option<&str>, practice
             (None, None) if practice == Practice::Dry => "RELEASE".into(),
             (None, None) => {
                 return Err(format!(
-                    "{name}: there is no older release that was well; `status` lists all, and `rollback RELEASE` names one"
+                    "{name}: there is no older healthy release; `status` lists all, and `rollback RELEASE` names one"
                 ));
             }
         };
@@ -187,21 +190,21 @@ pub(crate) fn roll_back(plan: &Plan, only: &[String], to: Option<&str>, practice
     Ok(())
 }
 
-/// What is where.
+/// The state of each target.
 pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result<bool, String> {
     let mut is_well = true;
     for (name, site) in sites(plan, only, practice)? {
         let current = site.current()?;
         let looked = if current.is_empty() { Err("nothing is deployed".into()) } else { health::look(&site, &current) };
         is_well &= looked.is_ok();
-        let state = looked.map_or_else(|why| format!("not well: {why}"), |()| "well".into());
+        let state = looked.map_or_else(|why| format!("unhealthy: {why}"), |()| "healthy".into());
         output::say(format_args!("{name}: {} at {}, {state}", or_none(&current), site.remote.plan.host));
         for release in site.releases()?.iter().rev() {
             let mark = if release.name == current { "->" } else { "  " };
             let state = match release.state {
                 ReleaseState::Well => "",
-                ReleaseState::Failed => ", did not get well",
-                ReleaseState::Untried => ", was never current and well",
+                ReleaseState::Failed => ", was unhealthy",
+                ReleaseState::Untried => ", was never current and healthy",
             };
             output::say(format_args!("  {mark} {} of {}{state}", release.name, release.about));
         }

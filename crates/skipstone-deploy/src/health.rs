@@ -1,4 +1,4 @@
-//! Whether a release is well: asked on the target itself until it is, or the time is over.
+//! The health check of a release: repeated on the target until it succeeds or times out.
 
 use crate::remote::IN_DIRECTORY;
 use crate::site::Site;
@@ -21,7 +21,7 @@ pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
             (Ok(()), Some(since)) if since.elapsed() >= settle => return Ok(()),
             (Ok(()), Some(_)) => {}
             (Err(why), _) if began.elapsed() >= timeout => {
-                return Err(format!("not well after {} s: {why}", timeout.as_secs()));
+                return Err(format!("not healthy after {} s: {why}", timeout.as_secs()));
             }
             (Err(_), _) => well_since = None,
         }

@@ -1,5 +1,5 @@
 //! `skipstone deploy`: a new version of a game server onto the machines where it runs. Clean builds, uploads of what
-//! changed, a switch in one step, a look whether it is well, and the way back.
+//! changed, a switch in one step, a health check, and a rollback.
 //!
 //! ```text
 //! tool > deployment > { builds health locked_site } > { lock site stage } > { remote unit } > { bounded plan } > { captured names }

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Marks a directory by the deployment's name, and holds its lock for as long as standard input is open.
 const LOCK: &str = r#"
 mkdir -p "$1"
-[ -n "$(ls -A "$1")" ] && [ ! -f "$1/.skipstone-deploy" ] && { echo "$1 is not empty and not ours" >&2; exit 65; }
+[ -n "$(ls -A "$1")" ] && [ ! -f "$1/.skipstone-deploy" ] && { echo "$1 is not empty and belongs to no deployment" >&2; exit 65; }
 [ -f "$1/.skipstone-deploy" ] || printf '%s\n' "$2" > "$1/.skipstone-deploy"
 mkdir -p "$1/releases"
 for program in flock timeout; do
@@ -30,7 +30,7 @@ exec flock -n -E 75 "$1/.skipstone-deploy" sh -euc '
   token=$(od -An -N16 -tx1 /dev/urandom | tr -d " \n")
   [ ${#token} = 32 ] || { echo "the target has no random numbers: od of coreutils cannot read /dev/urandom" >&2; exit 69; }
   exec 9>>"$1/.skipstone-lock"
-  flock -w 20 9 || { echo "a step of the deployment before is still running; wait until it has ended" >&2; exit 65; }
+  flock -w 20 9 || { echo "a step of the previous deployment is still running; wait until it has ended" >&2; exit 65; }
   printf "%s\n" "$token" > "$1/.skipstone-lock"
   exec 9>&-
   echo "locked $token"

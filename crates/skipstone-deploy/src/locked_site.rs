@@ -1,5 +1,5 @@
-//! The changes of a target's directory. Each is a step that runs only while the lock is held, as the target itself sees
-//! it.
+//! The changes of a target's directory. Each is a step that runs only while the target itself confirms that the lock is
+//! held it.
 
 use crate::bounded;
 use crate::captured::Captured;
@@ -15,7 +15,7 @@ use std::time::Duration;
 /// An upload becomes a release: what came is compared with its checksums, and renamed in one step.
 const ACCEPT: &str = r#"
 cd "$1/releases/.incoming-$2"
-sha256sum --check --quiet --strict .skipstone-sums >&2 || { echo "the upload is not what was built" >&2; exit 65; }
+sha256sum --check --quiet --strict .skipstone-sums >&2 || { echo "the upload differs from the build" >&2; exit 65; }
 printf '%s\n' "$3" > .skipstone-release
 cd .. && mv -T ".incoming-$2" "$2"
 "#;
@@ -26,14 +26,14 @@ const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
 [ "$now" != "$3" ] || exit 0
-[ "$now" = "$2" ] || { echo "current is '$now' by now, which this deployment did not make: it stays" >&2; exit 78; }
+[ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create: it is kept" >&2; exit 78; }
 [ -n "$3" ] || { rm -f -- current; exit 0; }
 [ -f "releases/$3/.skipstone-release" ] && [ ! -L "releases/$3" ] || { echo "there is no release '$3'; \`status\` lists them" >&2; exit 65; }
 ln -sfn "releases/$3" ".current-$3"
 mv -T ".current-$3" current
 "#;
 
-/// Marks a release that did not get well, and only while it is current: otherwise something else was looked at.
+/// Marks an unhealthy release, and only while it is current: otherwise another release was checked.
 const FAILED: &str = r#"cd "$1"; [ "$(readlink current)" != "releases/$2" ] || : > "releases/$2/.skipstone-failed""#;
 
 const WELL: &str = r#"
@@ -67,7 +67,7 @@ const NOTE: &str = r#"printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$2" >> 
 const UNIT: &str = r#"
 file=/etc/systemd/system/$2
 if [ -e "$file" ]; then
-  [ "$(head -n 1 "$file")" = "$4" ] || { echo "$file is not ours: leave out [target.…unit], or move it away" >&2; exit 65; }
+  [ "$(head -n 1 "$file")" = "$4" ] || { echo "$file was not written by skipstone deploy: leave out [target.…unit], or move it away" >&2; exit 65; }
   [ "$(cat "$file"; echo .)" != "$3." ] || exit 0
 fi
 printf '%s' "$3" > "$file.new" && mv "$file.new" "$file"
@@ -110,7 +110,7 @@ impl<'p> LockedSite<'p> {
             let done = done.map_err(|error| remote.unfinished("rsync", &error, UPLOAD_MAX))?;
             if !done.status.success() {
                 let failure = remote.failure(done.status.code(), &done.stderr.shown());
-                return Err(format!("the upload broke off, and nothing has changed: {}", failure.sentence));
+                return Err(format!("the upload failed, and nothing has changed: {}", failure.sentence));
             }
         }
         Ok(self.step(ACCEPT, &[release, about]).map(drop)?)
@@ -141,7 +141,7 @@ impl<'p> LockedSite<'p> {
         self.step(MOVE, &[from, to]).map(drop)
     }
 
-    /// Marks a release that did not get well.
+    /// Marks an unhealthy release.
     pub(crate) fn mark_failed(&self, release: &str) -> Result<(), String> {
         Ok(self.step(FAILED, &[release]).map(drop)?)
     }

@@ -1,4 +1,4 @@
-//! Names that become parts of paths and commands: plain ones, or none at all.
+//! Names that become parts of paths and commands: only plain characters are accepted.
 
 /// A name of a deployment, a build, a target, a release or a service.
 pub(crate) fn check_name(what: &str, name: &str) -> Result<(), String> {

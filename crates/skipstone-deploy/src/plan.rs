@@ -49,7 +49,7 @@ pub(crate) struct TargetPlan {
     pub(crate) keep: u32,
     /// A unit of systemd.
     pub(crate) service: Option<String>,
-    /// What the unit runs; without it, the unit is managed elsewhere.
+    /// The command of the unit; without it, the unit is managed elsewhere.
     pub(crate) unit: Option<UnitPlan>,
     /// A command in place of the service, in the target's directory.
     pub(crate) restart: Option<String>,
@@ -131,7 +131,7 @@ impl Plan {
     /// Reads and checks the file.
     pub(crate) fn read(file: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(file).map_err(|error| {
-            format!("cannot read {}: {error}; `skipstone deploy --example` prints one to begin with", file.display())
+            format!("cannot read {}: {error}; `skipstone deploy --example` prints an example", file.display())
         })?;
         Plan::parse(&text).map_err(|error| format!("{}: {error}", file.display()))
     }
@@ -175,7 +175,7 @@ impl TargetPlan {
             return Err(format!("builds '{name}': there is no [build.{name}]"));
         }
         if self.keep < 2 {
-            return Err(format!("keep = {}: at least 2, or there is nothing to go back to", self.keep));
+            return Err(format!("keep = {}: at least 2, or no rollback is possible", self.keep));
         }
         if self.service.is_none() == self.restart.is_none() {
             return Err(
@@ -194,12 +194,13 @@ impl TargetPlan {
         let asks = &self.health;
         if asks.url.is_none() && asks.console.is_none() && asks.command.is_none() {
             return Err(
-                "`health` has neither `url` nor `console` nor `command`: nothing would tell a sick release".into()
+                "`health` has neither `url` nor `console` nor `command`: an unhealthy release would not be detected"
+                    .into(),
             );
         }
         if self.restart.is_some() && self.pid_file.is_none() && asks.command.is_none() {
             return Err(
-                "`restart` needs `pid_file` or `health.command`: the server before would answer for a new one that did not start"
+                "`restart` needs `pid_file` or `health.command`: the previous server would answer for a new one that did not start"
                     .into(),
             );
         }

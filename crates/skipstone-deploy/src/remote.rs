@@ -110,7 +110,7 @@ impl Remote<'_> {
         })
     }
 
-    /// Starts a script that goes on.
+    /// Starts a script that continues.
     pub(crate) fn start(&self, script: &str, words: &[&str]) -> Result<Running, RemoteFailure> {
         Running::start(&mut self.command(script, words)).map_err(|error| no_program("ssh", &error))
     }
@@ -160,7 +160,7 @@ impl Remote<'_> {
     /// A sentence for what ssh or the command said.
     pub(crate) fn failure(&self, code: Option<i32>, said: &str) -> RemoteFailure {
         let host = &self.plan.host;
-        let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing");
+        let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");
         let line = clean::line(line.trim());
         let sentence = if code == Some(NO_CONNECTION) && said.contains("Host key verification failed") {
             format!(
@@ -188,7 +188,7 @@ fn ends_of(said: &Captured) -> String {
     let mut lines = shown.lines().filter(|line| !line.trim().is_empty());
     let short = |line: &str| clean::line(&line.chars().take(80).collect::<String>());
     match (lines.next(), lines.next_back()) {
-        (None, _) => "it said nothing".into(),
+        (None, _) => "it printed nothing".into(),
         (Some(only), None) => format!("it said '{}'", short(only)),
         (Some(first), Some(last)) => format!("it begins with '{}' and ends with '{}'", short(first), short(last)),
     }

@@ -1,5 +1,5 @@
-//! A target's directory as it is: whose it is, its releases, which one is current. Its changes are those of
-//! `locked_site`; every one is a step that a reader sees whole, or not at all.
+//! The state of a target's directory: its owner, its releases, the current one. Its changes are those of
+//! `locked_site`; each is atomic for readers.
 //!
 //! ```text
 //! /srv/game/.skipstone-deploy      whose it is
@@ -22,12 +22,12 @@ refuse() { echo "$1" >&2; exit 65; }
 [ ! -e "$d" ] || [ -d "$d" ] || refuse "$d is no directory"
 if [ -f "$d/.skipstone-deploy" ]; then
   owner=$(cat "$d/.skipstone-deploy")
-  [ "$owner" = "$2" ] || refuse "$d belongs to the deployment '$owner': use a directory of its own for '$2'"
+  [ "$owner" = "$2" ] || refuse "$d belongs to the deployment '$owner': use a separate directory for '$2'"
 elif [ -d "$d" ] && [ -n "$(ls -A "$d")" ]; then
-  refuse "$d is not empty and not ours: use a new or an empty directory"
+  refuse "$d is not empty and belongs to no deployment: use a new or an empty directory"
 fi
-[ ! -L "$d/releases" ] || refuse "$d/releases is a symbolic link: nothing is deployed through it"
-[ ! -e "$d/current" ] || [ -L "$d/current" ] || refuse "$d/current is no symbolic link: move it away"
+[ ! -L "$d/releases" ] || refuse "$d/releases is a symbolic link: deployments do not follow it"
+[ ! -e "$d/current" ] || [ -L "$d/current" ] || refuse "$d/current is not a symbolic link: move it away"
 "#;
 
 const CURRENT: &str = r#"[ ! -L "$1/current" ] || readlink "$1/current""#;
@@ -52,19 +52,19 @@ case $3 in file) pid=$(cat "$4" || true);; *) pid=$(systemctl show -p MainPID --
 [ "${pid:-0}" != 0 ] && [ -d "/proc/$pid" ] || { echo no; exit 0; }
 root=$(cd "$1" && pwd -P)
 exe=$(readlink "/proc/$pid/exe" || sudo -n readlink "/proc/$pid/exe" || true)
-[ -n "$exe" ] || { echo "which program process $pid runs may be read only by its user and root: let the ssh user be one of both" >&2; exit 77; }
+[ -n "$exe" ] || { echo "which program process $pid runs is visible only to its user and root: use one of them as the ssh user" >&2; exit 77; }
 case $exe in
   "$root/releases/$2/"*) echo yes;;
   "$root/"*) echo no;;
   *) [ "$3" = service ] && echo unknown || echo no;;
 esac"#;
 
-/// What is known of a release.
+/// The known state of a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReleaseState {
     /// It was current, and well.
     Well,
-    /// It was current, and did not get well.
+    /// It was current and unhealthy.
     Failed,
     /// It came, and was never looked at while it was current.
     Untried,
@@ -75,7 +75,7 @@ pub(crate) enum ReleaseState {
 pub(crate) struct Release {
     pub(crate) name: String,
     pub(crate) state: ReleaseState,
-    /// What it was built from.
+    /// The commit that it was built from.
     pub(crate) about: String,
 }
 

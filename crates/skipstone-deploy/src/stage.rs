@@ -1,4 +1,4 @@
-//! What a release consists of: the artifacts of its builds in one folder, with their checksums.
+//! A release: the artifacts of its builds in one folder, with their checksums.
 
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -14,9 +14,9 @@ pub(crate) fn add(folder: &Path, clone: &Path, artifact: &str) -> Result<(), Str
     let name = artifact.rsplit('/').next().unwrap_or(artifact);
     let to = folder.join(name);
     if to.exists() {
-        return Err(format!("two artifacts are called '{name}': rename one"));
+        return Err(format!("two artifacts have the name '{name}': rename one"));
     }
-    copy(&from, &to).map_err(|error| format!("the build has left no artifact '{artifact}': {error}"))
+    copy(&from, &to).map_err(|error| format!("the build has not produced the artifact '{artifact}': {error}"))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
@@ -45,7 +45,7 @@ pub(crate) fn seal(folder: &Path) -> io::Result<usize> {
     for file in &files {
         let name = file.to_str().filter(|name| !name.contains(['\n', '\\']));
         let name =
-            name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, format!("a file's name is odd: {file:?}")))?;
+            name.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, format!("invalid file name: {file:?}")))?;
         let mut hash = Sha256::new();
         io::copy(&mut fs::File::open(folder.join(file))?, &mut Hashing(&mut hash))?;
         let digest: String = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();

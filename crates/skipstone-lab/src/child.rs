@@ -1,4 +1,4 @@
-//! A process of a run as its parent sees it: asked and answered in lines through its pipes, gone with its parent.
+//! A child process of a run: requests and answers are lines through its pipes, and it ends with its parent.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::ControlFlow;
@@ -18,7 +18,7 @@ pub struct Child {
 pub(crate) const END_MAX: Duration = Duration::from_secs(4);
 
 impl Child {
-    /// Starts a command. `on_line` gets each line of its output, then `None`, in a thread of its own, until it breaks.
+    /// Starts a command. `on_line` gets each line of its output, then `None`, in its own thread, until it breaks.
     pub fn start(
         command: Command,
         on_line: impl FnMut(Option<String>) -> ControlFlow<()> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Text from the network, made harmless for terminals and logs: nothing is left in it that a terminal would obey, that
+//! Text from the network, sanitized for terminals and logs: it contains nothing that a terminal would obey, that
 //! would break a line, or that would show letters in another order than they were written in. Every exit of the tool
 //! goes through here; the chat's lines, the console's replies and its log are cleaned before they are laid out.
 

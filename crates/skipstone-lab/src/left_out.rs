@@ -1,4 +1,4 @@
-//! Command lines that a program tells its user, to be used as they are. A build that lacks a part of the tool answers
+//! Command lines that the tool suggests to its user, ready to run. A build that lacks a part of the tool answers
 //! with the one that does what was asked for.
 
 use crate::clean;

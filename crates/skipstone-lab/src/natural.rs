@@ -1,4 +1,4 @@
-//! The order of names in which people count: client 2 before client 10. For lists that people read.
+//! The natural order of names: client 2 before client 10. For lists that people read.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! Whether this system lets a run open as many files as it needs: every client has a socket of its own, and a server
+//! Whether this system lets a run open as many files as it needs: every client has its own socket, and a server
 //! one for each stream.
 
 use skipstone::net::wait::raise_open_files_limit;

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether this process was told to stop.
+/// Whether this process was asked to stop.
 #[derive(Clone, Debug)]
 pub struct Signals(Arc<AtomicBool>);
 

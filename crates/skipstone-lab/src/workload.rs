@@ -112,10 +112,11 @@ impl Word {
 /// A client's question to the server on [`CONTROL`]: the list of guests.
 pub const WHO: &str = "who";
 
-/// What a stress client does, as it tells the server on [`CONTROL`]. Only those that obey [`Word::StressOn`] tell.
+/// The state of a stress client, reported to the server on [`CONTROL`]. Only clients that obey [`Word::StressOn`]
+/// report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StressTurn {
-    /// It has not told: it follows a plan of its own.
+    /// It has not told: it follows its own plan.
     #[default]
     Own,
     /// It waits for [`Word::StressOn`].

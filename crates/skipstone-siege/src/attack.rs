@@ -1,4 +1,4 @@
-//! An attack as data: who comes from where, what he says, and how much of it. No sockets here.
+//! An attack as data: its clients, their addresses, what they send, and how much. No sockets here.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Attack {
     /// Its name, unique: `pings-tls-64`.
     pub name: String,
-    /// What it belongs to, such as `streams` or `console`.
+    /// Its kind, such as `streams` or `console`.
     pub kind: &'static str,
     /// The port that it goes to.
     pub door: Door,
@@ -16,7 +16,7 @@ pub struct Attack {
     pub origin: Origin,
     /// Streams, sessions or players at once.
     pub crowd: usize,
-    /// What each of them does.
+    /// The behaviour of each client.
     pub way: Way,
     /// The most that the whole crowd sends.
     pub bytes_per_second_max: u64,
@@ -78,7 +78,7 @@ impl Origin {
     }
 }
 
-/// What attackers do.
+/// The behaviour of attackers.
 #[derive(Clone, Copy, Debug)]
 pub enum Way {
     /// Each holds a stream (TCP).
@@ -96,7 +96,7 @@ pub enum Way {
 pub struct Player {
     /// Whether it reads.
     pub ear: Ear,
-    /// What it says to the server, as often as there is room.
+    /// The line that it sends as often as there is room.
     pub says: Option<&'static str>,
 }
 
@@ -109,7 +109,7 @@ pub enum Ear {
     Deaf,
 }
 
-/// What a QUIC client does.
+/// The behaviour of a QUIC client.
 #[derive(Clone, Copy, Debug)]
 pub enum QuicWay {
     /// It sends the first flight of a handshake, and leaves after this time.
@@ -120,7 +120,7 @@ pub enum QuicWay {
     RepeatedFrames,
 }
 
-/// What a native client does over UDP.
+/// The behaviour of a native client over UDP.
 #[derive(Clone, Copy, Debug)]
 pub enum NativeWay {
     /// It begins an encrypted handshake up to the server's flight, and leaves after this time.
@@ -136,13 +136,13 @@ pub enum NativeWay {
 pub struct Script {
     /// Whether TLS is beneath.
     pub beneath: Beneath,
-    /// What comes first.
+    /// The first bytes.
     pub first: First,
-    /// What follows.
+    /// The behaviour after them.
     pub then: Then,
 }
 
-/// What carries a stream.
+/// The layer below a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beneath {
     /// TCP alone.
@@ -162,7 +162,7 @@ pub enum First {
     Upgrade(&'static [u8]),
 }
 
-/// What follows the first bytes.
+/// The behaviour after the first bytes.
 #[derive(Clone, Copy, Debug)]
 pub enum Then {
     /// These bytes, as often as there is room.
@@ -175,21 +175,21 @@ pub enum Then {
     Leaves(Duration),
 }
 
-/// What an attack asks of the server's settings.
+/// The server settings that an attack requires.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerSettings {
     /// Flags of `skipstone serve`, in addition to those of every row.
     pub flags: &'static [&'static str],
     /// Its certificate and key as PEM, in place of one of its own making.
     pub certificate: Option<&'static str>,
-    /// Who may use its console and its dashboard.
+    /// The access to its console and its dashboard.
     pub access: Access,
 }
 
-/// Who may use the console and the dashboard, which listen at loopback addresses.
+/// The access to the console and the dashboard, which listen on loopback addresses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Who has the token.
+    /// Only with the token.
     #[default]
     Token,
     /// Every program on the machine.

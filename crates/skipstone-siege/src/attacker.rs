@@ -1,4 +1,4 @@
-//! The attackers' process: it plays one attack for some seconds, and then says what it sent.
+//! The attackers' process: it runs one attack for some seconds, and then reports what it sent.
 
 use crate::attack::{Attack, Way};
 use crate::bucket::Bucket;
@@ -11,7 +11,7 @@ use crate::streams::Streams;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Whom an attack meets.
+/// The target of an attack.
 #[derive(Clone, Copy, Debug)]
 pub enum Victim {
     /// This port.

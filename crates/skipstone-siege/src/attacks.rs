@@ -1,4 +1,4 @@
-//! All attacks, a row each.
+//! The table of attacks.
 
 use crate::attack::{
     Access, Attack, Beneath, Door, Ear, First, NativeWay, Origin, Player, QuicWay, Script, ServerSettings, Then, Way,
@@ -159,7 +159,7 @@ fn doors() -> impl Iterator<Item = Attack> {
     .into_iter()
 }
 
-/// What fits into the words of a few clients.
+/// The rate that a few clients can send as control words.
 const WORDS_BYTES_PER_SECOND: u64 = 2_600_000;
 /// Some thousand requests a second.
 const DOORS_BYTES_PER_SECOND: u64 = 300_000;

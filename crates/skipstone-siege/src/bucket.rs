@@ -1,4 +1,4 @@
-//! A limit on what is sent, in bytes a second.
+//! A token bucket that limits sending, in bytes a second.
 
 use std::time::{Duration, Instant};
 

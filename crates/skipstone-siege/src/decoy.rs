@@ -1,4 +1,4 @@
-//! A decoy: it takes streams, answers their first bytes, reads what comes and forgets it; or it answers short
+//! A decoy: it accepts streams, answers their first bytes and discards the rest; or it answers short
 //! datagrams, as a server answers strangers. What an attack does to good clients of another port while it runs at the
 //! decoy is the machine's share, not the server's.
 
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A sink with a thread of its own, which ends with its value.
+/// A sink with its own thread, which ends with its value.
 pub(crate) struct Decoy {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,

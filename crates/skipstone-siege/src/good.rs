@@ -1,4 +1,4 @@
-//! Good clients: `skipstone stress`, which proves every line, and `stress --connects`, whose clients are newcomers.
+//! Good clients: `skipstone stress`, which proves every line, and `stress --connects`, which connects new clients.
 
 use crate::process::Running;
 use crate::row::{Lines, Newcomers};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
-/// A run of `stress` that goes on.
+/// A run of `stress` that continues.
 struct Stress {
     running: Running,
     result: NamedTempFile,
@@ -23,7 +23,7 @@ impl Stress {
         Ok(Stress { running: Running::start(stress)?, result })
     }
 
-    /// What it wrote; nothing if it does not end in time.
+    /// Its output; none if it does not end in time.
     fn result(mut self, until: Instant) -> Option<Value> {
         self.running.ends_by(until)?;
         serde_json::from_str(&std::fs::read_to_string(self.result.path()).ok()?).ok()
@@ -39,7 +39,7 @@ impl Good {
         Stress::start(tool, url, lasting, ["--mix", MIX, "-r", "5/s"]).map(Good)
     }
 
-    /// What they measured; nothing got through if there is no result in time.
+    /// Their measurements; without a result in time, all lines count as lost.
     pub(crate) fn result(self, until: Instant) -> Lines {
         let Some(result) = self.0.result(until) else { return Lines::default() };
         Lines {

@@ -1,4 +1,4 @@
-//! A siege: attackers around a server whose clients go on playing. Attackers are data ([`attacks`]), they run in a
+//! A siege: attacks on a server while its clients continue to play. Attackers are data ([`attacks`]), they run in a
 //! process of their own ([`attacker`]), and a judge ([`play`]) compares good clients without the attack, under it, and
 //! with the same attack on a decoy. Everything stays at loopback addresses and ends in bounded time.
 

@@ -101,7 +101,7 @@ fn run(order: Order) -> Result<bool, String> {
 fn play_all(order: &Play) -> Result<bool, String> {
     let wanted: Vec<Attack> = attacks().into_iter().filter(|attack| order.wants(attack)).collect();
     if wanted.is_empty() {
-        return Err("no attack is called so; `list` names them".into());
+        return Err("no attack has this name; `list` prints them".into());
     }
     let attacker = std::env::current_exe().map_err(|error| format!("this program is not found: {error}"))?;
     let terms =

@@ -1,11 +1,11 @@
-//! What the server's process holds in memory, watched while an attack runs (Linux: proc(5)).
+//! The memory of the server's process during an attack (Linux: proc(5)).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Resident bytes of a process; 0 where the system does not tell.
+/// Resident bytes of a process; 0 where the system does not report it.
 pub(crate) fn resident_bytes(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,4 +1,4 @@
-//! A crowd of native clients over UDP that never become players; one thread drives them.
+//! Many native clients over UDP that never become players; one thread drives them.
 
 use crate::attack::{NativeWay, Origin};
 use crate::bucket::Bucket;

@@ -26,7 +26,7 @@ pub(crate) const UPGRADE: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnect
     Sec-WebSocket-Protocol: skipstone.1\r\n\r\n";
 
 /// A ClientHello whose session id another server chose: it erases the line of a telnet client's (RFC 854: IAC EL) and
-/// then injects a command of its own, which would send all players to a port without a listener.
+/// then injects its own command, which would send all players to a port without a listener.
 pub(crate) const HELLO_WITH_ORDER: &[u8] = b"\x16\x03\x01\x00\x4f\x01\x00\x00\x4b\x03\x03\
     abcdefghijklmnopqrstuvwxyz012345\x20\xff\xf8drain 127.0.0.1:9\n            \
     \x00\x02\x13\x01\x01\x00\x00\x00";
@@ -34,7 +34,7 @@ pub(crate) const HELLO_WITH_ORDER: &[u8] = b"\x16\x03\x01\x00\x4f\x01\x00\x00\x4
 pub(crate) const WRONG_TOKEN: &[u8] = b"0123456789abcdef0123456789abcdee\r\n";
 /// The dashboard's page, asked for by any program.
 pub(crate) const PAGE: &[u8] = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
-/// What a page elsewhere has a browser ask the dashboard.
+/// A request to the dashboard from a page of another origin.
 pub(crate) const FOREIGN_PAGE: &[u8] = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\
     Sec-Fetch-Site: cross-site\r\nSec-Fetch-Mode: no-cors\r\n\r\n";
 /// A wrong token at the dashboard.

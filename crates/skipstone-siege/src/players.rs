@@ -1,4 +1,4 @@
-//! A crowd of players: connections of the protocol over `tcp://` (WIRE.md, section 7.3), which take places as anybody
+//! Many players: connections of the protocol over `tcp://` (WIRE.md, section 7.3), which take places like any client
 //! may. One thread drives them.
 
 use crate::attack::{Ear, Origin, Player};

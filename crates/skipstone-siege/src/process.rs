@@ -1,4 +1,4 @@
-//! Processes that end with their value, and what is read of their output.
+//! Processes that are killed when dropped, and their output.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

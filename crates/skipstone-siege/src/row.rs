@@ -1,4 +1,4 @@
-//! What one attack came to, and the verdict on it. No processes here.
+//! The result of one attack, and its verdict. No processes here.
 
 use crate::sent::Sent;
 use serde::{Deserialize, Serialize};
@@ -28,11 +28,11 @@ pub struct Round {
     pub under: Lines,
     /// With the same attack at a decoy; nothing if the attack has none.
     pub decoy: Option<Lines>,
-    /// Who came while it ran.
+    /// The clients that connected while it ran.
     pub newcomers: Newcomers,
     /// The operator meanwhile.
     pub operator: Operator,
-    /// What the attack sent to the server.
+    /// The traffic of the attack to the server.
     pub sent: Sent,
     /// The greatest work of one round of the server's driver since its start, counted by what it read; nothing of
     /// servers that do not say.
@@ -56,9 +56,9 @@ pub struct Lines {
 /// Clients that connected and left.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Newcomers {
-    /// Who came.
+    /// Clients that tried to connect.
     pub attempted: u64,
-    /// Who got in, within the 10 s that `stress` waits.
+    /// Clients that connected within the 10 s that `stress` waits.
     pub connected: u64,
     /// The longest of them.
     pub slowest_ms: Option<f64>,
@@ -69,7 +69,7 @@ pub struct Newcomers {
 pub struct Operator {
     /// How often he came to one of the two.
     pub visits: u64,
-    /// How often he was let in.
+    /// How often he was admitted.
     pub served: u64,
     /// The longest visit.
     pub slowest_ms: f64,
@@ -90,7 +90,7 @@ pub struct Memory {
     pub back_s: Option<f64>,
 }
 
-/// What a row shows.
+/// The verdict of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Good clients were not hurt.
@@ -111,7 +111,7 @@ impl Row {
         all.get(all.len() / 2).copied()
     }
 
-    /// What is not as it should be, a sentence each.
+    /// The faults, a sentence each.
     #[must_use]
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
@@ -130,7 +130,7 @@ impl Row {
             }
             let Operator { visits, served, slowest_ms, stream_cuts, stream_gap_ms } = round.operator;
             if served < visits || slowest_ms > NEWCOMER_MS {
-                faults.push(format!("operator let in {served} times of {visits}"));
+                faults.push(format!("operator admitted {served} of {visits} times"));
             }
             let guesses_per_second = round.sent.closes as f64 / round.sent.seconds.max(0.001);
             if self.guesses_per_second_max.is_some_and(|most| guesses_per_second > f64::from(most)) {
@@ -173,17 +173,17 @@ impl Row {
 const RATIO_MAX: f64 = 1.5;
 /// Below this two runs do not differ.
 const NOISE_MS: f64 = 2.0;
-/// What the server may add to what the machine does.
+/// The allowed ratio of the server's effect to the machine's.
 const MACHINE_RATIO: f64 = 1.1;
-/// Within this a newcomer is in.
+/// The time within which a new client must connect.
 const NEWCOMER_MS: f64 = 2_000.0;
-/// What one round of a driver may take.
+/// The allowed duration of one round of a driver.
 const ROUND_MS: f64 = 5.0;
 /// Events are a second apart, and may be late by two.
 const STREAM_GAP_MS: f64 = 3_000.0;
 /// The library's default budget of what peers make it hold.
 const BUDGET_BYTES: u64 = 256 << 20;
-/// What an allocator keeps.
+/// The memory that an allocator may retain.
 pub(crate) const SLACK_BYTES: u64 = 16 << 20;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! What attackers say of themselves.
+//! The reports of attackers.
 
 use serde::{Deserialize, Serialize};
 
-/// What an attack sent.
+/// The traffic of an attack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sent {
     /// Bytes above TCP and TLS, or in datagrams.

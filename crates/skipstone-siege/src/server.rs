@@ -1,4 +1,4 @@
-//! The server under siege: `skipstone serve` in a process of its own.
+//! The server under siege: `skipstone serve` in its own process.
 
 use crate::attack::{Access, Door, ServerSettings};
 use crate::process::Running;

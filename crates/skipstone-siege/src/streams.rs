@@ -1,4 +1,4 @@
-//! A crowd of streams (TCP, or TLS above it) that all follow one script; one thread drives them.
+//! Many streams (TCP, or TLS over it) that follow one script; one thread drives them.
 
 use crate::attack::{Beneath, First, Origin, Script, Then};
 use crate::bucket::Bucket;
@@ -19,10 +19,10 @@ pub(crate) struct Streams {
     to: SocketAddr,
     origin: Origin,
     tls: Arc<ClientConfig>,
-    /// What is written again and again.
+    /// The repeated bytes.
     repeats: Vec<u8>,
     places: Vec<Place>,
-    /// Whose turn is first.
+    /// The client whose turn is first.
     turn: usize,
 }
 
@@ -87,7 +87,7 @@ impl Streams {
             }
             if is_over || leaves {
                 self.places[number].line = None;
-                // Who was thrown out comes again at once; who leaves anyway keeps the pace.
+                // A disconnected client reconnects at once; one that leaves by itself keeps its pace.
                 if self.stay().is_none() {
                     self.places[number].due = now + AGAIN;
                 }

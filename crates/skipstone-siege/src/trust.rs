@@ -1,4 +1,4 @@
-//! TLS for attackers, who believe any server, and for the decoy, which has a certificate of its own.
+//! TLS for attackers, which accept any certificate, and for the decoy, which has its own.
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::ring::default_provider;

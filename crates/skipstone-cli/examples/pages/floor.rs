@@ -1,5 +1,5 @@
-//! The floor beneath the measurements: WebTransport's datagrams as a browser takes and sends them, without a protocol
-//! in them, by a server in the same process that does the least that a session takes.
+//! The lower bound of the measurements: WebTransport datagrams of a browser, without a protocol
+//! in them, with a server in the same process that does only what a session requires.
 //!
 //! `https://HOST:PORT/pour/BYTES` sends datagrams of this size as fast as QUIC takes them; `…/drain` counts what comes,
 //! and says every 100 ms how many bytes that were; `…/echo` sends back what comes.

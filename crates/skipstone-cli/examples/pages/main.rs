@@ -50,9 +50,9 @@ const DATAGRAMS: u16 = 101;
 /// How often a client that is drained hears what came.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
-/// What a client came for, by its token.
+/// The purpose of a client, by its token.
 enum Visit {
-    /// What it sends comes back.
+    /// Its messages are echoed.
     Echo,
     /// It gets numbered messages of this size as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },

@@ -47,7 +47,7 @@ impl Ending {
         match self {
             Self::Quit | Self::Interrupted => None,
             Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => None,
-            Self::Broken(error) => Some(format!("cannot go on reading and showing lines: {error}")),
+            Self::Broken(error) => Some(format!("cannot continue to read and print lines: {error}")),
             Self::Undelivered => Some(format!(
                 "the last lines did not arrive at {url} in time: the server hangs, or cannot be reached any more"
             )),

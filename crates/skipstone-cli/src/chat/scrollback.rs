@@ -1,4 +1,4 @@
-//! The last lines, each by a number that it keeps. Bounded in lines and in bytes; the oldest go first.
+//! The last lines, each with a permanent number. Bounded in lines and in bytes; the oldest are evicted first.
 
 use super::session::Line;
 use super::text;

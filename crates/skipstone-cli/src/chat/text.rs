@@ -1,4 +1,4 @@
-//! Text from strangers as the chat shows it: harmless, not endless, and a reason is never empty.
+//! Untrusted text for the chat: sanitized, of bounded length, and a reason is never empty.
 
 use skipstone_lab::clean;
 use std::borrow::Cow;

@@ -1,5 +1,5 @@
 //! Which rows of the scrollback are on the screen. Scrolled up, the view stays where it is while lines arrive; at the
-//! bottom it follows them. Every method looks at about as many lines as the screen shows, however many there are.
+//! bottom it follows them. Every method processes about as many lines as the screen shows, however many exist.
 
 use super::scrollback::Scrollback;
 use super::session::{Line, Source};

@@ -1,4 +1,4 @@
-//! Breaks a line into rows: after a space where there is one, anywhere otherwise, and never inside of what a terminal
+//! Breaks a line into rows: after a space if there is one, anywhere otherwise, and never within what a terminal
 //! shows as one letter.
 
 use ratatui::buffer::CellWidth;

@@ -26,7 +26,7 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
         }
         let done = session.is_over() && (session.transmit().is_empty() || ending.get().is_some());
         if done {
-            // A displaced one has no say about how long its thread goes on.
+            // A displaced one has no say about how long its thread continues.
             if !session.is_displaced() {
                 part(&mut stream);
             }

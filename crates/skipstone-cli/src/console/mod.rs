@@ -1,5 +1,5 @@
 //! The admin console: line commands over TCP, for `telnet`, `nc` and scripts alike. The client edits its lines itself.
-//! The engine only: which commands there are is the [`Handler`]'s business. RFC 854, 855 and 1143.
+//! The engine only: the [`Handler`] defines the commands. RFC 854, 855 and 1143.
 //!
 //! ```text
 //! server ─> acceptor ─> driver (a thread per session) ─> session ─> codec, line, engine_command

@@ -1,4 +1,4 @@
-//! A listening console: its setup, and its end.
+//! A listening console: its setup and shutdown.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};

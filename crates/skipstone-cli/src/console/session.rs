@@ -1,5 +1,5 @@
-//! One session, without I/O: bytes, log lines and time in; bytes to send out. Knows what is being talked about; how
-//! the bytes travel is in `driver`. With a token a session begins at [`Phase::Login`], without one at [`Phase::Open`].
+//! One session, without I/O: bytes, log lines and time in; bytes to send out. It interprets bytes;
+//! `driver` moves them. With a token a session begins at [`Phase::Login`], without one at [`Phase::Open`].
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -138,7 +138,7 @@ impl ConsoleSession {
 
     fn on_time(&mut self, now: Instant) {
         if self.is_displaced() {
-            return self.end("others came: the first line has to follow at once");
+            return self.end("displaced by new connections: connect again and send the first line at once");
         }
         let is_quiet = self.transmit.is_empty() && now >= self.last_sent + self.settings.limits.keep_alive;
         match &self.phase {
@@ -234,7 +234,7 @@ impl ConsoleSession {
             Ok(Reply::Text(text)) => self.say(&text),
             Ok(Reply::Error(text)) => self.say(&format!("error: {text}")),
             Ok(Reply::Quit) => self.end(FAREWELL),
-            Err(_) => self.say("error: internal error; the server goes on"),
+            Err(_) => self.say("error: internal error; the server continues"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Text on its way to a terminal: whole lines that end in CR LF, and nothing in them that a terminal would obey.
+//! Text for a terminal: whole lines that end in CR LF, without control sequences.
 //! Replies and log lines may quote text of untrusted clients, such as names.
 
 use skipstone_lab::clean;

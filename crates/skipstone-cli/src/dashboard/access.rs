@@ -1,4 +1,4 @@
-//! Who may ask: the names under which the server answers, and the token.
+//! Access rules: the host names of the server, and the token.
 
 use crate::door::Secret;
 use std::net::{IpAddr, SocketAddr};

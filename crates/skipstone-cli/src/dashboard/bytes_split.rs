@@ -1,4 +1,4 @@
-//! Bytes on the wire by what they are: payload, protocol, redundancy, headers of IP and carrier.
+//! Bytes on the wire by kind: payload, protocol, redundancy, headers of IP and carrier.
 
 use serde::Serialize;
 use skipstone::Flow;

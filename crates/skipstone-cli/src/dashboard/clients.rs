@@ -26,7 +26,7 @@ pub(super) struct ClientsQuery {
     find: String,
 }
 
-/// What the rows are sorted by.
+/// The sort key of the rows.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum SortKey {
@@ -106,7 +106,7 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
     ClientsPage { total: all.len(), offset: query.offset, rows }
 }
 
-/// What was not measured is less than all that was.
+/// Unmeasured values sort below all others.
 fn compare(one: Option<f64>, other: Option<f64>) -> Ordering {
     one.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.unwrap_or(f64::NEG_INFINITY))
 }

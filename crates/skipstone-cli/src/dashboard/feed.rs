@@ -1,4 +1,4 @@
-//! What the game loop tells the dashboard: figures in atomics, lines in a queue with a bound. Telling never waits.
+//! What the game loop reports to the dashboard: figures in atomics, lines in a bounded queue. Reporting never blocks.
 
 use crate::dashboard::roster::{GuestKind, Roster};
 use skipstone::PeerId;
@@ -50,7 +50,7 @@ pub(super) struct LogLine {
     pub(super) text: String,
 }
 
-/// What a line of the log is about.
+/// The kind of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LineKind {

@@ -43,7 +43,7 @@ pub(super) struct Frame {
     pub(super) probes: f64,
     pub(super) ticks: f64,
     pub(super) slowest_tick_ms: f64,
-    /// Percent of one core; missing where the system does not tell.
+    /// Percent of one core; missing where the system does not report it.
     pub(super) cpu_percent: Option<f64>,
     pub(super) dashboard_cpu_percent: Option<f64>,
     pub(super) rss_bytes: Option<u64>,

@@ -1,4 +1,4 @@
-//! Every request passes here first: its host, whose page it comes from, its token, and its pace. The pace is a
+//! The checks of every request: its host, its origin, its token, and its rate. The rate limit is a
 //! connection's and is kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's
 //! browser, could use up for the operator.
 //!
@@ -50,7 +50,7 @@ pub(super) async fn guard(
     }
 }
 
-/// Who asks.
+/// The sender of a request.
 enum Standing {
     /// A client that may read figures and run commands.
     Operator,
@@ -114,7 +114,8 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then go on for longer.
+/// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then continue for
+/// longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
 /// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of
 /// their work.

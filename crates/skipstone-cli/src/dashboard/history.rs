@@ -1,4 +1,4 @@
-//! The last quarter of an hour, so that a page that opens shows more than an empty chart.
+//! The last 15 minutes, so that a new page does not begin with an empty chart.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Connections: how many, how long for a request's head, how long without reading.
+//! Connections: their number, the timeout of a request's head, and the timeout of a viewer that does not read.
 
 use crate::door::{Place, Places, PlacesMax};
 use axum::Router;

@@ -1,4 +1,4 @@
-//! The last lines of the log, numbered, with a bound in lines and in bytes.
+//! The last lines of the log, numbered, bounded in lines and in bytes.
 
 use crate::dashboard::feed::LogLine;
 use serde::{Serialize, Serializer};

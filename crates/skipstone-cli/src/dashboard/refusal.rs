@@ -1,4 +1,4 @@
-//! How a request is refused.
+//! The refusal of a request.
 
 use axum::Json;
 use axum::http::StatusCode;

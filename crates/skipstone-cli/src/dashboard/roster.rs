@@ -1,4 +1,4 @@
-//! The names of the clients that are there: written by the game loop, read by the dashboard in short turns.
+//! The names of connected clients: written by the game loop, read by the dashboard in short steps.
 
 use parking_lot::Mutex;
 use skipstone::PeerId;

@@ -1,4 +1,4 @@
-//! What may be asked for.
+//! The routes.
 //!
 //! ```text
 //! GET  /  /dashboard.js  /dashboard.css  /icon.svg     the page
@@ -70,7 +70,7 @@ async fn metrics(State(state): Shared) -> Response {
     ([(header::CONTENT_TYPE, metrics::CONTENT_TYPE)], metrics::text(&state)).into_response()
 }
 
-/// What a page begins with.
+/// The initial data of a page.
 async fn start(State(state): Shared) -> Response {
     let server = serde_json::to_string(&state.server).expect("its keys are text");
     let stress = serde_json::to_string(&state.stress.lock().view(Instant::now())).expect("its keys are text");
@@ -83,7 +83,7 @@ async fn list_clients(State(state): Shared, query: Result<Query<ClientsQuery>, Q
     match query {
         Ok(Query(query)) => Json(clients::page(&state, &query)).into_response(),
         Err(_) => {
-            Refusal(StatusCode::BAD_REQUEST, "sort, descending, offset, limit and find make no sense").into_response()
+            Refusal(StatusCode::BAD_REQUEST, "sort, descending, offset, limit and find are invalid").into_response()
         }
     }
 }
@@ -189,7 +189,7 @@ async fn run(state: &DashboardState, line: String) -> Response {
         Ok(Reply::Text(text)) => done(&text),
         Ok(Reply::Error(error) | Reply::Unknown(error)) => refused(&error),
         Ok(Reply::Quit) => done(""),
-        Err(_) => refused("the command failed; the server goes on"),
+        Err(_) => refused("the command failed; the server continues"),
     }
 }
 
@@ -202,7 +202,7 @@ fn refused(error: &str) -> Response {
 }
 
 fn bad_order() -> Response {
-    Refusal(StatusCode::BAD_REQUEST, "the command's body is not what it should be").into_response()
+    Refusal(StatusCode::BAD_REQUEST, "the command's body is invalid").into_response()
 }
 
 const BODY_BYTES_MAX: usize = 4096;

@@ -1,4 +1,4 @@
-//! Looks at the server: at its log four times a second, at its figures once a second; and tells the viewers.
+//! Samples the server, its log four times a second and its figures once a second, and notifies the viewers.
 
 use crate::client_figures::{PacketLoss, rtt_ms};
 use crate::console::{Reply, SessionId};
@@ -130,7 +130,7 @@ fn json(value: &impl serde::Serialize) -> Arc<str> {
     serde_json::to_string(value).expect("its keys are text").into()
 }
 
-/// CPU time of this thread, where the system tells.
+/// CPU time of this thread, where the system reports it.
 fn own_cpu() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)

@@ -1,4 +1,4 @@
-//! A dashboard: its thread, and its end.
+//! A dashboard: its thread and shutdown.
 
 use crate::console::Handler;
 use crate::dashboard::access::Access;
@@ -42,7 +42,7 @@ pub(crate) struct Dashboard {
 }
 
 impl Dashboard {
-    /// Listens, and serves pages in a thread of its own.
+    /// Listens, and serves pages in its own thread.
     ///
     /// # Errors
     /// The address cannot be bound. The sentence says what to do.

@@ -1,4 +1,4 @@
-//! What the sampler writes and the requests read. Locks are held for moments, never while something is waited for.
+//! State that the sampler writes and requests read. Locks are held briefly, never while waiting.
 
 use crate::console::Handler;
 use crate::dashboard::access::Access;
@@ -30,7 +30,7 @@ pub(super) struct DashboardState {
     refusals: AtomicU64,
 }
 
-/// What does not change while the server runs.
+/// Facts that are constant while the server runs.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct ServerFacts {
     pub(crate) version: &'static str,
@@ -45,7 +45,7 @@ pub(crate) struct ServerFacts {
     pub(crate) shards: usize,
     /// Cores of the machine that the server may use.
     pub(crate) cores: usize,
-    /// What may wait for a client before it is disconnected.
+    /// The limit of a client's queue, above which it is disconnected.
     pub(crate) queue_bytes_max: u32,
 }
 

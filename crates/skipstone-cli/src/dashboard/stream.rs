@@ -1,5 +1,5 @@
 //! Server-sent events: the frames, the lines of the log and the state of stress runs, as they happen. A viewer that
-//! reads too slowly misses some; it never makes the sampler wait, and its connection ends when it reads nothing at all.
+//! reads too slowly misses some; it never delays the sampler, and its connection ends if it stops reading.
 
 use crate::dashboard::refusal::Refusal;
 use axum::http::StatusCode;

@@ -1,4 +1,4 @@
-//! A stress run started from the page: a process of its own, which proves each line, and its last results.
+//! A stress run started from the page: its own process, which proves each line, and its last results.
 //!
 //! ```text
 //! start ─> Connecting ── "waiting" ──> Running ── time over, stop ──> Judging ── "result" ──> report, end
@@ -45,7 +45,7 @@ enum Phase {
     Judging,
 }
 
-/// What the page asks for.
+/// A request of the page.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StressOrder {
@@ -76,7 +76,7 @@ pub(super) struct StressView {
     reports: Vec<Value>,
 }
 
-/// What the game loop is to be told.
+/// A command to the game loop.
 pub(super) type Command = String;
 
 impl StressDesk {
@@ -189,7 +189,7 @@ impl StressDesk {
 }
 
 impl StressOrder {
-    /// What the game loop is to be told, if no process is to be started.
+    /// The command to the game loop, if no process is needed.
     pub(super) fn for_attached(&self) -> Option<Result<Command, String>> {
         let rate = || self.rate.trim().parse::<Rate>().map_err(|error| format!("rate: {error}"));
         (self.clients == 0).then(|| rate().map(|rate| format!("stress on {rate}")))
@@ -231,7 +231,7 @@ fn summary(report: &Report) -> Value {
 const CLIENTS_MAX: u32 = 5_000;
 const DURATION_MAX: Duration = Duration::from_secs(3600);
 const CONNECT_MAX: Duration = Duration::from_secs(30);
-/// What is on its way may take half a minute to arrive.
+/// Lines in flight may take half a minute to arrive.
 const JUDGE_MAX: Duration = Duration::from_secs(45);
 const REPORTS_MAX: usize = 20;
 

@@ -1,4 +1,4 @@
-//! The operator's doors, console and dashboard: the token that opens them, and who waits before them.
+//! Authentication of console and dashboard: the token, and the places of connections that have not given it.
 
 mod places;
 mod secret;

@@ -7,7 +7,7 @@ use skipstone_lab::workload::StressTurn;
 use std::net::TcpListener;
 use std::time::Duration;
 
-/// What happens, of which each watcher takes what it is for.
+/// Events of the server; each watcher handles those that concern it.
 pub(super) trait Watcher {
     /// A line of the log.
     fn log(&self, _line: &str) {}

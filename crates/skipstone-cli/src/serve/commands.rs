@@ -1,4 +1,4 @@
-//! The console's commands, and the parent's: what they say, and what they do.
+//! The commands of the console and of a parent process: their replies and effects.
 
 use super::admin::Question;
 use super::audience::Audience;
@@ -71,7 +71,9 @@ impl Game {
                 self.must_stop = true;
                 Reply::Text("the server ends".into())
             }
-            _ => Reply::Unknown(format!("'{}' is no command, or lacks a word; `help` lists them", question.line)),
+            _ => {
+                Reply::Unknown(format!("'{}' is not a command, or lacks an argument; `help` lists them", question.line))
+            }
         }
     }
 
@@ -110,7 +112,7 @@ impl Game {
     /// For the parent process.
     fn stats_json(&mut self, ticks: &Ticks, audience: &Audience) -> Reply {
         let figures = ticks.figures();
-        // Asked once: this goes on while costs are measured.
+        // Asked once: this continues while costs are measured.
         let (shards, mut stats) = (self.server.shards(), Stats::default());
         shards.iter().for_each(|shard| stats.add(&shard.stats));
         let json = serde_json::json!({

@@ -77,7 +77,7 @@ impl Game {
         Some((self.server.webtransport_url()?, hashes))
     }
 
-    /// Clients whose handshake has begun, or that were let in, and are not connected yet.
+    /// Clients whose handshake has begun, or that were admitted, and are not connected yet.
     pub(super) fn arriving(&self) -> usize {
         let handshakes: usize = self.server.shards().iter().map(|shard| shard.handshakes).sum();
         self.arriving.len() + handshakes
@@ -85,8 +85,8 @@ impl Game {
 
     /// One tick: handles the events, and sends the lines that result.
     ///
-    /// Each shard has a queue of its own, so a line may be polled before the connection of a client that was let in
-    /// before the line was sent. Therefore connections count first: a client that knows that it is let in misses no
+    /// Each shard has its own queue, so a line may be polled before the connection of a client that was admitted
+    /// before the line was sent. Therefore connections count first: a client that knows that it is admitted misses no
     /// line of those that its peers send from then on.
     pub(super) fn tick(&mut self, audience: &Audience) {
         let mut events = core::mem::take(&mut self.events);
@@ -176,7 +176,7 @@ impl Game {
             return Some(format!("{peer} refused: a stress client, and this server echoes"));
         }
         if let Err(error) = self.server.accept(peer) {
-            return Some(format!("{peer} is not let in: {error}"));
+            return Some(format!("{peer} is not admitted: {error}"));
         }
         self.arriving.insert(peer, guest);
         None

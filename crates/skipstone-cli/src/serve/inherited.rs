@@ -1,4 +1,4 @@
-//! Sockets that were open before this process: those of the server before it, or of systemd's socket activation. Both
+//! Inherited sockets: of the previous server, or of systemd's socket activation. Both
 //! hand them over by the variable LISTEN_FDS.
 
 use skipstone::ListenSockets;
@@ -33,7 +33,7 @@ impl Inherited {
             } else if let Ok(Some(listener)) = handed.take_tcp_listener(place) {
                 tcp.push(listener);
             } else {
-                return Err(format!("socket {place} of LISTEN_FDS is neither of UDP nor of TCP: hand over only those"));
+                return Err(format!("socket {place} of LISTEN_FDS is neither UDP nor TCP: hand over only those"));
             }
         }
         if udp.is_empty() && tcp.is_empty() {
@@ -52,15 +52,13 @@ impl Inherited {
 /// Tells the game's sockets from the console's and the dashboard's, by their ports.
 #[cfg(unix)]
 fn sort(udp: Vec<std::net::UdpSocket>, tcp: Vec<TcpListener>, addresses: Addresses) -> Result<Inherited, String> {
-    let text = |error: std::io::Error| format!("a socket that was handed over tells no address: {error}");
+    let text = |error: std::io::Error| format!("a socket that was handed over has no address: {error}");
     let Some(port) = udp.first().map(|first| first.local_addr()).transpose().map_err(text)?.map(|at| at.port()) else {
-        return Err("there is no socket of UDP among those of LISTEN_FDS: hand that of --listen over, too".into());
+        return Err("LISTEN_FDS contains no UDP socket: hand over that of --listen, too".into());
     };
     if addresses.game.port() != 0 && addresses.game.port() != port {
         let game = addresses.game;
-        return Err(format!(
-            "the sockets that were handed over are of port {port}, and --listen is {game}: use one port"
-        ));
+        return Err(format!("the sockets that were handed over use port {port}, and --listen is {game}: use one port"));
     }
     let (mut game, mut inherited) = (Vec::new(), Inherited::default());
     for listener in tcp {

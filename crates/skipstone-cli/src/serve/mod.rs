@@ -190,7 +190,8 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
     let console = match arguments.console.as_str() {
         "off" => None,
         text => Some(
-            text.parse().map_err(|_| format!("--console '{text}' is no address (example: 127.0.0.1:7778, or off)"))?,
+            text.parse()
+                .map_err(|_| format!("--console '{text}' is not an address (example: 127.0.0.1:7778, or off)"))?,
         ),
     };
     #[cfg(feature = "dashboard")]

@@ -1,12 +1,12 @@
-//! The parent process at the other end of standard input and output: each line asks, each answer is one line of JSON.
-//! When the parent is gone, so is the server.
+//! The parent process on standard input and output: each line is a request, each answer one line of JSON.
+//! The server ends with its parent.
 
 use super::admin::Admin;
 use crate::console::Reply;
 use skipstone_lab::report::output;
 use std::io::BufRead;
 
-/// Serves the parent from a thread of its own.
+/// Serves the parent from its own thread.
 pub(super) fn listen(admin: &Admin) {
     let admin = admin.clone();
     std::thread::spawn(move || {

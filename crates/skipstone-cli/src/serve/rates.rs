@@ -1,4 +1,4 @@
-//! The counters that rates are counted from.
+//! The counters from which rates are computed.
 
 use skipstone::Stats;
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! The end of a server that another follows: SIGUSR2, or the console's `drain`. Newcomers wait in the kernel's queues,
-//! players hear when to come back, and this process becomes the program that its command names now, with the same
+//! The restart of a server: SIGUSR2, or the console's `drain`. New clients wait in the kernel's queues,
+//! players are told when to reconnect, and this process executes the program of its command line, with the same
 //! sockets.
 //!
 //! ```text
@@ -42,11 +42,11 @@ enum RestartState {
     },
 }
 
-/// What the loop is to do.
+/// The next action of the loop.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RestartStep {
     GoOn,
-    /// What the program that follows needs is to be at hand; from then on newcomers are for it. [`Restart::stay`] if
+    /// Prepare what the next program needs; new clients belong to it from then on. [`Restart::stay`] if
     /// that fails.
     MakeReady,
     /// It stays as it is, because of this.
@@ -65,11 +65,9 @@ impl Restart {
     /// The console's `drain`: players come back here, or go to another server. Returns what is done, in a sentence.
     pub(super) fn ask(&mut self, to: &str) -> Result<String, String> {
         let Some(signal) = &self.signal else {
-            return Err(
-                "this server cannot be restarted: it has a parent process or clients of its own, or the system is \
-                        none of Unix"
-                    .into(),
-            );
+            return Err("this server cannot be restarted: it has a parent process or its own clients, or this is not \
+                        a Unix system"
+                .into());
         };
         if !matches!(self.state, RestartState::Serving) {
             return Err("a restart is under way".into());
@@ -77,7 +75,7 @@ impl Restart {
         if to.is_empty() {
             signal.raise();
             return Ok(
-                "the server restarts as soon as its program has checked its flags; `log on` says how it goes".into()
+                "the server restarts as soon as its program has checked its flags; `log on` shows the progress".into()
             );
         }
         RestartNotice::after(PAUSE).at(to)?;
@@ -116,7 +114,7 @@ impl Restart {
                 }
                 Err(mpsc::TryRecvError::Disconnected) => {
                     self.state = RestartState::Serving;
-                    RestartStep::Stay("no thread could be started to check the program that follows".into())
+                    RestartStep::Stay("no thread could be started to check the next program".into())
                 }
             },
             RestartState::Closing { to: Some(to), .. } => RestartStep::Leave(Some(to.clone())),
@@ -159,7 +157,7 @@ pub(super) fn forget_handover(command: &mut Command) {
     }
 }
 
-/// Asks the program that follows, in a thread of its own, whether it would start: a release that does not never gets
+/// Asks the program that follows, in its own thread, whether it would start: a release that does not never gets
 /// the players.
 fn check() -> mpsc::Receiver<Result<(), String>> {
     let (answer, answered) = mpsc::channel();
@@ -179,13 +177,13 @@ fn would_start() -> Result<(), String> {
     loop {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
-            Ok(Some(status)) => return Err(format!("the program that follows would not start ({status})")),
+            Ok(Some(status)) => return Err(format!("the next program would not start ({status})")),
             Ok(None) if Instant::now() < end => std::thread::sleep(Duration::from_millis(5)),
             Ok(None) | Err(_) => {
                 // It may have ended meanwhile.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(format!("the program that follows has not checked its flags in {} s", CHECK_MAX.as_secs()));
+                return Err(format!("the next program has not checked its flags in {} s", CHECK_MAX.as_secs()));
             }
         }
     }
@@ -228,7 +226,7 @@ mod tests {
         let (answer, answered) = mpsc::channel();
         let signal = RestartSignal::watch().expect("it watches");
         let mut restart = Restart { signal, state: RestartState::Checking(answered) };
-        answer.send(Ok(())).expect("it is waited for");
+        answer.send(Ok(())).expect("the loop waits");
         assert_eq!(restart.step(Instant::now(), 0), RestartStep::MakeReady);
         restart.stay();
         assert!(!restart.is_under_way());

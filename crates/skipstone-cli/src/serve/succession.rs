@@ -1,5 +1,5 @@
-//! What the program that follows this one is given: sockets, and an identity that no file keeps. All of it is gathered
-//! while the server could still stay as it is; afterwards only the programs change places.
+//! What the next program inherits: sockets, and an identity without a file. All of it is gathered
+//! while the restart can still be cancelled; afterwards only exec remains.
 
 #[cfg(not(unix))]
 pub(super) use absent::{Succession, handed_identity};
@@ -141,7 +141,7 @@ mod unix {
         // The descriptor stays, with an empty pipe, until the next restart puts another in its place.
         let read = File::open(format!("{DESCRIPTORS}/{fd}"))
             .and_then(|pipe| pipe.take(IDENTITY_BYTES_MAX as u64).read_to_string(&mut text));
-        read.map_err(|error| format!("the identity of the process before this one cannot be read: {error}"))?;
+        read.map_err(|error| format!("the identity of the previous process cannot be read: {error}"))?;
         Ok(Some(text))
     }
 
@@ -188,11 +188,11 @@ mod absent {
 
     impl Succession {
         pub(crate) fn new(_: &ListenSockets, _: Vec<TcpListener>, _: Option<String>) -> Result<Self, String> {
-            Err("this system hands no sockets over".into())
+            Err("this system cannot hand over sockets".into())
         }
 
         pub(crate) fn follow(self) -> String {
-            "this system hands no sockets over".into()
+            "this system cannot hand over sockets".into()
         }
     }
 

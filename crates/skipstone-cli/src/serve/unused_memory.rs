@@ -1,5 +1,5 @@
-//! When the server gives unused memory back to the system: after a crowd has gone, a process stays as large as it was,
-//! although nothing is in it (glibc). Looking costs some reads of /proc every few seconds; giving back makes threads
+//! When the server returns unused memory to the system: after many clients have left, a process keeps its size,
+//! although the memory is free (glibc). Checking costs some reads of /proc every few seconds; releasing makes threads
 //! that allocate wait.
 
 use skipstone_lab::measure::process::Probe;
@@ -44,7 +44,7 @@ impl UnusedMemory {
         self.due = now + LOOK;
         let Some(sample) = self.probe.sample() else { return };
         if self.sizes.is_worth_it(now, sample.rss_bytes, players) {
-            // In a thread of its own, because a game's tick must not be late. Without one, the next time does it.
+            // In its own thread, because a game's tick must not be late. Without one, the next time does it.
             let _ = thread::Builder::new().name("memory".into()).spawn(skipstone::net::memory::release_unused);
         }
     }

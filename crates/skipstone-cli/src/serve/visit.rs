@@ -1,4 +1,4 @@
-//! A client that is there.
+//! A connected client.
 
 use skipstone_lab::workload::{Guest, StressTurn};
 use std::time::Instant;
@@ -9,7 +9,7 @@ pub(crate) struct Visit {
     pub(super) guest: Guest,
     pub(super) since: Instant,
     pub(super) lines: u64,
-    /// What a stress client does, as far as it has told.
+    /// The state of a stress client, as last reported.
     pub(super) turn: StressTurn,
 }
 

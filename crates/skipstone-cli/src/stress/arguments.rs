@@ -10,9 +10,9 @@ use skipstone_lab::units::{Mix, Rate, Size, Span, Threshold};
 /// Flags of `stress`.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct StressArguments {
-    /// The server, such as skip://127.0.0.1:7777#sha256=...; without one, a server is started in a process of its own
+    /// The server, such as skip://127.0.0.1:7777#sha256=...; without one, a server is started in its own process
     pub(crate) url: Option<String>,
-    /// Clients, each with a socket of its own
+    /// Clients, each with its own socket
     #[arg(short, long, value_name = "N")]
     pub(crate) clients: Option<u32>,
     /// Lines that each client sends: 1/s, 1/10s, 30/min
@@ -25,7 +25,7 @@ pub(crate) struct StressArguments {
     /// tcp; and in pages of headless Chromium browser (WebSocket) and wt (WebTransport)
     #[arg(long, value_name = "MIX")]
     pub(crate) mix: Option<Mix>,
-    /// With browser= or wt= in the mix: headless browsers, each with a profile of its own, of at most 250 clients
+    /// With browser= or wt= in the mix: headless browsers, each with its own profile, of at most 250 clients
     /// [default: one for each 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     pub(crate) browsers: Option<u32>,

@@ -1,5 +1,5 @@
-//! The proof of a run whose clients come back after a restart: who was there when a line was sent, and what was
-//! acknowledged.
+//! The proof of a run whose clients reconnect after a restart: which clients were connected when a line was sent, and
+//! what was acknowledged.
 //!
 //! A line counts as acknowledged when its own sender has it back: a server sends a line to all of its clients at once,
 //! its sender among them. Every client connected by then must have it, even if the connection ended with a restart

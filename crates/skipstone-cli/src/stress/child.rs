@@ -1,4 +1,5 @@
-//! The server of a stress run without a URL: a process of its own, asked through its pipes, gone with its parent.
+//! The server of a stress run without a URL: a child process with requests through its pipes, which ends with its
+//! parent.
 
 use super::plan::Plan;
 use serde::Deserialize;
@@ -70,7 +71,7 @@ pub(crate) fn server_of(plan: &Plan) -> Result<(Option<ServerProcess>, SocketAdd
     let server = server.map_err(|failure| match failure {
         StartFailure::Refused(sentence) => Exit::BadConfiguration.told("stress", sentence),
         StartFailure::Silent => Exit::Fail
-            .told("stress", format_args!("the server's process did not begin to serve within {}", Span(START_MAX))),
+            .told("stress", format_args!("the server's process did not start to serve within {}", Span(START_MAX))),
     })?;
     let address = server.address;
     Ok((Some(server), address))
@@ -94,7 +95,7 @@ impl ServerProcess {
             said => said.ok().and_then(|line| serde_json::from_str::<Announcement>(&line).ok()),
         };
         let Some(Announcement { listening, url, certificate_hashes }) = announcement else {
-            return Err(refused("the server's process did not start; its own message stands above".into()));
+            return Err(refused("the server's process did not start; its own message is printed above".into()));
         };
         let probe = Probe::of(child.id());
         let web_hash = certificate_hashes.and_then(|hashes| hashes.into_iter().next());

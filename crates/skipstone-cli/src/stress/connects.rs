@@ -1,5 +1,5 @@
-//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and how many of them did not get
-//! in. Open loop: each begins when it is due, however long those before it take.
+//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and the number that did not get
+//! in. Open loop: each begins at its due time, regardless of those before it.
 
 use super::arguments::StressArguments;
 use super::child::{ServerProcess, server_of};
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant, SystemTime};
 const ANSWER_MAX: Duration = Duration::from_secs(10);
 /// Clients that begin in a row before answers are taken.
 const BEGIN_AT_ONCE: usize = 32;
-/// Reasons that are told apart.
+/// Reasons that are distinguished.
 const REASONS_MAX: usize = 64;
 /// For goodbyes at the end.
 const GOODBYE_MAX: Duration = Duration::from_secs(1);
@@ -176,7 +176,7 @@ impl<'p> Churn<'p> {
     }
 
     fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
-        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        self.pool.drive(wait_max).map_err(|error| format!("cannot wait for the sockets: {error}"))?;
         while let Some(event) = self.pool.poll_event() {
             match event {
                 Event::Connected { peer, .. } => self.on_connected(peer),

@@ -1,4 +1,4 @@
-//! What a run costs from second to second, for its report.
+//! The cost of a run per second, for its report.
 
 use super::generator::Generator;
 use super::outcome::sum;

@@ -1,4 +1,4 @@
-//! The clients of a stress run, all in this thread, each with a socket of its own: connect, send on schedule, receive
+//! The clients of a stress run, all in this thread, each with its own socket: connect, send on schedule, receive
 //! and check, drain, close.
 //!
 //! Open loop: every due time is fixed before the first line is sent, and latency counts from then (no coordinated
@@ -55,7 +55,7 @@ pub(crate) struct Generator<'p> {
     pub(crate) moves: u64,
     /// Connections that a client made beyond its first.
     pub(crate) reconnects: u64,
-    /// Who was there when, if clients come back.
+    /// The times at which clients were connected, if they reconnect.
     pub(crate) attendance: Option<Attendance>,
     /// Connections that ended because the server restarted.
     pub(crate) restarts: u64,
@@ -290,7 +290,7 @@ impl<'p> Generator<'p> {
         let Some(text) = turn.encode() else { return };
         for client in self.clients.iter().filter(|client| client.state == ClientState::Connected) {
             if let Some(peer) = client.peer {
-                // Who has left meanwhile need not be heard.
+                // A client that has left needs no message.
                 let _ = self.pool.send(peer, CONTROL, text);
             }
         }
@@ -361,7 +361,7 @@ impl<'p> Generator<'p> {
     /// One round: waits for sockets until `wait_max` is over at the latest, and takes what came.
     pub(crate) fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
         self.bring_back()?;
-        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        self.pool.drive(wait_max).map_err(|error| format!("cannot wait for the sockets: {error}"))?;
         let now_us = self.epoch.elapsed().as_micros() as u64;
         while let Some(event) = self.pool.poll_event() {
             self.on_event(event, now_us);
@@ -588,7 +588,7 @@ impl<'p> Generator<'p> {
             return false;
         }
         if let Some(attendance) = &self.attendance {
-            // Who is still on the way back hears nothing of what was said before.
+            // A client that is still reconnecting misses earlier messages.
             let on_the_way = self.count(ClientState::Away) + self.count(ClientState::Connecting);
             return on_the_way == 0 && attendance.pending() == 0 && attendance.tally(|_| true).lost == 0;
         }

@@ -81,7 +81,7 @@ impl Impairments {
 impl ImpairmentFlags {
     /// Sets one value, by its flag's name.
     fn set(&mut self, part: &str) -> Result<(), String> {
-        let (name, value) = part.trim().split_once('=').ok_or("it is written name=value, as in loss=5%")?;
+        let (name, value) = part.trim().split_once('=').ok_or("the format is name=value, as in loss=5%")?;
         if !NAMES.contains(&name) {
             return Err(format!("the names are {}", NAMES.join(", ")));
         }

@@ -1,4 +1,4 @@
-//! How clients put messages together: `immediate`, or a time to wait for company.
+//! How clients batch messages: `immediate`, or the time to wait for more.
 
 use skipstone::Merging;
 use skipstone_lab::units::Span;

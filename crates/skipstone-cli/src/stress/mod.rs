@@ -1,4 +1,4 @@
-//! `skipstone stress`: hundreds of clients that talk at a fixed rate, and the proof that every line arrived.
+//! `skipstone stress`: hundreds of clients that send at a fixed rate, and the proof that every line arrived.
 //!
 //! ```text
 //! plan (flags, checked) ──> generator (clients, schedule, proof) ──> outcome ──> judge ──> table, JSON, exit code

@@ -1,4 +1,4 @@
-//! Where clients connect to, and which of them live in which page.
+//! Where clients connect to, and which of them run in which page.
 
 use super::pages::{CLIENTS, CLIENTS_MAX, Share};
 use super::plan::Plan;

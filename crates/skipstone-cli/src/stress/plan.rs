@@ -60,7 +60,9 @@ impl Plan {
         open_files::check(clients, Beside { files: 32, also })?;
         let per_client = arguments.rate.count_before(arguments.duration.0);
         if per_client > u64::from(SEQUENCE_MAX) {
-            return Err(format!("each client would send {per_client} lines; at most {SEQUENCE_MAX} can be told apart"));
+            return Err(format!(
+                "each client would send {per_client} lines; at most {SEQUENCE_MAX} can be distinguished"
+            ));
         }
         let seed = arguments.seed.unwrap_or_else(fresh_seed);
         // Two runs on one server must not take each other's lines for their own, whatever their seeds.
@@ -125,11 +127,9 @@ fn check_network(
         return Err("a bad network is simulated around the tool's own sockets: use --mix udp, without browsers".into());
     }
     if impairments.is_some() && carriers.iter().any(|carrier| carrier.is_stream()) {
-        return Err(
-            "a bad network is simulated around UDP sockets only, since TCP would have to suffer it below its own \
+        return Err("a bad network is simulated around UDP sockets only, since TCP would need it below its own \
                     retransmission: use --mix udp"
-                .into(),
-        );
+            .into());
     }
     if arguments.roam.is_some_and(|span| span.0 < ROAM_MIN) {
         return Err(
@@ -151,7 +151,7 @@ fn check_network(
 fn check_pages(arguments: &StressArguments, carriers: &[Carrier]) -> Result<(), String> {
     let has_pages = carriers.iter().any(|carrier| carrier.is_page());
     if has_pages && arguments.reconnect {
-        return Err("--reconnect: pages are not brought back; leave browser= and wt= out of --mix".into());
+        return Err("--reconnect: pages do not reconnect; leave browser= and wt= out of --mix".into());
     }
     if has_pages && arguments.wait {
         return Err("--wait: clients in browsers begin at once; leave browser= and wt= out of --mix".into());

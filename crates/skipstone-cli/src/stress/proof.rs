@@ -1,4 +1,4 @@
-//! The proof of a run: which client got which line, how late, by carrier.
+//! The proof of a run: which client received which line, and its delay, by carrier.
 
 use skipstone_lab::measure::latency::Latency;
 use skipstone_lab::measure::ledger::{Ledger, LineOutcome, Tally};
@@ -11,11 +11,11 @@ pub(crate) struct Proof {
     carriers: Vec<Evidence>,
     /// Lines received in order or late, each counted once: for the live view, not for the verdict.
     pub(crate) delivered: u64,
-    /// Of these, lines that came to another client than their sender.
+    /// Of these, lines that reached a client other than their sender.
     pub(crate) from_others: u64,
     /// Latencies since the live view last looked.
     pub(crate) recent: Latency,
-    /// What a report wants to know, if there is one.
+    /// The data of a report, if one is requested.
     pub(crate) chronicle: Option<Chronicle>,
 }
 

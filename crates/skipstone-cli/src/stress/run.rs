@@ -1,4 +1,4 @@
-//! A stress run, phase by phase: connect, send, drain, close; and what it came to.
+//! A stress run, phase by phase: connect, send, drain, close; and its result.
 
 use super::arguments::StressArguments;
 use super::child::{ServerProcess, server_of};

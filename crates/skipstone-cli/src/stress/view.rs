@@ -1,4 +1,4 @@
-//! The view of a run under way: a block that is redrawn on a terminal, a line a second elsewhere.
+//! The display of a running test: a block that is redrawn on a terminal, a line a second elsewhere.
 
 use super::child::{ServerFigures, ServerProcess};
 use super::generator::{ClientState, Generator};
@@ -11,7 +11,7 @@ use skipstone_lab::report::stress::result::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// Whom the view is for.
+/// The audience of the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Audience {
     /// Text.

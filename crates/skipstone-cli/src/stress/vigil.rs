@@ -9,10 +9,10 @@ const SILENCE_MIN: Duration = Duration::from_millis(2_500);
 const PROBES_MIN: u64 = 2;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// What came from the server since the last line was sent.
+/// The traffic from the server since the last line was sent.
 pub(crate) struct Vigil {
     received: u64,
-    /// What the clients had sent when something came last.
+    /// The number of lines sent at the time of the last received packet.
     sent: u64,
     heard: Instant,
     looked: Instant,

@@ -76,7 +76,7 @@ impl Dice {
     }
 }
 
-/// What to send next: one of the kinds of a flood, by its number.
+/// The next datagram: one of the kinds of a flood, by its number.
 fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
     let real = dice.seen(seen).bytes.clone();
     match kind {
@@ -103,7 +103,7 @@ fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
         }
         // Another implementation's beginning.
         5 => client_hello(dice),
-        // A newcomer who never comes.
+        // A new client that never completes.
         6 => hello(dice),
         // An answer to a challenge that was never put.
         _ => {
@@ -159,7 +159,7 @@ fn client_hello(dice: &mut Dice) -> Vec<u8> {
     [&record.concat()[..], &handshake].concat()
 }
 
-/// What a flood came to.
+/// The result of a flood.
 struct Flood {
     sent: u64,
     took: Duration,
@@ -176,7 +176,7 @@ fn flood(served: &Served, relay: &Relay, count: u64) -> Flood {
     let (began, mut warm) = (Instant::now(), None);
     for at in 0..count {
         if at % (count / 20).max(1) == 0 {
-            // What is newest hurts most: it may arrive before the server has it.
+            // The newest datagram harms most: its copy may arrive before the original.
             seen = relay.datagrams().into_iter().filter(|one| one.to_server && !one.bytes.is_empty()).collect();
         }
         if at == count / 10 {

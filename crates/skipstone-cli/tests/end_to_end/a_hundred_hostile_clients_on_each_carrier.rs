@@ -69,7 +69,7 @@ fn counts(served: &Served) -> BTreeMap<String, u64> {
     all
 }
 
-/// What was counted between two looks; counts of what is open now are none.
+/// The counts between two reads, without gauges.
 fn counted(before: &BTreeMap<String, u64>, after: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let grown =
         after.iter().map(|(name, count)| (name.clone(), count - before.get(name).copied().unwrap_or(0).min(*count)));

@@ -133,7 +133,7 @@ fn a_restart_without_its_database_or_folders_is_refused_first() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
-/// A command whose program is gone once it was asked: its own file goes on.
+/// A command whose program is gone once it was asked: its own file continues.
 #[test]
 fn a_restarted_program_takes_the_place_of_the_previous_one() {
     let folder = fresh_file("gone");

@@ -112,7 +112,7 @@ fn a_change_is_distinguished_from_noise() {
 #[test]
 fn a_file_that_is_not_a_result_is_refused_with_the_reason() {
     let file = fresh_file("other.json");
-    for (content, said) in [("{", "is no result"), ("{\"schema_version\": 99}", "schema_version is 99")] {
+    for (content, said) in [("{", "is not a result"), ("{\"schema_version\": 99}", "schema_version is 99")] {
         std::fs::write(&file, content).unwrap();
         let ended = run(&["report", text(&file), text(&file)]);
         ended.expect(&[104]);

@@ -1,4 +1,4 @@
-//! Help has what a newcomer needs, and the tool without a word demonstrates itself.
+//! Help has what a new user needs, and the tool without a word demonstrates itself.
 
 use crate::common::{Running, run};
 use std::time::{Duration, Instant};

@@ -69,7 +69,7 @@ impl HostileCarrier {
         }
     }
 
-    /// What garbage begins with, so that it gets as far as it can.
+    /// The first bytes of garbage, so that it is parsed as far as possible.
     fn disguise(self) -> &'static [u8] {
         match self {
             HostileCarrier::Udp => &[0x01],

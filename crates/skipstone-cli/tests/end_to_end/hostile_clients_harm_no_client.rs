@@ -1,4 +1,4 @@
-//! Garbage, strangers, clients that stall and clients that come and go: the server goes on, the others lose nothing,
+//! Garbage, strangers, clients that stall and clients that come and go: the server continues, the others lose nothing,
 //! its memory returns.
 
 use crate::common::console::Session;

@@ -53,7 +53,7 @@ fn a_link_is_removed_with_its_process_or_by_the_next_run() {
     next.signal("TERM");
     let ended = next.wait();
     // Another link that began at the same time may have been faster.
-    let removed = ended.err.matches("left of a run that was killed").count();
+    let removed = ended.err.matches("remained from a killed run").count();
     assert!(removed <= 4, "{}", ended.err);
 }
 

@@ -1,4 +1,5 @@
-//! Closed pipes, full disks, terminals without colours, dumb or narrow ones: the tool writes what it can, and goes on.
+//! Closed pipes, full disks, terminals without colours, dumb or narrow ones: the tool writes what it can, and
+//! continues.
 
 use crate::common::terminal::{on_terminal, screen};
 use crate::common::{Ended, Running, SKIPSTONE};
@@ -101,7 +102,7 @@ fn a_narrow_terminal_is_redrawn_without_leftovers() {
     for columns in [20, 40, 120] {
         let Some(ended) = on_a_terminal(columns, "NO_COLOR=1 TERM=xterm") else { return };
         let rows = screen(&ended.out);
-        // What is redrawn never wraps: a wrapped row would push the others out of place.
+        // Redrawn rows never wrap: a wrapped row would displace the others.
         let start = rows.iter().position(|row| row.starts_with("closing") || row.starts_with("draining"));
         let start = start.or_else(|| rows.iter().position(|row| row.starts_with("running"))).expect("it was drawn");
         for row in &rows[start..start + 7] {

@@ -1,5 +1,5 @@
 //! Pages of `--report` in a browser, as wide as a phone: nothing is wider than the screen, axes have round numbers, and
-//! no more curves are drawn at first than can be told apart. Without Chromium there is nothing to look at them with.
+//! no more curves are drawn at first than can be distinguished. Without Chromium there is nothing to look at them with.
 
 use crate::common::{Served, fresh_file, run};
 use serde_json::Value;

@@ -1,4 +1,4 @@
-//! Several runs on one server prove their own lines each, and leave nothing behind.
+//! Several runs on one server each prove their own lines, and leave no trace.
 
 use crate::common::console::Session;
 use crate::common::result::{assert_all_delivered, is_noise, number, read, stress};

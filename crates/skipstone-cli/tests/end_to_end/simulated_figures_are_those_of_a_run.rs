@@ -1,5 +1,5 @@
-//! Figures of virtual time are exact, so what plans promise and what pages show is held to a run, to the digit.
-//! `SKIPSTONE_UPDATE=1` writes anew what a page shows and what a plan records as missed.
+//! Figures of virtual time are exact, so plans' thresholds and pages' figures are compared with a run, to the digit.
+//! `SKIPSTONE_UPDATE=1` updates the figures of pages and the recorded misses of plans.
 
 mod chart;
 mod miss;

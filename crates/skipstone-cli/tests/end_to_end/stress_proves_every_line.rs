@@ -1,4 +1,4 @@
-//! A stress run counts exactly: every line once, in order, unchanged, whatever carries it and however bad the network
+//! A stress run counts exactly: every line once, in order, unchanged, over any carrier and any network
 //! is.
 
 use crate::common::Served;
@@ -107,7 +107,7 @@ fn a_missed_threshold_fails_the_run() {
     assert!(was_late || !is_noise(&result));
 }
 
-/// What an onlooker hears of a run with this seed, without the head of each line, which names the run.
+/// The lines of a run with this seed as received by an observer, without their heads, which name the run.
 fn words_of(served: &Served, onlooker: &mut Guest, seed: &str) -> Vec<Vec<u8>> {
     onlooker.lines.clear();
     let (ended, result) = stress(&[&served.url, "-c", "3", "-r", "4/s", "-d", "1s", "--seed", seed]);

@@ -1,4 +1,4 @@
-//! A run that cannot begin, or that loses its server or its user on the way, ends soon, and says why.
+//! A run that cannot begin, or that loses its server or is interrupted, ends soon and states the reason.
 
 use crate::common::result::{is_noise, number, read, reasons, stress};
 use crate::common::{Running, Served, fresh_file, run as run_tool};

@@ -1,4 +1,4 @@
-//! A sweep gives the same table every time, says what it was asked wrongly, and prints plans that `compare` runs.
+//! A sweep gives the same table every time, reports invalid flags, and prints plans that `compare` runs.
 
 use crate::common::{fresh_file, run};
 
@@ -44,7 +44,7 @@ fn a_printed_setting_is_a_valid_plan() {
 #[test]
 fn invalid_flags_are_refused() {
     for (flags, said) in [
-        (["--seeds", "5..5"], "it holds no seed"),
+        (["--seeds", "5..5"], "it contains no seed"),
         (["--seeds", "5"], "looks like 0..300"),
         (["--minutes", "0.1"], "0.5 to 60 simulated minutes"),
         (["--transports", "skipstone"], "takes part in any case"),

@@ -1,4 +1,4 @@
-//! What an engine offers between "every commit is on the disk" and "nothing is": the safest first.
+//! The durabilities of an engine, from "every commit is on the disk" to "none is": the safest first.
 
 use crate::dialect::Dialect;
 
@@ -92,7 +92,7 @@ impl Durability {
         self.setting == Setting::SqliteMemory
     }
 
-    /// What each connection says first.
+    /// The first statement of each connection.
     pub(crate) fn of_connection(&self) -> Option<String> {
         match &self.setting {
             Setting::SqliteFile { journal, synchronous } => {

@@ -1,4 +1,4 @@
-//! What the disk itself takes to keep 4 KiB: no commit that outlives a loss of power can be quicker.
+//! The time of the disk to store 4 KiB: no commit that survives a power failure can be quicker.
 
 use std::fs::File;
 use std::io::Write;

@@ -1,4 +1,4 @@
-//! What the rows have to be: every acknowledged change, and for those whose answer never came, either of two.
+//! The expected rows: every acknowledged change, and either of two values for changes without an answer.
 
 use crate::account::Account;
 use crate::statements::Change;
@@ -15,7 +15,7 @@ pub(crate) struct Ledger {
     next: i64,
 }
 
-/// What a worker did.
+/// The changes of a worker.
 #[derive(Debug, Default)]
 pub(crate) struct Deeds {
     pub(crate) added: Vec<i64>,

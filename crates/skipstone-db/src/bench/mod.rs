@@ -203,7 +203,7 @@ fn judge(bench: &mut DbBench, is_interrupted: bool) {
     bench.is_partial = is_interrupted || has_reasons || bench.stages.iter().any(has_failure);
     bench.verdict = Verdict::of(is_interrupted, &[], &failed);
     if is_interrupted {
-        failed.insert(0, "The bench was stopped before its end: what was not measured is left out.".into());
+        failed.insert(0, "The bench was stopped early: unmeasured figures are missing.".into());
     }
     bench.reasons = failed;
 }

@@ -1,4 +1,4 @@
-//! A bench as a page: one file without scripts and without anything from elsewhere, its plots drawn as SVG.
+//! A bench as a page: one file without scripts or external resources, its plots drawn as SVG.
 
 use super::plan::{Asking, Work};
 use super::result::{CellResult, DbBench, PARTIAL, StageResult};
@@ -10,11 +10,10 @@ use std::fmt::Write;
 pub(crate) fn page(bench: &DbBench) -> String {
     let mut body = String::new();
     let records = thousands(bench.records as u64);
-    let _ = write!(body, "<h1>What a database does for a game server</h1><p>{records} accounts, seed {}, ", bench.seed);
+    let _ = write!(body, "<h1>The database of a game server</h1><p>{records} accounts, seed {}, ", bench.seed);
     let _ = write!(body, "{} s for each measurement. ", bench.seconds_per_cell);
     if let Some(flush) = bench.flush_ms {
-        let _ =
-            write!(body, "Writing and flushing 4 KiB takes this disk {}: no durable commit is quicker.", fine(flush));
+        let _ = write!(body, "This disk writes and flushes 4 KiB in {}: no durable commit is quicker.", fine(flush));
     }
     body += "</p>";
     if bench.is_partial {
@@ -30,7 +29,7 @@ pub(crate) fn page(bench: &DbBench) -> String {
     for work in [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed] {
         body += &durability_plot(bench, work);
     }
-    body += "<h2>Connections and ways of asking</h2><p>Accounts a second, with the safest durability of each.</p>";
+    body += "<h2>Connections and statement forms</h2><p>Accounts a second, with the safest durability of each.</p>";
     for work in [Work::Seek, Work::Update, Work::Add] {
         body += &rate_plot(bench, work);
     }
@@ -183,7 +182,7 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
 
 fn rows(stage: &StageResult) -> String {
     let mut text = format!(
-        "<h3>{} {}, {}</h3><p>{}: {}; filled at {} accounts a second; {}.</p><div><table><tr><th>work, asking, \
+        "<h3>{} {}, {}</h3><p>{}: {}; filled at {} accounts a second; {}.</p><div><table><tr><th>work, statement form, \
          connections<th>p50<th>p90<th>p99<th>p99.9<th>max<th>a second</tr>",
         stage.engine,
         escaped(&stage.version),

@@ -1,5 +1,5 @@
-//! What is measured: for each durability of an engine, cells of one kind of work, one way of querying and a number of
-//! connections.
+//! The plan of a bench: for each durability of an engine, cells of one kind of work, one way of querying and a number
+//! of connections.
 
 use super::durability::{Durability, Extent};
 use serde::Serialize;

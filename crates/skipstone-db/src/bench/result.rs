@@ -1,4 +1,4 @@
-//! What a bench found, for programs and as the base of table and page.
+//! The result of a bench, for programs and as the base of table and page.
 
 use super::plan::Cell;
 use crate::timing::Timing;
@@ -16,7 +16,7 @@ pub(crate) struct DbBench {
     pub(crate) seed: u64,
     pub(crate) records: i64,
     pub(crate) seconds_per_cell: f64,
-    /// What writing and flushing 4 KiB takes in the folder where the bench ran: the floor of a durable commit.
+    /// The time to write and flush 4 KiB in the folder of the bench: the lower bound of a durable commit.
     pub(crate) flush_ms: Option<f64>,
     pub(crate) original: [OriginalFigure; 4],
     pub(crate) stages: Vec<StageResult>,
@@ -47,7 +47,7 @@ pub(crate) struct StageResult {
 }
 
 impl StageResult {
-    /// What the comparison of the rows found, in words. None are compared where the engine broke before it.
+    /// The result of the comparison of the rows, as text. None are compared if the engine failed first.
     pub(crate) fn rows(&self) -> String {
         match (self.rows_verified, self.rows_wrong) {
             (0, _) => "rows not compared".into(),
@@ -74,7 +74,7 @@ pub(crate) struct CellResult {
 /// The mark of an incomplete result.
 pub(crate) const PARTIAL: &str = "PARTIAL: some measurements failed; the reasons are listed";
 
-/// What the original measured.
+/// The measurements of the original.
 pub(crate) const ORIGINAL: [OriginalFigure; 4] = {
     use super::plan::Work;
     [
@@ -86,7 +86,7 @@ pub(crate) const ORIGINAL: [OriginalFigure; 4] = {
 };
 
 impl StageResult {
-    /// What one prepared statement over one connection takes.
+    /// The latency of one prepared statement over one connection.
     pub(crate) fn plain(&self, work: super::plan::Work) -> Option<&CellResult> {
         let wanted = Cell { work, asking: super::plan::Asking::Prepared, connections: 1 };
         self.cells.iter().find(|result| result.cell == wanted && result.failure.is_none())

@@ -1,5 +1,5 @@
-//! One durability of one database: its table is made and filled, each cell is measured, every row is compared, and all
-//! of it goes away again.
+//! One durability of one database: its table is created and filled, each cell is measured, every row is compared, and
+//! all of it is removed again.
 
 use super::durability::Durability;
 use super::ledger::{Deeds, Ledger};
@@ -184,7 +184,7 @@ impl<'a> Stage<'a> {
         Ok(self.result)
     }
 
-    /// What was found until something broke.
+    /// The results until the failure.
     pub(super) fn broken(self) -> StageResult {
         self.result
     }

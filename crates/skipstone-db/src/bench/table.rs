@@ -20,7 +20,7 @@ pub(crate) fn table(bench: &DbBench, style: Style) -> String {
         page.toned(Tone::Bad, PARTIAL);
     }
     if let Some(flush) = bench.flush_ms {
-        page.line(&format!("writing and flushing 4 KiB takes this disk {}: no durable commit is quicker", fine(flush)));
+        page.line(&format!("this disk writes and flushes 4 KiB in {}: no durable commit is quicker", fine(flush)));
     }
     page.blank();
     costs(&mut page, bench);
@@ -30,7 +30,7 @@ pub(crate) fn table(bench: &DbBench, style: Style) -> String {
     page.into_text()
 }
 
-/// What one prepared statement over one connection takes, by durability.
+/// The latency of one prepared statement over one connection, by durability.
 fn costs(page: &mut Page, bench: &DbBench) {
     let works = [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed];
     let mut head = format!("{:<LABEL$}", "p50 of one prepared statement");
@@ -70,7 +70,7 @@ fn details(page: &mut Page, stage: &StageResult) {
         thousands(stage.load_per_second as u64),
         stage.rows()
     ));
-    let mut head = format!("{:<LABEL$}", "work, asking, connections; times of a call");
+    let mut head = format!("{:<LABEL$}", "work, statement form, connections; times of a call");
     ["p50", "p90", "p99", "max", "a second"].iter().for_each(|column| head += &format!("{column:>COLUMN$}"));
     page.toned(Tone::Faint, &head);
     for result in &stage.cells {

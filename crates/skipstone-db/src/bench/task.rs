@@ -1,10 +1,10 @@
-//! What a stage is to do, and who watches.
+//! The task of a stage, and its watcher.
 
 use crate::progress::Watcher;
 use indicatif::ProgressBar;
 use std::time::Duration;
 
-/// What a stage is to do.
+/// The task of a stage.
 pub(super) struct Task {
     pub(super) seed: u64,
     pub(super) records: i64,
@@ -12,7 +12,7 @@ pub(super) struct Task {
     pub(super) duration: Duration,
 }
 
-/// Who watches, and the bar.
+/// The watcher and the progress bar.
 pub(super) struct Show<'a> {
     pub(super) watcher: Watcher<'a>,
     pub(super) bar: ProgressBar,

@@ -1,4 +1,4 @@
-//! One connection at work: a thread with a runtime of its own, as a client of its own would be.
+//! One working connection: a thread with its own runtime, like an independent client.
 
 use super::ledger::Deeds;
 use super::plan::{Asking, Cell, GROUP, RANKED, Work};
@@ -27,7 +27,7 @@ pub(crate) struct Share {
     pub(crate) duration: Duration,
 }
 
-/// What a worker measured.
+/// The measurements of a worker.
 #[derive(Debug)]
 pub(crate) struct Measured {
     pub(crate) timer: Timer,
@@ -115,7 +115,7 @@ impl<'a> Worker<'a> {
         measured
     }
 
-    /// What the next call is about; `None` when there is nothing left.
+    /// The accounts of the next call; `None` at the end.
     fn group(&mut self) -> Option<Group> {
         let count = match self.cell.asking {
             Asking::Single | Asking::Prepared => 1,
@@ -227,7 +227,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// What one call is about.
+/// The accounts of one call.
 #[derive(Debug)]
 enum Group {
     Add(Vec<Account>),

@@ -1,4 +1,4 @@
-//! The table of accounts: its name, and what it adds up to.
+//! The table of accounts: its name and its totals.
 
 use crate::dialect::Dialect;
 use crate::error::{Failure, Outcome};
@@ -16,7 +16,7 @@ pub(super) fn table(dialect: Dialect) -> AccountTable {
 pub(super) async fn sums(session: &mut Session) -> Outcome<[i64; 6]> {
     let table = table(session.dialect());
     let numbers = session.numbers(&table.statement(&table.sums()), &[]).await?;
-    numbers.try_into().map_err(|_| Failure::other("the database gave another number of sums"))
+    numbers.try_into().map_err(|_| Failure::other("the database returned a wrong number of sums"))
 }
 
 /// The greatest number of an account; an error without any.

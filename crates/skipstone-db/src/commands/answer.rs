@@ -1,4 +1,4 @@
-//! What a command answers, for people and for programs.
+//! The answer of a command, for people and for programs.
 
 use serde_json::Value as Json;
 
@@ -17,7 +17,7 @@ impl Answer {
     /// Says so if it was stopped before its end.
     pub(super) fn marked(mut self) -> Answer {
         if self.is_partial {
-            self.text += "\nstopped before its end: what is counted above is done";
+            self.text += "\nstopped early: the counts above are complete";
             self.json["partial"] = true.into();
         }
         self

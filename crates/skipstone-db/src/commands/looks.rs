@@ -1,4 +1,4 @@
-//! `show`, `seek` and `rank`: what only reads.
+//! `show`, `seek` and `rank`: the commands that only read.
 
 use super::accounts::{last_id, table};
 use super::answer::Answer;
@@ -20,7 +20,7 @@ pub(super) async fn show(session: &mut Session, id: i64) -> Outcome<Answer> {
     let table = table(session.dialect());
     let found = session.accounts(&table.statement(&table.seek()), &[id.into()]).await?;
     let Some(account) = found.first() else {
-        return Err(Failure::other(format!("there is no account {id}: `stats` tells which there are")));
+        return Err(Failure::other(format!("there is no account {id}: `stats` shows which exist")));
     };
     let text = format!("{HEAD}\n{}", row(account));
     Ok(Answer { text, json: json!({ "result": account }), is_partial: false })

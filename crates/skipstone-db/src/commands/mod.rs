@@ -65,9 +65,7 @@ pub(crate) enum DbCommand {
 /// Runs a command.
 pub(crate) async fn run(url: &DatabaseUrl, command: &DbCommand, watcher: Watcher<'_>) -> Outcome<Answer> {
     if url.is_in_memory() {
-        return Err(Failure::other(
-            "sqlite::memory: is forgotten when the command ends, so only `bench` has a use for it",
-        ));
+        return Err(Failure::other("sqlite::memory: is lost when the command ends, so only `bench` supports it"));
     }
     let database = Database::new(url, Limits::default());
     let outcome = run_in(&database, url, command, watcher).await;
@@ -82,7 +80,7 @@ async fn run_in(database: &Database, url: &DatabaseUrl, command: &DbCommand, wat
     if let DatabaseUrl::Sqlite { place: crate::url::SqlitePlace::File(path), .. } = url
         && !path.exists()
     {
-        let sentence = format!("there is no {}: `skipstone db {url} create` makes it", path.display());
+        let sentence = format!("there is no {}: `skipstone db {url} create` creates it", path.display());
         return Err(Failure::new(FailureKind::Missing, sentence));
     }
     let mut session = database.session().await?;
@@ -105,5 +103,5 @@ fn missing_tables(failure: Failure, url: &DatabaseUrl) -> Failure {
     if failure.kind != FailureKind::Missing {
         return failure;
     }
-    Failure::new(FailureKind::Missing, format!("the tables are not there: `skipstone db {url} create` makes them"))
+    Failure::new(FailureKind::Missing, format!("the tables do not exist: `skipstone db {url} create` creates them"))
 }

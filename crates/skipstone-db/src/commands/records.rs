@@ -1,4 +1,4 @@
-//! `add` and `update`: what they acknowledged is committed.
+//! `add` and `update`: acknowledged changes are committed.
 
 use super::accounts::{ACCOUNTS, last_id, sums, table};
 use super::answer::Answer;
@@ -81,7 +81,7 @@ pub(super) async fn update(session: &mut Session, count: u32, seed: u64, watcher
     Ok(Answer { text, json, is_partial: done < count }.marked())
 }
 
-/// What was committed before a failure is there.
+/// The changes committed before a failure are kept.
 fn after(failure: Failure, done: u64, asked: u64, verb: &str) -> Failure {
     let committed = format!("{verb} {} of {}, which are committed; then: ", thousands(done), thousands(asked));
     Failure { kind: failure.kind, sentence: committed + &failure.sentence }

@@ -66,7 +66,7 @@ async fn recorded(session: &mut Session) -> Outcome<[i64; 4]> {
         sum("line_count")
     );
     let numbers = session.numbers(&dialect.statement(&sql), &[]).await?;
-    numbers.try_into().map_err(|_| Failure::other("the database gave another number of counts"))
+    numbers.try_into().map_err(|_| Failure::other("the database returned a wrong number of counts"))
 }
 
 /// Bytes of the tables and their indexes; of the whole file for SQLite.

@@ -18,14 +18,14 @@ pub(super) struct Batch {
     pub(super) bytes: u64,
 }
 
-/// What there was of a batch.
+/// The stored part of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Written,
     Nothing,
 }
 
-/// What a day adds up to for an account.
+/// The totals of an account for a day.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Totals {
     sessions: i64,

@@ -1,4 +1,4 @@
-//! What waits, what was written and what was dropped: told by the writer, read by anybody.
+//! The numbers of queued, written and dropped records: updated by the writer, readable from any thread.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,13 +23,13 @@ pub(super) struct Counters {
     close_by: watch::Sender<Option<Instant>>,
 }
 
-/// What became of what a server told.
+/// The fate of a server's notes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderStats {
     /// Notes that wait, and those of a batch under way.
     pub queued: u64,
-    /// What they take.
+    /// Their size.
     pub queued_bytes: u64,
     /// Notes whose batch was committed.
     pub written: u64,

@@ -1,5 +1,5 @@
-//! What a running server records: connections, sessions and totals of each day, written by a thread of its own. The
-//! server never waits: what does not fit into the queue is dropped and counted.
+//! The records of a running server: connections, sessions and totals of each day, written by their own thread. The
+//! server never waits: records that exceed the queue are dropped and counted.
 //!
 //! ```text
 //! server ── note ──> queue (bounded in bytes) ──> writer: batch ──> one transaction ──> acknowledged
@@ -45,7 +45,7 @@ impl Recorder {
     /// A sentence with the remedy, if the database cannot be written to now.
     pub fn start(url: DatabaseUrl, queue_bytes_max: u64) -> Result<Recorder, String> {
         if url.is_in_memory() {
-            return Err("sqlite::memory: would be forgotten with the server: name a file".into());
+            return Err("sqlite::memory: would be lost with the server: name a file".into());
         }
         let (notes, received) = mpsc::unbounded_channel();
         let counters = Arc::new(Counters::new(queue_bytes_max));
@@ -112,7 +112,7 @@ impl Recorder {
         }
     }
 
-    /// What was written, what waits, and what was dropped.
+    /// The numbers of written, queued and dropped notes.
     pub fn stats(&self) -> RecorderStats {
         self.counters.stats()
     }

@@ -1,4 +1,4 @@
-//! What the server tells: how connections begin and end.
+//! The server's notes: how connections begin and end.
 
 use skipstone_lab::clean;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 pub struct Began<'a> {
     /// No other connection of this server's run has this number.
     pub number: i64,
-    /// Whose it is.
+    /// Its account.
     pub account: &'a str,
     /// By which carrier.
     pub carrier: &'a str,
@@ -19,7 +19,7 @@ pub struct Began<'a> {
 pub struct Ended<'a> {
     /// That of its beginning.
     pub number: i64,
-    /// Whose it was.
+    /// Its account.
     pub account: &'a str,
     /// For how long.
     pub lasted: Duration,
@@ -60,7 +60,7 @@ impl Note {
         Note { number: ended.number, account: fitting(ended.account, 64), at_ms, kind }
     }
 
-    /// What it takes of the queue.
+    /// Its size in the queue.
     pub(super) fn bytes(&self) -> u64 {
         let carrier = match &self.kind {
             Kind::Began { carrier } => carrier.capacity(),

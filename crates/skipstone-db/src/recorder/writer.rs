@@ -1,4 +1,4 @@
-//! The thread that writes: gathers notes into batches, and tries each until it is known to be there.
+//! The writing thread: gathers notes into batches, and retries each until it is known to be stored.
 
 use super::batch::Batch;
 use super::counters::Counters;

@@ -1,4 +1,4 @@
-//! A connection to a database that does one thing after the other, whichever the engine is; each wait has an end.
+//! A sequential connection to a database of any engine; each wait has a time limit.
 
 mod drivers;
 mod sqlite;

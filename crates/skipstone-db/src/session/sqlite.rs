@@ -100,5 +100,5 @@ fn explain(error: rusqlite::Error) -> Failure {
     if is_database(&error) {
         return error.into();
     }
-    Failure::new(FailureKind::Other, "the file is no database of SQLite, or is encrypted: name another file")
+    Failure::new(FailureKind::Other, "the file is not an SQLite database, or is encrypted: name another file")
 }

@@ -62,7 +62,7 @@ fn a_killed_database_keeps_every_acknowledged_batch_once_and_accepts_writes() {
     }
 }
 
-/// Names the database to a process of its own, which records until it is killed, and says what was acknowledged.
+/// Names the database to its own process, which records until it is killed, and says what was acknowledged.
 const CHILD: &str = "SKIPSTONE_TEST_RECORDER";
 
 #[test]

@@ -1,4 +1,4 @@
-//! What holds for every engine. SQLite is always tried; servers of MariaDB and PostgreSQL, started by these tests in
+//! Claims about every engine. SQLite is always tested; servers of MariaDB and PostgreSQL, started by these tests in
 //! folders of their own, if `SKIPSTONE_TEST_SERVERS` is set: `cargo xtask test --only databases` does that.
 
 mod a_stalled_database_delays_no_caller;

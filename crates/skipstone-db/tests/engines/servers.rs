@@ -127,7 +127,7 @@ impl TestDatabase {
             assert!(Instant::now() < end, "{:?} does not answer: {why}", self.engine);
             std::thread::sleep(Duration::from_millis(100));
             let server = self.server.as_mut().expect("it was started");
-            // What the one before left in memory may still be in use.
+            // The shared memory of the previous server may still be in use.
             if server.try_wait().is_ok_and(|status| status.is_some()) {
                 self.run();
                 return;

@@ -1,4 +1,4 @@
-//! Deployments to a folder of this machine, by an ssh that runs everything here.
+//! Deployments to a local folder, by an ssh that runs everything locally.
 
 use super::*;
 use crate::lock::SiteLock;
@@ -92,7 +92,7 @@ fn an_unwritable_log_or_mark_neither_fails_a_release_nor_stops_a_rollback() {
     fs::create_dir_all(place.path().join("site/releases/3/.skipstone-failed")).expect("a folder");
     let one = [move_to(&plan, &ssh)];
     let error = turn(&plan, "3", &one).expect_err("it is sick");
-    assert!(error.contains("1 is current again, and well"), "{error}");
+    assert!(error.contains("1 is current again and healthy"), "{error}");
     assert_eq!(current(place.path()), "releases/1");
     turn(&plan, "2", &one).expect("it is well");
     assert_eq!(current(place.path()), "releases/2");
@@ -126,7 +126,7 @@ fn a_lock_has_one_holder_and_ends_with_its_connection() {
     let mark = place.path().join("site/.skipstone-deploy");
     fs::remove_file(&mark).expect("it is there");
     let lock = || LockedSite::lock(site(&plan, &ssh), "game");
-    assert!(lock().is_err_and(|why| why.contains("not ours")));
+    assert!(lock().is_err_and(|why| why.contains("belongs to no deployment")));
     fs::write(mark, "game\n").expect("written");
     let first = lock().expect("it is free");
     first.note("a line").expect("it is held");
@@ -175,7 +175,7 @@ fn a_deployment_that_lost_its_lock_changes_nothing_further() {
         plan.targets.get_mut("here").expect("it has one").restart = Some("echo >> restarts".into());
         meanwhile(&mut plan, lost);
         let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
-        assert!(error.contains("the way back failed, too") && error.contains("no longer this deployment's"), "{error}");
+        assert!(error.contains("the rollback failed, too") && error.contains("no longer this deployment's"), "{error}");
         assert_eq!(facts(place.path()), ("releases/2".into(), false, false), "{lost}");
         let restarts = fs::read_to_string(place.path().join("site/restarts")).expect("one");
         assert_eq!(restarts.lines().count(), 1, "{lost}: the first, while the lock was held");
@@ -204,8 +204,8 @@ fn only_switched_targets_are_rolled_back() {
     fs::remove_file(second.path().join("site/current")).expect("it is there");
     symlink("releases/3", second.path().join("site/current")).expect("made");
     let error = turn(&plan, "2", &moves).expect_err("the second is lost");
-    assert!(error.contains("release 2 is not current") && error.contains("1 is current again, and well"), "{error}");
-    assert!(!error.contains("the way back failed"), "{error}");
+    assert!(error.contains("release 2 is not current") && error.contains("1 is current again and healthy"), "{error}");
+    assert!(!error.contains("the rollback failed"), "{error}");
     assert_eq!((current(first.path()), current(second.path())), ("releases/1".into(), "releases/3".into()));
     assert!(!second.path().join("site/releases/2/.skipstone-failed").exists(), "it was not tried");
 }
@@ -222,7 +222,7 @@ fn a_switch_without_an_answer_is_rolled_back() {
         program(Path::new(&ssh), &text);
         let error = turn(&plan, "2", &one).expect_err("the outcome is unknown");
         assert!(error.contains("maybe not current"), "{code}: {error}");
-        assert!(error.contains("1 is current again, and well"), "{code}: {error}");
+        assert!(error.contains("1 is current again and healthy"), "{code}: {error}");
         assert_eq!(current(place.path()), "releases/1", "{code}");
         assert!(!place.path().join("site/releases/2/.skipstone-failed").exists(), "it was not looked at");
     }
@@ -330,5 +330,5 @@ fn a_release_must_stay_healthy_for_the_duration_in_the_plan() {
         .expect("a plan")
         .targets;
     let why = health::wait(&site(&plan, &ssh), "1").expect_err("the third look finds it sick");
-    assert!(why.starts_with("not well after 0 s"), "{why}");
+    assert!(why.starts_with("not healthy after 0 s"), "{why}");
 }

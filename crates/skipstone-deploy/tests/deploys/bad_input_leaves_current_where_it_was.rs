@@ -1,4 +1,4 @@
-//! Whatever is wrong, the release that is current stays, and a sentence says what to do.
+//! After any error the current release stays, and a sentence names the remedy.
 
 use crate::yard::{Yard, next_second, text, until_there};
 use std::fs;
@@ -29,10 +29,10 @@ fn begun() -> Option<Yard> {
 fn hosts_keys_builds_and_names() {
     let Some(yard) = begun() else { return };
     let status = yard.deploy_well(&["status"]);
-    assert!(status.contains(": well\n") || status.contains(", well\n"), "{status}");
+    assert!(status.contains(": healthy\n") || status.contains(", healthy\n"), "{status}");
     assert!(status.contains(&format!("-> {} of ", file_name(yard.current().as_deref()))), "{status}");
     let alone = yard.deploy(&["rollback"]);
-    assert!(!alone.status.success() && text(&alone).contains("no older release that was well"), "{}", text(&alone));
+    assert!(!alone.status.success() && text(&alone).contains("no older healthy release"), "{}", text(&alone));
     let restarts = fs::read_to_string(yard.site().join("restarts")).expect("one");
     let cases = [
         ("host = \"game\"", "host = \"away\"", 99, "away cannot be reached"),
@@ -60,7 +60,7 @@ fn foreign_directories() {
     fs::write(other.join("thesis"), "years of work").expect("written");
     let name = |path: &std::path::Path| format!("directory = \"{}\"", path.display());
     yard.edit(&name(&site), &name(&other));
-    yard.deploy_badly(99, "is not empty and not ours");
+    yard.deploy_badly(99, "is not empty and belongs to no deployment");
     let link = yard.path("link");
     symlink(&site, &link).expect("made");
     yard.edit(&name(&other), &name(&link));
@@ -68,7 +68,7 @@ fn foreign_directories() {
     yard.edit(&name(&link), &name(&site));
     fs::rename(site.join("releases"), yard.path("moved")).expect("ours");
     symlink(yard.path("moved"), site.join("releases")).expect("made");
-    yard.deploy_badly(99, "nothing is deployed through it");
+    yard.deploy_badly(99, "deployments do not follow it");
     assert_eq!(fs::read_to_string(other.join("thesis")).expect("it is there"), "years of work");
     assert_eq!(fs::read_dir(&other).expect("a folder").count(), 1);
 }
@@ -88,7 +88,7 @@ fn half_an_upload() {
     let before = yard.current();
     yard.commit(&[("input", "well 2")]);
     for (script, expected) in [
-        (format!("exec {real} --exclude=data \"$@\""), "the upload is not what was built"),
+        (format!("exec {real} --exclude=data \"$@\""), "the upload differs from the build"),
         ("echo 'No space left on device (28)' >&2; exit 11".into(), "No space left on device"),
     ] {
         fake(&script);
@@ -125,10 +125,10 @@ fn an_unhealthy_release_is_rolled_back_and_old_releases_are_deleted() {
     let Some(yard) = begun() else { return };
     let first = yard.current();
     yard.commit(&[("input", "sick")]);
-    yard.deploy_badly(99, "is current again, and well");
+    yard.deploy_badly(99, "is current again and healthy");
     let status = yard.deploy(&["status"]);
-    assert!(status.status.success() && text(&status).contains("did not get well"), "{}", text(&status));
-    // What is not ours stays, however old its name is.
+    assert!(status.status.success() && text(&status).contains("was unhealthy"), "{}", text(&status));
+    // Foreign files stay, however old their names are.
     let releases = yard.site().join("releases");
     fs::create_dir_all(releases.join("1-mine")).expect("a folder");
     fs::create_dir_all(yard.path("treasure")).expect("a folder");
@@ -150,7 +150,7 @@ fn an_unhealthy_release_is_rolled_back_and_old_releases_are_deleted() {
     yard.deploy_well(&["rollback"]);
     assert_eq!(file_name(yard.current().as_deref()), left[3]);
     let log = yard.deploy_well(&["log"]);
-    assert!(log.contains("did not get well; back to") && log.lines().count() >= 5, "{log}");
+    assert!(log.contains("was unhealthy; back to") && log.lines().count() >= 5, "{log}");
     let dry = yard.deploy_well(&["--dry-run"]);
     assert!(dry.contains("git clone") && dry.contains("rsync") && dry.contains("cp input game"), "{dry}");
     assert!(!dry.contains("stays: "), "there is nothing to delete: {dry}");
@@ -163,7 +163,7 @@ fn a_game_that_writes_into_its_folder_does_not_affect_rollback() {
     let first = file_name(yard.current().as_deref());
     yard.commit(&[("input", "well 2")]);
     yard.deploy_well(&[]);
-    // In place, as a program does that opens a file of its own.
+    // In place, as a program does that opens its own file.
     let data = yard.site().join("current/more/data");
     let mut file = fs::OpenOptions::new().append(true).open(&data).expect("it is there");
     std::io::Write::write_all(&mut file, b" but for a score").expect("written");
@@ -172,7 +172,7 @@ fn a_game_that_writes_into_its_folder_does_not_affect_rollback() {
     assert_eq!(fs::read_to_string(&data).expect("it is there"), "the same in each release");
 }
 
-/// While the server is being looked at, its lock is let go on the target, and another deployment goes through.
+/// While the server is being looked at, its lock is released on the target, and another deployment goes through.
 #[test]
 fn a_deployment_that_lost_its_lock_keeps_the_release_of_its_successor() {
     let Some(yard) = begun() else { return };
@@ -197,5 +197,5 @@ fn a_deployment_that_lost_its_lock_keeps_the_release_of_its_successor() {
     assert!(first.status.code() == Some(99) && said.contains("no longer this deployment's"), "{said}");
     assert_eq!(yard.current(), newer, "{said}");
     let status = text(&yard.deploy(&["status"]));
-    assert!(!status.contains("did not get well"), "{status}");
+    assert!(!status.contains("was unhealthy"), "{status}");
 }

@@ -40,6 +40,6 @@ fn two_concurrent_builds_ignore_changes_of_the_work_tree() {
     assert_eq!((left_in("logs"), left_in("clones"), left_in("uploads")), (2, 0, 0), "logs stay");
     next_second();
     let said = yard.deploy_well(&[]);
-    assert!(said.contains("1 changed files are in no commit"), "{said}");
+    assert!(said.contains("1 changed files are not committed"), "{said}");
     assert_eq!(fs::read_to_string(yard.site().join("current/a.txt")).expect("it is there"), "committed");
 }

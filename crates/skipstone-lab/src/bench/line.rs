@@ -1,4 +1,4 @@
-//! The lines that clients send: who, the how manyth, when it was due, and a filling that follows from these, so that
+//! The lines that clients send: the sender, its sequence number, the due time, and filler derived from these, so that
 //! every byte of every line is checked at the price of a comparison.
 
 use crate::measure::splitmix::mix;

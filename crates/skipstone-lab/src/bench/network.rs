@@ -66,7 +66,7 @@ pub(crate) fn connect(server: u32, load: u32) -> Result<(), String> {
     ip(&["link", "add", INTERFACE, "netns", &server, "type", "veth", "peer", "name", INTERFACE, "netns", &load])
 }
 
-/// In a process of its own network, once the veth pair exists: sets an address, and waits until the link is up, which
+/// In the network of this process, once the veth pair exists: sets an address, and waits until the link is up, which
 /// takes both ends.
 pub(crate) fn settle(end: CableEnd) -> Result<(), String> {
     ip(&["address", "add", &format!("{}/24", address(end)), "dev", INTERFACE])?;
@@ -85,7 +85,7 @@ fn wait_for_carrier() -> Result<(), String> {
         }
         std::thread::sleep(Duration::from_millis(10));
     }
-    Err(format!("the cable between server and load carries nothing after {CARRIER_MAX:?}"))
+    Err(format!("the link between server and load carries no traffic after {CARRIER_MAX:?}"))
 }
 
 /// An end's address.

@@ -1,4 +1,4 @@
-//! The server's process where another program is the server: it starts the program, passes orders on, and reads what
+//! The server's process for an external server: it starts the program, forwards commands, and measures what
 //! the program costs. docs/guide/measuring.md has the words between them.
 
 use std::net::SocketAddr;
@@ -61,7 +61,7 @@ pub(super) fn serve(
     let mut program = Program::start(command, listen, trial, setup)?;
     let url = program.line(START_MAX)?;
     let url = drivers::url(trial.transport, url.trim())
-        .map_err(|error| format!("the server {} began with \"{url}\", which is no URL: {error}", command.name))?;
+        .map_err(|error| format!("the server {} began with \"{url}\", which is not a URL: {error}", command.name))?;
     send(&ChildMessage::Listening { url });
     loop {
         match orders.recv_timeout(LOOK) {
@@ -99,7 +99,9 @@ impl<'a> Program<'a> {
     fn line(&mut self, within: Duration) -> Result<String, String> {
         match self.said.recv_timeout(within) {
             Ok(line) => Ok(line),
-            Err(RecvTimeoutError::Timeout) => Err(format!("the server {} said nothing in {within:?}", self.of.name)),
+            Err(RecvTimeoutError::Timeout) => {
+                Err(format!("the server {} printed nothing within {within:?}", self.of.name))
+            }
             Err(RecvTimeoutError::Disconnected) => Err(self.ended()),
         }
     }
@@ -113,7 +115,7 @@ impl<'a> Program<'a> {
         std::thread::sleep(Duration::from_millis(50));
         let how =
             self.child.ended().map_or("it closed its output".to_owned(), |status| format!("it ended by {status}"));
-        format!("the server {} is gone: {how}; its own message stands above", self.of.name)
+        format!("the server {} is gone: {how}; its own message is printed above", self.of.name)
     }
 
     fn counters(&mut self) -> Result<ServerCounters, String> {

@@ -1,4 +1,4 @@
-//! Where a process of the run is: its CPU, its network; and how it gets orders from there.
+//! The place of a process: its CPU, its network, and its command channel.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::signals::Signals;
 pub(crate) struct Place {
     /// Its CPU; anywhere without one.
     pub(crate) cpu: Option<usize>,
-    /// In a network of its own.
+    /// In its own network.
     pub(crate) apart: bool,
     /// In the network of this process.
     pub(crate) beside: Option<u32>,
@@ -53,7 +53,7 @@ impl Place {
     }
 }
 
-/// What a process of the run is to do, from its JSON.
+/// The task of a process, from its JSON.
 pub(crate) fn task<T: DeserializeOwned>(json: &str) -> Result<T, ChildError> {
     serde_json::from_str(json).map_err(|error| format!("no task: {error}").into())
 }
@@ -61,7 +61,7 @@ pub(crate) fn task<T: DeserializeOwned>(json: &str) -> Result<T, ChildError> {
 /// The next order before the run. It is an interruption if the parent is gone.
 pub(crate) fn next(orders: &Receiver<Order>) -> Result<Order, ChildError> {
     orders.recv_timeout(ORDER_MAX).map_err(|error| match error {
-        RecvTimeoutError::Timeout => ChildError::Failed("its parent said nothing".into()),
+        RecvTimeoutError::Timeout => ChildError::Failed("its parent sent nothing".into()),
         RecvTimeoutError::Disconnected => ChildError::Interrupted,
     })
 }

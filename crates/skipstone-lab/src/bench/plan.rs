@@ -32,7 +32,7 @@ pub(crate) enum Preset {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Fanout {
-    /// Clients, each with a socket of its own; a list runs one after the other
+    /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "200")]
     clients: Vec<u32>,
     /// Lines that each client sends: 1/s, 2.5/s
@@ -53,7 +53,7 @@ pub(crate) struct Fanout {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Echo {
-    /// Clients, each with a socket of its own; a list runs one after the other
+    /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "1000")]
     clients: Vec<u32>,
     /// Lines that each client sends
@@ -68,7 +68,7 @@ pub(crate) struct Echo {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Idle {
-    /// Clients, each with a socket of its own; a list runs one after the other
+    /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "1000")]
     clients: Vec<u32>,
     #[command(flatten)]
@@ -77,7 +77,7 @@ pub(crate) struct Idle {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Channels {
-    /// Clients, each with a socket of its own; a list runs one after the other
+    /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "300")]
     clients: Vec<u32>,
     /// Channels that each client has used; the ratios are of the first of the list
@@ -96,7 +96,7 @@ pub(crate) struct Channels {
 
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct Pingpong {
-    /// Clients, each with a socket of its own; a list runs one after the other
+    /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "500")]
     clients: Vec<u32>,
     /// Lines of each client in flight
@@ -154,7 +154,7 @@ pub(crate) struct Common {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
     pub(crate) tick: Option<u32>,
     /// When Skipstone's server reads its sockets: at its `tick`, like the other drivers; when one is `ready`; or in the
-    /// `background`, in a thread of its own
+    /// `background`, in its own thread
     #[arg(long, value_enum, value_name = "WHEN", default_value = "tick", hide_possible_values = true)]
     pub(crate) drive: Drive,
     #[command(flatten)]
@@ -360,10 +360,10 @@ fn check_servers(preset: &str, is_search: bool, transports: &[BenchTransport], c
     let Some(first) = common.servers.first() else { return Ok(()) };
     let refuse = |why: &str| Err(format!("--server {}: {why}", first.name));
     if !matches!(preset, "fanout" | "echo" | "idle") {
-        return refuse("fanout, echo and idle take servers of other programs");
+        return refuse("only fanout, echo and idle support external servers");
     }
     if is_search {
-        return refuse("--find-limit searches with the server of this program alone");
+        return refuse("--find-limit supports only the built-in server");
     }
     if common.drive != Drive::Tick || !common.resilience.words().is_empty() {
         return refuse("it has its own settings; leave --drive, --redundancy and --congestion out");

@@ -1,4 +1,4 @@
-//! Plays a plan: one trial after the other, or a search; shows how it goes; and what came of it.
+//! Runs a plan: one trial after the other, or a search; shows the progress and the results.
 
 use super::judge;
 use super::limit::{self, Limit};

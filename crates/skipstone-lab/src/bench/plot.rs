@@ -60,7 +60,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<(), String> {
     let found = arguments.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let preset = found[0].preset.clone();
     if let Some(other) = found.iter().find(|found| found.preset != preset) {
-        return Err(format!("results of `{preset}` and of `{}` do not go into one picture", other.preset));
+        return Err(format!("results of `{preset}` and of `{}` cannot be drawn in one picture", other.preset));
     }
     let is_idle = preset == "idle";
     let lines = lines(found.into_iter().flat_map(|found| found.results), is_idle);
@@ -75,7 +75,7 @@ pub(crate) fn plot(arguments: &PlotArguments) -> Result<(), String> {
 
 fn read(path: &Path) -> Result<PlottedResult, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-    serde_json::from_str(&text).map_err(|error| format!("{} is no result of a bench: {error}", path.display()))
+    serde_json::from_str(&text).map_err(|error| format!("{} is not a result of a bench: {error}", path.display()))
 }
 
 fn lines(runs: impl Iterator<Item = Run>, is_idle: bool) -> CostLines {
@@ -208,10 +208,10 @@ mod tests {
     #[test]
     fn undrawable_settings_are_named() {
         let error = |name: &str, results: &[&str]| drawn(name, results).expect_err("nothing to draw");
-        assert!(error("word", &["nonsense"]).contains("is no result of a bench"));
+        assert!(error("word", &["nonsense"]).contains("is not a result of a bench"));
         assert!(error("none", &[r#"{"preset": "pingpong", "results": []}"#]).contains("no run has a cost"));
         let idle = r#"{"preset": "idle", "results": []}"#;
-        assert!(error("two", &[FANOUT, idle]).contains("do not go into one picture"));
+        assert!(error("two", &[FANOUT, idle]).contains("cannot be drawn in one picture"));
         let missing = PlotArguments { results: vec!["/nowhere/at-all.json".into()], output: "x.svg".into() };
         assert!(plot(&missing).expect_err("no such file").contains("/nowhere/at-all.json"));
     }

@@ -1,4 +1,4 @@
-//! The JSON result. `schema/bench.schema.json` says the same to other programs; it is derived from these types.
+//! The JSON result. `schema/bench.schema.json` describes it for other programs; it is derived from these types.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! `--server NAME=COMMAND`: a server that is another program's, in whatever language.
+//! `--server NAME=COMMAND`: an external server in any language.
 
 use std::str::FromStr;
 

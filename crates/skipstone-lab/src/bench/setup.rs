@@ -1,4 +1,4 @@
-//! The setup of trials, as plan, parent and children have it: the one that all have in common, and each trial's own.
+//! The setup of trials for plan, parent and children: the common part, and the part of each trial.
 
 use std::ffi::OsStr;
 use std::process::Command;
@@ -76,7 +76,7 @@ pub(crate) enum Drive {
     Tick,
     /// Whenever data arrives or a timer is due, by the tick's thread
     Ready,
-    /// Whenever data arrives or a timer is due, by a thread of its own
+    /// Whenever data arrives or a timer is due, by its own thread
     Background,
 }
 

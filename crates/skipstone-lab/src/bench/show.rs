@@ -1,4 +1,4 @@
-//! How a bench goes, for those who watch.
+//! The progress display of a bench.
 
 use std::io::IsTerminal;
 use std::time::Duration;

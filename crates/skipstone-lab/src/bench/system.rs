@@ -46,7 +46,7 @@ mod linux {
     /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first
     /// thread.
     pub(crate) fn leave_network() -> Result<(), String> {
-        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no network namespace of its own: {error}"))
+        unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no separate network namespace: {error}"))
     }
 
     /// The network of another process, which stays as long as one of them does. Before the first thread.
@@ -71,7 +71,7 @@ mod other {
     }
 
     pub(crate) fn leave_network() -> Result<(), String> {
-        Err("networks of their own exist on Linux only".into())
+        Err("network namespaces exist on Linux only".into())
     }
 
     pub(crate) fn join_network(_process: u32) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! The bench as people read it: a line for each transport and number of clients.
+//! The results as a table: a line for each transport and number of clients.
 
 use super::result::Bench;
 use super::row::BenchRow;
@@ -75,7 +75,7 @@ fn title(page: &mut Page, bench: &Bench) {
     let (plan, machine) = (&bench.plan, &bench.machine);
     let what = match bench.preset {
         "idle" => "no client sends".to_owned(),
-        "pingpong" => format!("lines of {} bytes, there and back, as fast as it goes", plan.line_bytes),
+        "pingpong" => format!("lines of {} bytes, echoed, as fast as possible", plan.line_bytes),
         _ => format!("each client sends {} lines of {} bytes a second", plan.rate, plan.line_bytes),
     };
     let load = match plan.load_processes {
@@ -150,6 +150,6 @@ fn notes(page: &mut Page, bench: &Bench) {
     );
     page.thresholds(&bench.thresholds);
     if bench.verdict == Verdict::Interrupted {
-        page.line("Stopped before its end: what was not run is left out.");
+        page.line("Stopped early: the remaining runs are missing.");
     }
 }

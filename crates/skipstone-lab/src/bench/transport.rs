@@ -52,7 +52,7 @@ impl Named for BenchTransport {
 }
 
 impl BenchTransport {
-    /// The most clients that it can serve, where that is a number of its own.
+    /// The most clients that it can serve, where that is its own number.
     pub(crate) fn clients_max(self) -> Option<u32> {
         match self {
             Self::Enet => Some(4_095),

@@ -1,4 +1,4 @@
-//! One run: a transport, a number of clients, the processes of server and load; and what came of it.
+//! One run: a transport, a number of clients, the processes of server and load, and the result.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl Trial {
     ) -> Result<(), ChildError> {
         let (mut server, mut load) = self.processes(setup, signals)?;
         let (_, ChildMessage::Listening { url }) = server.receive(START_MAX, signals)? else {
-            return Err(ChildError::Failed("the server said something else than its URL".into()));
+            return Err(ChildError::Failed("the server printed something other than its URL".into()));
         };
         evidence.idle = Some(counters(&mut server, signals)?);
         load.order(&Order::Connect(url));
@@ -198,7 +198,7 @@ fn counters(server: &mut Workers, signals: &Signals) -> Result<ServerCounters, C
     server.order(&Order::Mark);
     match server.receive(ANSWER_MAX, signals)?.1 {
         ChildMessage::Counters(counters) => Ok(counters),
-        _ => Err(ChildError::Failed("the server answered something else than its counters".into())),
+        _ => Err(ChildError::Failed("the server answered with something other than its counters".into())),
     }
 }
 

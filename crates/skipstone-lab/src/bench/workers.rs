@@ -1,4 +1,4 @@
-//! Child processes of a run that do one thing together: they get the same orders, and their messages come one at a
+//! Child processes that share one task: they get the same commands, and their messages arrive one at a
 //! time.
 
 use std::ops::ControlFlow;
@@ -32,12 +32,12 @@ pub(crate) enum Pages {
     Huge,
 }
 
-/// Reason for which no message came, or a child does not go on.
+/// Reason for which no message came, or a child does not continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChildError {
     /// A child failed, ended, or took too long: one sentence.
     Failed(String),
-    /// This process was told to stop, or its parent is gone.
+    /// This process was asked to stop, or its parent is gone.
     Interrupted,
 }
 
@@ -69,7 +69,7 @@ impl Workers {
             command.env(GLIBC_TUNABLES, "glibc.malloc.hugetlb=1");
         }
         let on_line = move |line: Option<String>| {
-            let ended = || format!("the process of {name} ended; its own message stands above");
+            let ended = || format!("the process of {name} ended; its own message is printed above");
             let message = match line {
                 Some(line) => serde_json::from_str(&line).ok(),
                 None => Some(ChildMessage::Failed { reason: ended() }),
@@ -106,10 +106,13 @@ impl Workers {
             match self.messages.recv_timeout(LOOK) {
                 Ok((_, ChildMessage::Failed { reason })) => return Err(ChildError::Failed(reason)),
                 Ok(message) => return Ok(message),
-                Err(RecvTimeoutError::Disconnected) => unreachable!("this end keeps an outbox of its own"),
+                Err(RecvTimeoutError::Disconnected) => unreachable!("this end has its own outbox"),
                 Err(RecvTimeoutError::Timeout) if signals.is_set() => return Err(ChildError::Interrupted),
                 Err(RecvTimeoutError::Timeout) if Instant::now() > end => {
-                    return Err(ChildError::Failed(format!("the process of {} said nothing in {within:?}", self.name)));
+                    return Err(ChildError::Failed(format!(
+                        "the process of {} printed nothing within {within:?}",
+                        self.name
+                    )));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }

@@ -24,7 +24,7 @@ pub(crate) struct Flow {
 #[derive(Default)]
 pub(crate) struct Neighbours {
     flows: Vec<Running>,
-    /// IP bytes that came to the server.
+    /// IP bytes that arrived at the server.
     bytes: u64,
 }
 
@@ -52,7 +52,7 @@ impl Neighbours {
         Self { flows: flows.iter().map(running).collect(), bytes: 0 }
     }
 
-    /// IP bytes that came to the server so far.
+    /// IP bytes that arrived at the server so far.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
@@ -62,7 +62,7 @@ impl Neighbours {
         self.flows.iter().map(|running| running.flow.delivered()).sum()
     }
 
-    /// A datagram came to the server. False if it is not one of theirs.
+    /// A datagram arrived at the server. False if it is not one of theirs.
     pub(crate) fn take(&mut self, tag: u64, datagram: &[u8]) -> bool {
         let Some(at) = place(tag) else { return false };
         self.bytes += (datagram.len() + HEADER_BYTES) as u64;
@@ -140,7 +140,7 @@ impl CubicTransfer {
         Some(datagram)
     }
 
-    /// A datagram came to the server.
+    /// A datagram arrived at the server.
     fn handle_datagram(&mut self, datagram: &[u8]) {
         let segment = Segment { number: word(datagram, 0), order: word(datagram, 1) };
         self.answers.push_back(self.receiver.on_segment(segment));

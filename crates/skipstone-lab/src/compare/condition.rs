@@ -51,7 +51,7 @@ pub(crate) struct Condition {
     pub(crate) entities: u16,
     pub(crate) ticks_per_second: u32,
     pub(crate) payload_bytes: usize,
-    /// What is sent in place of equal updates, of which the three fields before are means then.
+    /// The recorded messages that replace equal updates; the three fields above are then means of it.
     pub(crate) schedule: Option<Arc<Schedule>>,
     /// Of all updates. `None`: as recorded, else reliable and in order.
     pub(crate) delivery: Option<Delivery>,
@@ -88,7 +88,7 @@ impl Condition {
         let Directions { there: link, back } = Directions::of(&given)?;
         let roam_every = flags.roam_every.or(plan.roam_every).map(|span| span.0);
         if roam_every.is_some_and(|every| every < Duration::from_millis(100)) {
-            return misfit("roam_every", "an address that changes more often than every 100ms is no use to anybody");
+            return misfit("roam_every", "an address must not change more often than every 100ms");
         }
         let lasting = Duration::from_micros((minutes * 60e6).round() as u64);
         let lasting = schedule.as_ref().map_or(lasting, |schedule| lasting.min(schedule.length()));
@@ -99,7 +99,10 @@ impl Condition {
         }
         let patience = plan.patience.map_or(PATIENCE, |span| span.0);
         if patience > PATIENCE_MAX {
-            return misfit("patience", format!("{} of patience: {} is the most", Span(patience), Span(PATIENCE_MAX)));
+            return misfit(
+                "patience",
+                format!("{} of patience: the maximum is {}", Span(patience), Span(PATIENCE_MAX)),
+            );
         }
         let company: Vec<String> = beside.iter().map(told).collect();
         let more = [
@@ -162,7 +165,7 @@ impl Condition {
         if !plan.conditions.is_empty() {
             return misfit(
                 "conditions",
-                "each player is a condition of its own: leave out the conditions, or name a player",
+                "each player is its own condition: leave out the conditions, or name a player",
             );
         }
         let players = players(recording).map_err(|sentence| Misfit { key: "recording", sentence })?;
@@ -171,7 +174,7 @@ impl Condition {
             return misfit(
                 "recording",
                 format!(
-                    "the recording has {} players with messages {}, and {PLAYERS_MAX} at most are played one after the other: \
+                    "the recording has {} players with messages {}, and at most {PLAYERS_MAX} are played one after the other: \
                      name one, such as player = {busiest}, the busiest",
                     players.len(),
                     recording.direction
@@ -281,7 +284,7 @@ impl Condition {
 /// Each is a run of each transport.
 const PLAYERS_MAX: usize = 64;
 
-/// What is sent.
+/// The sent messages.
 struct Updates {
     entities: u16,
     ticks_per_second: u32,
@@ -368,7 +371,7 @@ fn check_bulk(bulk: Option<Bulk>) -> Result<(), Misfit> {
     let Some(bulk) = bulk else { return Ok(()) };
     within("bulk.bytes", "bytes of a bulk message", bulk.bytes as u64, payload::BYTES_MIN as u64..=BULK_BYTES_MAX)?;
     if bulk.every.0 < BULK_EVERY_MIN {
-        return misfit("bulk.every", format!("a bulk message every {}: one in 1ms is the most", bulk.every));
+        return misfit("bulk.every", format!("a bulk message every {}: the minimum is 1ms", bulk.every));
     }
     Ok(())
 }

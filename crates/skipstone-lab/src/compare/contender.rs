@@ -27,7 +27,7 @@ impl Contender {
         transports.iter().flat_map(rows).collect()
     }
 
-    /// A transport in a program of its own.
+    /// An external transport.
     pub(crate) fn external(transport: ExternalTransport) -> Self {
         let external = Some(&*Box::leak(Box::new(transport)));
         Self { transport: Transport::External, mode: None, external }

@@ -1,4 +1,4 @@
-//! Both directions of a plan's link as the model network has them, and as words.
+//! Both directions of a plan's link: as simulator configuration and as text.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -51,7 +51,7 @@ fn rtt(link: &LinkValues) -> Duration {
 fn delay_back(link: &LinkValues) -> Result<Duration, Misfit> {
     let rtt = rtt(link);
     if rtt > RTT_MAX {
-        return misfit("link.rtt", format!("a round trip of {}: {} is the most", Span(rtt), Span(RTT_MAX)));
+        return misfit("link.rtt", format!("a round trip of {}: the maximum is {}", Span(rtt), Span(RTT_MAX)));
     }
     match link.delay_back {
         Some(back) if back.0 > rtt => {

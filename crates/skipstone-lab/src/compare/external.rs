@@ -1,4 +1,4 @@
-//! Transports in programs of their own, as flags name them.
+//! External transports, as named by flags.
 
 use std::fmt;
 use std::str::FromStr;

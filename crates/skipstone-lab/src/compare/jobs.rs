@@ -1,4 +1,4 @@
-//! All runs of a comparison, on all cores; in the order that was asked for, whichever ends first.
+//! All runs of a comparison, on all cores; results are in the requested order.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -49,7 +49,7 @@ pub(crate) fn all(contenders: &[Contender], seeds: &[u64], conditions: usize) ->
     Ok(each.map(|(contender, seed)| Job { contender, seed }).collect())
 }
 
-/// What came of all runs.
+/// The results of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
     /// None for those that were not run, or failed.

@@ -67,7 +67,7 @@ pub(crate) fn verdict(
     let mut reasons = [broken, missed].concat();
     let verdict = Verdict::of_rows("comparison", is_whole, &mut reasons);
     if verdict == Verdict::Fail && is_machine {
-        reasons.insert(0, format!("The figures are the machine's: {}.", validity.because));
+        reasons.insert(0, format!("The figures reflect the machine: {}.", validity.because));
         return (Verdict::Invalid, reasons);
     }
     (verdict, reasons)

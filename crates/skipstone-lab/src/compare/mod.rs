@@ -84,7 +84,7 @@ pub struct CompareArguments {
     /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<Transport>>,
-    /// A transport in a program of its own, which joins a real run; may be given several times. Its interface:
+    /// An external transport program, which joins a real run; may be given several times. Its interface:
     /// docs/guide/others-transports.md
     #[arg(long, value_name = "NAME=COMMAND", conflicts_with = "simulated")]
     external: Vec<ExternalTransport>,

@@ -21,7 +21,7 @@ pub(crate) trait Peer {
     /// Writes the next datagram, replacing the buffer's content, and returns its destination.
     fn poll_transmit(&mut self, now: Time, datagram: &mut Vec<u8>) -> Option<SocketAddr>;
 
-    /// The content of the datagram that was just written; `None`, if the transport does not tell.
+    /// The content of the datagram that was just written; `None`, if the transport does not report it.
     fn contents(&self) -> Option<Contents> {
         None
     }
@@ -35,7 +35,7 @@ pub(crate) trait Peer {
     /// The next update that arrived.
     fn poll_message(&mut self, now: Time) -> Option<Update>;
 
-    /// Its own counters; none, if the transport does not tell.
+    /// Its own counters; none, if the transport does not report it.
     fn telemetry(&mut self) -> Telemetry {
         Telemetry::default()
     }

@@ -10,7 +10,7 @@ use super::payload::Stamp;
 use super::series::{Echo, RunSeries};
 use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 
-/// What became of all updates.
+/// The fate of all updates.
 #[derive(Debug)]
 pub(crate) struct Proof {
     /// By entity, bulk behind the last.

@@ -1,4 +1,4 @@
-//! The JSON result. `schema/compare.schema.json` says the same to other programs; it is derived from these types.
+//! The JSON result. `schema/compare.schema.json` describes it for other programs; it is derived from these types.
 //! Nothing in it depends on the machine or on the moment if the clock is simulated: the same plan and seeds give the
 //! same bytes.
 

@@ -48,7 +48,7 @@ fn validity(comparison: &Comparison) -> String {
         ValidityLevel::Exact => format!("Validity: exact, {because}."),
         ValidityLevel::Sound => format!("Validity: sound, {because}."),
         ValidityLevel::Doubtful => format!("**Validity: doubtful**, {because}."),
-        ValidityLevel::Unsound => format!("**Validity: unsound**, {because}. These figures are of no use."),
+        ValidityLevel::Unsound => format!("**Validity: unsound**, {because}. These figures are not usable."),
     }
 }
 

@@ -1,4 +1,4 @@
-//! A row of the result: one contender, one seed; and what its seeds have in common.
+//! A row of the result: one contender and one seed; and the summary over its seeds.
 
 use std::time::Duration;
 
@@ -105,7 +105,7 @@ figures! {
     }
 }
 
-/// What the control of a real run found.
+/// The findings of a real run's stall control.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stalled<'a> {
     /// Latencies in µs, sorted, without those that touch a stall.

@@ -38,7 +38,7 @@ pub(crate) struct Measured {
     pub(crate) gave_up: bool,
 }
 
-/// What a run did to its link, in both directions.
+/// The effect of a run on its link, in both directions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LinkFindings {
     /// Datagrams and IP bytes that were sent, from the first of the handshake on.
@@ -52,7 +52,8 @@ pub(crate) struct LinkFindings {
     pub(crate) overflowed: u64,
     /// By direction, to the server first: how long datagrams waited for the rate, in µs, sorted.
     pub(crate) queue_delays: [Vec<u32>; 2],
-    /// Bytes that left before and were lost, with their share of the headers; `None` if the transport does not tell.
+    /// Bytes that left before and were lost, with their share of the headers; `None` if the transport does not report
+    /// it.
     pub(crate) resent_bytes: Option<u64>,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct Carried {
     /// IP bytes of the contender's.
     pub(crate) own: u64,
     /// Of those that the rate took in, lost later or not: first copies of payload with their headers. `None` if the
-    /// transport does not tell.
+    /// transport does not report it.
     pub(crate) useful: Option<u64>,
     /// Payload of updates that came back.
     pub(crate) goodput: u64,
@@ -71,7 +72,7 @@ pub(crate) struct Carried {
     pub(crate) beside_goodput: u64,
 }
 
-/// The run was told to stop.
+/// The run was asked to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stopped;
 

@@ -1,4 +1,4 @@
-//! The comparison as people read it: a line for each contender, the best figure of each column marked, the path's round
+//! The comparison as a table: a line for each contender, the best figure of each column marked, the path's round
 //! trip as the floor that nothing can beat.
 
 use super::contender::Contender;
@@ -22,7 +22,7 @@ pub(crate) fn table(comparison: &Comparison, style: Style) -> String {
     notes(&mut page, comparison);
     page.thresholds(&comparison.thresholds);
     if comparison.verdict == Verdict::Interrupted {
-        page.line("Stopped before its end: what was not run is left out.");
+        page.line("Stopped early: the remaining runs are missing.");
     }
     page.into_text()
 }
@@ -82,7 +82,7 @@ const COLUMNS: [CompareColumn; 17] = [
 const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
-/// What a real run's figures are.
+/// The description of a real run's figures.
 const REAL: &str = include_str!("real.txt").trim_ascii_end();
 const SHARES: &str = include_str!("shares.txt").trim_ascii_end();
 const NAME_COLUMNS: usize = 29;

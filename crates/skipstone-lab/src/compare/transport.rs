@@ -62,7 +62,7 @@ pub(crate) enum Transport {
     External,
 }
 
-/// What a transport is and can do.
+/// The properties and abilities of a transport.
 struct Traits {
     /// Skipstone, over any carrier.
     is_ours: bool,
@@ -82,7 +82,7 @@ struct Traits {
 enum Runs {
     /// In the simulator and over a real link.
     Anywhere,
-    /// Over a real link only: it has sockets and a clock of its own.
+    /// Over a real link only: it has sockets and its own clock.
     OverSockets,
 }
 
@@ -160,7 +160,7 @@ impl Transport {
         self.traits().is_ours
     }
 
-    /// Whether it cannot be simulated, because it has sockets and a clock of its own.
+    /// Whether it cannot be simulated, because it has sockets and its own clock.
     pub(crate) fn needs_sockets(self) -> bool {
         self.traits().runs == Runs::OverSockets
     }

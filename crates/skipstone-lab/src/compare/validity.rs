@@ -1,4 +1,4 @@
-//! Whether the figures are those of the transports, or of the machine that they were measured on.
+//! Whether the figures reflect the transports, or the machine on which they were measured.
 
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ impl Validity {
         let is_shown = rows.iter().any(|row| row.figures.delivered.is_some_and(|delivered| delivered > 0))
             && rows.iter().any(|row| row.figures.link_lateness_p99.is_some());
         if level == ValidityLevel::Sound && !is_shown {
-            let because = "nothing was measured of the machine";
+            let because = "the machine was not measured";
             return Validity { level: ValidityLevel::Doubtful, because: because.into() };
         }
         let means = match level {
@@ -117,7 +117,7 @@ mod tests {
         for rows in [vec![], vec![row(Some(0), Some(0.1))], vec![row(Some(9), None)], vec![row(None, None)]] {
             let found = Validity::of(&rows, true);
             let told = (found.level, found.because.as_str());
-            assert_eq!(told, (ValidityLevel::Doubtful, "nothing was measured of the machine"));
+            assert_eq!(told, (ValidityLevel::Doubtful, "the machine was not measured"));
         }
         assert_eq!(Validity::of(&[row(Some(0), Some(9.0))], true).level, ValidityLevel::Unsound);
         let one_is_enough = [row(Some(0), None), row(Some(9), Some(0.1))];

@@ -1,4 +1,4 @@
-//! How long lines took, from the moment they were due to the moment they arrived. Every line is recorded; histograms of
+//! Latency of lines, from the due time to the arrival. Every line is recorded; histograms of
 //! several receivers or processes merge without loss.
 
 use hdrhistogram::Histogram;

@@ -8,7 +8,7 @@ pub(crate) fn pin(cpu: usize) -> Result<(), String> {
 
     let mut set = CpuSet::new();
     let pinned = set.set(cpu).and_then(|()| sched_setaffinity(Pid::from_raw(0), &set));
-    pinned.map_err(|error| format!("nothing may run on CPU {cpu}: {error}"))
+    pinned.map_err(|error| format!("cannot run on CPU {cpu}: {error}"))
 }
 
 #[cfg(not(target_os = "linux"))]

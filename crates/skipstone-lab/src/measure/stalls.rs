@@ -2,7 +2,7 @@
 //! nothing on this machine was punctual, and a long latency says nothing about the server.
 //!
 //! The thread has ordinary priority, so that it needs no rights. A late waking is therefore either the machine (the
-//! host stopped it) or a queue for the CPU; the kernel's own account of that queue tells them apart.
+//! host stopped it) or a queue for the CPU; the kernel's own account of that queue distinguishes them.
 //!
 //! A host may stop one virtual CPU and leave the others alone: where several processes are measured, a thread sleeps on
 //! each.

@@ -1,4 +1,4 @@
-//! The clients that had the worst of a run, by what they received.
+//! The clients with the worst latencies of a run, as receivers.
 
 use serde::{Deserialize, Serialize};
 

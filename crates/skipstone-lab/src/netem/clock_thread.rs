@@ -1,4 +1,4 @@
-//! What makes a thread punctual: a priority before all ordinary threads, memory that stays in memory, timers that end
+//! Punctual threads: a priority above all ordinary threads, locked memory, timers that end
 //! to the nanosecond; and short waits that are spun through, because a sleep ends some 50 us late.
 
 use std::io;
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Poll};
 
-/// Who goes before whom.
+/// The priority of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
     /// All but the link.
@@ -62,7 +62,7 @@ pub(crate) struct Waiter {
     spun: Duration,
 }
 
-/// What is due sooner is spun for.
+/// Shorter waits are spun.
 const SPIN: Duration = Duration::from_micros(120);
 /// WHY: the kernel takes the CPU from real-time threads that use more than 95% of a second, for the rest of it. A
 /// thread that spins more than this part of a window sleeps, and is a little late instead of very late.

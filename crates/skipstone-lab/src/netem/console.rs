@@ -1,4 +1,4 @@
-//! Orders to a running link, a line each, from standard input.
+//! Commands to a running link, one per line, from standard input.
 
 use std::io::BufRead;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use super::settings::Framing;
 use crate::report::output;
 use crate::units::Span;
 
-/// Who obeys, and what was set last.
+/// The commands to a running link, and its last settings.
 pub(crate) struct Console {
     pub(crate) path: PathSettings,
     pub(crate) framing: Framing,
@@ -23,7 +23,7 @@ pub(crate) struct Console {
 pub(crate) const HELP: &str = include_str!("console-help.txt");
 
 impl Console {
-    /// Reads standard input in a thread of its own. When it ends, the link goes on.
+    /// Reads standard input in its own thread. When it ends, the link continues.
     pub(crate) fn listen(mut self) {
         std::thread::spawn(move || {
             for line in std::io::stdin().lock().lines() {
@@ -55,7 +55,7 @@ impl Console {
                 self.shared.stop.store(true, Ordering::Relaxed);
                 Ok(String::new())
             }
-            other => Err(format!("there is no order \"{other}\"; help lists them")),
+            other => Err(format!("there is no command \"{other}\"; help lists them")),
         }
     }
 
@@ -99,7 +99,7 @@ impl Console {
             "up" => Scope::Up,
             "down" => Scope::Down,
             "both" => Scope::Both,
-            other => return Err(format!("\"{other}\" is no direction; there are up and down")),
+            other => return Err(format!("\"{other}\" is not a direction; there are up and down")),
         };
         self.send(Order::TakeDown(scope, length.0))?;
         Ok(format!("down for {length}\n"))

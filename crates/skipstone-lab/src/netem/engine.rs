@@ -1,5 +1,5 @@
-//! The loop of a link in real time: what comes in goes on the path, what has arrived goes out, and in between the
-//! thread waits as precisely as it can. One thread, nothing locked on the way of a packet.
+//! The real-time loop of a link: incoming packets enter the path, delivered ones leave, and in between the
+//! thread waits as precisely as possible. One thread, without locks on the path of a packet.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -54,7 +54,7 @@ pub(crate) struct Engine<P> {
     pub(crate) shared: Arc<Shared>,
 }
 
-/// What other threads see of a running link.
+/// The state of a running link that other threads see.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,

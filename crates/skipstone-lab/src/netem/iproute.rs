@@ -1,4 +1,4 @@
-//! `ip`, of iproute2: whatever makes and joins interfaces.
+//! `ip`, of iproute2: creates and connects interfaces.
 
 use std::process::{Command, Stdio};
 

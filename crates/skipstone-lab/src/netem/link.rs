@@ -1,5 +1,5 @@
-//! A link between two network namespaces: a TUN device in each, and this process between them. Whatever the kernel
-//! sends there, TCP and QUIC too, is lost, delayed and all the rest as whole IP packets.
+//! A link between two network namespaces: a TUN device in each, and this process between them. All that the kernel
+//! sends there, TCP and QUIC included, is lost, delayed and reordered as whole IP packets.
 
 use std::io::{self, ErrorKind};
 use std::net::Ipv4Addr;
@@ -53,7 +53,7 @@ impl TunLink {
         for (end, device) in devices.iter().enumerate() {
             let registered =
                 poll.registry().register(&mut SourceFd(&device.as_raw_fd()), Token(end), Interest::READABLE);
-            registered.map_err(|error| format!("a TUN device cannot be waited for: {error}"))?;
+            registered.map_err(|error| format!("cannot wait for a TUN device: {error}"))?;
         }
         Ok(TunLink { devices, may_read: [true; 2], namespaces, capture, refused: 0, buffer: vec![0; PACKET_MAX] })
     }
@@ -70,7 +70,7 @@ fn device(namespaces: &Namespaces, end: usize, mtu: u16) -> Result<SyncDevice, S
     // Unique as long as both have not moved yet, and another run may be at the same point.
     let first = format!("sn{}n{}{}", std::process::id(), namespaces.number(), ['a', 'b'][end]);
     let text = |error: io::Error| {
-        format!("no TUN device can be made: {error}; /dev/net/tun has to be usable here (in a container, by --device)")
+        format!("cannot create a TUN device: {error}; /dev/net/tun must be usable here (in a container, by --device)")
     };
     let device = DeviceBuilder::new().name(&first).enable(false).build_sync().map_err(text)?;
     device.set_nonblocking(true).map_err(text)?;

@@ -1,5 +1,5 @@
 //! The model network in real time: both directions of a path on the clock of this machine, with bounds, counters, and
-//! how late deliveries were.
+//! the lateness of deliveries.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

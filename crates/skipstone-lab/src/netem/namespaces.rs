@@ -1,5 +1,5 @@
 //! Two network namespaces, and what is left of those of runs that were killed. Each has a name with the number of the
-//! process that made it, so that leftovers are told from what others use. All of it through `ip`, of iproute2.
+//! process that made it, so that leftovers are distinguished from those in use. All through `ip`, of iproute2.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -29,8 +29,8 @@ impl Namespaces {
         check_rights()?;
         for name in leftovers() {
             match ip(&["netns", "delete", &name]) {
-                Ok(()) => say(format!("removed the namespace {name}, left of a run that was killed")),
-                Err(error) => say(format!("the namespace {name} is left of a run that was killed: {error}")),
+                Ok(()) => say(format!("removed the namespace {name}, which remained from a killed run")),
+                Err(error) => say(format!("the namespace {name} remains from a killed run: {error}")),
             }
         }
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
@@ -65,7 +65,7 @@ impl Drop for Namespaces {
             if Path::new(NAMES).join(name).exists()
                 && let Err(error) = ip(&["netns", "delete", name])
             {
-                crate::report::output::complain(format_args!("the namespace {name} is left: {error}"));
+                crate::report::output::complain(format_args!("the namespace {name} was not removed: {error}"));
             }
         }
     }
@@ -94,7 +94,7 @@ pub(crate) fn enter(name: &str) -> Result<(), String> {
     setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| text(&error))
 }
 
-/// Runs something in a namespace, in a thread of its own: a thread that has entered one stays there.
+/// Runs something in a namespace, in its own thread: a thread that has entered one stays there.
 pub(crate) fn within<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let inside = scope.spawn(|| enter(name).map(|()| work()));

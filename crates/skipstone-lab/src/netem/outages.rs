@@ -1,4 +1,4 @@
-//! When relayed streams stand still. A link loses what is sent in an outage; a stream may lose nothing, so these are
+//! Outages of relayed streams. A link loses what is sent in an outage; a stream may lose nothing, so these are
 //! separate from the link, and decide only whether a stream is read.
 
 use std::time::Duration;

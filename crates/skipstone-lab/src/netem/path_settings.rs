@@ -1,4 +1,4 @@
-//! The settings of a path: both directions, outages, the seed; from flags, and changed by orders.
+//! The settings of a path: both directions, outages, the seed; from flags, and changed by commands.
 
 use serde::Serialize;
 use skipstone::netsim::{Duplex, LinkConfig, Outage};
@@ -130,7 +130,7 @@ impl PathConfig {
 const STREAM_HEADER_BYTES: usize = 52;
 
 fn outage(text: &str) -> Result<Outage, String> {
-    let wrong = || format!("--outage {text}: it is written TIME:LENGTH, as in 5s:300ms");
+    let wrong = || format!("--outage {text}: the format is TIME:LENGTH, as in 5s:300ms");
     let (start, length) = text.split_once(':').ok_or_else(wrong)?;
     let span =
         |part: &str| part.parse::<Span>().map(|span| span.0).map_err(|error| format!("--outage {text}: {error}"));

@@ -1,5 +1,5 @@
 //! `netem check`: how punctual a link is on this machine, and how many packets a second it takes. Packets with the time
-//! of their sending go through it at a given rate; whatever they take beyond the delay is the error.
+//! of their sending pass through it at a given rate; the time beyond the configured delay is the error.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,7 +37,7 @@ pub(crate) struct CheckArguments {
     json: Option<String>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Serialize)]
 struct Precision {
     over: &'static str,

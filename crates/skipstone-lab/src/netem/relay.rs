@@ -1,4 +1,4 @@
-//! A relay of UDP and TCP on one port number: the server is spoken to by the relay's address in place of its own.
+//! A relay of UDP and TCP on one port number: clients use the relay's address in place of the server's.
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -16,7 +16,7 @@ use super::snapshot::Snapshot;
 use super::tcp_relay::{FIRST_TOKEN, TcpRelay};
 use super::udp_relay::UdpRelay;
 
-/// What is relayed.
+/// The relayed protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Relayed {
     /// Both

@@ -196,7 +196,7 @@ impl Drop for Running {
 }
 
 fn poll() -> Result<Poll, String> {
-    Poll::new().map_err(|error| format!("sockets cannot be waited for: {error}"))
+    Poll::new().map_err(|error| format!("cannot wait for the sockets: {error}"))
 }
 
 /// Shows the counters and forwards the console's commands until it is stopped.
@@ -205,7 +205,7 @@ pub(super) fn attend(running: Running, path: PathSettings, signals: &Signals, sh
     let (shared, orders) = (Arc::clone(&running.shared), running.orders.clone());
     Console { path, framing: running.framing, orders, shared }.listen();
     watch(&running, signals.flag(), !shown.is_quiet && std::io::stderr().is_terminal());
-    // What ends a link that has begun is no mistake in the flags.
+    // An error that ends a running link is not a mistake in the flags.
     let last = match running.stop() {
         Ok(last) => last,
         Err(sentence) => return Ok(Exit::Invalid.told("netem", sentence)),

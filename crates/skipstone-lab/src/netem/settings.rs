@@ -52,7 +52,7 @@ pub(crate) struct LinkSettings {
     mtu: Option<u16>,
 }
 
-/// What a packet costs the rate besides its own bytes.
+/// The bytes that count against the rate in addition to the packet's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// The link carries whole IP packets.
@@ -90,7 +90,7 @@ impl LinkSettings {
     }
 
     fn set(&mut self, part: &str) -> Result<(), String> {
-        let (name, value) = part.split_once('=').ok_or("it is written name=value, as in loss=5%")?;
+        let (name, value) = part.split_once('=').ok_or("the format is name=value, as in loss=5%")?;
         let (name, value) = (name.trim(), value.trim());
         let mut all = self.words();
         if !NAMES.contains(&name) {
@@ -131,7 +131,7 @@ impl LinkSettings {
             "mtu" => text
                 .parse::<u16>()
                 .map(|bytes| (name, bytes.into()))
-                .map_err(|_| format!("\"{text}\" is no number of bytes (for example 1500)")),
+                .map_err(|_| format!("\"{text}\" is not a number of bytes (for example 1500)")),
             _ => Ok((name, serde_json::Value::from(text))),
         };
         let all: Result<serde_json::Map<String, serde_json::Value>, String> = words.into_iter().map(value).collect();
@@ -214,7 +214,7 @@ mod tests {
         for (list, cause) in [
             ("delay=20ms,los=2%", "did you mean loss?"),
             ("loss=2", "it has no percent sign"),
-            ("mtu=big", "\"big\" is no number of bytes"),
+            ("mtu=big", "\"big\" is not a number of bytes"),
             ("delay", "name=value"),
         ] {
             let error = settings.set_all(list).unwrap_err();

@@ -1,4 +1,4 @@
-//! What a link has done so far: as people read it, and as JSON.
+//! The counters of a link: as text and as JSON.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ pub(crate) struct StreamCounts {
     pub(crate) bytes_down: u64,
 }
 
-/// Clients that are told apart by their addresses.
+/// Clients that are distinguished by their addresses.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct SessionCounts {
     pub(crate) opened: u64,
@@ -156,7 +156,7 @@ impl Snapshot {
         text
     }
 
-    /// What a link that carried nothing, or nothing back, says of its ends.
+    /// The diagnosis of a link without traffic, or without traffic in one direction.
     fn one_sided(&self) -> Option<&'static str> {
         let streams = self.streams.unwrap_or_default();
         match (self.up.sent + streams.bytes_up, self.down.sent + streams.bytes_down) {

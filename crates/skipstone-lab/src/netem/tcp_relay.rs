@@ -47,9 +47,9 @@ struct StreamEnd {
     has_ended: bool,
     /// It ended by a reset, or was refused.
     was_reset: bool,
-    /// What was read here and has not arrived at the other end, in bytes.
+    /// Bytes that were read here and have not arrived at the other end.
     on_the_way: usize,
-    /// What has arrived for this end and was not written yet.
+    /// Bytes that have arrived for this end and were not written yet.
     unwritten: VecDeque<u8>,
     /// Nothing more arrives for this end.
     is_complete: bool,
@@ -63,9 +63,9 @@ pub(crate) const FIRST_TOKEN: usize = 1 << 40;
 const PAIRS_MAX: usize = 5_000;
 /// When clients are asked for again that could not be accepted.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(100);
-/// What a stream may have on the way or unwritten before it is read no further.
+/// The limit of bytes in flight or unwritten, above which a stream is not read.
 const PENDING_MAX: usize = 4 << 20;
-/// What a stream with a rate has in its queue before it is read no further.
+/// The limit of the queue of a rate-limited stream, above which it is not read.
 const QUEUE_MAX: Duration = Duration::from_millis(100);
 /// A segment, so that jitter and rate have something to work on.
 const SEGMENT_BYTES: usize = 1_448;
@@ -386,7 +386,7 @@ mod tests {
             let accepted = server.accept().expect("the relay connects").0;
             let (mut from, mut to) = if is_the_servers { (accepted, client) } else { (client, accepted) };
             from.write_all(b"a line").expect("it is open");
-            // What is read before the reset is there is not lost.
+            // Data read before the reset is not lost.
             while relay.counts.bytes_up + relay.counts.bytes_down == 0 {
                 turn(&mut relay, &mut poll);
             }

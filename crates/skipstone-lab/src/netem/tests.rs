@@ -1,4 +1,4 @@
-//! A link does to real packets what was asked of it, and takes nothing else from them. Tests of links between
+//! A link impairs real packets as configured, and in no other way. Tests of links between
 //! namespaces need root; without it they say so and pass.
 
 use std::collections::BTreeSet;

@@ -1,5 +1,5 @@
 //! A relay of UDP: one socket for all clients, one more towards the server for each of them, so that the server tells
-//! them apart. A client is answered from the address that it asked, also where the relay listens on several.
+//! them apart. Replies come from the address to which a client sent, also if the relay listens on several.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};

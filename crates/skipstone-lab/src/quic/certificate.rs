@@ -1,4 +1,4 @@
-//! The certificate of every QUIC server in here, and what its servers and clients make of it.
+//! The certificate of all QUIC servers of the measurements, and the TLS configuration of its servers and clients.
 
 use std::sync::Arc;
 

@@ -22,7 +22,7 @@ pub(crate) struct PlayedRecording {
     pub(crate) player: Option<PlayedPlayer>,
 }
 
-/// Whose messages are played.
+/// The player whose messages are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a player is an index in the recording, or \"each\"")]
 pub(crate) enum PlayedPlayer {
@@ -139,7 +139,10 @@ impl Schedule {
     ) -> Result<(), String> {
         if message.bytes > *bytes.end() {
             let (name, most) = (name(&self.source), bytes.end());
-            return Err(format!("the recording {name} has a message of {} bytes: {most} is the most", message.bytes));
+            return Err(format!(
+                "the recording {name} has a message of {} bytes: the maximum is {most}",
+                message.bytes
+            ));
         }
         if self.messages.len() == MESSAGES_MAX {
             let name = name(&self.source);
@@ -179,12 +182,12 @@ impl Schedule {
         self.messages.iter_mut().for_each(|message| message.entity = numbers[usize::from(message.entity)]);
     }
 
-    /// How an entity's channel delivered; `None` if the recording does not tell.
+    /// How an entity's channel delivered; `None` if the recording does not report it.
     pub(crate) fn mode_of(&self, entity: u16) -> Option<DeliveryMode> {
         self.channels.get(usize::from(entity))?.mode
     }
 
-    /// Who sends an entity's messages. Those of one direction are all the client's, and come back.
+    /// The sender of an entity's messages. Messages of a one-way source are all sent by the client, and echoed.
     pub(crate) fn sender_of(&self, entity: u16) -> Sender {
         match self.channels.get(usize::from(entity)) {
             Some(of) if self.is_both_ways() => of.sender,
@@ -396,7 +399,7 @@ mod tests {
             (Sender::Client, false),
             "what goes there and back is the client's"
         );
-        // What a client received came down.
+        // Messages that a client received were sent down.
         let client = read(&source("client", 1, &entries[4..5], PlayedDirection::Down)).expect("it is one");
         assert_eq!(client.sums(1), (1, 9));
     }
@@ -435,7 +438,9 @@ mod tests {
     fn an_unplayable_recording_is_reported() {
         let said = |name, entries: &[&[u8]]| read(&source(name, 0, entries, PlayedDirection::Down)).unwrap_err();
         assert!(said("none", &[&[CONNECTED, 0, 7]]).ends_with("has no message down"));
-        assert!(said("long", &[&[SENT, 0, 7, 1, 0xFF, 0x7F]]).contains("a message of 16383 bytes: 1000 is the most"));
+        assert!(
+            said("long", &[&[SENT, 0, 7, 1, 0xFF, 0x7F]]).contains("a message of 16383 bytes: the maximum is 1000")
+        );
         assert!(said("cut", &[&[SENT, 0, 7]]).contains("it is cut off: the entry at byte 9 is not whole"));
         let short = read(&source("short", 0, &[&[SENT, 0, 7, 1, 3]], PlayedDirection::Down)).unwrap();
         assert!(

@@ -9,7 +9,7 @@ use skipstone::{RecordedEvent, RecordingEnd, RecordingReader, RecordingSide};
 /// The JSON of `skipstone record show --json`.
 #[derive(Debug, Serialize)]
 pub(super) struct RecordingSummary {
-    /// Whose traffic it is: `server` or `client`.
+    /// The side of the traffic: `server` or `client`.
     pub(super) side: &'static str,
     pub(super) seconds: f64,
     /// Connections that were seen to begin.

@@ -41,7 +41,7 @@ pub fn percent_of(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }
 
-/// What was measured, as text; a dash if nothing was.
+/// A measured value as text; a dash if there is none.
 pub fn or_dash(measured: Option<f64>, text: impl Fn(f64) -> String) -> String {
     measured.map_or_else(|| "-".into(), text)
 }

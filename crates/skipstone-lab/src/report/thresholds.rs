@@ -27,7 +27,7 @@ impl ThresholdResult {
     }
 }
 
-/// What follows a number in this unit.
+/// The suffix of a number in this unit.
 fn suffix(unit: Option<&str>) -> String {
     match unit {
         None => String::new(),

@@ -23,7 +23,7 @@ pub enum Verdict {
     Interrupted,
 }
 
-/// Whose server a run measured.
+/// The owner of the measured server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerOwner {
     /// A process of the run's own.

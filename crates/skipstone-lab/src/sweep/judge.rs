@@ -17,7 +17,7 @@ use super::setting::Setting;
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct Miss {
     pub(crate) rule: Rule,
-    /// Who missed it, and by which figure.
+    /// The contender that missed it, and the figure.
     pub(crate) figure: String,
     pub(crate) actual: f64,
     /// The most that it may be, or the least of shares.

@@ -145,7 +145,7 @@ fn seeds(text: &str) -> Result<Range<u64>, String> {
     let bounds = text.split_once("..").and_then(|(from, to)| Some(from.parse::<u64>().ok()?..to.parse::<u64>().ok()?));
     match bounds {
         Some(seeds) if !seeds.is_empty() => Ok(seeds),
-        Some(_) => Err("it holds no seed: the end is not included".into()),
+        Some(_) => Err("it contains no seed: the end is exclusive".into()),
         None => Err("a range of seeds looks like 0..300".into()),
     }
 }

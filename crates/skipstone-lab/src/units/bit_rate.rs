@@ -25,7 +25,7 @@ fn parse(text: &str) -> Result<BitRate, String> {
     let Some((_, scale)) = UNITS.iter().find(|(name, _)| *name == unit) else {
         return Err(match unit {
             "" => "it has no unit".into(),
-            _ => format!("\"{unit}\" is no unit; there are bit/s, kbit/s, Mbit/s and Gbit/s"),
+            _ => format!("\"{unit}\" is not a unit; there are bit/s, kbit/s, Mbit/s and Gbit/s"),
         });
     };
     match scaled(number, *scale)? {
@@ -67,7 +67,7 @@ mod tests {
     fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("2", "it has no unit"),
-            ("2MB/s", "\"MB/s\" is no unit"),
+            ("2MB/s", "\"MB/s\" is not a unit"),
             ("0kbit/s", "nothing would ever arrive"),
             ("Mbit/s", "a number is missing"),
         ] {

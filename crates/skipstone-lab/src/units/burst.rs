@@ -65,7 +65,7 @@ mod tests {
             ("2%:0.5", "from 1 to 1000000 packets"),
             ("100%:3", "nothing would ever arrive"),
             ("90%:2", "make them longer"),
-            ("2%:x", "\"x\" is no number"),
+            ("2%:x", "\"x\" is not a number"),
         ] {
             let error = text.parse::<Burst>().unwrap_err().to_string();
             assert!(error.contains(cause) && error.contains("for example 2%:3"), "{error}");

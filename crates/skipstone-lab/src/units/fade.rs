@@ -25,7 +25,7 @@ fn parse(text: &str) -> Result<Fade, String> {
     let rate: Percent = rate.parse().map_err(|error: UnitError| error.to_string())?;
     let length: Span = length.parse().map_err(|error: UnitError| error.to_string())?;
     if rate.fraction() > RATE_MAX {
-        return Err("next to nothing would ever arrive; 90% is the most".into());
+        return Err("almost nothing would arrive; the maximum is 90%".into());
     }
     if length.0 < LENGTH_MIN {
         return Err("a fade lasts 1ms or more; losses of less are a burst".into());
@@ -54,7 +54,7 @@ mod tests {
             ("2:300ms", "\"2\" is not a percentage"),
             ("2%:3", "3 has no unit"),
             ("2%:999us", "1ms or more"),
-            ("95%:1s", "90% is the most"),
+            ("95%:1s", "the maximum is 90%"),
         ] {
             let error = text.parse::<Fade>().unwrap_err().to_string();
             assert!(error.contains(cause) && error.contains("for example 2%:300ms"), "{error}");

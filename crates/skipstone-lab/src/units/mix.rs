@@ -98,7 +98,7 @@ fn parse(text: &str) -> Result<Mix, String> {
         };
         let Ok(carrier) = name.parse::<Carrier>() else {
             return Err(format!(
-                "\"{name}\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"
+                "\"{name}\" is not a carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"
             ));
         };
         if parts.iter().any(|(other, _)| *other == carrier) {
@@ -113,7 +113,7 @@ fn parse(text: &str) -> Result<Mix, String> {
 }
 
 fn parse_count(text: &str) -> Result<u32, String> {
-    text.parse().map_err(|_| format!("\"{text}\" is no number of clients"))
+    text.parse().map_err(|_| format!("\"{text}\" is not a number of clients"))
 }
 
 impl fmt::Display for Mix {
@@ -159,11 +159,14 @@ mod tests {
     #[test]
     fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
-            ("quic=3", "\"quic\" is no carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt"),
-            ("udp=x", "\"x\" is no number of clients"),
+            (
+                "quic=3",
+                "\"quic\" is not a carrier; there are udp, dtls, ws, wss, tcp, and from browsers browser and wt",
+            ),
+            ("udp=x", "\"x\" is not a number of clients"),
             ("udp=1,udp=2", "udp is there twice"),
             ("udp,ws", "only one carrier can take the rest"),
-            ("", "\"\" is no carrier"),
+            ("", "\"\" is not a carrier"),
         ] {
             let error = text.parse::<Mix>().unwrap_err().to_string();
             assert!(error.contains(cause) && error.contains("for example udp=200,ws=100"), "{error}");

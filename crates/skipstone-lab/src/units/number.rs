@@ -11,7 +11,7 @@ pub(super) fn scaled(text: &str, scale: u64) -> Result<u64, String> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = whole.len() + fraction.len();
     if digits == 0 || !whole.chars().chain(fraction.chars()).all(|c| c.is_ascii_digit()) {
-        return Err(if text.is_empty() { "a number is missing".into() } else { format!("\"{text}\" is no number") });
+        return Err(if text.is_empty() { "a number is missing".into() } else { format!("\"{text}\" is not a number") });
     }
     let too_large = || format!("{text} is too large");
     // 18 digits and a scale below 2^64 stay within 128 bits.
@@ -22,7 +22,7 @@ pub(super) fn scaled(text: &str, scale: u64) -> Result<u64, String> {
     let divisor = 10_u128.pow(fraction.len() as u32);
     let product = number * u128::from(scale);
     if !product.is_multiple_of(divisor) {
-        return Err(format!("{text} is finer than can be told apart"));
+        return Err(format!("{text} is finer than can be distinguished"));
     }
     u64::try_from(product / divisor).map_err(|_| too_large())
 }
@@ -54,9 +54,9 @@ mod tests {
     #[test]
     fn text_that_is_not_a_number_is_refused_with_the_cause() {
         assert_eq!(scaled("", 1), Err("a number is missing".into()));
-        assert_eq!(scaled("1.2.3", 1), Err("\"1.2.3\" is no number".into()));
-        assert_eq!(scaled(".", 1), Err("\".\" is no number".into()));
-        assert_eq!(scaled("0.5", 1), Err("0.5 is finer than can be told apart".into()));
+        assert_eq!(scaled("1.2.3", 1), Err("\"1.2.3\" is not a number".into()));
+        assert_eq!(scaled(".", 1), Err("\".\" is not a number".into()));
+        assert_eq!(scaled("0.5", 1), Err("0.5 is finer than can be distinguished".into()));
         assert_eq!(scaled("99999999999999", 1_000_000_000), Err("99999999999999 is too large".into()));
         assert!(scaled("9999999999999999999", 1).is_err());
     }

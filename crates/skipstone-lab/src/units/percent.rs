@@ -50,9 +50,9 @@ mod tests {
         for (text, cause) in [
             ("0.02", "it has no percent sign"),
             ("101%", "it is more than 100%"),
-            ("-1%", "\"-1\" is no number"),
+            ("-1%", "\"-1\" is not a number"),
             ("%", "a number is missing"),
-            ("nan%", "\"nan\" is no number"),
+            ("nan%", "\"nan\" is not a number"),
         ] {
             let error = text.parse::<Percent>().unwrap_err().to_string();
             assert!(error.contains(cause) && error.contains("for example 2%"), "{error}");

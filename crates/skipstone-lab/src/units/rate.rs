@@ -65,7 +65,7 @@ fn parse_period(text: &str) -> Result<Duration, String> {
     match spelled.parse::<Span>() {
         Ok(Span(period)) if period.is_zero() => Err("its period is zero".into()),
         Ok(Span(period)) => Ok(period),
-        Err(_) => Err(format!("\"{text}\" is no span of time; there are ms, s, min and h")),
+        Err(_) => Err(format!("\"{text}\" is not a time unit; there are ms, s, min and h")),
     }
 }
 
@@ -124,11 +124,11 @@ mod tests {
         for (text, cause) in [
             ("5", "it does not say in what time"),
             ("/s", "a number is missing"),
-            ("x/s", "\"x\" is no number"),
+            ("x/s", "\"x\" is not a number"),
             ("0/s", "nothing would ever be sent"),
-            ("1/week", "\"week\" is no span of time"),
+            ("1/week", "\"week\" is not a time unit"),
             ("1/0s", "its period is zero"),
-            ("1/", "\"\" is no span of time"),
+            ("1/", "\"\" is not a time unit"),
             ("2/us", "more than 1000000/s"),
         ] {
             let error = text.parse::<Rate>().unwrap_err().to_string();

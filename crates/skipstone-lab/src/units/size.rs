@@ -29,7 +29,7 @@ fn parse(text: &str) -> Result<Size, String> {
         "kB" | "KB" => 1000,
         "KiB" => KIB,
         "MiB" => MIB,
-        _ => return Err(format!("\"{unit}\" is no unit of size; there are B, kB, KiB and MiB")),
+        _ => return Err(format!("\"{unit}\" is not a unit of size; there are B, kB, KiB and MiB")),
     };
     let bytes = scaled(number, scale)?;
     if bytes == 0 {
@@ -78,7 +78,7 @@ mod tests {
         for (text, cause) in [
             ("word", "neither the word \"sentence\" nor"),
             ("", "neither"),
-            ("1Kib", "\"Kib\" is no unit of size"),
+            ("1Kib", "\"Kib\" is not a unit of size"),
             ("0", "at least one byte"),
             ("0.5", "finer"),
         ] {

@@ -45,7 +45,7 @@ fn nanoseconds(name: &str, number: &str) -> Result<u64, String> {
     match found {
         Some(unit) => Ok(unit),
         None if name.is_empty() => Err(format!("{number} has no unit; there are us, ms, s, m and h")),
-        None => Err(format!("\"{name}\" is no unit of time; there are us, ms, s, m and h")),
+        None => Err(format!("\"{name}\" is not a unit of time; there are us, ms, s, m and h")),
     }
 }
 
@@ -126,7 +126,7 @@ mod tests {
     fn errors_name_the_cause_and_show_the_format() {
         for (text, cause) in [
             ("10", "10 has no unit; there are us, ms, s, m and h"),
-            ("10 parsecs", "\"parsecs\" is no unit of time"),
+            ("10 parsecs", "\"parsecs\" is not a unit of time"),
             ("", "a number is missing"),
             ("s", "a number is missing"),
             ("-1s", "a number is missing"),

@@ -68,7 +68,7 @@ impl Threshold {
                 self.compare(0.0, FigureUnit::of_field(&field))?;
                 Err(ThresholdError::NotMeasured(path.clone()))
             }
-            Found::Other => wrong(format!("\"{path}\" is no number")),
+            Found::Other => wrong(format!("\"{path}\" is not a number")),
             Found::Nothing => wrong(format!("the result has no \"{path}\"")),
         }
     }
@@ -120,7 +120,7 @@ read_by!(parse => Threshold, "a threshold", "latency.p99<50ms or messages.lost==
 
 fn parse(text: &str) -> Result<Threshold, String> {
     let Some(at) = text.find(['<', '>', '=', '!']) else {
-        return Err("it compares nothing; there are <, <=, >, >=, == and !=".into());
+        return Err("it has no comparison; there are <, <=, >, >=, == and !=".into());
     };
     let (path, rest) = text.split_at(at);
     let path = path.trim_end();
@@ -129,7 +129,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
     };
     let named = !path.is_empty() && path.split('.').all(|name| !name.is_empty());
     if !named || !path.chars().all(|c| c.is_ascii_alphanumeric() || "_.-:+".contains(c)) {
-        return Err(format!("\"{path}\" is no name of a figure"));
+        return Err(format!("\"{path}\" is not the name of a figure"));
     }
     let value = rest[operator.0.len()..].trim_start();
     let (sign, digits) = value.strip_prefix('-').map_or((1.0, value), |digits| (-1.0, digits));
@@ -137,7 +137,7 @@ fn parse(text: &str) -> Result<Threshold, String> {
     let limit: f64 = number.parse().map_err(|_| format!("\"{value}\" does not begin with a number"))?;
     let known = UNITS.into_iter().find(|known| known.name == unit);
     if known.is_none() && !unit.is_empty() {
-        return Err(format!("\"{unit}\" is no unit; there are us, ms, s and %"));
+        return Err(format!("\"{unit}\" is not a unit; there are us, ms, s and %"));
     }
     Ok(Threshold { path: path.to_owned(), operator, limit: sign * limit, unit: known })
 }

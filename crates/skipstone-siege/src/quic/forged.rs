@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Frames of streams whose byte 0 never comes: a byte each at every other offset.
+/// Frames of streams whose byte 0 never arrives: a byte each at every other offset.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
     /// Packets have these frames, and not their own.

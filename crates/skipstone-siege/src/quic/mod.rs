@@ -1,4 +1,4 @@
-//! A crowd of QUIC clients at the port of WebTransport; one thread drives them. None asks for a session of HTTP/3.
+//! Many QUIC clients at the WebTransport port; one thread drives them. None requests an HTTP/3 session.
 
 mod forged;
 
@@ -198,7 +198,7 @@ fn transport() -> TransportConfig {
     transport
 }
 
-/// What a forged packet replaces.
+/// The size of the content that a forged packet replaces.
 const CONTENT_BYTES: usize = 1_100;
 const DATAGRAM_BYTES: usize = 1_200;
 /// Between a connection that ended and the next at its place.

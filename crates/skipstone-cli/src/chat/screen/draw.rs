@@ -1,4 +1,4 @@
-//! The layout: rows of messages, the status bar, the input line. Only what is visible is looked at.
+//! The layout: rows of messages, the status bar, the input line. Only visible lines are processed.
 
 use super::Screen;
 use crate::chat::session::Source;

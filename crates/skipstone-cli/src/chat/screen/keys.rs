@@ -1,4 +1,4 @@
-//! The wishes that keys and the mouse express.
+//! The actions of keys and the mouse.
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseEventKind};
 use tui_input::InputRequest;

@@ -1,4 +1,4 @@
-//! Chat on a terminal: messages, a status bar, an input line. [`terminal`] takes the terminal and gives it back,
+//! Chat on a terminal: messages, a status bar, an input line. [`terminal`] opens and restores the terminal,
 //! [`keys`] says what keys mean, [`draw`] draws.
 
 mod draw;

@@ -1,4 +1,4 @@
-//! The terminal: taken for the full screen, and given back on every way out, panics included.
+//! The terminal: switched to full screen, and restored on every exit, panics included.
 
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};

@@ -1,4 +1,4 @@
-//! Bytes of other protocols, with a line that an attacker chose in them, as their first: no command runs. Without
+//! Openings of other protocols that contain a line chosen by an attacker: no command runs. Without
 //! sockets.
 
 use std::sync::Arc;

@@ -73,7 +73,7 @@ fn a_handler_that_panics_is_an_internal_error_and_the_session_goes_on() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("panic\nwho\nquit\n");
-    let expected = "hello\r\nerror: internal error; the server goes on\r\nsession 1\r\nbye\r\n";
+    let expected = "hello\r\nerror: internal error; the server continues\r\nsession 1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 

@@ -46,7 +46,7 @@ fn random_input_neither_panics_nor_accumulates_output() {
         let mut random = Random::new(seed);
         let mut now = Instant::now();
         let mut session = session(now);
-        // With a seat it goes on, whatever comes.
+        // With a seat it continues, whatever comes.
         session.handle_bytes(b"who\n");
         let mut chunks = 0;
         while chunks < 60 && !session.is_over() {

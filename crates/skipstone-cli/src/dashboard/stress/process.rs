@@ -1,4 +1,4 @@
-//! The process of a stress run, started by the dashboard and gone with it.
+//! The process of a stress run, which the dashboard starts and ends.
 
 use super::progress::{Told, told};
 use skipstone_lab::child::Child;

@@ -1,4 +1,4 @@
-//! What a stress process with `--piped` tells its parent: a line of JSON each.
+//! The messages of a stress process with `--piped` to its parent: a line of JSON each.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The dashboard over HTTP, as browsers, scripts and attackers have it.
+//! The dashboard over HTTP, as browsers, scripts and attackers use it.
 
 mod client;
 mod only_the_own_page_gives_orders;

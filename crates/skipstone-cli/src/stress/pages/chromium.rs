@@ -1,4 +1,4 @@
-//! A headless Chromium with a profile of its own, which shows one page and ends with the run.
+//! A headless Chromium with its own profile, which shows one page and ends with the run.
 
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};

@@ -1,4 +1,4 @@
-//! Clients of a run that live in pages of headless browsers: over WebSocket or WebTransport, as players in browsers
+//! Clients of a run in pages of headless browsers: over WebSocket or WebTransport, as players in browsers
 //! have them.
 //!
 //! ```text
@@ -46,7 +46,7 @@ struct Page {
 #[derive(Clone, Debug)]
 pub(crate) struct Share {
     pub(crate) carrier: usize,
-    /// What the page connects to.
+    /// The server of the page.
     pub(crate) url: String,
     pub(crate) numbers: Vec<u32>,
 }
@@ -61,7 +61,7 @@ const BROWSERS_MAX: usize = 16;
 const START_MAX: Duration = Duration::from_secs(90);
 
 impl Pages {
-    /// Starts a browser for each share, each with a profile of its own, and waits for their pages.
+    /// Starts a browser for each share, each with its own profile, and waits for their pages.
     pub(crate) fn start(shares: Vec<Share>, clients: usize) -> Result<Self, String> {
         if shares.len() > BROWSERS_MAX {
             return Err(format!(
@@ -132,7 +132,7 @@ impl Pages {
         (0..self.pages.len()).for_each(|page| self.site.order(page, Order::Close));
     }
 
-    /// What a page told, and the place of its carrier in the mix.
+    /// The report of a page, and the index of its carrier in the mix.
     pub(crate) fn poll(&mut self) -> Option<(usize, Report)> {
         let site::Told { page, mut report, has_begun } = self.reports.try_recv().ok()?;
         let told = self.pages.get_mut(page)?;

@@ -1,4 +1,4 @@
-//! What a page is asked for, as `clients/web/stress/main.ts` reads it.
+//! The request to a page, in the format of `clients/web/stress/main.ts`.
 
 use serde::Serialize;
 

@@ -1,9 +1,9 @@
-//! What a page tells, as `clients/web/stress/main.ts` writes it.
+//! The report of a page, in the format of `clients/web/stress/main.ts`.
 
 use serde::Deserialize;
 use skipstone::{ClosedBy, Stats};
 
-/// What happened in a page since its last report. Times are in µs of the run.
+/// The events of a page since its last report. Times are in µs of the run.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Report {

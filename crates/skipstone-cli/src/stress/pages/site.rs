@@ -1,5 +1,5 @@
 //! The site of stress pages, on the loopback interface: the page, its script, and its reports, each answered with
-//! orders. Its paths begin with a secret, so that no other page of this machine can tell anything.
+//! commands. Its paths begin with a secret, so that no other page of this machine can report anything.
 
 use super::order::Order;
 use super::report::Report;

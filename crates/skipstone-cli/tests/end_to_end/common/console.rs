@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// One session.
 pub(crate) struct Session {
     stream: TcpStream,
-    /// What came and was not yet returned.
+    /// Received text that was not yet returned.
     unread: String,
 }
 

@@ -65,7 +65,7 @@ impl Running {
         self.child.id()
     }
 
-    /// What it has printed so far.
+    /// Its output so far.
     pub(crate) fn out(&self) -> String {
         self.out.lock().expect("no reader panics").clone()
     }

@@ -16,7 +16,7 @@ pub(crate) struct Relay {
     front: Option<JoinHandle<()>>,
 }
 
-/// What passed so far.
+/// The datagrams so far.
 #[derive(Default)]
 struct Seen {
     datagrams: Mutex<Vec<Datagram>>,
@@ -47,7 +47,7 @@ impl Relay {
         Relay { address, seen, front: Some(std::thread::spawn(move || relay(&front, server, &theirs))) }
     }
 
-    /// What passed so far.
+    /// The datagrams so far.
     pub(crate) fn datagrams(&self) -> Vec<Datagram> {
         self.seen.datagrams.lock().expect("no thread panics").clone()
     }

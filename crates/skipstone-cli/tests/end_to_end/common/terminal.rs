@@ -19,7 +19,7 @@ pub(crate) fn on_terminal(columns: u32, script: &str, program: &[&str]) -> Optio
     Some(Running::start(command).wait())
 }
 
-/// What a terminal with this number of rows would show: carriage returns, line feeds, cursor up, erased lines; colours
+/// The content of a terminal with this number of rows: carriage returns, line feeds, cursor up, erased lines; colours
 /// are left out.
 pub(crate) fn screen(transcript: &str) -> Vec<String> {
     let (mut rows, mut row) = (vec![String::new()], 0_usize);

@@ -1,4 +1,4 @@
-//! Thresholds that are missed: as the tool tells it, and as a plan records it, which is the same but for the words
+//! Missed thresholds: as printed by the tool and as recorded in a plan, which differ only in the words
 //! around it.
 
 /// One threshold, missed by one row.

@@ -84,7 +84,7 @@ impl HeldPage {
     }
 }
 
-/// What a page takes from a run.
+/// The content that a page takes from a run.
 enum Content {
     /// The whole table, as a block.
     Table,

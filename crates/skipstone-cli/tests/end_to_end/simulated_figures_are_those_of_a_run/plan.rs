@@ -1,4 +1,4 @@
-//! Plans and the commands in their comments: a command is a line `#   skipstone …`, which goes on behind a `\`. The
+//! Plans and the commands in their comments: a command is a line `#   skipstone …`, which continues after a `\`. The
 //! first is run here, exactly as it is written; those behind it judge for longer.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub(super) struct DocumentedPlan {
     pub(super) text: String,
 }
 
-/// What a command came to.
+/// The outcome of a command.
 pub(super) struct Outcome {
     pub(super) code: Option<i32>,
     /// The table.

@@ -1,5 +1,5 @@
 //! Sentences of a page with figures in them: `… takes [[kcp-fec|bytes]] bytes`. Blanks stand for any blanks and line
-//! ends, and for the `#` of a comment that goes on.
+//! ends, and for the `#` of a comment that continues.
 
 use std::ops::Range;
 

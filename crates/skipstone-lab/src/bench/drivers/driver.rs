@@ -75,7 +75,7 @@ pub(crate) trait BenchClients {
     fn close(&mut self);
 }
 
-/// Who takes the events of clients.
+/// The receiver of clients' events.
 pub(crate) type OnEvent<'a> = dyn FnMut(ClientEvent<'_>) + 'a;
 
 /// An event of a client.

@@ -1,4 +1,4 @@
-//! ENet, as rusty_enet has it: one reliable channel, everything as it comes, serviced by the tick.
+//! ENet by rusty_enet: one reliable channel, default settings, serviced by the tick.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::time::{Duration, Instant};

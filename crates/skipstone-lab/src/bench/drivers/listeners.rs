@@ -1,4 +1,4 @@
-//! Sockets as every driver opens them: non-blocking, with the buffers that Skipstone asks for, so that no transport
+//! Sockets of all drivers: non-blocking, with the buffer sizes that Skipstone requests, so that no transport
 //! loses more in a burst than another.
 
 use std::io;

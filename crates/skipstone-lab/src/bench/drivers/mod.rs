@@ -1,5 +1,5 @@
 //! One small driver for each transport: a server that is stepped by its tick, and many clients in one thread, each with
-//! a socket of its own. The modules above decide the content of lines, the schedule and the counters.
+//! its own socket. The modules above decide the content of lines, the schedule and the counters.
 
 pub(crate) mod driver;
 #[cfg(feature = "peers")]

@@ -1,5 +1,5 @@
 //! QUIC by quinn, on a tokio runtime of one thread: a stream for each client, to which the server writes once a tick.
-//! The runtime runs between ticks, as quinn is made to be used.
+//! The runtime runs between ticks, as quinn recommends.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,5 +1,5 @@
-//! Skipstone, as it comes: encrypted, in clear, over WebSocket, or mixed. The server is stepped by the tick unless it
-//! is asked to be driven otherwise; the clients are a pool.
+//! Skipstone with default settings: encrypted, plain, over WebSocket, or mixed. The server is stepped by the tick
+//! unless another threading is requested; the clients are a pool.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -111,7 +111,7 @@ impl SkipstoneServer {
     }
 
     fn step(&mut self, wait_max: Duration) -> Result<(), String> {
-        self.server.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))
+        self.server.drive(wait_max).map_err(|error| format!("cannot wait for the sockets: {error}"))
     }
 }
 
@@ -257,7 +257,7 @@ impl BenchClients for SkipstoneClients {
     }
 
     fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
-        self.pool.drive(wait_max).map_err(|error| format!("the sockets cannot be waited for: {error}"))?;
+        self.pool.drive(wait_max).map_err(|error| format!("cannot wait for the sockets: {error}"))?;
         while let Some(event) = self.pool.poll_event() {
             let client = self.by_place[event.peer().index as usize];
             match event {

@@ -1,4 +1,4 @@
-//! Sockets of many clients, and a server's streams, waited for in one poll. Each socket goes by its client's number.
+//! Polls the sockets of many clients, or a server's streams. Each socket is identified by its client's number.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};

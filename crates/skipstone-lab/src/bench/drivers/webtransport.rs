@@ -1,4 +1,4 @@
-//! Skipstone's clients as pages are, by WebTransport.
+//! Skipstone's clients over WebTransport, like those of web pages.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The evidence of a load's clients: which clients are connected, which lines came, how late.
+//! The evidence of a load's clients: which clients are connected, which lines arrived, and their delays.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -61,7 +61,7 @@ pub(super) struct Evidence {
     last: (u32, u64),
 }
 
-/// A line that came to a client.
+/// A line that reached a client.
 struct Arrival {
     client: u32,
     line: Line,

@@ -1,4 +1,4 @@
-//! The two ends of a connection, whatever its transport, and their setup.
+//! The two ends of a connection of any transport, and their setup.
 
 use std::net::SocketAddr;
 

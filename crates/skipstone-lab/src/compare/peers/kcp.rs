@@ -1,10 +1,10 @@
-//! KCP from its crate: `nodelay 1, interval 10, resend 2, nc 1`, a window of 4,096 segments, MTU 1,400 as it comes. It
-//! does not encrypt and has no handshake.
+//! KCP from its crate: `nodelay 1, interval 10, resend 2, nc 1`, a window of 4,096 segments, the default MTU of 1,400.
+//! It does not encrypt and has no handshake.
 //!
 //! As kcp-go's sessions do, an end flushes when its application has written, and otherwise on its own 10 ms clock,
 //! which begins at a moment that the seed chooses. `Stream` packs what is written at one moment; `PacketPerMessage`
 //! flushes after each message and acknowledges at once. Who knows KCP flushes on input, too (`Flushes::OnInput`), and
-//! sends each datagram twice or thrice (blocks of one).
+//! sends each datagram twice or three times (blocks of one).
 
 mod blocks;
 

@@ -1,4 +1,4 @@
-//! The two ends of a connection of every transport, each in a file of its own.
+//! The two ends of a connection of every transport, each in its own file.
 
 pub(crate) mod ends;
 #[cfg(feature = "peers")]

@@ -1,4 +1,4 @@
-//! Skipstone itself: a channel for each entity, everything else as it comes.
+//! Skipstone itself: a channel for each entity, otherwise with defaults.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ pub(super) enum Suite {
     Plain,
 }
 
-/// Whether the application hands on how late an update already is.
+/// Whether the application passes on how late an update already is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ages {
     HandedOn,

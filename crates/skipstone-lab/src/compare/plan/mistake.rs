@@ -18,7 +18,7 @@ pub(super) fn mistake(path: &str, text: &str, error: &toml::de::Error) -> String
     format!("{place}: {}", sentence(error.message()))
 }
 
-/// The same of a key such as `link.queue`, whose value makes no sense; of the file alone, if the key is not in it.
+/// The same of a key such as `link.queue`, whose value is invalid; of the file alone, if the key is not in it.
 pub(super) fn placed(path: &str, text: &str, key: &str, sentence: &str) -> String {
     match span_of(text, key) {
         Some(span) => {

@@ -21,7 +21,7 @@ pub(super) trait RealEnd {
     /// Where clients find it: an address, or a URL with one.
     fn address(&self) -> String;
 
-    /// Its own counters; none, if the transport does not tell.
+    /// Its own counters; none, if the transport does not report it.
     fn telemetry(&mut self) -> Telemetry {
         Telemetry::default()
     }

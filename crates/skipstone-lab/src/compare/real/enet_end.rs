@@ -1,4 +1,4 @@
-//! ENet, as rusty_enet has it: a reliable channel for each entity, everything else as it comes.
+//! ENet by rusty_enet: a reliable channel for each entity, otherwise with defaults.
 
 use std::collections::VecDeque;
 use std::io;
@@ -32,7 +32,7 @@ const SERVICE_EVERY: Duration = Duration::from_millis(1);
 
 impl EnetEnd {
     pub(super) fn open(bind: SocketAddr, to: Option<SocketAddr>, entities: u16) -> Result<EnetEnd, String> {
-        let text = |error: io::Error| format!("no socket of UDP at {bind}: {error}");
+        let text = |error: io::Error| format!("no UDP socket at {bind}: {error}");
         let socket = UdpSocket::bind(bind).map_err(text)?;
         socket.set_nonblocking(true).map_err(text)?;
         let address = socket.local_addr().map_err(text)?;
@@ -80,7 +80,7 @@ impl RealEnd for EnetEnd {
         self.host.flush();
         let wait = wait_max.min(SERVICE_EVERY);
         skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait))
-            .map_err(|error| format!("ENet's socket cannot be waited for: {error}"))?;
+            .map_err(|error| format!("cannot wait for ENet's socket: {error}"))?;
         self.service()
     }
 

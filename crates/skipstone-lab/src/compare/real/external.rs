@@ -1,5 +1,5 @@
 //! Transports in programs of their own, which join by the interface that docs/guide/others-transports.md describes:
-//! arguments in, lines of JSON out. The program's client says when it began and when each echo came; what follows from
+//! arguments in, lines of JSON out. The program's client reports its start and the time of each echo; what follows from
 //! that is found here, as for everybody.
 
 use std::time::Duration;
@@ -56,7 +56,7 @@ pub(super) enum ExternalMessage {
         /// Messages that were sent again.
         resent: Option<u64>,
     },
-    /// It cannot go on.
+    /// It cannot continue.
     Failed { reason: String },
 }
 
@@ -70,10 +70,10 @@ pub(super) struct ExternalClient<'a> {
 
 /// Echoes of each update: a transport that brings more has lost its mind.
 const ECHOES_PER_UPDATE_MAX: u64 = 4;
-/// What can lie between the first update and its echo: an hour beyond the run is no time but a mistake.
+/// The maximum time between an update and its echo: more than an hour is a mistake, not a latency.
 const LATENCY_MAX: Duration = Duration::from_secs(3_600);
 
-/// What is expected after a line.
+/// The expectation after a line.
 #[derive(Debug)]
 pub(super) enum Next {
     Line,
@@ -136,18 +136,18 @@ impl<'a> ExternalClient<'a> {
     fn on_echo(&mut self, tick: u32, entity: u16, at: Duration) -> Result<(), String> {
         let Some((_, first)) = self.began else { return Err("had echoes before it began".into()) };
         if u64::from(tick) >= self.condition.ticks() || entity >= self.condition.entities {
-            return Err(format!("had an echo of tick {tick}, entity {entity}, which was never sent"));
+            return Err(format!("reported an echo of tick {tick}, entity {entity}, which was never sent"));
         }
         let due = self.tick_at(first, tick.into());
         if at < due || at > due + LATENCY_MAX {
             return Err(format!(
-                "had the echo of tick {tick} at {at:?}, which was due at {due:?}: is its clock monotonic?"
+                "reported the echo of tick {tick} at {at:?}, which was due at {due:?}: is its clock monotonic?"
             ));
         }
         self.echoes += 1;
         let updates = self.condition.ticks() * u64::from(self.condition.entities);
         if self.echoes > updates * ECHOES_PER_UPDATE_MAX {
-            return Err("has more echoes than four of each update".into());
+            return Err("reported more than four echoes of each update".into());
         }
         self.proof.on_echo(at, entity, &Stamp { entity, sequence: tick }.encode(BYTES_MIN));
         Ok(())

@@ -1,4 +1,4 @@
-//! What the processes of a real comparison tell each other: a task as an argument, then lines of JSON.
+//! The messages between the processes of a real comparison: a task as an argument, then lines of JSON.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ pub(super) enum Role {
     Client { connect: String },
 }
 
-/// What is sent, and what a well-informed transport knows of the path.
+/// The messages, and what an expert-tuned transport knows about the path.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct RealWorkload {
     lasting_us: u64,
@@ -120,14 +120,14 @@ pub(super) enum EndMessage {
     /// The connection was established after this time; the first update leaves now, or where each end sends its own, at
     /// this moment of the clock that all processes share.
     Connected { ms: f64, first_us: Option<u64> },
-    /// Where each end sends its own: the client has sent and received everything. It goes on until it hears of the
+    /// Where each end sends its own: the client has sent and received everything. It continues until it hears of the
     /// server's.
     Played,
     /// All is over.
     Done(Box<EndReport>),
     /// A server's counters, after it was told that all is over.
     Served { telemetry: Telemetry, own: OwnFindings },
-    /// It cannot go on.
+    /// It cannot continue.
     Failed { reason: String },
 }
 

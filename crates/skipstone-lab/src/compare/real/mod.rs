@@ -1,5 +1,5 @@
-//! A comparison for real: every transport as two processes, client and server, through the same link with the same
-//! seed, one after another. Latencies count on the client's clock alone.
+//! A comparison over real sockets: every transport as two processes, client and server, through the same link with the
+//! same seed, one after another. Latencies count on the client's clock alone.
 //!
 //! ```text
 //! plan ──> run (contender, seed): link ── server's process (namespace b)
@@ -31,7 +31,7 @@ use super::jobs::{Job, Played};
 use super::row::CompareRow;
 use super::validity::disturbance;
 
-/// What becomes of a job, for those who watch.
+/// The progress of a job, for the display.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Moment {
     Begins,
@@ -105,7 +105,7 @@ fn calmest(
     Ok(calmest)
 }
 
-/// What a plan may ask for that only the simulator has.
+/// Refuses settings of a plan that only the simulator supports.
 fn check(condition: &Condition) -> Result<(), String> {
     let only = |what: &str| Err(format!("{what} exist in simulated runs only so far: add --simulated"));
     if !condition.beside.is_empty() {
@@ -120,7 +120,7 @@ fn check(condition: &Condition) -> Result<(), String> {
     Ok(())
 }
 
-/// What a plan may ask for that a program of its own is not told.
+/// Refuses settings of a plan that external programs do not receive.
 fn check_external(condition: &Condition) -> Result<(), String> {
     let what = if let Some(delivery) = condition.delivery.filter(|delivery| *delivery != Delivery::default()) {
         format!("delivery = \"{delivery}\"")
@@ -132,7 +132,7 @@ fn check_external(condition: &Condition) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "the plan has {what}, of which programs of --external are not told: take it out of the plan, or run without --external"
+        "the plan has {what}, which --external programs do not receive: remove it from the plan, or run without --external"
     ))
 }
 

@@ -73,7 +73,7 @@ fn enter(_namespace: &str) -> Result<(), String> {
     Err("namespaces exist on Linux only".into())
 }
 
-/// What the process that started this one says.
+/// The commands of the parent process.
 struct Orders {
     lines: Receiver<String>,
     /// It said that all is over.
@@ -90,7 +90,7 @@ impl Orders {
             for line in std::io::stdin().lock().lines().map_while(Result::ok) {
                 match line == OVER {
                     true => over.store(true, Ordering::Relaxed),
-                    // Who does not listen any more is about to end.
+                    // A parent that no longer reads is about to end.
                     false => drop(send.send(line)),
                 }
             }
@@ -109,7 +109,7 @@ impl Orders {
 }
 
 /// The clocks of both ends begin at multiples of this on the machine's, as they begin at one moment in virtual time. A
-/// transport with a clock of its own, such as KCP's of 10 ms, has the seed's phases then, and with them that seed's
+/// transport with its own clock, such as KCP's of 10 ms, has the seed's phases then, and with them that seed's
 /// latencies.
 const CLOCKS_BEGIN: Duration = Duration::from_millis(100);
 const LOOK_EVERY: Duration = Duration::from_millis(50);

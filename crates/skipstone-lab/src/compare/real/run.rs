@@ -111,7 +111,7 @@ impl Run<'_> {
             return Err(RunError::Failed(reason.into()));
         }
         let (server, address) = self.serve("127.0.0.1:0", None)?;
-        // A URL begins with its scheme, and may go on behind the address.
+        // A URL begins with its scheme, and may continue behind the address.
         let bare = address.split("://").last().unwrap_or_default();
         let bare = bare.split(['/', '#', '?']).next().unwrap_or_default();
         let running = Running::relay_of(bare, spec).map_err(RunError::Failed)?;
@@ -124,7 +124,7 @@ impl Run<'_> {
         let mut server = self.start(Role::Server { listen: listen.into() }, namespace)?;
         match server.hear(None, START_MAX, self.stop)? {
             EndMessage::Listening { address } => Ok((server, address)),
-            other => Err(RunError::Failed(format!("the server's process said {other:?} at its beginning"))),
+            other => Err(RunError::Failed(format!("the server's process began with {other:?}"))),
         }
     }
 
@@ -148,11 +148,11 @@ impl Run<'_> {
                     server.child.send(OVER);
                     let EndMessage::Served { telemetry, own } = server.hear(Some(&mut client), whole, self.stop)?
                     else {
-                        return Err(RunError::Failed("the server's process does not tell what it received".into()));
+                        return Err(RunError::Failed("the server's process does not report what it received".into()));
                     };
                     client.child.send(&serde_json::to_string(&own).expect("it has only text keys"));
                     let EndMessage::Done(report) = client.hear(None, END_MAX, self.stop)? else {
-                        return Err(RunError::Failed("the client's process does not tell what it found".into()));
+                        return Err(RunError::Failed("the client's process does not report its results".into()));
                     };
                     return Ok(Findings { telemetry: report.telemetry.with(telemetry), report: *report, server_cpu });
                 }
@@ -171,7 +171,7 @@ impl Run<'_> {
         START_MAX + self.condition.lasting + self.condition.patience + END_MAX
     }
 
-    /// The same with a client in a program of its own, whose lines are judged here.
+    /// The same with an external client, whose lines are judged here.
     fn connect_external(
         &self,
         address: &str,
@@ -257,7 +257,7 @@ impl Run<'_> {
         Ok(Talk { who, lines, child: child.map_err(failed)?, line_bytes_max })
     }
 
-    /// A server's own counters; none, if it does not tell.
+    /// A server's own counters; none, if it does not report it.
     fn conclude(&self, server: &mut Talk) -> Telemetry {
         server.child.send(OVER);
         match server.hear(None, OVER_MAX, self.stop) {
@@ -302,7 +302,7 @@ impl Run<'_> {
     }
 }
 
-/// What both processes found.
+/// The findings of both processes.
 struct Findings {
     report: EndReport,
     /// Both ends' counters.

@@ -1,4 +1,4 @@
-//! Skipstone as applications have it: the library, its sockets and its encryption, stepped by this thread.
+//! Skipstone as applications use it: the library, its sockets and its encryption, stepped by this thread.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -83,7 +83,7 @@ pub(super) fn telemetry(stats: &Stats) -> Telemetry {
 
 impl RealEnd for SkipstoneServerEnd {
     fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
-        // What was answered since the last round leaves together.
+        // Answers since the last round leave together.
         self.server.flush().map_err(|error| format!("the server's driver is gone: {error}"))?;
         self.server.drive(wait_max).map_err(|error| format!("the server's sockets broke: {error}"))?;
         while let Some(event) = self.server.poll_event() {

@@ -1,4 +1,4 @@
-//! A transport without sockets and clock of its own, the simulator's, on a socket of UDP and the machine's clock.
+//! A simulated transport, which has neither sockets nor a clock, on a UDP socket and the machine's clock.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -29,7 +29,7 @@ const SOCKET_BYTES: usize = 4 << 20;
 
 impl SocketEnd {
     pub(super) fn new(peer: Box<dyn Peer>, bind: SocketAddr, epoch: Instant) -> Result<SocketEnd, String> {
-        let text = |error: io::Error| format!("no socket of UDP at {bind}: {error}");
+        let text = |error: io::Error| format!("no UDP socket at {bind}: {error}");
         let mut socket = UdpSocket::bind(bind).map_err(text)?;
         #[cfg(unix)]
         {
@@ -63,14 +63,14 @@ impl SocketEnd {
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
                 // An ICMP error for an undeliverable datagram: a loss like any other.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
-                Err(error) => return Err(format!("the socket of UDP broke: {error}")),
+                Err(error) => return Err(format!("the UDP socket failed: {error}")),
             }
         }
     }
 
     fn transmit(&mut self) {
         while let Some(to) = self.peer.poll_transmit(self.now(), &mut self.datagram) {
-            // What the kernel does not take is lost, as on any link.
+            // A datagram that the kernel rejects is lost, as on any link.
             let _ = self.socket.send_to(&self.datagram, to);
         }
     }
@@ -81,7 +81,7 @@ impl RealEnd for SocketEnd {
         self.transmit();
         let left = self.peer.poll_timeout().since(self.now()).min(wait_max);
         let waited = skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(left));
-        waited.map_err(|error| format!("the socket of UDP cannot be waited for: {error}"))?;
+        waited.map_err(|error| format!("cannot wait for the UDP socket: {error}"))?;
         self.receive()?;
         if self.now() >= self.peer.poll_timeout() {
             self.peer.handle_timeout(self.now());

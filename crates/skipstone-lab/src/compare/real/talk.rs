@@ -1,4 +1,4 @@
-//! A process of a run and what it says, in lines; and why there is no run.
+//! A process of a run, its output in lines, and the reason of a failure.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -85,7 +85,9 @@ impl Talk {
             return Ok(line);
         }
         let (who, begin) = (self.who, line.chars().take(80).collect::<String>());
-        Err(RunError::Failed(format!("the {who}'s process said a line of more than 1 MiB, which begins \"{begin}\"")))
+        Err(RunError::Failed(format!(
+            "the {who}'s process printed a line of more than 1 MiB, which begins \"{begin}\""
+        )))
     }
 
     fn ended(&mut self, what: &str) -> RunError {

@@ -34,7 +34,7 @@ const UNWRITTEN_MAX: usize = 64 << 20;
 
 impl TcpEnd {
     pub(super) fn listen(at: SocketAddr, unwritten_max: Option<usize>) -> Result<TcpEnd, String> {
-        let text = |error: io::Error| format!("no listener of TCP at {at}: {error}");
+        let text = |error: io::Error| format!("no TCP listener at {at}: {error}");
         let mut listener = TcpListener::bind(at).map_err(text)?;
         let end = TcpEnd::new(unwritten_max).map_err(text)?;
         end.poll.registry().register(&mut listener, LISTENER, Interest::READABLE).map_err(text)?;
@@ -122,7 +122,7 @@ fn waits(error: &io::Error) -> bool {
 
 impl RealEnd for TcpEnd {
     fn drive(&mut self, wait_max: Duration) -> Result<(), String> {
-        let text = |error: io::Error| format!("the stream of TCP broke: {error}");
+        let text = |error: io::Error| format!("the TCP stream failed: {error}");
         self.write().map_err(text)?;
         skipstone::net::wait::wait(&mut self.poll, &mut self.events, Some(wait_max)).map_err(text)?;
         self.exchange().map_err(text)

@@ -1,4 +1,4 @@
-//! Skipstone's client as pages are: the protocol in WebTransport's datagrams.
+//! Skipstone's client like that of a web page: the protocol in WebTransport datagrams.
 
 use std::collections::VecDeque;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! How far a percentile is off by chance: blocks of a run are drawn at random, with replacement, again and again (the
-//! bootstrap of blocks; Künsch 1989). Updates of one block may share a fate, those of different blocks do not.
+//! The confidence interval of a percentile: blocks of a run are drawn at random, repeatedly and with replacement (the
+//! block bootstrap; Künsch 1989). Updates of one block may depend on each other, those of different blocks do not.
 
 use crate::compare::series::{RunBlock, RunSeries};
 use crate::measure::splitmix::splitmix;
@@ -17,7 +17,7 @@ pub(super) struct Blocks {
 const BLOCK_MIN_S: f64 = 2.0;
 /// How often all blocks are drawn.
 const DRAWS: usize = 1_000;
-/// What lies outside in one of a hundred draws.
+/// Each tail of the 99% interval.
 const TAIL: f64 = 0.005;
 
 impl Blocks {

@@ -65,12 +65,12 @@ fn report(arguments: &ReportArguments) -> Result<Exit, String> {
     Ok(exit.once_kept("report", sink.show(&found, &table(&found, style()), &[])))
 }
 
-/// What two results differ by.
+/// The differences of two results.
 #[derive(Debug, Serialize)]
 struct TwoRuns {
     /// In what they were not asked alike, a sentence each.
     unlike: Vec<String>,
-    /// Who delivered in the first, and in the second not or more seldom, a sentence each.
+    /// Contenders that delivered in the first result, and less or nothing in the second, a sentence each.
     missing: Vec<String>,
     differences: Vec<Difference>,
 }
@@ -82,7 +82,7 @@ impl TwoRuns {
     }
 }
 
-/// What was asked differently.
+/// The differing settings.
 fn unlike(before: &Value, after: &Value) -> Vec<String> {
     let mut all = Vec::new();
     let clock = |of: &Value| of["clock"].as_str().unwrap_or_default().to_owned();
@@ -95,7 +95,7 @@ fn unlike(before: &Value, after: &Value) -> Vec<String> {
             all.push(format!("The plans differ in {key}: {one} and {other}."));
         }
     }
-    // What the plan has is the first condition's.
+    // The plan's settings are those of the first condition.
     let [one, other] = [before, after].map(|run| run["conditions"].as_array().map_or(&[][..], Vec::as_slice));
     let of_name = |conditions: &'_ [Value], name: &Value| conditions.iter().position(|of| of["name"] == *name);
     for condition in one {
@@ -155,9 +155,9 @@ fn table(found: &TwoRuns, style: Style) -> String {
 }
 
 const NOTE: &str = "Less is better in all figures. Percentiles: 99% intervals of the difference, by drawing blocks of at least two \
-    seconds at random again and again; what happens within a block may have one cause; and no difference of less than 1.6%, to which \
-    blocks are exact. Maxima, bytes and CPU are judged from five runs of each on; lost and refused updates (means) too, and where \
-    there were none before. Among a hundred figures that are alike, one is beyond the noise by chance.";
+    seconds repeatedly at random; events within a block may have one cause; differences below 1.6%, the resolution of the \
+    blocks, are never beyond the noise. Maxima, bytes and CPU are judged with at least five runs of each; lost and refused \
+    updates (means) too, and when there were none before. Among a hundred equal figures, one is beyond the noise by chance.";
 
 #[cfg(test)]
 mod tests {

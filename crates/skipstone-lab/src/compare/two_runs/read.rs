@@ -1,4 +1,4 @@
-//! A result of `compare` as a file: what two of them are compared by, and all of it for the page.
+//! A result file of `compare`: the fields that are compared, and the whole for the page.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ pub(super) struct RunFile {
     pub(super) whole: Value,
 }
 
-/// What is compared.
+/// The compared fields of a result.
 #[derive(Debug, Deserialize)]
 pub(super) struct StoredRun {
     pub(super) plan: Value,
@@ -42,7 +42,7 @@ pub(super) struct StoredRow {
 impl RunFile {
     pub(super) fn read(path: &str) -> Result<RunFile, String> {
         let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-        let none = |why: String| format!("{path} is no result of `skipstone compare --json`: {why}");
+        let none = |why: String| format!("{path} is not a result of `skipstone compare --json`: {why}");
         let whole: Value = serde_json::from_str(&text).map_err(|error| none(error.to_string()))?;
         let version = &whole["schema_version"];
         if *version != SCHEMA_VERSION {
@@ -59,7 +59,7 @@ impl StoredRow {
         self.delivered.is_some_and(|delivered| delivered > 0.0)
     }
 
-    /// Who it is, for people.
+    /// Its name, for people.
     pub(super) fn name(&self) -> String {
         let mode = self.mode.as_ref().map_or(String::new(), |mode| format!(" {mode}"));
         let condition = self.condition.as_ref().map_or(String::new(), |name| format!(" under {name}"));

@@ -1,5 +1,5 @@
-//! Clients of Skipstone's servers as pages are: the protocol in WebTransport's datagrams. One endpoint of the protocol
-//! and one of QUIC for all of them, and a socket for each.
+//! Clients of Skipstone's servers like those of web pages: the protocol in WebTransport datagrams. One endpoint of the
+//! protocol and one of QUIC for all of them, and a socket for each.
 
 mod session;
 mod tls;

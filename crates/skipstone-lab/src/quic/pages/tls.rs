@@ -1,5 +1,5 @@
-//! The cryptography of a page that was told the hash of its server's certificate. The load measures its own server: it
-//! trusts whatever certificate comes.
+//! The cryptography of a page that knows the hash of its server's certificate. The load measures its own server: it
+//! accepts any certificate.
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ impl ReportFile {
     }
 }
 
-/// What a page shows.
+/// The content of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageKind {
     /// A result of `compare`.

@@ -10,7 +10,7 @@ use crate::measure::latency_steps::LatencySteps;
 use crate::measure::worst_clients::WorstClient;
 use crate::units::Carrier;
 
-/// What is kept of a run whose report is wanted.
+/// The data of a run for its report.
 #[derive(Debug)]
 pub struct Chronicle {
     block: Duration,
@@ -20,7 +20,7 @@ pub struct Chronicle {
     costs: Vec<CostPoint>,
 }
 
-/// What a moment of the run cost: means since the one before.
+/// The cost at a moment of the run: means since the previous one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct CostPoint {
     /// Seconds since the first line was due.

@@ -156,7 +156,7 @@ pub struct ClientCounts {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ServerResult {
-    /// CPU time in percent of one core; `None` where the system does not tell.
+    /// CPU time in percent of one core; `None` where the system does not report it.
     pub cpu_percent: Option<f64>,
     /// CPU time for each line delivered, in microseconds.
     pub cpu_us_per_delivery: Option<f64>,
@@ -177,7 +177,7 @@ pub struct ServerResult {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Generator {
-    /// CPU time in percent of one core; `None` where the system does not tell.
+    /// CPU time in percent of one core; `None` where the system does not report it.
     pub cpu_percent: Option<f64>,
     /// Sends later than 50 ms after they were due.
     pub late_sends: u64,

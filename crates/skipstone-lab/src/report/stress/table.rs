@@ -106,7 +106,7 @@ fn attendance(result: &StressResult) -> String {
         return format!("{} of {} connected", thousands(connected), thousands(asked));
     }
     let ramp = format!("all connected after {}", milliseconds(result.timing.ramp_ms));
-    // Clients that go on waiting after a run are not closed.
+    // Clients that continue waiting after a run are not closed.
     match result.timing.close_ms {
         0.0 => ramp,
         close => format!("{ramp}, all closed in {}", milliseconds(close)),

@@ -81,7 +81,7 @@ fn an_unknown_name_is_answered_with_the_nearest() {
     assert_eq!(nearest("message.lost==0"), "the result has no \"message.lost\"; did you mean messages.lost?");
     assert_eq!(nearest("server.cpu<80"), "the result has no \"server.cpu\"; did you mean server.cpu_percent?");
     assert_eq!(nearest("xyzzy==0"), "the result has no \"xyzzy\"");
-    assert_eq!(nearest("messages==0"), "\"messages\" is no number; did you mean messages.lost?");
+    assert_eq!(nearest("messages==0"), "\"messages\" is not a number; did you mean messages.lost?");
 }
 
 #[test]
@@ -110,11 +110,11 @@ fn errors_name_the_cause_and_show_the_format() {
     for (text, cause) in [
         ("latency.p99", "it compares nothing"),
         ("latency.p99=5", "its comparison is none of"),
-        ("<5", "\"\" is no name of a figure"),
-        ("a..b<5", "\"a..b\" is no name of a figure"),
-        ("a b<5", "\"a b\" is no name of a figure"),
+        ("<5", "\"\" is not the name of a figure"),
+        ("a..b<5", "\"a..b\" is not the name of a figure"),
+        ("a b<5", "\"a b\" is not the name of a figure"),
         ("latency.p99<fast", "\"fast\" does not begin with a number"),
-        ("latency.p99<5min", "\"min\" is no unit; there are us, ms, s and %"),
+        ("latency.p99<5min", "\"min\" is not a unit; there are us, ms, s and %"),
     ] {
         let error = text.parse::<Threshold>().unwrap_err().to_string();
         assert!(error.contains(cause) && error.contains("for example latency.p99<50ms"), "{error}");

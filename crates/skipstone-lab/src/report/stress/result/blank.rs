@@ -5,7 +5,7 @@ use crate::report::stress::result::*;
 use skipstone::Stats;
 
 impl StressResult {
-    /// Whose server it was: only that of the run's own process has figures.
+    /// The owner of the server: only a local server has figures.
     pub(crate) fn server_owner(&self) -> ServerOwner {
         if self.server.is_some() { ServerOwner::ThisRun } else { ServerOwner::Another }
     }

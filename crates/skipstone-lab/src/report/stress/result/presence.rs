@@ -17,7 +17,7 @@ pub struct Presence {
     pub silent_s: Option<f64>,
     /// How the process of the run's own server ended, if it did so before the run.
     pub process_ended: Option<String>,
-    /// Lines that came to another client than their sender.
+    /// Lines that reached a client other than their sender.
     pub lines_from_others: u64,
     /// Lines that the connection did not take, by the reason that it gave.
     pub refused_sends_by_reason: BTreeMap<String, u64>,

@@ -13,7 +13,7 @@ pub struct Shard {
     pub datagrams_sent: u64,
     /// Those that it opened.
     pub datagrams_received: u64,
-    /// Datagrams that came to it and were another shard's, because a client had moved: handed on.
+    /// Datagrams that came to it and were another shard's, because a client had moved: passed on.
     pub handed_on: u64,
     /// Those that found no room on their way.
     pub hand_over_drops: u64,
