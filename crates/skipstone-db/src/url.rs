@@ -244,13 +244,13 @@ mod tests {
     fn invalid_urls_are_refused_with_a_remedy_and_never_echoed() {
         for (text, word) in [
             ("t.db", "begins with its engine"),
-            ("oracle://x/y", "no engine is called 'oracle'"),
+            ("oracle://x/y", "there is no engine 'oracle'"),
             ("sqlite:", "names no file"),
             ("mysql://me@host", "names no database"),
-            ("mysql://me@host/game?charset=utf8", "no 'charset=utf8'"),
+            ("mysql://me@host/game?charset=utf8", "not 'charset=utf8'"),
             ("mysql://me@host/game?ssl-mode=maybe", "verify-full"),
             ("postgres://me:hunter2@host/game", "SKIPSTONE_DB_PASSWORD"),
-            ("mysql://me:hunter2@host:99999/game", "makes no sense"),
+            ("mysql://me:hunter2@host:99999/game", "is invalid"),
         ] {
             let error = text.parse::<DatabaseUrl>().expect_err(text);
             assert!(error.contains(word) && !error.contains("hunter2"), "{error}");

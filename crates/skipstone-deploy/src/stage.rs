@@ -95,7 +95,7 @@ mod tests {
         fs::write(clone.join("assets/deep/map"), "abc").expect("written");
         add(&folder, &clone, "assets").expect("it is there");
         assert!(add(&folder, &clone, "assets").expect_err("twice").contains("two artifacts"));
-        assert!(add(&folder, &clone, "missing").expect_err("nothing").contains("no artifact 'missing'"));
+        assert!(add(&folder, &clone, "missing").expect_err("nothing").contains("the artifact 'missing'"));
         assert_eq!(seal(&folder).expect("readable"), 1);
         let sums = fs::read_to_string(folder.join(SUMS)).expect("written");
         // The example of FIPS 180-2.

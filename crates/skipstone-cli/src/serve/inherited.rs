@@ -123,7 +123,7 @@ mod tests {
         let error = sort(vec![udp()], vec![listener()], none).expect_err("no listener is there");
         assert!(error.contains("--console"), "{error}");
         let error = sort(Vec::new(), vec![listener()], none).expect_err("no game without UDP");
-        assert!(error.contains("no socket of UDP"), "{error}");
+        assert!(error.contains("no UDP socket"), "{error}");
         let error = sort(vec![udp()], Vec::new(), Addresses { game: port(1), ..none }).expect_err("another port");
         assert!(error.contains("use one port"), "{error}");
     }

@@ -187,11 +187,11 @@ fn a_release_made_current_by_hand_is_kept() {
     let (place, mut plan, ssh) = place();
     meanwhile(&mut plan, "true");
     let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
-    assert!(error.contains("current is '2' by now"), "{error}");
+    assert!(error.contains("current is '2' now"), "{error}");
     assert_eq!(facts(place.path()), ("releases/2".into(), false, false), "something else was looked at");
     // Nor is it taken for the one before.
     let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is elsewhere");
-    assert!(error.contains("release 3 is not current: here: current is '2' by now"), "{error}");
+    assert!(error.contains("release 3 is not current: here: current is '2' now"), "{error}");
     assert_eq!(current(place.path()), "releases/2");
 }
 

@@ -177,7 +177,7 @@ mod tests {
             verdict(true, all(broken), all(missed), &validity)
         };
         let (found, reasons) = of(ValidityLevel::Unsound, &[], &["missed"]);
-        assert_eq!((found, reasons[0].as_str()), (Verdict::Invalid, "The figures are the machine's: 31% stalled."));
+        assert_eq!((found, reasons[0].as_str()), (Verdict::Invalid, "The figures reflect the machine: 31% stalled."));
         assert_eq!(of(ValidityLevel::Doubtful, &[], &["missed"]).0, Verdict::Fail);
         assert_eq!(of(ValidityLevel::Unsound, &["never connected"], &["missed"]).0, Verdict::Fail);
         assert_eq!(of(ValidityLevel::Unsound, &[], &[]).0, Verdict::Pass);

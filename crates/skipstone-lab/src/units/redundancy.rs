@@ -100,7 +100,8 @@ mod tests {
         for (text, percent) in [("40%", 40), ("40", 40), ("0%", 0), ("150 %", 150), ("1000", 1_000)] {
             assert_eq!(text.parse(), Ok(Budget(percent)));
         }
-        for (text, cause) in [("1001%", "more than 1000%"), ("0.5%", "finer"), ("%", "missing"), ("-1", "no number")] {
+        for (text, cause) in [("1001%", "more than 1000%"), ("0.5%", "finer"), ("%", "missing"), ("-1", "not a number")]
+        {
             let error = text.parse::<Budget>().unwrap_err().to_string();
             assert!(error.contains(cause) && error.contains("for example 40%"), "{error}");
         }

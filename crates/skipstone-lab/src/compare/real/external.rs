@@ -245,6 +245,6 @@ mod tests {
         let mut client = ExternalClient::new(&condition);
         client.take(began).unwrap();
         let flood = (0..50).map(|_| client.take(r#"{"echoes":[[0,0,5100000]]}"#));
-        assert!(flood.last().unwrap().unwrap_err().contains("more echoes"));
+        assert!(flood.last().unwrap().unwrap_err().contains("more than four echoes"));
     }
 }

@@ -108,7 +108,7 @@ fn a_unit_that_does_not_fit_the_figure_is_refused() {
 #[test]
 fn errors_name_the_cause_and_show_the_format() {
     for (text, cause) in [
-        ("latency.p99", "it compares nothing"),
+        ("latency.p99", "it has no comparison"),
         ("latency.p99=5", "its comparison is none of"),
         ("<5", "\"\" is not the name of a figure"),
         ("a..b<5", "\"a..b\" is not the name of a figure"),
