@@ -21,7 +21,7 @@ cd .. && mv -T ".incoming-$2" "$2"
 "#;
 
 /// Leads `current` from one release to another in one rename; an empty name stands for none. One that leads elsewhere
-/// is somebody else's, and stays.
+/// belongs to another program, and is kept.
 const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}

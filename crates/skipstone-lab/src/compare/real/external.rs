@@ -1,6 +1,6 @@
 //! Transports in programs of their own, which join by the interface that docs/guide/others-transports.md describes:
 //! arguments in, lines of JSON out. The program's client reports its start and the time of each echo; what follows from
-//! that is found here, as for everybody.
+//! that is computed here, as for every transport.
 
 use std::time::Duration;
 
