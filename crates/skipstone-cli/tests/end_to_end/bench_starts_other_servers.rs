@@ -18,7 +18,7 @@ fn servers_and_flags_that_do_not_go_together() {
     refused("fanout", &["--server", "c=true", "--server", "c=false"], "two servers have that name");
     refused("fanout", &["--server", "c=true", "--transports", "tcp"], "it speaks Skipstone");
     refused("fanout", &["--server", "c=true", "--drive", "background"], "it has its own settings");
-    refused("fanout", &["--server", "c=true", "--find-limit"], "the server of this program alone");
+    refused("fanout", &["--server", "c=true", "--find-limit"], "only the built-in server");
     refused("fanout", &["--server", "c=true", "--threshold", "go.ratio<2"], "\"go\" does not take part");
     refused("pingpong", &["--server", "c=true"], "fanout, echo and idle");
 }

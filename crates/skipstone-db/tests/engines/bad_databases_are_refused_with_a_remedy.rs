@@ -17,7 +17,7 @@ fn missing_databases_and_tables_are_named_with_the_command_that_creates_them() {
     std::fs::write(&text, "This is a text of a hundred bytes and more, and no database at all. ".repeat(20))
         .expect("a file");
     let no_database = error(&url(&format!("sqlite:{}", text.display())), "stats");
-    assert!(no_database.contains("no database of SQLite"), "{no_database}");
+    assert!(no_database.contains("not an SQLite database"), "{no_database}");
     let nowhere = url(&format!("sqlite:{}/no/such/folder/t.db", folder.display()));
     assert!(error(&nowhere, "create").contains("there is no folder"), "{}", error(&nowhere, "create"));
     run_line(&none, "create").expect("now it may be made");
@@ -41,7 +41,7 @@ fn a_check_finds_a_file_that_cannot_be_written_to_and_changes_nothing() {
         let future = [&before[..18], &[3], &before[19..]].concat();
         std::fs::write(&file, future).expect("it is ours");
         let error = Recorder::check(&database).expect_err("it may only be read");
-        assert!(error.contains("grant writing"), "{error}");
+        assert!(error.contains("grant write access"), "{error}");
         std::fs::remove_file(&file).expect("it is ours");
     }
     std::fs::remove_dir_all(folder).expect("it is ours");
