@@ -83,7 +83,7 @@ fn an_interrupted_bench_ends_its_processes_and_reports_its_results() {
     running.signal("INT");
     let ended = running.wait();
     ended.expect(&[105]);
-    assert!(ended.out.contains("Stopped before its end"), "{}", ended.text());
+    assert!(ended.out.contains("Stopped early"), "{}", ended.text());
     for child in children {
         assert!(!std::path::Path::new(&format!("/proc/{child}")).exists(), "process {child} is still there");
     }

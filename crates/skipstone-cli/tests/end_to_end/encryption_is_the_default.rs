@@ -37,7 +37,7 @@ fn an_untrusted_server_is_named_with_a_remedy() {
     let ended = run(&["stress", "-q", "-c", "2", "-d", "1s", &bare]);
     ended.expect(&[97]);
     let said: String = ended.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(said.contains("no trusted authority has signed") && said.contains("#sha256="), "{said}");
+    assert!(said.contains("nobody trusted has signed") && said.contains("#sha256="), "{said}");
     let wrong = format!("{bare}#sha256={}", "00".repeat(32));
     let ended = run(&["stress", "-q", "-c", "2", "-d", "1s", &wrong]);
     assert!(ended.expect(&[97]).out.contains("fingerprint"), "{}", ended.out);
