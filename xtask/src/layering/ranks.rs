@@ -19,7 +19,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["redundancy"],
             &["wire", "rtt", "delivery"],
             &["allowance", "checksum", "ranges", "shrink_queue", "sparse_ranges"],
-            &["time", "seq", "rng", "path", "network", "cost"],
+            &["catalogue", "time", "seq", "rng", "path", "network", "cost"],
         ],
     ),
     ("crates/skipstone-gf256", &[&["solve"], &["kernel"], &["simd"], &["portable"], &["field"]]),
