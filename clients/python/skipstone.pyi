@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Self, TypeAlias, final
 
 __version__: Final[str]
 
+# catalogue: close codes
 CODE_NONE: Final[int]
 CODE_SHUTDOWN: Final[int]
 CODE_REFUSED: Final[int]
@@ -23,6 +24,7 @@ CODE_NO_COMMON_SUITE: Final[int]
 CODE_UNREACHABLE: Final[int]
 CODE_RESTART: Final[int]
 CODE_MEMORY: Final[int]
+# catalogue: end
 
 Payload: TypeAlias = bytes | bytearray | memoryview
 
@@ -333,6 +335,7 @@ Event: TypeAlias = Requested | Connected | Message | Acknowledged | GivenUp | Pa
 
 @final
 class Flow:
+    # catalogue: flow
     @property
     def datagrams(self) -> int: ...
     @property
@@ -343,9 +346,11 @@ class Flow:
     def datagram_bytes(self) -> int: ...
     @property
     def ip_bytes(self) -> int: ...
+    # catalogue: end
 
 @final
 class Stats:
+    # catalogue: counters
     @property
     def sent(self) -> Flow: ...
     @property
@@ -374,6 +379,13 @@ class Stats:
     def queue_overflows(self) -> int: ...
     @property
     def drops(self) -> int: ...
+    @property
+    def acks_overdue(self) -> int: ...
+    @property
+    def paths_refused(self) -> int: ...
+    @property
+    def black_holes(self) -> int: ...
+    # catalogue: end
 
 @final
 class Traffic:

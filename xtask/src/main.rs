@@ -8,6 +8,7 @@ mod bench_databases;
 mod bench_languages;
 mod browsers_bench;
 mod c;
+mod catalogue;
 mod claims;
 mod csharp;
 mod dashboard;
@@ -80,6 +81,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "catalogue" => catalogue::catalogue(arguments, tree),
         "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "joins" => joins::joins(arguments, tree),
@@ -141,6 +143,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
   cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%] [--delays 1ms,150ms]
                                       how many of 750 clients get into a busy server over a bad network; optimised build
+  cargo xtask catalogue [--update]    what every language and page has of the statistics, settings and close codes; --update writes it
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

@@ -93,11 +93,11 @@ pub fn statistics_names(overview: &Overview) -> String {
 
 fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
     let mut name = String::new();
-    for (of, value) in overview.stats.figures() {
+    overview.stats.each_named("", &mut |group, member, value| {
         name.clear();
-        push_name(&mut name, of.group, of.name);
+        push_name(&mut name, group, member);
         figure(&name, value as f64);
-    }
+    });
     let state = [
         ("depth.messages", overview.depth.messages),
         ("depth.bytes", overview.depth.bytes),

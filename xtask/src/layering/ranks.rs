@@ -89,6 +89,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["types"],
         ],
     ),
+    (
+        "crates/skipstone-catalogue",
+        &[&["c", "csharp", "go", "json", "pages", "python", "web"], &["counters"], &["names", "region", "text"]],
+    ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     (
         "crates/skipstone-db",

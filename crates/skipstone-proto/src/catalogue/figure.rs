@@ -269,6 +269,13 @@ macro_rules! statistics {
                 FIGURES.iter().zip(values)
             }
 
+            /// Group, name and value of each counter; for a module that has no room for all that is known about them.
+            #[doc(hidden)]
+            pub fn each_named(&self, group: &'static str, see: &mut impl FnMut(&'static str, &'static str, u64)) {
+                $($(self.$group.each_named(stringify!($group), see);)+)?
+                $(see(group, stringify!($line), self.$line);)+
+            }
+
             /// Counters with these values.
             pub fn from_figures(mut value: impl FnMut(&'static $crate::Figure) -> u64) -> $name {
                 const FIGURES: &[$crate::Figure] = &$name::FIGURES;

@@ -154,7 +154,7 @@ pub enum ClosedBy {
 /// Close codes of the protocol. WIRE.md section 8.
 pub mod code {
     crate::close_codes! {
-        /// The application closed without a code of its own.
+        /// Closed by the application without a code of its own.
         NONE = 0;
         /// The server shuts down.
         SHUTDOWN = 1_000;
@@ -164,29 +164,30 @@ pub mod code {
         KICKED = 1_002;
         /// A channel's queue was full, and its rule is to disconnect.
         QUEUE_OVERFLOW = 1_003;
-        /// The peer broke the protocol.
+        /// The peer violated the protocol.
         PROTOCOL = 1_004;
-        /// The server has as many connections as it may.
+        /// The server is full, or the client's network has its maximum number of players.
         FULL = 1_005;
-        /// The handshake did not end in time.
+        /// The handshake timed out (local: never sent).
         HANDSHAKE_TIMEOUT = 1_006;
-        /// Nothing was heard for the idle timeout.
+        /// Nothing arrived for the idle timeout (local).
         IDLE_TIMEOUT = 1_007;
-        /// The stream that carried the connection broke.
+        /// The carrier was lost: the stream that carried the connection broke (local).
         CARRIER_LOST = 1_008;
-        /// Client and server have no protocol version in common.
+        /// Client and server have no protocol version in common (local).
         NO_COMMON_VERSION = 1_009;
-        /// The encrypted handshake failed: the server could not be authenticated, or has the wrong key.
+        /// The encrypted handshake failed, for example because of an untrusted certificate (local, or in REFUSE).
         SECURITY = 1_010;
-        /// Client and server have no suite in common: one of them wants encryption and the other does not have it.
+        /// No common suite: one side requires encryption and the other has none (in REFUSE).
         NO_COMMON_SUITE = 1_011;
-        /// The server's name has no address, or none of its addresses can be reached.
+        /// The server's name has no address, or none of its addresses can be reached (local).
         UNREACHABLE = 1_012;
-        /// The server restarts. The reason begins with when to come back, in milliseconds, and where to if that is
-        /// elsewhere: `retry=200..800 at=HOST:PORT` (WIRE.md section 8.1). Each client waits for a random time of that
-        /// range.
+        /// The server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
+        ///
+        /// It begins with the time in milliseconds, and the place if that is elsewhere: `retry=200..800 at=HOST:PORT`. Each client
+        /// waits for a random time of that range.
         RESTART = 1_013;
-        /// The peer held more of the other side's memory than it may have, or the most of all when there was too little.
+        /// The peer made this side hold more memory than allowed, or the most of all peers when memory was short.
         MEMORY = 1_016;
     }
 }

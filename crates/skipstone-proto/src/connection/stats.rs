@@ -7,7 +7,7 @@ use crate::statistics;
 statistics! {
     /// Counters of one direction.
     pub struct Flow {
-        /// Datagrams.
+        /// Datagrams of any size.
         datagrams: Datagrams, "datagrams", metric("datagrams", None);
         /// Messages of the application.
         messages: Messages, "messages", metric("messages", None);
@@ -73,7 +73,7 @@ statistics! {
         paths_changed: Times, "addresses changed", metric("paths_changed", None);
         /// New addresses that did not prove to be the peer's.
         paths_refused: Times, "addresses refused", metric("paths_refused", None), since(1, 4);
-        /// Black holes: times that large datagrams were lost on the path, so that only small ones are sent.
+        /// Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3).
         black_holes: Times, "black holes", metric("black_holes", None), since(1, 4);
         /// Messages refused or dropped by a full queue.
         queue_overflows: Messages, "queue overflows", metric("queue_overflows", None);
@@ -119,7 +119,8 @@ macro_rules! drop_reasons {
             /// What is known about each count.
             pub const FIGURES: [Figure; DropReason::ALL.len()] = [
                 $(Figure::new($name, Unit::Arrivals, $name, concat!($($about, "\n"),+))
-                    .metric("dropped", Some(("reason", $name)))),+
+                    .metric("dropped", Some(("reason", $name)))
+                    .family_about("Datagrams, packets and messages that were dropped.")),+
             ];
         }
     };
@@ -207,6 +208,11 @@ impl Drops {
     /// Each reason with its count.
     pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
         DropReason::ALL.into_iter().map(|reason| (reason, self.of(reason)))
+    }
+
+    #[doc(hidden)]
+    pub fn each_named(&self, group: &'static str, see: &mut impl FnMut(&'static str, &'static str, u64)) {
+        self.iter().for_each(|(reason, count)| see(group, reason.name(), count));
     }
 
     fn each(&mut self, other: &Drops, change: &mut impl FnMut(&mut u64, u64)) {
