@@ -1,7 +1,6 @@
 //! Closed sets as Python classes with constants, and the close codes.
 
 use pyo3::prelude::*;
-use skipstone::code;
 
 /// Declares a closed set: the Python class, and for one that goes into the library its conversion.
 macro_rules! closed_set {

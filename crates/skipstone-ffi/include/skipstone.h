@@ -697,6 +697,12 @@ typedef struct SkipstoneDriverStats {
   uint64_t streams_not_taken;
   // Pages of other origins, and requests for other hosts.
   uint64_t streams_foreign;
+  // Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+  uint64_t rounds_cut;
+  // The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+  uint64_t round_cost_max_us;
+  // Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
+  uint64_t streams_too_dear;
 } SkipstoneDriverStats;
 
 // A simulated link, for tests: it delays and loses datagrams around a real socket. All zero is a perfect link.

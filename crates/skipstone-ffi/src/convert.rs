@@ -442,5 +442,8 @@ pub(crate) fn driver_stats(stats: &DriverStats) -> SkipstoneDriverStats {
         streams_bad_proxy_headers: stats.streams.bad_proxy_headers,
         streams_not_taken: stats.streams.not_taken,
         streams_foreign: stats.streams.foreign,
+        rounds_cut: stats.rounds_cut,
+        round_cost_max_us: micros(stats.round_cost_max),
+        streams_too_dear: stats.streams.too_dear,
     }
 }

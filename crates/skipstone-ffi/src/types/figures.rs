@@ -264,6 +264,12 @@ pub struct SkipstoneDriverStats {
     pub streams_not_taken: u64,
     /// Pages of other origins, and requests for other hosts.
     pub streams_foreign: u64,
+    /// Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+    pub rounds_cut: u64,
+    /// The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+    pub round_cost_max_us: u64,
+    /// Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
+    pub streams_too_dear: u64,
 }
 
 /// A client's estimate of the server's clock.

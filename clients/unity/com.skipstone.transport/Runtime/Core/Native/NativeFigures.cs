@@ -145,6 +145,9 @@ namespace Skipstone.Native
         public ulong StreamsBadProxyHeaders;
         public ulong StreamsNotTaken;
         public ulong StreamsForeign;
+        public ulong RoundsCut;
+        public ulong RoundCostMaxMicroseconds;
+        public ulong StreamsTooDear;
     }
 
     [StructLayout(LayoutKind.Sequential)]
