@@ -175,24 +175,37 @@ class Settings:
         cls,
         channels: Sequence[ChannelRule] | None = None,
         *,
+        # catalogue: settings arguments
         idle_timeout: float | None = None,
         keepalive: float | None = None,
+        ack_delay: float | None = None,
+        ack_delay_max: float | None = None,
         message_bytes_max: int | None = None,
         window_bytes: int | None = None,
+        datagram_bytes_max: int | None = None,
+        # catalogue: end
         client_merging: Merging | None = None,
         redundancy: Redundancy | None = None,
         redundancy_budget_percent: int | None = None,
     ) -> Self: ...
     @property
     def channels(self) -> list[ChannelRule]: ...
+    # catalogue: settings shown
     @property
     def idle_timeout(self) -> float: ...
     @property
     def keepalive(self) -> float: ...
     @property
+    def ack_delay(self) -> float: ...
+    @property
+    def ack_delay_max(self) -> float: ...
+    @property
     def message_bytes_max(self) -> int: ...
     @property
     def window_bytes(self) -> int: ...
+    @property
+    def datagram_bytes_max(self) -> int: ...
+    # catalogue: end
 
 @final
 class Security:

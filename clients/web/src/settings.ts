@@ -46,14 +46,35 @@ export interface ChannelRule {
 
 /** The settings of a connection. */
 export interface ServerSettings {
+  // catalogue: settings
+  /** Idle timeout: a peer from which no packet arrives for this long is gone. */
   idleTimeout: number;
+  /**
+   * Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner,
+   * sends a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
+   */
   keepalive: number;
+  /**
+   * Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while
+   * losses are possible (WIRE.md section 4.1).
+   */
   ackDelay: number;
+  /**
+   * Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
+   * where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
+   * whatever both are.
+   */
   ackDelayMax: number;
-  /** Bytes of a message, at most. */
+  /** Maximum bytes of a message. */
   messageBytesMax: number;
+  /**
+   * Receive window: bytes of reliable messages that a receiver holds, at least what a message of
+   * `message_bytes_max` takes.
+   */
   windowBytes: number;
+  /** Maximum bytes of a datagram of UDP. Streams have packets of their own size. */
   datagramBytesMax: number;
+  // catalogue: end
   /** Messages wait so long for others; 0 for not at all, `"flush"` until `flush` is called. */
   merging: number | "flush";
   redundancy: { mode: RedundancyMode; budgetPercent: number };

@@ -10,6 +10,7 @@ mod names;
 mod pages;
 mod python;
 mod region;
+mod settings;
 mod text;
 mod web;
 
@@ -27,6 +28,7 @@ pub fn regions() -> Vec<Region> {
         web::regions(),
         json::regions(),
         pages::regions(),
+        settings::regions(),
     ]
     .into_iter()
     .flatten()

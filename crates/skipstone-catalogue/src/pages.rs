@@ -1,17 +1,19 @@
 //! The tables of the guide and of WIRE.md.
 
 use crate::region::Region;
-use crate::text::lower_first;
-use skipstone_proto::{Figure, Metric, Stats, code};
+use crate::text::{grouped, lower_first};
+use skipstone_proto::{Figure, Metric, Setting, Settings, Stats, code};
 
 pub(crate) fn regions() -> Vec<Region> {
     let of = |path, name, lines| Region { path, name, lines };
     vec![
+        of("WIRE.md", "settings", wire_settings),
         of("WIRE.md", "close codes", close_codes),
         of("docs/guide/dashboard.md", "metrics", metrics),
-        of("docs/guide/statistics.md", "counters", counters),
-        of("docs/guide/statistics.md", "drops", drops),
-        of("docs/guide/statistics.md", "close codes", close_codes),
+        of("docs/guide/reference.md", "counters", counters),
+        of("docs/guide/reference.md", "drops", drops),
+        of("docs/guide/reference.md", "settings", settings),
+        of("docs/guide/reference.md", "close codes", close_codes),
     ]
 }
 
@@ -24,6 +26,41 @@ fn close_codes(_: usize) -> Vec<String> {
         }
     }
     lines
+}
+
+/// By id, with what stands on the wire.
+fn wire_settings(_: usize) -> Vec<String> {
+    let mut all = Settings::ALL;
+    all.sort_by_key(|setting| setting.id);
+    let mut lines = vec!["| id | value | limits | default |".to_owned(), "|---|---|---|---|".into()];
+    for setting in all {
+        let about = phrase(&setting.summary()).replace(" (WIRE.md section 4.1)", " (4.1)");
+        let unit = setting.number.map_or_else(String::new, |number| format!("; {}, varint", number.unit.name()));
+        let (limits, default) = (limits(&setting), default(&setting));
+        lines.push(format!("| {} | {about}{unit} | {limits} | {default} |", setting.id));
+    }
+    lines
+}
+
+fn settings(_: usize) -> Vec<String> {
+    let mut lines = vec!["| setting | unit | limits | default | meaning |".to_owned(), "|---|---|---|---|---|".into()];
+    for setting in Settings::ALL.iter().filter(|setting| setting.number.is_some()) {
+        let unit = setting.number.map_or("", |number| number.unit.name());
+        let (limits, default, about) = (limits(setting), default(setting), phrase(&setting.summary()));
+        lines.push(format!("| `{}` | {unit} | {limits} | {default} | {about} |", setting.name));
+    }
+    lines
+}
+
+fn limits(setting: &Setting) -> String {
+    let of_number =
+        setting.number.map(|number| format!("{} to {}", grouped(number.min, ","), grouped(number.max, ",")));
+    setting.limits.map(str::to_owned).or(of_number).unwrap_or_default()
+}
+
+fn default(setting: &Setting) -> String {
+    let of_number = setting.number.map(|number| grouped(number.default, ","));
+    setting.default.map(str::to_owned).or(of_number).unwrap_or_default()
 }
 
 /// A family in a line; the values of one family differ in a label.

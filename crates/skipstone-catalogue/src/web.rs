@@ -5,6 +5,8 @@ use crate::region::Region;
 use crate::text::{comment, grouped};
 use skipstone_proto::{Figure, Flow, RedundancyStats, Stats, code};
 
+/// Columns as prettier has them.
+pub(crate) const WIDTH: usize = 110;
 const STATISTICS: &str = "clients/web/src/statistics.ts";
 
 pub(crate) fn regions() -> Vec<Region> {
@@ -38,7 +40,7 @@ fn close_codes(width: usize) -> Vec<String> {
 }
 
 /// In one line, or as a block.
-fn documented(about: &str, width: usize) -> Vec<String> {
+pub(crate) fn documented(about: &str, width: usize) -> Vec<String> {
     let line = format!("/** {about} */");
     if line.chars().count() <= width {
         return vec![line];

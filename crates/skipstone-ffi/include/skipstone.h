@@ -912,19 +912,24 @@ typedef struct SkipstoneServerConfig {
   uint32_t channel_count;
   // Rules of `inbound`.
   uint32_t inbound_count;
-  // A peer from which nothing came for this long is gone.
+  // Idle timeout: a peer from which no packet arrives for this long is gone.
   uint64_t idle_timeout_us;
-  // A client that received nothing for this long asks whether the server is there.
+  // Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner, sends
+  // a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
   uint64_t keepalive_us;
-  // How long an acknowledgement may be held back while losses are feared.
+  // Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while losses are
+  // possible (WIRE.md section 4.1).
   uint64_t ack_delay_us;
-  // How long an acknowledgement may be held back at all.
+  // Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
+  // where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
+  // whatever both are.
   uint64_t ack_delay_max_us;
-  // Bytes of a message, at most.
+  // Maximum bytes of a message.
   uint32_t message_bytes_max;
-  // Bytes of reliable messages that a receiver holds.
+  // Receive window: bytes of reliable messages that a receiver holds, at least what a message of `message_bytes_max`
+  // takes.
   uint32_t window_bytes;
-  // Bytes of a datagram, at most.
+  // Maximum bytes of a datagram of UDP. Streams have packets of their own size.
   uint32_t datagram_bytes_max;
   // A SkipstoneRedundancy for channels that have none of their own.
   uint32_t redundancy;

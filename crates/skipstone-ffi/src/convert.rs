@@ -194,6 +194,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         inbound: std::ptr::null(),
         channel_count: 0,
         inbound_count: 0,
+        // catalogue: settings
         idle_timeout_us: micros(settings.idle_timeout),
         keepalive_us: micros(settings.keepalive),
         ack_delay_us: micros(settings.ack_delay),
@@ -201,6 +202,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         message_bytes_max: settings.message_bytes_max,
         window_bytes: settings.window_bytes,
         datagram_bytes_max: settings.datagram_bytes_max.into(),
+        // catalogue: end
         redundancy: redundancy as u32,
         redundancy_first,
         redundancy_second,

@@ -138,8 +138,8 @@ pub use channel::inbound::{Direction, InboundRule, MessageRate, Violation};
 pub use channel::transfers::{IncomingTransfer, OutgoingTransfer, TRANSFERS_MAX, Transfers};
 pub use channel::{GivenUp, MessageId, Submission};
 
-/// The catalogue: what is known about each statistic and close code.
-pub use catalogue::{CloseCode, Figure, Metric, Unit};
+/// The catalogue: what is known about each statistic, setting and close code.
+pub use catalogue::{CloseCode, Figure, Metric, Setting, SettingNumber, SettingUnit, Unit};
 
 /// Settings: the server chooses them, its clients follow them.
 pub use congestion::Congestion;

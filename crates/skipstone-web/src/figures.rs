@@ -21,6 +21,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
         Merging::Flush => f64::INFINITY,
     };
     let mut figures = vec![
+        // catalogue: settings
         micros(settings.idle_timeout),
         micros(settings.keepalive),
         micros(settings.ack_delay),
@@ -28,6 +29,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
         f64::from(settings.message_bytes_max),
         f64::from(settings.window_bytes),
         f64::from(settings.datagram_bytes_max),
+        // catalogue: end
         merging,
         f64::from(settings.redundancy.budget_percent),
     ];
@@ -38,7 +40,9 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
 }
 
 /// Numbers of the settings before the channel table.
+// catalogue: settings counted
 pub const SETTINGS: usize = 12;
+// catalogue: end
 /// Numbers of each rule.
 pub const RULE: usize = 12;
 

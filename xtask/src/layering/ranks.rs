@@ -91,7 +91,12 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-catalogue",
-        &[&["c", "csharp", "go", "json", "pages", "python", "web"], &["counters"], &["names", "region", "text"]],
+        &[
+            &["settings"],
+            &["c", "csharp", "go", "json", "pages", "python", "web"],
+            &["counters"],
+            &["names", "region", "text"],
+        ],
     ),
     ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
     (

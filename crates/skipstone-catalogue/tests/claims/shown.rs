@@ -28,6 +28,10 @@ impl Shown {
         Shown { language, path, words: words(&code).map(str::to_owned).collect(), name_of }
     }
 
+    pub(crate) fn language(&self) -> &'static str {
+        self.language
+    }
+
     /// # Panics
     /// The language lacks this.
     pub(crate) fn expect(&self, name: &str) {

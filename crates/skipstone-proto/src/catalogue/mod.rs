@@ -3,11 +3,13 @@
 
 mod close_code;
 mod figure;
+mod setting;
 mod unique;
 
 pub use close_code::CloseCode;
 pub use figure::{Figure, Metric, Unit};
-pub use unique::{are_codes_ascending, are_figures_unique};
+pub use setting::{Setting, SettingNumber, SettingUnit};
+pub use unique::{are_codes_ascending, are_figures_unique, are_ids_unique};
 
 /// The first paragraph of lines as doc comments have them, in one line.
 fn one_line(about: &str) -> String {

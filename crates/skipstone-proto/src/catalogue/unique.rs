@@ -1,6 +1,6 @@
 //! What the compiler checks in the tables: no name is there twice, codes ascend.
 
-use super::{CloseCode, Figure, Metric};
+use super::{CloseCode, Figure, Metric, Setting};
 
 /// Whether no two statistics share their place in the structure, their name for people or their place in `/metrics`.
 pub const fn are_figures_unique(figures: &[Figure]) -> bool {
@@ -24,6 +24,22 @@ pub const fn are_codes_ascending(codes: &[CloseCode]) -> bool {
     while at < codes.len() {
         if codes[at - 1].value >= codes[at].value {
             return false;
+        }
+        at += 1;
+    }
+    true
+}
+
+/// Whether no two settings have one id.
+pub const fn are_ids_unique(settings: &[Setting]) -> bool {
+    let mut at = 0;
+    while at < settings.len() {
+        let mut other = at + 1;
+        while other < settings.len() {
+            if settings[at].id == settings[other].id {
+                return false;
+            }
+            other += 1;
         }
         at += 1;
     }
