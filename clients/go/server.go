@@ -31,25 +31,25 @@ type ServerConfig struct {
 	// RedundancyBudgetPercent limits the bytes of repairs and copies, in percent of what they protect. 0 has the default.
 	RedundancyBudgetPercent uint16
 	// catalogue: settings
-	// IdleTimeout: idle timeout: a peer from which no packet arrives for this long is gone. 0 has the default.
+	// IdleTimeout: time without a packet after which the peer is gone: the idle timeout. 0 has the default.
 	IdleTimeout time.Duration
-	// Keepalive: keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is
-	// sooner, sends a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
-	// 0 has the default.
+	// Keepalive: time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is
+	// shorter; a server waits half as long again, or until half-way to the idle timeout if that is sooner. 0 has the
+	// default.
 	Keepalive time.Duration
-	// AckDelay: impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while
-	// losses are possible (WIRE.md section 4.1). 0 has the default.
+	// AckDelay: longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section
+	// 4.1). 0 has the default.
 	AckDelay time.Duration
-	// AckDelayMax: greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at
-	// all, also where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100
-	// ms, whatever both are. 0 has the default.
+	// AckDelayMax: longest time for which an acknowledgement may be held back at all, also where nothing was lost
+	// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. 0 has the
+	// default.
 	AckDelayMax time.Duration
 	// MessageBytesMax: maximum bytes of a message. 0 has the default.
 	MessageBytesMax uint32
-	// WindowBytes: receive window: bytes of reliable messages that a receiver holds, at least what a message of
-	// `message_bytes_max` takes. 0 has the default.
+	// WindowBytes: bytes of reliable messages that a receiver holds: the receive window, in which a message of
+	// `message_bytes_max` must fit. 0 has the default.
 	WindowBytes uint32
-	// DatagramBytesMax: maximum bytes of a datagram of UDP. Streams have packets of their own size. 0 has the default.
+	// DatagramBytesMax: maximum bytes of a datagram of UDP; streams have packets of their own size. 0 has the default.
 	DatagramBytesMax uint32
 	// catalogue: end
 	// HandshakeTimeout is 10 s by default, the application's decision included.

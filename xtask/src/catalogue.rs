@@ -1,5 +1,5 @@
-//! `cargo xtask catalogue [--update]`: the statistics, settings and close codes of the protocol's tables, in every language and
-//! page. The test that compares them writes them, too; the C header and the list of the ABI follow.
+//! `cargo xtask catalogue [--update]`: the statistics, settings and close codes of the protocol's tables, in every
+//! language and page. The test that compares them writes them, too; the C header and the list of the ABI follow.
 
 use std::process::Command;
 

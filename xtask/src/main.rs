@@ -143,7 +143,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
   cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%] [--delays 1ms,150ms]
                                       how many of 750 clients get into a busy server over a bad network; optimised build
-  cargo xtask catalogue [--update]    what every language and page has of the statistics, settings and close codes; --update writes it
+  cargo xtask catalogue [--update]    every language's and page's statistics, settings and close codes; --update writes them
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree

@@ -239,29 +239,28 @@ impl Settings {
     }
 
     // catalogue: settings shown
-    /// Idle timeout: a peer from which no packet arrives for this long is gone. In seconds.
+    /// Time without a packet after which the peer is gone: the idle timeout. In seconds.
     #[getter]
     fn idle_timeout(&self) -> f64 {
         self.0.idle_timeout.as_secs_f64()
     }
 
-    /// Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner, sends
-    /// a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner. In seconds.
+    /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+    /// waits half as long again, or until half-way to the idle timeout if that is sooner. In seconds.
     #[getter]
     fn keepalive(&self) -> f64 {
         self.0.keepalive.as_secs_f64()
     }
 
-    /// Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while losses are
-    /// possible (WIRE.md section 4.1). In seconds.
+    /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1). In
+    /// seconds.
     #[getter]
     fn ack_delay(&self) -> f64 {
         self.0.ack_delay.as_secs_f64()
     }
 
-    /// Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
-    /// where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
-    /// whatever both are. In seconds.
+    /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. In seconds.
     #[getter]
     fn ack_delay_max(&self) -> f64 {
         self.0.ack_delay_max.as_secs_f64()
@@ -273,14 +272,14 @@ impl Settings {
         self.0.message_bytes_max
     }
 
-    /// Receive window: bytes of reliable messages that a receiver holds, at least what a message of `message_bytes_max`
-    /// takes.
+    /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+    /// must fit.
     #[getter]
     fn window_bytes(&self) -> u32 {
         self.0.window_bytes
     }
 
-    /// Maximum bytes of a datagram of UDP. Streams have packets of their own size.
+    /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
     #[getter]
     fn datagram_bytes_max(&self) -> u16 {
         self.0.datagram_bytes_max

@@ -47,32 +47,30 @@ export interface ChannelRule {
 /** The settings of a connection. */
 export interface ServerSettings {
   // catalogue: settings
-  /** Idle timeout: a peer from which no packet arrives for this long is gone. */
+  /** Time without a packet after which the peer is gone: the idle timeout. */
   idleTimeout: number;
   /**
-   * Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner,
-   * sends a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
+   * Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a
+   * server waits half as long again, or until half-way to the idle timeout if that is sooner.
    */
   keepalive: number;
   /**
-   * Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while
-   * losses are possible (WIRE.md section 4.1).
+   * Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
    */
   ackDelay: number;
   /**
-   * Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
-   * where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
-   * whatever both are.
+   * Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
+   * section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
    */
   ackDelayMax: number;
   /** Maximum bytes of a message. */
   messageBytesMax: number;
   /**
-   * Receive window: bytes of reliable messages that a receiver holds, at least what a message of
-   * `message_bytes_max` takes.
+   * Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+   * `message_bytes_max` must fit.
    */
   windowBytes: number;
-  /** Maximum bytes of a datagram of UDP. Streams have packets of their own size. */
+  /** Maximum bytes of a datagram of UDP; streams have packets of their own size. */
   datagramBytesMax: number;
   // catalogue: end
   /** Messages wait so long for others; 0 for not at all, `"flush"` until `flush` is called. */

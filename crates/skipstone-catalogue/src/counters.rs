@@ -1,5 +1,5 @@
-//! A connection's counters as the languages with a flat structure have them: in the order of the C structure, which grows at its
-//! end.
+//! A connection's counters as the languages with a flat structure have them: in the order of the C structure, which
+//! grows at its end.
 
 use skipstone_proto::{Figure, Flow, Stats};
 

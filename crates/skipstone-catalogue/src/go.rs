@@ -1,5 +1,5 @@
-//! Go: structures of its own, filled from those of C. Fields with a comment before each, and assignments, are what gofmt leaves as
-//! they are.
+//! Go: structures of its own, filled from those of C. Fields with a comment before each, and assignments, are what
+//! gofmt leaves as they are.
 
 use crate::counters::{Counter, Kind, flow, stats};
 use crate::names::{go, screaming};

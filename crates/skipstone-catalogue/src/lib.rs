@@ -1,5 +1,6 @@
-//! Writes what the protocol's tables declare (statistics, close codes) into the other languages and the pages: each file has
-//! regions between `catalogue: NAME` and `catalogue: end`, which `cargo xtask catalogue --update` fills. A test compares them.
+//! Writes what the protocol's tables declare (statistics, close codes) into the other languages and the pages: each
+//! file has regions between `catalogue: NAME` and `catalogue: end`, which `cargo xtask catalogue --update` fills. A
+//! test compares them.
 
 mod c;
 mod counters;

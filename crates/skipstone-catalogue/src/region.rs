@@ -1,5 +1,5 @@
-//! A region of a file: between a line that ends with `catalogue: NAME` and one with `catalogue: end`, whose indentation the lines
-//! between them take over.
+//! A region of a file: between a line that ends with `catalogue: NAME` and one with `catalogue: end`, whose indentation
+//! the lines between them take over.
 
 /// What a file has between its markers.
 pub struct Region {

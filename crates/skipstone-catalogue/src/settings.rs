@@ -1,5 +1,5 @@
-//! The settings that are numbers, as each language's configuration of a server has them. The others have types of their own in each
-//! language, and are written by hand.
+//! The settings that are numbers, as each language's configuration of a server has them. The others have types of their
+//! own in each language, and are written by hand.
 
 use crate::names::{camel, go, pascal};
 use crate::region::Region;

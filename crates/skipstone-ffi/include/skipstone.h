@@ -912,24 +912,22 @@ typedef struct SkipstoneServerConfig {
   uint32_t channel_count;
   // Rules of `inbound`.
   uint32_t inbound_count;
-  // Idle timeout: a peer from which no packet arrives for this long is gone.
+  // Time without a packet after which the peer is gone: the idle timeout.
   uint64_t idle_timeout_us;
-  // Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner, sends
-  // a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
+  // Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+  // waits half as long again, or until half-way to the idle timeout if that is sooner.
   uint64_t keepalive_us;
-  // Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while losses are
-  // possible (WIRE.md section 4.1).
+  // Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
   uint64_t ack_delay_us;
-  // Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
-  // where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
-  // whatever both are.
+  // Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+  // 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
   uint64_t ack_delay_max_us;
   // Maximum bytes of a message.
   uint32_t message_bytes_max;
-  // Receive window: bytes of reliable messages that a receiver holds, at least what a message of `message_bytes_max`
-  // takes.
+  // Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+  // must fit.
   uint32_t window_bytes;
-  // Maximum bytes of a datagram of UDP. Streams have packets of their own size.
+  // Maximum bytes of a datagram of UDP; streams have packets of their own size.
   uint32_t datagram_bytes_max;
   // A SkipstoneRedundancy for channels that have none of their own.
   uint32_t redundancy;

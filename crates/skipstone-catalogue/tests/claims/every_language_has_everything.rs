@@ -1,5 +1,5 @@
-//! Reads what each language shows to its users, and looks there for every figure and every close code: a region that nothing
-//! includes, or a language that has none, is found here.
+//! Reads what each language shows to its users, and looks there for every figure and every close code: a region that
+//! nothing includes, or a language that has none, is found here.
 
 use crate::shown::{Shown, body_of, file, words};
 use skipstone_catalogue::{C_1_0, camel, go, pascal, screaming, stats};

@@ -115,24 +115,22 @@ pub struct SkipstoneServerConfig {
     /// Rules of `inbound`.
     pub inbound_count: u32,
     // catalogue: settings of version 1.0
-    /// Idle timeout: a peer from which no packet arrives for this long is gone.
+    /// Time without a packet after which the peer is gone: the idle timeout.
     pub idle_timeout_us: u64,
-    /// Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner, sends
-    /// a PING; a server waits half as long again, or until half-way to the idle timeout if that is sooner.
+    /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+    /// waits half as long again, or until half-way to the idle timeout if that is sooner.
     pub keepalive_us: u64,
-    /// Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while losses are
-    /// possible (WIRE.md section 4.1).
+    /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
     pub ack_delay_us: u64,
-    /// Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also
-    /// where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms,
-    /// whatever both are.
+    /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
     pub ack_delay_max_us: u64,
     /// Maximum bytes of a message.
     pub message_bytes_max: u32,
-    /// Receive window: bytes of reliable messages that a receiver holds, at least what a message of `message_bytes_max`
-    /// takes.
+    /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+    /// must fit.
     pub window_bytes: u32,
-    /// Maximum bytes of a datagram of UDP. Streams have packets of their own size.
+    /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
     pub datagram_bytes_max: u32,
     // catalogue: end
     /// A SkipstoneRedundancy for channels that have none of their own.

@@ -67,8 +67,8 @@ pub struct SkipstoneStats {
     // catalogue: end
 }
 
-/// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure never changes.
-/// Newer counters are at the overview's end.
+/// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
+/// never changes. Newer counters are at the overview's end.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkipstoneStatsOf1_0 {
@@ -149,7 +149,8 @@ pub struct SkipstoneOverview {
     pub received_loss: f64,
     /// What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
     pub carrier: [u8; 8],
-    /// The connection's counters of version 1.0; those that came later are at the end, under the names of SkipstoneStats.
+    /// The connection's counters of version 1.0; those that came later are at the end, under the names of
+    /// SkipstoneStats.
     pub stats: SkipstoneStatsOf1_0,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
     /// where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.

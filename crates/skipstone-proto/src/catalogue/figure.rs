@@ -145,9 +145,10 @@ impl Figure {
     }
 }
 
-/// Declares a structure of counters: each line is `name: Unit, "label for people"` and, as they apply, `metric("family")`,
-/// `family_about("…")`, `flat("name without groups")`, `since(1, 4)`. First come groups, which are such structures themselves, and
-/// fields that are no counters. It makes the structure, `FIGURES`, `figures`, `from_figures` and the sums.
+/// Declares a structure of counters: each line is `name: Unit, "label for people"` and, as they apply,
+/// `metric("family")`, `family_about("…")`, `flat("name without groups")`, `since(1, 4)`. First come groups, which are
+/// such structures themselves, and fields that are no counters. It makes the structure, `FIGURES`, `figures`,
+/// `from_figures` and the sums.
 ///
 /// ```
 /// skipstone_proto::statistics! {

@@ -1,5 +1,6 @@
 //! The catalogue: every statistic, setting and close code is declared once, by a macro that makes the type and a table
-//! about it. The crate `skipstone-catalogue` writes the other languages' types and the guide's tables from these tables.
+//! about it. The crate `skipstone-catalogue` writes the other languages' types and the guide's tables from these
+//! tables.
 
 mod close_code;
 mod figure;

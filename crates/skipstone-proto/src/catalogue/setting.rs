@@ -156,9 +156,9 @@ macro_rules! setting_number {
     };
 }
 
-/// Declares settings, numbers first: `id field: type as Unit, min to max, default value`, and then those that are more than a number:
-/// `id field: type = default`. Either may state `limits("…")`, `default("…")` and `since(1, 5)`. It makes the structure, its defaults,
-/// the table `ALL`, and for the numbers: ranges, encoding and decoding.
+/// Declares settings, numbers first: `id field: type as Unit, min to max, default value`, and then those that are more
+/// than a number: `id field: type = default`. Either may state `limits("…")`, `default("…")` and `since(1, 5)`. It
+/// makes the structure, its defaults, the table `ALL`, and for the numbers: ranges, encoding and decoding.
 ///
 /// ```
 /// skipstone_proto::settings! {
@@ -218,7 +218,8 @@ macro_rules! settings {
             numbers {
                 $(
                     $(#[doc = $doc:literal])+
-                    $id:literal $field:ident: $type:ty as $unit:ident, $min:literal to $max:literal, default $default:literal
+                    $id:literal $field:ident: $type:ty as $unit:ident,
+                    $min:literal to $max:literal, default $default:literal
                     $(, $attribute:ident($($argument:tt)+))*;
                 )+
             }
@@ -238,7 +239,8 @@ macro_rules! settings {
                 $(#[doc = $doc])+
                 ///
                 #[doc = concat!(
-                    "From ", stringify!($min), " to ", stringify!($max), ", in whole ", stringify!($unit), " on the wire; ",
+                    "From ", stringify!($min), " to ", stringify!($max),
+                    ", in whole ", stringify!($unit), " on the wire; ",
                     stringify!($default), " by default."
                 )]
                 pub $field: $type,

@@ -184,8 +184,8 @@ pub mod code {
         UNREACHABLE = 1_012;
         /// The server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
         ///
-        /// It begins with the time in milliseconds, and the place if that is elsewhere: `retry=200..800 at=HOST:PORT`. Each client
-        /// waits for a random time of that range.
+        /// It begins with the time in milliseconds, and the place if that is elsewhere: `retry=200..800 at=HOST:PORT`.
+        /// Each client waits for a random time of that range.
         RESTART = 1_013;
         /// The peer made this side hold more memory than allowed, or the most of all peers when memory was short.
         MEMORY = 1_016;

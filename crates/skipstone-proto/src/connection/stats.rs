@@ -1,5 +1,5 @@
-//! Counters of a connection: 64 bits each, the same for every carrier, never decreasing. A line of these tables is all that
-//! declares a counter: `cargo xtask catalogue --update` brings it into every language.
+//! Counters of a connection: 64 bits each, the same for every carrier, never decreasing. A line of these tables is all
+//! that declares a counter: `cargo xtask catalogue --update` brings it into every language.
 
 use crate::catalogue::{Figure, Unit};
 use crate::statistics;
@@ -32,8 +32,8 @@ statistics! {
     pub struct RedundancyStats {
         /// Repair packets sent.
         repairs_sent: Packets, "repairs sent", metric("repairs_sent", None);
-        /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
-        /// earlier ones.
+        /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages
+        /// of earlier ones.
         copies_sent: Packets, "copies sent", metric("copies_sent", None);
         /// Bytes of repairs and copies, IP headers included, and of messages repeated.
         bytes_sent: Bytes, "redundancy, IP bytes", flat("redundancy_bytes_sent");
@@ -41,7 +41,8 @@ statistics! {
         packets_recovered: Packets, "recovered here", metric("packets_recovered", Some(("side", "here"))),
             family_about("Lost packets that redundancy recovered, here or at the peer.");
         /// Packets sent here that were lost and that the peer recovered.
-        packets_recovered_by_peer: Packets, "recovered by the peer", metric("packets_recovered", Some(("side", "peer")));
+        packets_recovered_by_peer: Packets, "recovered by the peer",
+            metric("packets_recovered", Some(("side", "peer")));
     }
 }
 
@@ -66,8 +67,8 @@ statistics! {
         resent: Fragments, "retransmissions", metric("retransmissions", None);
         /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
         probes: Packets, "probe timeouts", metric("probe_timeouts", None);
-        /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused, an
-        /// earlier acknowledgement was lost, or it does not follow the settings.
+        /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine
+        /// paused, an earlier acknowledgement was lost, or it does not follow the settings.
         acks_overdue: Acknowledgements, "overdue ACKs", metric("acks_overdue", None), since(1, 4);
         /// Times that the connection moved to a new address.
         paths_changed: Times, "addresses changed", metric("paths_changed", None);
@@ -145,8 +146,8 @@ drop_reasons! {
     BadCookie = "bad_cookie";
     /// No version or suite in common.
     NoCommonVersion = "no_common_version";
-    /// A client that came, or was accepted, when every place for a player was taken; or that came while the application was so far
-    /// behind with its events that they filled the memory budget.
+    /// A client that came, or was accepted, when every place for a player was taken; or that came while the application
+    /// was so far behind with its events that they filled the memory budget.
     Full = "full";
     /// A message that had arrived before.
     DuplicateMessage = "duplicate_message";
@@ -162,13 +163,15 @@ drop_reasons! {
     WrongSuite = "wrong_suite";
     /// Handshake bytes that are invalid, or not allowed in this state.
     BadHandshake = "bad_handshake";
-    /// A sealed packet that arrived before its keys were available, or a message that overtook the server's ACCEPT. Both are sent again.
+    /// A sealed packet that arrived before its keys were available, or a message that overtook the server's ACCEPT.
+    /// Both are sent again.
     TooEarly = "too_early";
     /// Longer than the settings allow.
     TooLong = "too_long";
-    /// An encrypted handshake that could not begin, or was removed, because too many are pending or began in this second, or too many of
-    /// its host's failed. And a client, encrypted or not, that could not begin, because too many of all clients, or of its network, were
-    /// not accepted yet, because so much is closing, or because no id is left. The client repeats its OPEN.
+    /// An encrypted handshake that could not begin, or was removed, because too many are pending or began in this
+    /// second, or too many of its host's failed. And a client, encrypted or not, that could not begin, because too many
+    /// of all clients, or of its network, were not accepted yet, because so much is closing, or because no id is left.
+    /// The client repeats its OPEN.
     TooManyHandshakes = "too_many_handshakes";
     /// A query without an answer: the application has set none, or the query is shorter than the answer.
     UnansweredQuery = "unanswered_query";

@@ -17,23 +17,24 @@ crate::settings! {
     /// The settings of a connection. The default is that of section 5.
     pub struct Settings {
         numbers {
-            /// Idle timeout: a peer from which no packet arrives for this long is gone.
+            /// Time without a packet after which the peer is gone: the idle timeout.
             1 idle_timeout: Duration as Milliseconds, 100 to 86_400_000, default 30_000;
-            /// Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is sooner, sends a PING; a
-            /// server waits half as long again, or until half-way to the idle timeout if that is sooner.
+            /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter;
+            /// a server waits half as long again, or until half-way to the idle timeout if that is sooner.
             2 keepalive: Duration as Milliseconds, 100 to 86_400_000, default 25_000;
-            /// Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back while losses are possible
-            /// (WIRE.md section 4.1).
+            /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section
+            /// 4.1).
             3 ack_delay: Duration as Microseconds, 0 to 86_400_000_000, default 1_000;
-            /// Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at all, also where nothing
-            /// was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is 100 ms, whatever both are.
+            /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
+            /// section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
             10 ack_delay_max: Duration as Microseconds, 0 to 86_400_000_000, default 70_000;
             /// Maximum bytes of a message.
             4 message_bytes_max: u32 as Bytes, 0 to 4_294_967_295, default 1_048_576;
-            /// Receive window: bytes of reliable messages that a receiver holds, at least what a message of `message_bytes_max` takes.
+            /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+            /// `message_bytes_max` must fit.
             5 window_bytes: u32 as Bytes, 0 to 4_294_967_295, default 2_097_152,
                 limits("what the greatest message occupies (4.1) to 4,294,967,295");
-            /// Maximum bytes of a datagram of UDP. Streams have packets of their own size.
+            /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
             6 datagram_bytes_max: u16 as DatagramBytes, 256 to 65_507, default 1_472;
         }
         others {
@@ -43,8 +44,9 @@ crate::settings! {
                     16,384 messages, 8,388,608 bytes");
             /// Merging of the client, in µs (varint): 0 at once, 2^62-1 at each flush.
             8 merging: Merging = Merging::Immediate, limits("0 to 86,400,000,000, 2^62-1"), default("0");
-            /// Redundancy in addition to retransmission, where the channel's rule sets none: mode (below), then budget, percent (varint):
-            /// the greatest number of bytes of REPAIR packets and of copies, in percent of the packets that they protect.
+            /// Redundancy in addition to retransmission, where the channel's rule sets none: mode (below), then budget,
+            /// percent (varint): the greatest number of bytes of REPAIR packets and of copies, in percent of the
+            /// packets that they protect.
             9 redundancy: Redundancy = Redundancy::default(), limits("budget below 65,536"), default("adaptive, 125");
         }
     }

@@ -98,25 +98,24 @@ namespace Skipstone
         /// <summary>Limits on what clients may send.</summary>
         public IReadOnlyList<InboundRule> Inbound { get; set; }
         // catalogue: settings
-        /// <summary>Idle timeout: a peer from which no packet arrives for this long is gone.</summary>
+        /// <summary>Time without a packet after which the peer is gone: the idle timeout.</summary>
         public TimeSpan? IdleTimeout { get; set; }
-        /// <summary>Keepalive: a client that received nothing for this long, or for 5/6 of the idle timeout if that is
-        /// sooner, sends a PING; a server waits half as long again, or until half-way to the idle timeout if that is
+        /// <summary>Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is
+        /// shorter; a server waits half as long again, or until half-way to the idle timeout if that is
         /// sooner.</summary>
         public TimeSpan? Keepalive { get; set; }
-        /// <summary>Impatient acknowledgement delay: the longest time for which an acknowledgement may be held back
-        /// while losses are possible (WIRE.md section 4.1).</summary>
+        /// <summary>Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md
+        /// section 4.1).</summary>
         public TimeSpan? AckDelay { get; set; }
-        /// <summary>Greatest acknowledgement delay: the longest time for which an acknowledgement may be held back at
-        /// all, also where nothing was lost (WIRE.md section 4.1); `ack_delay` where that is longer. On a stream it is
-        /// 100 ms, whatever both are.</summary>
+        /// <summary>Longest time for which an acknowledgement may be held back at all, also where nothing was lost
+        /// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.</summary>
         public TimeSpan? AckDelayMax { get; set; }
         /// <summary>Maximum bytes of a message.</summary>
         public uint? MessageBytesMax { get; set; }
-        /// <summary>Receive window: bytes of reliable messages that a receiver holds, at least what a message of
-        /// `message_bytes_max` takes.</summary>
+        /// <summary>Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+        /// `message_bytes_max` must fit.</summary>
         public uint? WindowBytes { get; set; }
-        /// <summary>Maximum bytes of a datagram of UDP. Streams have packets of their own size.</summary>
+        /// <summary>Maximum bytes of a datagram of UDP; streams have packets of their own size.</summary>
         public uint? DatagramBytesMax { get; set; }
         // catalogue: end
         /// <summary>Protection against loss, for channels that have none of their own.</summary>

@@ -136,8 +136,9 @@ mod tests {
         let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "by": "peer", "reason": "x" }],
             "sent": [3, 10, 20, 9, 1, 2], "refused": 1, "lines": [3, 65535, 7, 1099511627775, 5, 9, 1, 1, 1, 1, 4],
             "corrupt": [9], "foreign": [3], "isDone": true, "counters": [
-                { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 }, "blackHoles": 2,
-                  "redundancy": { "packetsRecoveredByPeer": 4 }, "drops": { "stale_message": 6 }, "congestionWindow": null },
+                { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 },
+                  "blackHoles": 2, "redundancy": { "packetsRecoveredByPeer": 4 }, "drops": { "stale_message": 6 },
+                  "congestionWindow": null },
                 { "sent": { "datagrams": 3, "ipBytes": 50 }, "drops": { "stale_message": 1 } }] }"#;
         let mut report: Report = serde_json::from_str(text).expect("a good report");
         report.keep_own(&[3, 4]);
