@@ -510,8 +510,8 @@ typedef struct SkipstoneFlow {
   uint64_t ip_bytes;
 } SkipstoneFlow;
 
-// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure never changes.
-// Newer counters are at the overview's end.
+// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
+// never changes. Newer counters are at the overview's end.
 typedef struct SkipstoneStatsOf1_0 {
   // Bytes of this structure.
   uint32_t size;
@@ -586,7 +586,8 @@ typedef struct SkipstoneOverview {
   double received_loss;
   // What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
   uint8_t carrier[8];
-  // The connection's counters of version 1.0; those that came later are at the end, under the names of SkipstoneStats.
+  // The connection's counters of version 1.0; those that came later are at the end, under the names of
+  // SkipstoneStats.
   struct SkipstoneStatsOf1_0 stats;
   // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
   // where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
