@@ -3,12 +3,19 @@ package skipstone
 // #include "skipstone.h"
 import "C"
 
-import "unsafe"
+import (
+	"time"
+	"unsafe"
+)
 
 // DriverStats has the counters of the drivers and their sockets, up to 50 ms ago.
 type DriverStats struct {
 	// Rounds of the drivers' loops; SendCalls are system calls that sent datagrams, SendErrors datagrams that the system refused to send.
 	Rounds, SendCalls, SendErrors uint64
+	// RoundsCut are rounds that ended with something left to read, because they had taken as long as a round may.
+	RoundsCut uint64
+	// RoundCostMax is the greatest work of one round's reading, estimated from what was read.
+	RoundCostMax time.Duration
 	// ReceiveDrops are datagrams that the system dropped because a receive buffer was full.
 	ReceiveDrops uint64
 	// ReceiveBufferBytes is the smallest receive buffer that the system granted; AreBuffersShort: smaller ones than asked for.
@@ -77,6 +84,8 @@ type StreamStats struct {
 	Accepted uint64
 	// TimedOut: streams whose handshake or close timed out.
 	TimedOut uint64
+	// TooDear: streams that were closed because they cost too much before they carried a connection.
+	TooDear uint64
 	// Displaced: streams that were closed for newer ones, because their network had too many without a connection.
 	Displaced uint64
 	// Answered: plain HTTP requests that were answered.
@@ -116,6 +125,7 @@ func (h *handle) DriverStats() (DriverStats, error) {
 	}
 	return DriverStats{
 		Rounds: uint64(raw.rounds), SendCalls: uint64(raw.send_calls), SendErrors: uint64(raw.send_errors),
+		RoundsCut: uint64(raw.rounds_cut), RoundCostMax: time.Duration(raw.round_cost_max_us) * time.Microsecond,
 		ReceiveDrops: uint64(raw.receive_drops), ReceiveBufferBytes: uint64(raw.receive_buffer_bytes),
 		AreBuffersShort: raw.are_buffers_short != 0, Denied: uint64(raw.denied), ImpairmentDrops: uint64(raw.impairment_drops),
 		WebSockets: uint64(raw.websockets), SecureWebSockets: uint64(raw.secure_websockets),
@@ -136,6 +146,7 @@ func (h *handle) DriverStats() (DriverStats, error) {
 		},
 		Streams: StreamStats{
 			Accepted: uint64(raw.streams_accepted), TimedOut: uint64(raw.streams_timed_out),
+			TooDear:   uint64(raw.streams_too_dear),
 			Displaced: uint64(raw.streams_displaced), Answered: uint64(raw.streams_answered),
 			NotUpgraded: uint64(raw.streams_not_upgraded), Lost: uint64(raw.streams_lost),
 			Closed: uint64(raw.streams_closed), MalformedRequests: uint64(raw.streams_malformed_requests),

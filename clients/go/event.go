@@ -91,22 +91,42 @@ func (by ClosedBy) String() string {
 
 // Close codes of the protocol. Those below 1,000 are the application's own.
 const (
-	CodeNone             uint64 = C.SKIPSTONE_CLOSE_CODE_NONE
-	CodeShutdown         uint64 = C.SKIPSTONE_CLOSE_CODE_SHUTDOWN
-	CodeRefused          uint64 = C.SKIPSTONE_CLOSE_CODE_REFUSED
-	CodeKicked           uint64 = C.SKIPSTONE_CLOSE_CODE_KICKED
-	CodeQueueOverflow    uint64 = C.SKIPSTONE_CLOSE_CODE_QUEUE_OVERFLOW
-	CodeProtocol         uint64 = C.SKIPSTONE_CLOSE_CODE_PROTOCOL
-	CodeFull             uint64 = C.SKIPSTONE_CLOSE_CODE_FULL
+	// catalogue: close codes
+	// CodeNone: closed by the application without a code of its own.
+	CodeNone uint64 = C.SKIPSTONE_CLOSE_CODE_NONE
+	// CodeShutdown: the server shuts down.
+	CodeShutdown uint64 = C.SKIPSTONE_CLOSE_CODE_SHUTDOWN
+	// CodeRefused: the application refused the client.
+	CodeRefused uint64 = C.SKIPSTONE_CLOSE_CODE_REFUSED
+	// CodeKicked: the application removed the peer.
+	CodeKicked uint64 = C.SKIPSTONE_CLOSE_CODE_KICKED
+	// CodeQueueOverflow: a channel's queue was full, and its rule is to disconnect.
+	CodeQueueOverflow uint64 = C.SKIPSTONE_CLOSE_CODE_QUEUE_OVERFLOW
+	// CodeProtocol: the peer violated the protocol.
+	CodeProtocol uint64 = C.SKIPSTONE_CLOSE_CODE_PROTOCOL
+	// CodeFull: the server is full, or the client's network has its maximum number of players.
+	CodeFull uint64 = C.SKIPSTONE_CLOSE_CODE_FULL
+	// CodeHandshakeTimeout: the handshake timed out (local: never sent).
 	CodeHandshakeTimeout uint64 = C.SKIPSTONE_CLOSE_CODE_HANDSHAKE_TIMEOUT
-	CodeIdleTimeout      uint64 = C.SKIPSTONE_CLOSE_CODE_IDLE_TIMEOUT
-	CodeCarrierLost      uint64 = C.SKIPSTONE_CLOSE_CODE_CARRIER_LOST
-	CodeNoCommonVersion  uint64 = C.SKIPSTONE_CLOSE_CODE_NO_COMMON_VERSION
-	CodeSecurity         uint64 = C.SKIPSTONE_CLOSE_CODE_SECURITY
-	CodeNoCommonSuite    uint64 = C.SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE
-	CodeUnreachable      uint64 = C.SKIPSTONE_CLOSE_CODE_UNREACHABLE
-	CodeRestart          uint64 = C.SKIPSTONE_CLOSE_CODE_RESTART
-	CodeMemory           uint64 = C.SKIPSTONE_CLOSE_CODE_MEMORY
+	// CodeIdleTimeout: nothing arrived for the idle timeout (local).
+	CodeIdleTimeout uint64 = C.SKIPSTONE_CLOSE_CODE_IDLE_TIMEOUT
+	// CodeCarrierLost: the carrier was lost: the stream that carried the connection broke (local).
+	CodeCarrierLost uint64 = C.SKIPSTONE_CLOSE_CODE_CARRIER_LOST
+	// CodeNoCommonVersion: client and server have no protocol version in common (local).
+	CodeNoCommonVersion uint64 = C.SKIPSTONE_CLOSE_CODE_NO_COMMON_VERSION
+	// CodeSecurity: the encrypted handshake failed, for example because of an untrusted certificate (local, or in
+	// REFUSE).
+	CodeSecurity uint64 = C.SKIPSTONE_CLOSE_CODE_SECURITY
+	// CodeNoCommonSuite: no common suite: one side requires encryption and the other has none (in REFUSE).
+	CodeNoCommonSuite uint64 = C.SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE
+	// CodeUnreachable: the server's name has no address, or none of its addresses can be reached (local).
+	CodeUnreachable uint64 = C.SKIPSTONE_CLOSE_CODE_UNREACHABLE
+	// CodeRestart: the server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
+	CodeRestart uint64 = C.SKIPSTONE_CLOSE_CODE_RESTART
+	// CodeMemory: the peer made this side hold more memory than allowed, or the most of all peers when memory was
+	// short.
+	CodeMemory uint64 = C.SKIPSTONE_CLOSE_CODE_MEMORY
+	// catalogue: end
 )
 
 // Why is the reason for which a message was given up.

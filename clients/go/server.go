@@ -28,12 +28,32 @@ type ServerConfig struct {
 	Merging, ClientMerging Merging
 	Congestion             Congestion
 	Redundancy             Redundancy
-	// IdleTimeout is the silence after which a peer is gone, Keepalive that after which a client asks for a sign of life.
-	IdleTimeout, Keepalive time.Duration
+	// RedundancyBudgetPercent limits the bytes of repairs and copies, in percent of what they protect. 0 has the default.
+	RedundancyBudgetPercent uint16
+	// catalogue: settings
+	// IdleTimeout: time without a packet after which the peer is gone: the idle timeout. 0 has the default.
+	IdleTimeout time.Duration
+	// Keepalive: time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is
+	// shorter; a server waits half as long again, or until half-way to the idle timeout if that is sooner. 0 has the
+	// default.
+	Keepalive time.Duration
+	// AckDelay: longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section
+	// 4.1). 0 has the default.
+	AckDelay time.Duration
+	// AckDelayMax: longest time for which an acknowledgement may be held back at all, also where nothing was lost
+	// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. 0 has the
+	// default.
+	AckDelayMax time.Duration
+	// MessageBytesMax: maximum bytes of a message. 0 has the default.
+	MessageBytesMax uint32
+	// WindowBytes: bytes of reliable messages that a receiver holds: the receive window, in which a message of
+	// `message_bytes_max` must fit. 0 has the default.
+	WindowBytes uint32
+	// DatagramBytesMax: maximum bytes of a datagram of UDP; streams have packets of their own size. 0 has the default.
+	DatagramBytesMax uint32
+	// catalogue: end
 	// HandshakeTimeout is 10 s by default, the application's decision included.
 	HandshakeTimeout time.Duration
-	// MessageBytesMax and WindowBytes limit a message, and what a receiver holds.
-	MessageBytesMax, WindowBytes uint32
 	// ConnectionsMax limits the players at once.
 	ConnectionsMax uint32
 	// PlayersOfNetworkMax limits those of one network (IPv4 /24, IPv6 /56); 0 for three times as many as there are free places, and 8
@@ -106,24 +126,36 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 			*merging.to = C.uint64_t(merging.from.span)
 		}
 	}
-	for _, span := range []struct {
-		to   *C.uint64_t
-		from time.Duration
-	}{
-		{&raw.idle_timeout_us, config.IdleTimeout},
-		{&raw.keepalive_us, config.Keepalive},
-		{&raw.handshake_timeout_us, config.HandshakeTimeout},
-	} {
-		if span.from != 0 {
-			*span.to = micros(span.from)
-		}
+	// catalogue: settings written
+	if config.IdleTimeout != 0 {
+		raw.idle_timeout_us = micros(config.IdleTimeout)
+	}
+	if config.Keepalive != 0 {
+		raw.keepalive_us = micros(config.Keepalive)
+	}
+	if config.AckDelay != 0 {
+		raw.ack_delay_us = micros(config.AckDelay)
+	}
+	if config.AckDelayMax != 0 {
+		raw.ack_delay_max_us = micros(config.AckDelayMax)
+	}
+	if config.MessageBytesMax != 0 {
+		raw.message_bytes_max = C.uint32_t(config.MessageBytesMax)
+	}
+	if config.WindowBytes != 0 {
+		raw.window_bytes = C.uint32_t(config.WindowBytes)
+	}
+	if config.DatagramBytesMax != 0 {
+		raw.datagram_bytes_max = C.uint32_t(config.DatagramBytesMax)
+	}
+	// catalogue: end
+	if config.HandshakeTimeout != 0 {
+		raw.handshake_timeout_us = micros(config.HandshakeTimeout)
 	}
 	for _, limit := range []struct {
 		to   *C.uint32_t
 		from uint32
 	}{
-		{&raw.message_bytes_max, config.MessageBytesMax},
-		{&raw.window_bytes, config.WindowBytes},
 		{&raw.connections_max, config.ConnectionsMax},
 		{&raw.players_of_network_max, config.PlayersOfNetworkMax},
 		{&raw.shards, config.Shards},
@@ -135,6 +167,9 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	if redundancy := config.Redundancy; redundancy.kind != 0 {
 		raw.redundancy = C.uint32_t(redundancy.kind - 1)
 		raw.redundancy_first, raw.redundancy_second = C.uint8_t(redundancy.first), C.uint8_t(redundancy.second)
+	}
+	if config.RedundancyBudgetPercent != 0 {
+		raw.redundancy_budget_percent = C.uint16_t(config.RedundancyBudgetPercent)
 	}
 	raw.bandwidth_max_per_peer = C.uint64_t(config.BandwidthMaxPerPeer)
 	raw.bandwidth_max = C.uint64_t(config.BandwidthMax)

@@ -11,25 +11,61 @@ import (
 
 // Flow has the counters of one direction.
 type Flow struct {
-	Datagrams, Messages, PayloadBytes, DatagramBytes, IPBytes uint64
+	// catalogue: flow
+	// Datagrams: datagrams of any size.
+	Datagrams uint64
+	// Messages: messages of the application.
+	Messages uint64
+	// PayloadBytes: bytes of those messages, each counted once.
+	PayloadBytes uint64
+	// DatagramBytes: bytes of the datagrams: payload, and the overhead of the protocol.
+	DatagramBytes uint64
+	// IPBytes: bytes of the datagrams with IP and carrier headers.
+	IPBytes uint64
+	// catalogue: end
 }
 
 // Stats has the counters of a connection, or of all. They only grow, and are up to 50 ms old.
 type Stats struct {
-	Sent, Received Flow
-	// PacketsLost were declared lost; PacketsSpurious of them were acknowledged later.
-	PacketsLost, PacketsSpurious uint64
-	// Resent counts messages and fragments retransmitted, Probes overdue acknowledgements.
-	Resent, Probes uint64
-	// RepairsSent counts repair packets, CopiesSent copies of retransmissions and packets that repeat messages, RedundancyBytesSent the
-	// bytes of both.
-	RepairsSent, CopiesSent, RedundancyBytesSent uint64
-	// PacketsRecovered counts lost packets of the peer that were recovered here, PacketsRecoveredByPeer the reverse.
-	PacketsRecovered, PacketsRecoveredByPeer uint64
-	// PathsChanged counts moves to a new address.
+	// catalogue: counters
+	// Sent: what was sent.
+	Sent Flow
+	// Received: what was received and authenticated.
+	Received Flow
+	// PacketsLost: packets declared lost.
+	PacketsLost uint64
+	// PacketsSpurious: packets declared lost whose acknowledgement came later.
+	PacketsSpurious uint64
+	// Resent: messages and fragments retransmitted.
+	Resent uint64
+	// Probes: packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
+	Probes uint64
+	// RepairsSent: repair packets sent.
+	RepairsSent uint64
+	// CopiesSent: copies of retransmissions, each in addition to the retransmission itself; and packets that repeat
+	// messages of earlier ones.
+	CopiesSent uint64
+	// RedundancyBytesSent: bytes of repairs and copies, IP headers included, and of messages repeated.
+	RedundancyBytesSent uint64
+	// PacketsRecovered: packets of the peer that were lost and recovered here, each without waiting for a round trip.
+	PacketsRecovered uint64
+	// PacketsRecoveredByPeer: packets sent here that were lost and that the peer recovered.
+	PacketsRecoveredByPeer uint64
+	// PathsChanged: times that the connection moved to a new address.
 	PathsChanged uint64
-	// QueueOverflows counts messages refused or dropped by a full queue, Drops what was dropped on arrival.
-	QueueOverflows, Drops uint64
+	// QueueOverflows: messages refused or dropped by a full queue.
+	QueueOverflows uint64
+	// Drops: datagrams, packets and messages that were dropped on arrival, for any reason.
+	Drops uint64
+	// AcksOverdue: acknowledgements that the peer reports to have delayed for longer than the settings allow: its
+	// machine paused, an earlier acknowledgement was lost, or it does not follow the settings.
+	AcksOverdue uint64
+	// PathsRefused: new addresses that did not prove to be the peer's.
+	PathsRefused uint64
+	// BlackHoles: times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section
+	// 3).
+	BlackHoles uint64
+	// catalogue: end
 }
 
 // Overview is a connection at one moment.
@@ -68,23 +104,64 @@ type ServerTime struct {
 }
 
 func flowOf(raw *C.SkipstoneFlow) Flow {
-	return Flow{
-		Datagrams: uint64(raw.datagrams), Messages: uint64(raw.messages), PayloadBytes: uint64(raw.payload_bytes),
-		DatagramBytes: uint64(raw.datagram_bytes), IPBytes: uint64(raw.ip_bytes),
-	}
+	var flow Flow
+	// catalogue: flow copied
+	flow.Datagrams = uint64(raw.datagrams)
+	flow.Messages = uint64(raw.messages)
+	flow.PayloadBytes = uint64(raw.payload_bytes)
+	flow.DatagramBytes = uint64(raw.datagram_bytes)
+	flow.IPBytes = uint64(raw.ip_bytes)
+	// catalogue: end
+	return flow
 }
 
 func statsOf(raw *C.SkipstoneStats) Stats {
-	return Stats{
-		Sent: flowOf(&raw.sent), Received: flowOf(&raw.received),
-		PacketsLost: uint64(raw.packets_lost), PacketsSpurious: uint64(raw.packets_spurious),
-		Resent: uint64(raw.resent), Probes: uint64(raw.probes),
-		RepairsSent: uint64(raw.repairs_sent), CopiesSent: uint64(raw.copies_sent),
-		RedundancyBytesSent: uint64(raw.redundancy_bytes_sent),
-		PacketsRecovered:    uint64(raw.packets_recovered), PacketsRecoveredByPeer: uint64(raw.packets_recovered_by_peer),
-		PathsChanged:   uint64(raw.paths_changed),
-		QueueOverflows: uint64(raw.queue_overflows), Drops: uint64(raw.drops),
-	}
+	var stats Stats
+	// catalogue: counters copied
+	stats.Sent = flowOf(&raw.sent)
+	stats.Received = flowOf(&raw.received)
+	stats.PacketsLost = uint64(raw.packets_lost)
+	stats.PacketsSpurious = uint64(raw.packets_spurious)
+	stats.Resent = uint64(raw.resent)
+	stats.Probes = uint64(raw.probes)
+	stats.RepairsSent = uint64(raw.repairs_sent)
+	stats.CopiesSent = uint64(raw.copies_sent)
+	stats.RedundancyBytesSent = uint64(raw.redundancy_bytes_sent)
+	stats.PacketsRecovered = uint64(raw.packets_recovered)
+	stats.PacketsRecoveredByPeer = uint64(raw.packets_recovered_by_peer)
+	stats.PathsChanged = uint64(raw.paths_changed)
+	stats.QueueOverflows = uint64(raw.queue_overflows)
+	stats.Drops = uint64(raw.drops)
+	stats.AcksOverdue = uint64(raw.acks_overdue)
+	stats.PathsRefused = uint64(raw.paths_refused)
+	stats.BlackHoles = uint64(raw.black_holes)
+	// catalogue: end
+	return stats
+}
+
+// statsOfOverview reads the counters of an overview, whose newer ones are at its end.
+func statsOfOverview(raw *C.SkipstoneOverview) Stats {
+	var stats Stats
+	// catalogue: counters of an overview copied
+	stats.Sent = flowOf(&raw.stats.sent)
+	stats.Received = flowOf(&raw.stats.received)
+	stats.PacketsLost = uint64(raw.stats.packets_lost)
+	stats.PacketsSpurious = uint64(raw.stats.packets_spurious)
+	stats.Resent = uint64(raw.stats.resent)
+	stats.Probes = uint64(raw.stats.probes)
+	stats.RepairsSent = uint64(raw.stats.repairs_sent)
+	stats.CopiesSent = uint64(raw.stats.copies_sent)
+	stats.RedundancyBytesSent = uint64(raw.stats.redundancy_bytes_sent)
+	stats.PacketsRecovered = uint64(raw.stats.packets_recovered)
+	stats.PacketsRecoveredByPeer = uint64(raw.stats.packets_recovered_by_peer)
+	stats.PathsChanged = uint64(raw.stats.paths_changed)
+	stats.QueueOverflows = uint64(raw.stats.queue_overflows)
+	stats.Drops = uint64(raw.stats.drops)
+	stats.AcksOverdue = uint64(raw.acks_overdue)
+	stats.PathsRefused = uint64(raw.paths_refused)
+	stats.BlackHoles = uint64(raw.black_holes)
+	// catalogue: end
+	return stats
 }
 
 // overview reads one connection of a server or a client.
@@ -115,6 +192,6 @@ func overviewOf(raw *C.SkipstoneOverview) Overview {
 			MessagesPerSecond: float64(raw.received_messages_per_second), BytesPerSecond: float64(raw.received_bytes_per_second),
 			PayloadBytesPerSecond: float64(raw.received_payload_bytes_per_second), Loss: float64(raw.received_loss),
 		},
-		Stats: statsOf(&raw.stats),
+		Stats: statsOfOverview(raw),
 	}
 }

@@ -7,6 +7,7 @@ from typing import ClassVar, Final, Self, TypeAlias, final
 
 __version__: Final[str]
 
+# catalogue: close codes
 CODE_NONE: Final[int]
 CODE_SHUTDOWN: Final[int]
 CODE_REFUSED: Final[int]
@@ -23,6 +24,7 @@ CODE_NO_COMMON_SUITE: Final[int]
 CODE_UNREACHABLE: Final[int]
 CODE_RESTART: Final[int]
 CODE_MEMORY: Final[int]
+# catalogue: end
 
 Payload: TypeAlias = bytes | bytearray | memoryview
 
@@ -173,24 +175,37 @@ class Settings:
         cls,
         channels: Sequence[ChannelRule] | None = None,
         *,
+        # catalogue: settings arguments
         idle_timeout: float | None = None,
         keepalive: float | None = None,
+        ack_delay: float | None = None,
+        ack_delay_max: float | None = None,
         message_bytes_max: int | None = None,
         window_bytes: int | None = None,
+        datagram_bytes_max: int | None = None,
+        # catalogue: end
         client_merging: Merging | None = None,
         redundancy: Redundancy | None = None,
         redundancy_budget_percent: int | None = None,
     ) -> Self: ...
     @property
     def channels(self) -> list[ChannelRule]: ...
+    # catalogue: settings shown
     @property
     def idle_timeout(self) -> float: ...
     @property
     def keepalive(self) -> float: ...
     @property
+    def ack_delay(self) -> float: ...
+    @property
+    def ack_delay_max(self) -> float: ...
+    @property
     def message_bytes_max(self) -> int: ...
     @property
     def window_bytes(self) -> int: ...
+    @property
+    def datagram_bytes_max(self) -> int: ...
+    # catalogue: end
 
 @final
 class Security:
@@ -333,6 +348,7 @@ Event: TypeAlias = Requested | Connected | Message | Acknowledged | GivenUp | Pa
 
 @final
 class Flow:
+    # catalogue: flow
     @property
     def datagrams(self) -> int: ...
     @property
@@ -343,9 +359,11 @@ class Flow:
     def datagram_bytes(self) -> int: ...
     @property
     def ip_bytes(self) -> int: ...
+    # catalogue: end
 
 @final
 class Stats:
+    # catalogue: counters
     @property
     def sent(self) -> Flow: ...
     @property
@@ -374,6 +392,13 @@ class Stats:
     def queue_overflows(self) -> int: ...
     @property
     def drops(self) -> int: ...
+    @property
+    def acks_overdue(self) -> int: ...
+    @property
+    def paths_refused(self) -> int: ...
+    @property
+    def black_holes(self) -> int: ...
+    # catalogue: end
 
 @final
 class Traffic:
@@ -423,6 +448,10 @@ class Overview:
 class DriverStats:
     @property
     def rounds(self) -> int: ...
+    @property
+    def rounds_cut(self) -> int: ...
+    @property
+    def round_cost_max(self) -> float: ...
     @property
     def send_calls(self) -> int: ...
     @property
@@ -501,6 +530,8 @@ class StreamStats:
     def accepted(self) -> int: ...
     @property
     def timed_out(self) -> int: ...
+    @property
+    def too_dear(self) -> int: ...
     @property
     def displaced(self) -> int: ...
     @property

@@ -7,6 +7,7 @@ mod bench_databases;
 mod bench_languages;
 mod browsers_bench;
 mod c;
+mod catalogue;
 mod claims;
 mod csharp;
 mod dashboard;
@@ -81,6 +82,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "catalogue" => catalogue::catalogue(arguments, tree),
         "csharp" => csharp::command(arguments, tree),
         "docs" => docs::docs(arguments, tree),
         "house" => house::house(arguments, tree),
@@ -143,6 +145,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
   cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%] [--delays 1ms,150ms]
                                       how many of 750 clients get into a busy server over a bad network; optimised build
+  cargo xtask catalogue [--update]    every language's and page's statistics, settings and close codes; --update writes them
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
   cargo xtask docs                    every page and the API as one searchable site that works offline; installs mdBook

@@ -7,6 +7,10 @@ use pyo3::prelude::*;
 pub(crate) struct DriverStats {
     /// Rounds of the drivers' loops.
     rounds: u64,
+    /// Rounds that ended with something left to read, because they had taken as long as a round may.
+    rounds_cut: u64,
+    /// The greatest work of one round's reading, in seconds, estimated from what was read.
+    round_cost_max: f64,
     /// System calls that sent datagrams.
     send_calls: u64,
     /// Datagrams that the system refused to send.
@@ -93,6 +97,8 @@ pub(crate) struct StreamStats {
     accepted: u64,
     /// Streams whose handshake or close timed out.
     timed_out: u64,
+    /// Streams that were closed because they cost too much before they carried a connection.
+    too_dear: u64,
     /// Streams that were closed for newer ones, because their network had too many without a connection.
     displaced: u64,
     /// Plain HTTP requests that were answered.
@@ -128,6 +134,8 @@ impl DriverStats {
         let skipstone::DriverStats { sockets, misrouted, dtls, webtransport, streams, .. } = stats;
         let counted = DriverStats {
             rounds: stats.rounds,
+            rounds_cut: stats.rounds_cut,
+            round_cost_max: stats.round_cost_max.as_secs_f64(),
             send_calls: stats.send_calls,
             send_errors: stats.send_errors,
             denied: stats.denied,
@@ -169,6 +177,7 @@ impl DriverStats {
                 StreamStats {
                     accepted: streams.accepted,
                     timed_out: streams.timed_out,
+                    too_dear: streams.too_dear,
                     displaced: streams.displaced,
                     answered: streams.answered,
                     not_upgraded: streams.not_upgraded,

@@ -52,8 +52,8 @@ mod skipstone {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-        for (name, code) in crate::modes::CODES {
-            module.add(*name, *code)?;
+        for code in skipstone::code::ALL {
+            module.add(format!("CODE_{}", code.name), code.value)?;
         }
         let builtins = module.py().import("builtins")?;
         module.add("Payload", union(&builtins, &["bytes", "bytearray", "memoryview"])?)?;

@@ -1,7 +1,6 @@
 //! Closed sets as Python classes with constants, and the close codes.
 
 use pyo3::prelude::*;
-use skipstone::code;
 
 /// Declares a closed set: the Python class, and for one that goes into the library its conversion.
 macro_rules! closed_set {
@@ -151,23 +150,3 @@ impl Why {
         }
     }
 }
-
-/// The close codes as constants of the module.
-pub(crate) const CODES: &[(&str, u64)] = &[
-    ("CODE_NONE", code::NONE),
-    ("CODE_SHUTDOWN", code::SHUTDOWN),
-    ("CODE_REFUSED", code::REFUSED),
-    ("CODE_KICKED", code::KICKED),
-    ("CODE_QUEUE_OVERFLOW", code::QUEUE_OVERFLOW),
-    ("CODE_PROTOCOL", code::PROTOCOL),
-    ("CODE_FULL", code::FULL),
-    ("CODE_HANDSHAKE_TIMEOUT", code::HANDSHAKE_TIMEOUT),
-    ("CODE_IDLE_TIMEOUT", code::IDLE_TIMEOUT),
-    ("CODE_CARRIER_LOST", code::CARRIER_LOST),
-    ("CODE_NO_COMMON_VERSION", code::NO_COMMON_VERSION),
-    ("CODE_SECURITY", code::SECURITY),
-    ("CODE_NO_COMMON_SUITE", code::NO_COMMON_SUITE),
-    ("CODE_UNREACHABLE", code::UNREACHABLE),
-    ("CODE_RESTART", code::RESTART),
-    ("CODE_MEMORY", code::MEMORY),
-];

@@ -184,14 +184,30 @@ pub(crate) struct Settings(pub(crate) skipstone::Settings);
 impl Settings {
     /// What is left out is as the library has it: every channel reliable and in order, adaptive redundancy.
     #[new]
-    #[pyo3(signature = (channels = None, *, idle_timeout = None, keepalive = None, message_bytes_max = None,
-        window_bytes = None, client_merging = None, redundancy = None, redundancy_budget_percent = None))]
+    #[pyo3(signature = (
+        channels = None, *,
+        // catalogue: settings signature
+        idle_timeout = None,
+        keepalive = None,
+        ack_delay = None,
+        ack_delay_max = None,
+        message_bytes_max = None,
+        window_bytes = None,
+        datagram_bytes_max = None,
+        // catalogue: end
+        client_merging = None, redundancy = None, redundancy_budget_percent = None,
+    ))]
     fn new(
         channels: Option<Vec<ChannelRule>>,
+        // catalogue: settings arguments
         idle_timeout: Option<Seconds>,
         keepalive: Option<Seconds>,
+        ack_delay: Option<Seconds>,
+        ack_delay_max: Option<Seconds>,
         message_bytes_max: Option<u32>,
         window_bytes: Option<u32>,
+        datagram_bytes_max: Option<u16>,
+        // catalogue: end
         client_merging: Option<Merging>,
         redundancy: Option<Redundancy>,
         redundancy_budget_percent: Option<u16>,
@@ -200,10 +216,15 @@ impl Settings {
         if let Some(channels) = channels {
             settings.channels = channels.into_iter().map(|rule| rule.0).collect();
         }
+        // catalogue: settings taken
         settings.idle_timeout = idle_timeout.map_or(settings.idle_timeout, |span| span.0);
         settings.keepalive = keepalive.map_or(settings.keepalive, |span| span.0);
+        settings.ack_delay = ack_delay.map_or(settings.ack_delay, |span| span.0);
+        settings.ack_delay_max = ack_delay_max.map_or(settings.ack_delay_max, |span| span.0);
         settings.message_bytes_max = message_bytes_max.unwrap_or(settings.message_bytes_max);
         settings.window_bytes = window_bytes.unwrap_or(settings.window_bytes);
+        settings.datagram_bytes_max = datagram_bytes_max.unwrap_or(settings.datagram_bytes_max);
+        // catalogue: end
         settings.merging = client_merging.map_or(settings.merging, |merging| merging.0);
         settings.redundancy.mode = redundancy.map_or(settings.redundancy.mode, |redundancy| redundancy.0);
         let budget_percent = redundancy_budget_percent.unwrap_or(settings.redundancy.budget_percent);
@@ -217,29 +238,53 @@ impl Settings {
         self.0.channels.iter().cloned().map(ChannelRule).collect()
     }
 
-    /// Seconds without a packet after which a peer is gone.
+    // catalogue: settings shown
+    /// Time without a packet after which the peer is gone: the idle timeout. In seconds.
     #[getter]
     fn idle_timeout(&self) -> f64 {
         self.0.idle_timeout.as_secs_f64()
     }
 
-    /// Seconds of silence after which a client asks for a sign of life.
+    /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+    /// waits half as long again, or until half-way to the idle timeout if that is sooner. In seconds.
     #[getter]
     fn keepalive(&self) -> f64 {
         self.0.keepalive.as_secs_f64()
     }
 
-    /// Bytes of a message, at most.
+    /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1). In
+    /// seconds.
+    #[getter]
+    fn ack_delay(&self) -> f64 {
+        self.0.ack_delay.as_secs_f64()
+    }
+
+    /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. In seconds.
+    #[getter]
+    fn ack_delay_max(&self) -> f64 {
+        self.0.ack_delay_max.as_secs_f64()
+    }
+
+    /// Maximum bytes of a message.
     #[getter]
     fn message_bytes_max(&self) -> u32 {
         self.0.message_bytes_max
     }
 
-    /// Bytes of reliable messages that a receiver holds.
+    /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+    /// must fit.
     #[getter]
     fn window_bytes(&self) -> u32 {
         self.0.window_bytes
     }
+
+    /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
+    #[getter]
+    fn datagram_bytes_max(&self) -> u16 {
+        self.0.datagram_bytes_max
+    }
+    // catalogue: end
 
     fn __repr__(&self) -> String {
         format!("<Settings with {} channel rules>", self.0.channels.len())

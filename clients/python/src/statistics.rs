@@ -5,24 +5,27 @@ use pyo3::prelude::*;
 /// Counters of one direction.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Flow {
-    /// Datagrams.
+    // catalogue: flow
+    /// Datagrams of any size.
     datagrams: u64,
     /// Messages of the application.
     messages: u64,
-    /// Bytes of those messages.
+    /// Bytes of those messages, each counted once.
     payload_bytes: u64,
-    /// Bytes of the datagrams.
+    /// Bytes of the datagrams: payload, and the overhead of the protocol.
     datagram_bytes: u64,
     /// Bytes of the datagrams with IP and carrier headers.
     ip_bytes: u64,
+    // catalogue: end
 }
 
 /// Counters of a connection, or of all: 64 bits each, never decreasing.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Stats {
+    // catalogue: counters
     /// What was sent.
     sent: Py<Flow>,
-    /// What was received.
+    /// What was received and authenticated.
     received: Py<Flow>,
     /// Packets declared lost.
     packets_lost: u64,
@@ -30,15 +33,16 @@ pub(crate) struct Stats {
     packets_spurious: u64,
     /// Messages and fragments retransmitted.
     resent: u64,
-    /// Packets whose acknowledgement was overdue.
+    /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     probes: u64,
     /// Repair packets sent.
     repairs_sent: u64,
-    /// Copies of retransmissions, and packets that repeat messages.
+    /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+    /// earlier ones.
     copies_sent: u64,
-    /// Bytes of repairs and copies.
+    /// Bytes of repairs and copies, IP headers included, and of messages repeated.
     redundancy_bytes_sent: u64,
-    /// Packets of the peer that were lost and recovered here, without a retransmission.
+    /// Packets of the peer that were lost and recovered here, each without waiting for a round trip.
     packets_recovered: u64,
     /// Packets sent here that were lost and that the peer recovered.
     packets_recovered_by_peer: u64,
@@ -48,6 +52,14 @@ pub(crate) struct Stats {
     queue_overflows: u64,
     /// Datagrams, packets and messages that were dropped on arrival, for any reason.
     drops: u64,
+    /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+    /// an earlier acknowledgement was lost, or it does not follow the settings.
+    acks_overdue: u64,
+    /// New addresses that did not prove to be the peer's.
+    paths_refused: u64,
+    /// Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3).
+    black_holes: u64,
+    // catalogue: end
 }
 
 /// One direction of a connection: rates over about a second, and loss.
@@ -111,14 +123,23 @@ pub(crate) struct ServerTime {
 
 impl Flow {
     fn of(py: Python<'_>, flow: &skipstone::Flow) -> PyResult<Py<Self>> {
-        let skipstone::Flow { datagrams, messages, payload_bytes, datagram_bytes, ip_bytes, .. } = *flow;
-        Py::new(py, Flow { datagrams, messages, payload_bytes, datagram_bytes, ip_bytes })
+        let counted = Flow {
+            // catalogue: flow copied
+            datagrams: flow.datagrams,
+            messages: flow.messages,
+            payload_bytes: flow.payload_bytes,
+            datagram_bytes: flow.datagram_bytes,
+            ip_bytes: flow.ip_bytes,
+            // catalogue: end
+        };
+        Py::new(py, counted)
     }
 }
 
 impl Stats {
     pub(crate) fn of(py: Python<'_>, stats: &skipstone::Stats) -> PyResult<Py<Self>> {
         let counted = Stats {
+            // catalogue: counters copied
             sent: Flow::of(py, &stats.sent)?,
             received: Flow::of(py, &stats.received)?,
             packets_lost: stats.packets_lost,
@@ -133,6 +154,10 @@ impl Stats {
             paths_changed: stats.paths_changed,
             queue_overflows: stats.queue_overflows,
             drops: stats.drops.total(),
+            acks_overdue: stats.acks_overdue,
+            paths_refused: stats.paths_refused,
+            black_holes: stats.black_holes,
+            // catalogue: end
         };
         Py::new(py, counted)
     }

@@ -14,38 +14,40 @@ export interface Close {
 
 /** Close codes of the protocol (WIRE.md section 8). */
 export const closeCode = {
-  /** The application closed without a code of its own. */
+  // catalogue: close codes
+  /** Closed by the application without a code of its own. */
   none: 0,
   /** The server shuts down. */
   shutdown: 1_000,
   /** The application refused the client. */
   refused: 1_001,
-  /** The application removed the client. */
+  /** The application removed the peer. */
   kicked: 1_002,
   /** A channel's queue was full, and its rule is to disconnect. */
   queueOverflow: 1_003,
-  /** One side broke the protocol. */
+  /** The peer violated the protocol. */
   protocol: 1_004,
-  /** The server has as many connections as it may. */
+  /** The server is full, or the client's network has its maximum number of players. */
   full: 1_005,
-  /** The handshake did not end in time. */
+  /** The handshake timed out (local: never sent). */
   handshakeTimeout: 1_006,
-  /** Nothing was heard for the idle timeout. */
+  /** Nothing arrived for the idle timeout (local). */
   idleTimeout: 1_007,
-  /** The carrier broke. */
+  /** The carrier was lost: the stream that carried the connection broke (local). */
   carrierLost: 1_008,
-  /** Client and server have no version in common. */
+  /** Client and server have no protocol version in common (local). */
   noCommonVersion: 1_009,
-  /** The server could not be authenticated. */
+  /** The encrypted handshake failed, for example because of an untrusted certificate (local, or in REFUSE). */
   security: 1_010,
-  /** Client and server have no suite in common. */
+  /** No common suite: one side requires encryption and the other has none (in REFUSE). */
   noCommonSuite: 1_011,
-  /** No carrier could be opened. */
+  /** The server's name has no address, or none of its addresses can be reached (local). */
   unreachable: 1_012,
-  /** The server restarts. The reason says when to come back, and where to: a client that reconnects follows it. */
+  /** The server restarts; the reason says when and where to connect again (WIRE.md section 8.1). */
   restart: 1_013,
-  /** One side held more of the other's memory than it may. */
+  /** The peer made this side hold more memory than allowed, or the most of all peers when memory was short. */
   memory: 1_016,
+  // catalogue: end
 } as const;
 
 /** Whether another attempt is worth its while: nobody ended the connection, or the server is full or restarts. */

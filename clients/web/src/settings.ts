@@ -46,14 +46,33 @@ export interface ChannelRule {
 
 /** The settings of a connection. */
 export interface ServerSettings {
+  // catalogue: settings
+  /** Time without a packet after which the peer is gone: the idle timeout. */
   idleTimeout: number;
+  /**
+   * Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a
+   * server waits half as long again, or until half-way to the idle timeout if that is sooner.
+   */
   keepalive: number;
+  /**
+   * Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
+   */
   ackDelay: number;
+  /**
+   * Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
+   * section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+   */
   ackDelayMax: number;
-  /** Bytes of a message, at most. */
+  /** Maximum bytes of a message. */
   messageBytesMax: number;
+  /**
+   * Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+   * `message_bytes_max` must fit.
+   */
   windowBytes: number;
+  /** Maximum bytes of a datagram of UDP; streams have packets of their own size. */
   datagramBytesMax: number;
+  // catalogue: end
   /** Messages wait so long for others; 0 for not at all, `"flush"` until `flush` is called. */
   merging: number | "flush";
   redundancy: { mode: RedundancyMode; budgetPercent: number };

@@ -2,33 +2,63 @@
 
 /** One direction. */
 export interface Flow {
+  // catalogue: flow
+  /** Datagrams of any size. */
   datagrams: number;
+  /** Messages of the application. */
   messages: number;
-  /** Bytes of messages, each counted once. */
+  /** Bytes of those messages, each counted once. */
   payloadBytes: number;
-  /** Bytes of datagrams: payload, and what the protocol adds. */
+  /** Bytes of the datagrams: payload, and the overhead of the protocol. */
   datagramBytes: number;
-  /** With the headers of IP and of the carrier. */
+  /** Bytes of the datagrams with IP and carrier headers. */
   ipBytes: number;
+  // catalogue: end
 }
 
 /** Counters, which only grow while the connection lasts, and its present state. */
 export interface Counters {
   sent: Flow;
   received: Flow;
+  // catalogue: counters
+  /** Packets declared lost. */
   packetsLost: number;
+  /** Packets declared lost whose acknowledgement came later. */
   packetsSpurious: number;
+  /** Messages and fragments retransmitted. */
   resent: number;
+  /** Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again. */
   probes: number;
+  /**
+   * Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused, an
+   * earlier acknowledgement was lost, or it does not follow the settings.
+   */
   acksOverdue: number;
+  /** Times that the connection moved to a new address. */
+  pathsChanged: number;
+  /** New addresses that did not prove to be the peer's. */
+  pathsRefused: number;
+  /** Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3). */
   blackHoles: number;
+  /** Messages refused or dropped by a full queue. */
   queueOverflows: number;
+  // catalogue: end
   redundancy: {
+    // catalogue: redundancy
+    /** Repair packets sent. */
     repairsSent: number;
+    /**
+     * Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+     * earlier ones.
+     */
     copiesSent: number;
+    /** Bytes of repairs and copies, IP headers included, and of messages repeated. */
     bytesSent: number;
-    packetsRecoveredByPeer: number;
+    /** Packets of the peer that were lost and recovered here, each without waiting for a round trip. */
     packetsRecovered: number;
+    /** Packets sent here that were lost and that the peer recovered. */
+    packetsRecoveredByPeer: number;
+    // catalogue: end
   };
   /** Messages that wait or are in flight, and messages that came and wait for others. */
   depth: { messages: number; bytes: number; heldBytes: number };

@@ -108,7 +108,7 @@ enum SkipstoneCloseCode
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The application closed without a code of its own.
+  // Closed by the application without a code of its own.
   SKIPSTONE_CLOSE_CODE_NONE = 0,
   // The server shuts down.
   SKIPSTONE_CLOSE_CODE_SHUTDOWN = 1000,
@@ -118,28 +118,27 @@ enum SkipstoneCloseCode
   SKIPSTONE_CLOSE_CODE_KICKED = 1002,
   // A channel's queue was full, and its rule is to disconnect.
   SKIPSTONE_CLOSE_CODE_QUEUE_OVERFLOW = 1003,
-  // The peer broke the protocol.
+  // The peer violated the protocol.
   SKIPSTONE_CLOSE_CODE_PROTOCOL = 1004,
-  // The server has as many connections as it may.
+  // The server is full, or the client's network has its maximum number of players.
   SKIPSTONE_CLOSE_CODE_FULL = 1005,
-  // The handshake did not end in time.
+  // The handshake timed out (local: never sent).
   SKIPSTONE_CLOSE_CODE_HANDSHAKE_TIMEOUT = 1006,
-  // Nothing was heard for the idle timeout.
+  // Nothing arrived for the idle timeout (local).
   SKIPSTONE_CLOSE_CODE_IDLE_TIMEOUT = 1007,
-  // The stream that carried the connection broke.
+  // The carrier was lost: the stream that carried the connection broke (local).
   SKIPSTONE_CLOSE_CODE_CARRIER_LOST = 1008,
-  // Client and server have no protocol version in common.
+  // Client and server have no protocol version in common (local).
   SKIPSTONE_CLOSE_CODE_NO_COMMON_VERSION = 1009,
-  // The encrypted handshake failed: the server is not the one that the client trusts.
+  // The encrypted handshake failed, for example because of an untrusted certificate (local, or in REFUSE).
   SKIPSTONE_CLOSE_CODE_SECURITY = 1010,
-  // One side wants encryption and the other does not have it.
+  // No common suite: one side requires encryption and the other has none (in REFUSE).
   SKIPSTONE_CLOSE_CODE_NO_COMMON_SUITE = 1011,
-  // The server's name has no address, or none of its addresses can be reached.
+  // The server's name has no address, or none of its addresses can be reached (local).
   SKIPSTONE_CLOSE_CODE_UNREACHABLE = 1012,
-  // The server restarts. The reason says when to come back, and where to: skipstone_client_reconnect follows it. Since version
-  // 1.2.
+  // The server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
   SKIPSTONE_CLOSE_CODE_RESTART = 1013,
-  // The peer held more of the other side's memory than it may have.
+  // The peer made this side hold more memory than allowed, or the most of all peers when memory was short.
   SKIPSTONE_CLOSE_CODE_MEMORY = 1016,
 };
 #ifndef __cplusplus
@@ -499,21 +498,22 @@ typedef uint64_t SkipstonePeer;
 
 // Counters of one direction.
 typedef struct SkipstoneFlow {
-  // Datagrams.
+  // Datagrams of any size.
   uint64_t datagrams;
   // Messages of the application.
   uint64_t messages;
-  // Bytes of those messages.
+  // Bytes of those messages, each counted once.
   uint64_t payload_bytes;
-  // Bytes of the datagrams.
+  // Bytes of the datagrams: payload, and the overhead of the protocol.
   uint64_t datagram_bytes;
   // Bytes of the datagrams with IP and carrier headers.
   uint64_t ip_bytes;
 } SkipstoneFlow;
 
-// Counters of a connection, or of all. They only grow.
-typedef struct SkipstoneStats {
-  // Bytes of this structure; set it before the call.
+// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
+// never changes. Newer counters are at the overview's end.
+typedef struct SkipstoneStatsOf1_0 {
+  // Bytes of this structure.
   uint32_t size;
   // Always 0.
   uint32_t reserved;
@@ -527,15 +527,16 @@ typedef struct SkipstoneStats {
   uint64_t packets_spurious;
   // Messages and fragments retransmitted.
   uint64_t resent;
-  // Packets whose acknowledgement was overdue.
+  // Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
   uint64_t probes;
   // Repair packets sent.
   uint64_t repairs_sent;
-  // Copies of retransmissions, and packets that repeat messages.
+  // Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+  // earlier ones.
   uint64_t copies_sent;
-  // Bytes of these.
+  // Bytes of repairs and copies, IP headers included, and of messages repeated.
   uint64_t redundancy_bytes_sent;
-  // Packets of the peer that were lost and recovered here.
+  // Packets of the peer that were lost and recovered here, each without waiting for a round trip.
   uint64_t packets_recovered;
   // Packets sent here that were lost and that the peer recovered.
   uint64_t packets_recovered_by_peer;
@@ -545,7 +546,7 @@ typedef struct SkipstoneStats {
   uint64_t queue_overflows;
   // Datagrams, packets and messages that were dropped on arrival, for any reason.
   uint64_t drops;
-} SkipstoneStats;
+} SkipstoneStatsOf1_0;
 
 // A connection at one moment.
 typedef struct SkipstoneOverview {
@@ -585,8 +586,9 @@ typedef struct SkipstoneOverview {
   double received_loss;
   // What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
   uint8_t carrier[8];
-  // The connection's counters. Its `size` is set by the library.
-  struct SkipstoneStats stats;
+  // The connection's counters of version 1.0; those that came later are at the end, under the names of
+  // SkipstoneStats.
+  struct SkipstoneStatsOf1_0 stats;
   // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
   // where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
   uint64_t available_bytes_per_second;
@@ -594,6 +596,14 @@ typedef struct SkipstoneOverview {
   double sent_payload_bytes_per_second;
   // Bytes of messages per second from the peer. Since version 1.3.
   double received_payload_bytes_per_second;
+  // Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+  // an earlier acknowledgement was lost, or it does not follow the settings. Since version 1.4.
+  uint64_t acks_overdue;
+  // New addresses that did not prove to be the peer's. Since version 1.4.
+  uint64_t paths_refused;
+  // Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3). Since
+  // version 1.4.
+  uint64_t black_holes;
 } SkipstoneOverview;
 
 // Counters of the drivers and their sockets.
@@ -688,6 +698,12 @@ typedef struct SkipstoneDriverStats {
   uint64_t streams_not_taken;
   // Pages of other origins, and requests for other hosts.
   uint64_t streams_foreign;
+  // Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+  uint64_t rounds_cut;
+  // The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+  uint64_t round_cost_max_us;
+  // Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
+  uint64_t streams_too_dear;
 } SkipstoneDriverStats;
 
 // A simulated link, for tests: it delays and loses datagrams around a real socket. All zero is a perfect link.
@@ -897,19 +913,22 @@ typedef struct SkipstoneServerConfig {
   uint32_t channel_count;
   // Rules of `inbound`.
   uint32_t inbound_count;
-  // A peer from which nothing came for this long is gone.
+  // Time without a packet after which the peer is gone: the idle timeout.
   uint64_t idle_timeout_us;
-  // A client that received nothing for this long asks whether the server is there.
+  // Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+  // waits half as long again, or until half-way to the idle timeout if that is sooner.
   uint64_t keepalive_us;
-  // How long an acknowledgement may be held back while losses are feared.
+  // Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
   uint64_t ack_delay_us;
-  // How long an acknowledgement may be held back at all.
+  // Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+  // 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
   uint64_t ack_delay_max_us;
-  // Bytes of a message, at most.
+  // Maximum bytes of a message.
   uint32_t message_bytes_max;
-  // Bytes of reliable messages that a receiver holds.
+  // Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+  // must fit.
   uint32_t window_bytes;
-  // Bytes of a datagram, at most.
+  // Maximum bytes of a datagram of UDP; streams have packets of their own size.
   uint32_t datagram_bytes_max;
   // A SkipstoneRedundancy for channels that have none of their own.
   uint32_t redundancy;
@@ -978,6 +997,51 @@ typedef struct SkipstoneServerConfig {
   // while loopback and private addresses have no limit. Since version 1.4.
   uint32_t players_of_network_max;
 } SkipstoneServerConfig;
+
+// Counters of a connection, or of all. They only grow.
+typedef struct SkipstoneStats {
+  // Bytes of this structure; set it before the call.
+  uint32_t size;
+  // Always 0.
+  uint32_t reserved;
+  // What was sent.
+  struct SkipstoneFlow sent;
+  // What was received and authenticated.
+  struct SkipstoneFlow received;
+  // Packets declared lost.
+  uint64_t packets_lost;
+  // Packets declared lost whose acknowledgement came later.
+  uint64_t packets_spurious;
+  // Messages and fragments retransmitted.
+  uint64_t resent;
+  // Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
+  uint64_t probes;
+  // Repair packets sent.
+  uint64_t repairs_sent;
+  // Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+  // earlier ones.
+  uint64_t copies_sent;
+  // Bytes of repairs and copies, IP headers included, and of messages repeated.
+  uint64_t redundancy_bytes_sent;
+  // Packets of the peer that were lost and recovered here, each without waiting for a round trip.
+  uint64_t packets_recovered;
+  // Packets sent here that were lost and that the peer recovered.
+  uint64_t packets_recovered_by_peer;
+  // Times that the connection moved to a new address.
+  uint64_t paths_changed;
+  // Messages refused or dropped by a full queue.
+  uint64_t queue_overflows;
+  // Datagrams, packets and messages that were dropped on arrival, for any reason.
+  uint64_t drops;
+  // Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+  // an earlier acknowledgement was lost, or it does not follow the settings. Since version 1.4.
+  uint64_t acks_overdue;
+  // New addresses that did not prove to be the peer's. Since version 1.4.
+  uint64_t paths_refused;
+  // Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3). Since
+  // version 1.4.
+  uint64_t black_holes;
+} SkipstoneStats;
 
 // The group of all connected peers, which the library keeps.
 #define SKIPSTONE_EVERYONE 0

@@ -194,6 +194,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         inbound: std::ptr::null(),
         channel_count: 0,
         inbound_count: 0,
+        // catalogue: settings
         idle_timeout_us: micros(settings.idle_timeout),
         keepalive_us: micros(settings.keepalive),
         ack_delay_us: micros(settings.ack_delay),
@@ -201,6 +202,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         message_bytes_max: settings.message_bytes_max,
         window_bytes: settings.window_bytes,
         datagram_bytes_max: settings.datagram_bytes_max.into(),
+        // catalogue: end
         redundancy: redundancy as u32,
         redundancy_first,
         redundancy_second,
@@ -299,11 +301,13 @@ pub(crate) fn closed_by(by: ClosedBy) -> SkipstoneClosedBy {
 
 fn flow(flow: &Flow) -> SkipstoneFlow {
     SkipstoneFlow {
+        // catalogue: flow
         datagrams: flow.datagrams,
         messages: flow.messages,
         payload_bytes: flow.payload_bytes,
         datagram_bytes: flow.datagram_bytes,
         ip_bytes: flow.ip_bytes,
+        // catalogue: end
     }
 }
 
@@ -311,6 +315,7 @@ pub(crate) fn stats(stats: &Stats) -> SkipstoneStats {
     SkipstoneStats {
         size: size_of::<SkipstoneStats>() as u32,
         reserved: 0,
+        // catalogue: counters
         sent: flow(&stats.sent),
         received: flow(&stats.received),
         packets_lost: stats.packets_lost,
@@ -325,6 +330,33 @@ pub(crate) fn stats(stats: &Stats) -> SkipstoneStats {
         paths_changed: stats.paths_changed,
         queue_overflows: stats.queue_overflows,
         drops: stats.drops.total(),
+        acks_overdue: stats.acks_overdue,
+        paths_refused: stats.paths_refused,
+        black_holes: stats.black_holes,
+        // catalogue: end
+    }
+}
+
+fn stats_of_1_0(stats: &Stats) -> SkipstoneStatsOf1_0 {
+    SkipstoneStatsOf1_0 {
+        size: size_of::<SkipstoneStatsOf1_0>() as u32,
+        reserved: 0,
+        // catalogue: counters of version 1.0
+        sent: flow(&stats.sent),
+        received: flow(&stats.received),
+        packets_lost: stats.packets_lost,
+        packets_spurious: stats.packets_spurious,
+        resent: stats.resent,
+        probes: stats.probes,
+        repairs_sent: stats.redundancy.repairs_sent,
+        copies_sent: stats.redundancy.copies_sent,
+        redundancy_bytes_sent: stats.redundancy.bytes_sent,
+        packets_recovered: stats.redundancy.packets_recovered,
+        packets_recovered_by_peer: stats.redundancy.packets_recovered_by_peer,
+        paths_changed: stats.paths_changed,
+        queue_overflows: stats.queue_overflows,
+        drops: stats.drops.total(),
+        // catalogue: end
     }
 }
 
@@ -333,7 +365,7 @@ pub(crate) fn overview(peer: PeerId, overview: &Overview) -> SkipstoneOverview {
     let name = overview.path.carrier.name.as_bytes();
     // One byte stays 0.
     carrier.iter_mut().take(7).zip(name).for_each(|(to, from)| *to = *from);
-    let rtt = &overview.rtt;
+    let (rtt, stats) = (&overview.rtt, &overview.stats);
     SkipstoneOverview {
         size: size_of::<SkipstoneOverview>() as u32,
         datagram_bytes: overview.datagram_bytes.into(),
@@ -353,10 +385,15 @@ pub(crate) fn overview(peer: PeerId, overview: &Overview) -> SkipstoneOverview {
         received_bytes_per_second: overview.receiving.ip_bytes_per_second,
         received_loss: overview.receiving.loss,
         carrier,
-        stats: stats(&overview.stats),
+        stats: stats_of_1_0(stats),
         available_bytes_per_second: overview.available_bytes_per_second,
         sent_payload_bytes_per_second: overview.sending.payload_bytes_per_second,
         received_payload_bytes_per_second: overview.receiving.payload_bytes_per_second,
+        // catalogue: counters since version 1.4
+        acks_overdue: stats.acks_overdue,
+        paths_refused: stats.paths_refused,
+        black_holes: stats.black_holes,
+        // catalogue: end
     }
 }
 
@@ -407,5 +444,8 @@ pub(crate) fn driver_stats(stats: &DriverStats) -> SkipstoneDriverStats {
         streams_bad_proxy_headers: stats.streams.bad_proxy_headers,
         streams_not_taken: stats.streams.not_taken,
         streams_foreign: stats.streams.foreign,
+        rounds_cut: stats.rounds_cut,
+        round_cost_max_us: micros(stats.round_cost_max),
+        streams_too_dear: stats.streams.too_dear,
     }
 }

@@ -74,6 +74,8 @@
 )]
 
 mod allowance;
+#[doc(hidden)]
+pub mod catalogue;
 mod channel;
 mod checksum;
 mod connection;
@@ -135,6 +137,9 @@ pub use channel::channels::Depth;
 pub use channel::inbound::{Direction, InboundRule, MessageRate, Violation};
 pub use channel::transfers::{IncomingTransfer, OutgoingTransfer, TRANSFERS_MAX, Transfers};
 pub use channel::{GivenUp, MessageId, Submission};
+
+/// The catalogue: what is known about each statistic, setting and close code.
+pub use catalogue::{CloseCode, Figure, Metric, Setting, SettingNumber, SettingUnit, Unit};
 
 /// Settings: the server chooses them, its clients follow them.
 pub use congestion::Congestion;

@@ -1,7 +1,7 @@
 //! Settings, statistics and the server's time as lists of numbers, and the names of the statistics in their order.
 
 use crate::core::since_first;
-use skipstone_proto::{ChannelRule, Drops, Duration, Merging, Overview, RedundancyMode, ServerTime, Settings};
+use skipstone_proto::{ChannelRule, Duration, Merging, Overview, RedundancyMode, ServerTime, Settings};
 
 /// Microseconds, or infinity for what has no end.
 fn micros(span: Duration) -> f64 {
@@ -21,6 +21,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
         Merging::Flush => f64::INFINITY,
     };
     let mut figures = vec![
+        // catalogue: settings
         micros(settings.idle_timeout),
         micros(settings.keepalive),
         micros(settings.ack_delay),
@@ -28,6 +29,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
         f64::from(settings.message_bytes_max),
         f64::from(settings.window_bytes),
         f64::from(settings.datagram_bytes_max),
+        // catalogue: end
         merging,
         f64::from(settings.redundancy.budget_percent),
     ];
@@ -38,7 +40,9 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
 }
 
 /// Numbers of the settings before the channel table.
+// catalogue: settings counted
 pub const SETTINGS: usize = 12;
+// catalogue: end
 /// Numbers of each rule.
 pub const RULE: usize = 12;
 
@@ -92,25 +96,13 @@ pub fn statistics_names(overview: &Overview) -> String {
 }
 
 fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
-    let stats = &overview.stats;
-    for (flow, names) in [(&stats.sent, SENT), (&stats.received, RECEIVED)] {
-        let values = [flow.datagrams, flow.messages, flow.payload_bytes, flow.datagram_bytes, flow.ip_bytes];
-        names.iter().zip(values).for_each(|(name, value)| figure(name, value as f64));
-    }
-    let redundancy = &stats.redundancy;
-    let counters = [
-        ("packetsLost", stats.packets_lost),
-        ("packetsSpurious", stats.packets_spurious),
-        ("resent", stats.resent),
-        ("probes", stats.probes),
-        ("acksOverdue", stats.acks_overdue),
-        ("blackHoles", stats.black_holes),
-        ("queueOverflows", stats.queue_overflows),
-        ("redundancy.repairsSent", redundancy.repairs_sent),
-        ("redundancy.copiesSent", redundancy.copies_sent),
-        ("redundancy.bytesSent", redundancy.bytes_sent),
-        ("redundancy.packetsRecoveredByPeer", redundancy.packets_recovered_by_peer),
-        ("redundancy.packetsRecovered", redundancy.packets_recovered),
+    let mut name = String::new();
+    overview.stats.each_named("", &mut |group, member, value| {
+        name.clear();
+        push_name(&mut name, group, member);
+        figure(&name, value as f64);
+    });
+    let state = [
         ("depth.messages", overview.depth.messages),
         ("depth.bytes", overview.depth.bytes),
         ("depth.heldBytes", overview.depth.held_bytes),
@@ -119,7 +111,7 @@ fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
         ("bytesInFlight", u64::from(overview.bytes_in_flight)),
         ("datagramBytes", u64::from(overview.datagram_bytes)),
     ];
-    counters.into_iter().for_each(|(name, value)| figure(name, value as f64));
+    state.into_iter().for_each(|(name, value)| figure(name, value as f64));
     figure("congestionWindow", limit(overview.congestion_window));
     figure("availableBytesPerSecond", limit(overview.available_bytes_per_second));
     figure("loss", f64::from(overview.loss));
@@ -130,7 +122,6 @@ fn each(overview: &Overview, mut figure: impl FnMut(&str, f64)) {
     figure("rtt.variation", micros(rtt.variation()));
     figure("rtt.min", micros(rtt.min()));
     figure("rtt.latest", micros(rtt.latest()));
-    each_drop(&stats.drops, figure);
 }
 
 /// A limit, or infinity for none.
@@ -138,16 +129,25 @@ fn limit(value: u64) -> f64 {
     if value == u64::MAX { f64::INFINITY } else { value as f64 }
 }
 
-fn each_drop(drops: &Drops, mut figure: impl FnMut(&str, f64)) {
-    let mut name = String::new();
-    for (reason, count) in drops.iter() {
-        name.clear();
-        name.push_str("drops.");
-        name.push_str(reason.name());
-        figure(&name, count as f64);
+/// A statistic's name in JavaScript: words begin with capitals, and a reason of a drop stays as it is.
+fn push_name(name: &mut String, group: &str, member: &str) {
+    if !group.is_empty() {
+        name.push_str(group);
+        name.push('.');
+    }
+    if group == "drops" {
+        name.push_str(member);
+        return;
+    }
+    let mut is_first = false;
+    for letter in member.chars() {
+        match letter {
+            '_' => is_first = true,
+            letter if is_first => {
+                name.push(letter.to_ascii_uppercase());
+                is_first = false;
+            }
+            letter => name.push(letter),
+        }
     }
 }
-
-const SENT: [&str; 5] = ["sent.datagrams", "sent.messages", "sent.payloadBytes", "sent.datagramBytes", "sent.ipBytes"];
-const RECEIVED: [&str; 5] =
-    ["received.datagrams", "received.messages", "received.payloadBytes", "received.datagramBytes", "received.ipBytes"];

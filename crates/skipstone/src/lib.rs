@@ -167,11 +167,11 @@ pub use server_time::ServerTime;
 #[cfg(feature = "simulate")]
 pub use skipstone_netsim as netsim;
 pub use skipstone_proto::{
-    Carrier, ChannelRule, Close, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth, Direction,
-    DropReason, Drops, Event, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits, LoggedConnection,
-    LoggedFrame, LoggedFrames, LossTrigger, MemoryBudget, Merging, MessageId, MessageRate, OutgoingTransfer, Overflow,
-    PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy, RedundancyMode, RedundancyStats, Rtt, Settings,
-    Side, Stats, Transfers, Violation, code,
+    Carrier, ChannelRule, Close, CloseCode, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth,
+    Direction, DropReason, Drops, Event, Figure, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits,
+    LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger, MemoryBudget, Merging, MessageId, MessageRate, Metric,
+    OutgoingTransfer, Overflow, PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy, RedundancyMode,
+    RedundancyStats, Rtt, Settings, Side, Stats, Transfers, Unit, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

@@ -11,29 +11,34 @@ const MODES = [
   "reliableSequenced",
 ] as const;
 const OVERFLOWS = ["refuse", "dropOldest", "disconnect"] as const;
-/** Numbers before the table, and of each of its rules. */
-const SETTINGS = 12;
+/** Numbers between the simple settings and the table, and of each of its rules. */
+const OTHERS = 5;
 const RULE = 12;
 
 /** Milliseconds of microseconds. */
 const ms = (micros: number | undefined): number => (micros ?? 0) / 1_000;
 
 export function settingsOf(figures: readonly number[]): ServerSettings {
-  const [idleTimeout, keepalive, ackDelay, ackDelayMax, messageBytesMax = 0, windowBytes = 0] = figures;
-  const [datagramBytesMax = 0, merging = 0, budgetPercent = 0, mode = 0, first = 0, second = 0] =
-    figures.slice(6);
+  let at = 0;
+  const next = (): number => figures[at++] ?? 0;
+  const numbers = {
+    // catalogue: settings
+    idleTimeout: ms(next()),
+    keepalive: ms(next()),
+    ackDelay: ms(next()),
+    ackDelayMax: ms(next()),
+    messageBytesMax: next(),
+    windowBytes: next(),
+    datagramBytesMax: next(),
+    // catalogue: end
+  };
+  const [merging = 0, budgetPercent = 0, mode = 0, first = 0, second = 0] = figures.slice(at);
   const channels: ChannelRule[] = [];
-  for (let at = SETTINGS; at + RULE <= figures.length; at += RULE) {
+  for (at += OTHERS; at + RULE <= figures.length; at += RULE) {
     channels.push(ruleOf(figures.slice(at, at + RULE)));
   }
   return {
-    idleTimeout: ms(idleTimeout),
-    keepalive: ms(keepalive),
-    ackDelay: ms(ackDelay),
-    ackDelayMax: ms(ackDelayMax),
-    messageBytesMax,
-    windowBytes,
-    datagramBytesMax,
+    ...numbers,
     merging: merging === Infinity ? "flush" : ms(merging),
     redundancy: { mode: modeOf(mode, first, second) ?? { kind: "off" }, budgetPercent },
     channels,

@@ -65,7 +65,7 @@ pub(super) struct ClientDetail {
     datagram_bytes: u16,
     queued_messages: u64,
     channels: u32,
-    counters: Vec<(&'static str, u64)>,
+    counters: Vec<(String, u64)>,
     drops: BTreeMap<&'static str, u64>,
 }
 
@@ -136,23 +136,7 @@ pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetai
     })
 }
 
-fn counters(stats: &Stats) -> Vec<(&'static str, u64)> {
-    vec![
-        ("messages sent", stats.sent.messages),
-        ("messages received", stats.received.messages),
-        ("datagrams sent", stats.sent.datagrams),
-        ("datagrams received", stats.received.datagrams),
-        ("bytes sent", stats.sent.ip_bytes),
-        ("bytes received", stats.received.ip_bytes),
-        ("packets lost", stats.packets_lost),
-        ("spurious losses", stats.packets_spurious),
-        ("retransmissions", stats.resent),
-        ("probe timeouts", stats.probes),
-        ("repairs sent", stats.redundancy.repairs_sent),
-        ("copies sent", stats.redundancy.copies_sent),
-        ("recovered by the client", stats.redundancy.packets_recovered_by_peer),
-        ("recovered here", stats.redundancy.packets_recovered),
-        ("addresses changed", stats.paths_changed),
-        ("queue overflows", stats.queue_overflows),
-    ]
+/// All but those by reason, which have a list of their own.
+fn counters(stats: &Stats) -> Vec<(String, u64)> {
+    stats.figures().filter(|(figure, _)| figure.group != "drops").map(|(of, value)| (of.title(), value)).collect()
 }

@@ -6,7 +6,9 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
+use skipstone::Stats;
 use skipstone_lab::measure::process::Probe;
+use std::borrow::Cow;
 use std::fmt;
 
 /// OpenMetrics text, which Prometheus reads.
@@ -25,7 +27,7 @@ pub(super) fn text(state: &DashboardState) -> String {
 #[derive(Debug)]
 struct Family {
     name: &'static str,
-    help: &'static str,
+    help: Cow<'static, str>,
     unit: Option<Unit>,
     /// A counter only grows; its name gets `_total`.
     kind: MetricType,
@@ -38,7 +40,7 @@ struct Snapshot(Vec<Family>);
 impl Collector for Snapshot {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
         for family in &self.0 {
-            let metric = encoder.encode_descriptor(family.name, family.help, family.unit.as_ref(), family.kind)?;
+            let metric = encoder.encode_descriptor(family.name, &family.help, family.unit.as_ref(), family.kind)?;
             family.encode(metric)?;
         }
         Ok(())
@@ -65,12 +67,12 @@ impl EncodeMetric for Family {
     }
 }
 
-fn counter(name: &'static str, help: &'static str, value: u64) -> Family {
-    Family { name, help, unit: None, kind: MetricType::Counter, values: vec![(Vec::new(), value as f64)] }
+fn counter(name: &'static str, help: impl Into<Cow<'static, str>>, value: u64) -> Family {
+    Family { name, help: help.into(), unit: None, kind: MetricType::Counter, values: vec![(Vec::new(), value as f64)] }
 }
 
 fn gauge(name: &'static str, help: &'static str, value: f64) -> Family {
-    Family { name, help, unit: None, kind: MetricType::Gauge, values: vec![(Vec::new(), value)] }
+    Family { name, help: help.into(), unit: None, kind: MetricType::Gauge, values: vec![(Vec::new(), value)] }
 }
 
 impl Family {
@@ -84,6 +86,24 @@ impl Family {
     }
 }
 
+/// The statistics of the catalogue that are metrics; those of one family differ in a label.
+fn counters(stats: &Stats) -> Vec<Family> {
+    let mut all: Vec<Family> = Vec::new();
+    for (figure, value) in stats.figures() {
+        let Some(metric) = figure.metric else { continue };
+        let labels = metric.label.map(|(label, of)| (label, of.to_owned())).into_iter().collect();
+        match all.iter_mut().find(|family| family.name == metric.family) {
+            Some(family) => family.values.push((labels, value as f64)),
+            None => {
+                let help = metric.about.map_or_else(|| figure.summary(), str::to_owned);
+                let family = counter(metric.family, help.trim_end_matches('.').to_owned(), 0);
+                all.push(Family { values: vec![(labels, value as f64)], ..family });
+            }
+        }
+    }
+    all
+}
+
 fn families(state: &DashboardState) -> Vec<Family> {
     let (stats, driver, frame) =
         (state.statistics.stats(), state.statistics.driver_stats(), state.frame.lock().clone());
@@ -92,35 +112,19 @@ fn families(state: &DashboardState) -> Vec<Family> {
     let redundant = redundancy.repairs_sent + redundancy.copies_sent;
     let sent = BytesSplit::of(&stats.sent, redundancy.bytes_sent, redundant);
     let received = BytesSplit::of(&stats.received, 0, 0);
-    let directions = |sent: u64, received: u64| [("sent", sent), ("received", received)];
-    let mut all = vec![
+    let mut all = counters(&stats);
+    all.extend([
         gauge("clients", "Clients that are connected, by kind", 0.0)
             .by("kind", [("chat", guests.chat as u64), ("stress", guests.stress as u64)]),
         gauge("connections", "Connections by carrier", 0.0)
             .by("carrier", frame.carriers.iter().map(|(carrier, count)| (*carrier, *count as u64))),
         counter("lines", "Lines that clients sent", state.meters.lines()),
-        counter("messages", "Messages of the application", 0)
-            .by("direction", directions(stats.sent.messages, stats.received.messages)),
-        counter("datagrams", "Datagrams", 0)
-            .by("direction", directions(stats.sent.datagrams, stats.received.datagrams)),
         counter("sent", "Bytes sent, with IP headers, by what they are", 0)
             .in_unit(Unit::Bytes)
             .by("part", sent.parts()),
         counter("received", "Bytes received, with IP headers, by what they are", 0)
             .in_unit(Unit::Bytes)
             .by("part", received.parts()),
-        counter("packets_lost", "Packets declared lost", stats.packets_lost),
-        counter("packets_spurious", "Packets declared lost that had arrived", stats.packets_spurious),
-        counter("retransmissions", "Messages and fragments retransmitted", stats.resent),
-        counter("probe_timeouts", "Packets whose acknowledgement was overdue", stats.probes),
-        counter("repairs_sent", "Repair packets sent", redundancy.repairs_sent),
-        counter("copies_sent", "Copies of retransmissions and repeats sent", redundancy.copies_sent),
-        counter("packets_recovered", "Lost packets that redundancy recovered, by the side that recovered them", 0)
-            .by("side", [("here", redundancy.packets_recovered), ("peer", redundancy.packets_recovered_by_peer)]),
-        counter("paths_changed", "Moves of clients to another address", stats.paths_changed),
-        counter("queue_overflows", "Messages refused or dropped by a full queue", stats.queue_overflows),
-        counter("dropped", "Arrivals that were dropped, by reason", 0)
-            .by("reason", stats.drops.iter().map(|(reason, count)| (reason.name(), count))),
         counter("send_errors", "Datagrams that the system refused to send", driver.send_errors),
         counter(
             "receive_buffer_drops",
@@ -144,7 +148,7 @@ fn families(state: &DashboardState) -> Vec<Family> {
         gauge("dashboard_viewers", "Pages that are open", state.streams.viewers() as f64),
         counter("dashboard_refusals", "Requests that the dashboard refused", state.refusals()),
         counter("log_lines_skipped", "Log lines that the dashboard had no room for", state.meters.skipped()),
-    ];
+    ]);
     if let Some(rtt) = frame.rtt_ms {
         let values = ["0.5", "0.9", "0.99", "1"].into_iter().zip(rtt);
         let values = values.map(|(quantile, ms)| (vec![("quantile", quantile.to_string())], ms / 1e3)).collect();

@@ -21,28 +21,6 @@ const RATES_MAX: usize = 64;
 const HELP: &str = include_str!("help.txt");
 const KEYS: &[&str] = &["id", "name", "rtt", "loss", "queue", "sent", "received"];
 
-/// A counter's name, and where it is.
-type Counter = (&'static str, fn(&Stats) -> u64);
-
-/// The counters of `stats`: six of traffic, then those of losses.
-const COUNTERS: [Counter; 15] = [
-    ("messages sent", |stats| stats.sent.messages),
-    ("messages received", |stats| stats.received.messages),
-    ("datagrams sent", |stats| stats.sent.datagrams),
-    ("datagrams received", |stats| stats.received.datagrams),
-    ("IP bytes sent", |stats| stats.sent.ip_bytes),
-    ("IP bytes received", |stats| stats.received.ip_bytes),
-    ("packets lost", |stats| stats.packets_lost),
-    ("messages resent", |stats| stats.resent),
-    ("repairs sent", |stats| stats.redundancy.repairs_sent),
-    ("copies sent", |stats| stats.redundancy.copies_sent),
-    ("redundancy, IP bytes", |stats| stats.redundancy.bytes_sent),
-    ("recovered by clients", |stats| stats.redundancy.packets_recovered_by_peer),
-    ("recovered here", |stats| stats.redundancy.packets_recovered),
-    ("addresses changed", |stats| stats.paths_changed),
-    ("queue overflows", |stats| stats.queue_overflows),
-];
-
 impl Game {
     /// Answers one line.
     pub(super) fn answer(&mut self, question: &Question, ticks: &mut Ticks, audience: &Audience) -> Reply {
@@ -91,14 +69,21 @@ impl Game {
         let row = |name: &str, now: u64, before: u64| {
             format!("{name:<22}{:>20}{:>16}/s", thousands(now), thousands(rate(now, before).round() as u64))
         };
-        let counter = |(name, of): &Counter| row(name, of(&stats), of(&before.stats));
-        let (traffic, losses) = COUNTERS.split_at(6);
+        let counter = |name: String, now: u64, before: u64| row(&name, now, before);
+        let (mut traffic, mut losses) = (Vec::new(), Vec::new());
+        for ((figure, now), (_, before)) in stats.figures().zip(before.stats.figures()) {
+            match figure.group {
+                "sent" | "received" => traffic.push(counter(figure.title(), now, before)),
+                "drops" => {}
+                _ => losses.push(counter(figure.title(), now, before)),
+            }
+        }
         let up = seconds(self.began.elapsed());
         let mut lines = vec![format!("clients {}, up {up} s, rates over the last {span:.1} s", self.guests.len())];
         lines.push(row("lines in", self.lines, before.lines));
-        lines.extend(traffic.iter().map(counter));
+        lines.extend(traffic);
         lines.extend([shares("sent", &stats.sent), shares("received", &stats.received)]);
-        lines.extend(losses.iter().map(counter));
+        lines.extend(losses);
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
@@ -189,12 +174,6 @@ impl Game {
             false => "rtt not measured yet".into(),
         };
         let loss = PacketLoss::of(&seen);
-        let losses = named(&[
-            ("lost", stats.packets_lost),
-            ("spurious", stats.packets_spurious),
-            ("resent", stats.resent),
-            ("probes", stats.probes),
-        ]);
         let lines = [
             format!("{peer} {} over {} from {}", visit.name(), seen.path.carrier.name, seen.path.remote),
             format!("connected for {} s, {} lines", seconds(visit.since.elapsed()), thousands(visit.lines)),
@@ -209,16 +188,7 @@ impl Game {
             shares("sent", &stats.sent),
             shares("received", &stats.received),
             format!("packet loss sent {}, received {}", loss_text(loss.sent), loss_text(loss.received)),
-            format!("packets {losses}"),
-            format!(
-                "redundancy: {} repairs and {} copies sent ({}), {} packets recovered by the client, {} recovered here",
-                thousands(stats.redundancy.repairs_sent),
-                thousands(stats.redundancy.copies_sent),
-                bytes(stats.redundancy.bytes_sent),
-                thousands(stats.redundancy.packets_recovered_by_peer),
-                thousands(stats.redundancy.packets_recovered)
-            ),
-            format!("addresses changed {}, refused {}", stats.paths_changed, stats.paths_refused),
+            losses(stats),
             drops(stats),
         ];
         Ok(lines.join("\n"))
@@ -352,6 +322,14 @@ fn shards(all: &[ShardOverview]) -> Vec<String> {
         format!("shard {number}: {counts}")
     };
     if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
+}
+
+/// What was lost, sent again, recovered and refused.
+fn losses(stats: &Stats) -> String {
+    let figures = stats.figures().filter(|(figure, _)| !matches!(figure.group, "sent" | "received" | "drops"));
+    let counts: Vec<String> =
+        figures.map(|(figure, count)| format!("{} {}", figure.title(), thousands(count))).collect();
+    counts.join(", ")
 }
 
 fn drops(stats: &Stats) -> String {

@@ -69,7 +69,7 @@ fn a_servers_settings_reach_its_clients_and_its_console_tells_the_cost() {
     assert!(number(&result, "protocol.clients.redundancy.repairs_sent") > 0, "{:#}", result["protocol"]);
     assert!(result["protocol"]["server"].is_null());
     let stats = Session::open(served.console).stats();
-    for row in ["repairs sent", "copies sent", "redundancy, IP bytes", "recovered by clients", "recovered here"] {
+    for row in ["repairs sent", "copies sent", "redundancy, IP bytes", "recovered by the peer", "recovered here"] {
         let shown = stats.lines().find(|line| line.starts_with(row)).unwrap_or_else(|| panic!("no {row}: {stats}"));
         let count = shown[row.len()..].split_whitespace().next().unwrap_or_default();
         assert!(row.starts_with("copies") || count != "0", "{shown}");

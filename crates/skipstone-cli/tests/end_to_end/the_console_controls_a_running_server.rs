@@ -26,7 +26,7 @@ fn the_console_lists_describes_messages_and_kicks_clients() {
         let row = clients.lines().find(|line| line.contains(name)).expect("it is listed");
         row.split_whitespace().next().expect("it begins with its id").to_owned()
     };
-    let about = console.ask(&format!("client {}", by_name("zoe")), "probes");
+    let about = console.ask(&format!("client {}", by_name("zoe")), "probe timeouts");
     assert!(about.contains("zoe over udp from 127.0.0.1") && about.contains("congestion window"), "{about}");
     console.ask("say dinner is ready", "said to 2");
     for guest in [&mut zoe, &mut max] {

@@ -98,20 +98,24 @@ unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
     // A table without a rule is refused by the library; no table at all is the default.
     let rules = if given.channels.is_null() { defaults.channels } else { rules };
     let mode = convert::redundancy(given.redundancy, given.redundancy_first, given.redundancy_second)?;
-    let datagram_bytes_max = u16::try_from(given.datagram_bytes_max)
-        .map_err(|_| Failure::value("datagram_bytes_max", given.datagram_bytes_max, "256 to 65,507"))?;
     Ok(Settings {
+        // catalogue: settings
         idle_timeout: Duration::from_micros(given.idle_timeout_us),
         keepalive: Duration::from_micros(given.keepalive_us),
         ack_delay: Duration::from_micros(given.ack_delay_us),
         ack_delay_max: Duration::from_micros(given.ack_delay_max_us),
         message_bytes_max: given.message_bytes_max,
         window_bytes: given.window_bytes,
-        datagram_bytes_max,
+        datagram_bytes_max: datagram_bytes("datagram_bytes_max", given.datagram_bytes_max)?,
+        // catalogue: end
         merging: merging(given.client_merging_us),
         channels: rules,
         redundancy: Redundancy { mode, budget_percent: given.redundancy_budget_percent },
     })
+}
+
+fn datagram_bytes(name: &str, given: u32) -> Result<u16, Failure> {
+    u16::try_from(given).map_err(|_| Failure::value(name, given, "256 to 65,507"))
 }
 
 /// # Safety

@@ -114,20 +114,25 @@ pub struct SkipstoneServerConfig {
     pub channel_count: u32,
     /// Rules of `inbound`.
     pub inbound_count: u32,
-    /// A peer from which nothing came for this long is gone.
+    // catalogue: settings of version 1.0
+    /// Time without a packet after which the peer is gone: the idle timeout.
     pub idle_timeout_us: u64,
-    /// A client that received nothing for this long asks whether the server is there.
+    /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter; a server
+    /// waits half as long again, or until half-way to the idle timeout if that is sooner.
     pub keepalive_us: u64,
-    /// How long an acknowledgement may be held back while losses are feared.
+    /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
     pub ack_delay_us: u64,
-    /// How long an acknowledgement may be held back at all.
+    /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
+    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
     pub ack_delay_max_us: u64,
-    /// Bytes of a message, at most.
+    /// Maximum bytes of a message.
     pub message_bytes_max: u32,
-    /// Bytes of reliable messages that a receiver holds.
+    /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of `message_bytes_max`
+    /// must fit.
     pub window_bytes: u32,
-    /// Bytes of a datagram, at most.
+    /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
     pub datagram_bytes_max: u32,
+    // catalogue: end
     /// A SkipstoneRedundancy for channels that have none of their own.
     pub redundancy: u32,
     /// As in SkipstoneChannel.
@@ -194,6 +199,8 @@ pub struct SkipstoneServerConfig {
     /// Players of one network (IPv4 /24, IPv6 /56) at most; 0 for three times as many as there are free places, and 8 in any case,
     /// while loopback and private addresses have no limit. Since version 1.4.
     pub players_of_network_max: u32,
+    // catalogue: settings since version 1.4
+    // catalogue: end
 }
 
 /// Configuration of a client. skipstone_client_config_init sets the defaults. The strings are read by

@@ -4,16 +4,18 @@
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkipstoneFlow {
-    /// Datagrams.
+    // catalogue: flow
+    /// Datagrams of any size.
     pub datagrams: u64,
     /// Messages of the application.
     pub messages: u64,
-    /// Bytes of those messages.
+    /// Bytes of those messages, each counted once.
     pub payload_bytes: u64,
-    /// Bytes of the datagrams.
+    /// Bytes of the datagrams: payload, and the overhead of the protocol.
     pub datagram_bytes: u64,
     /// Bytes of the datagrams with IP and carrier headers.
     pub ip_bytes: u64,
+    // catalogue: end
 }
 
 /// Counters of a connection, or of all. They only grow.
@@ -24,6 +26,7 @@ pub struct SkipstoneStats {
     pub size: u32,
     /// Always 0.
     pub reserved: u32,
+    // catalogue: counters
     /// What was sent.
     pub sent: SkipstoneFlow,
     /// What was received and authenticated.
@@ -34,15 +37,16 @@ pub struct SkipstoneStats {
     pub packets_spurious: u64,
     /// Messages and fragments retransmitted.
     pub resent: u64,
-    /// Packets whose acknowledgement was overdue.
+    /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     pub probes: u64,
     /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies of retransmissions, and packets that repeat messages.
+    /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+    /// earlier ones.
     pub copies_sent: u64,
-    /// Bytes of these.
+    /// Bytes of repairs and copies, IP headers included, and of messages repeated.
     pub redundancy_bytes_sent: u64,
-    /// Packets of the peer that were lost and recovered here.
+    /// Packets of the peer that were lost and recovered here, each without waiting for a round trip.
     pub packets_recovered: u64,
     /// Packets sent here that were lost and that the peer recovered.
     pub packets_recovered_by_peer: u64,
@@ -52,6 +56,57 @@ pub struct SkipstoneStats {
     pub queue_overflows: u64,
     /// Datagrams, packets and messages that were dropped on arrival, for any reason.
     pub drops: u64,
+    /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+    /// an earlier acknowledgement was lost, or it does not follow the settings. Since version 1.4.
+    pub acks_overdue: u64,
+    /// New addresses that did not prove to be the peer's. Since version 1.4.
+    pub paths_refused: u64,
+    /// Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3). Since
+    /// version 1.4.
+    pub black_holes: u64,
+    // catalogue: end
+}
+
+/// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
+/// never changes. Newer counters are at the overview's end.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SkipstoneStatsOf1_0 {
+    /// Bytes of this structure.
+    pub size: u32,
+    /// Always 0.
+    pub reserved: u32,
+    // catalogue: counters of version 1.0
+    /// What was sent.
+    pub sent: SkipstoneFlow,
+    /// What was received and authenticated.
+    pub received: SkipstoneFlow,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Packets declared lost whose acknowledgement came later.
+    pub packets_spurious: u64,
+    /// Messages and fragments retransmitted.
+    pub resent: u64,
+    /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
+    pub probes: u64,
+    /// Repair packets sent.
+    pub repairs_sent: u64,
+    /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+    /// earlier ones.
+    pub copies_sent: u64,
+    /// Bytes of repairs and copies, IP headers included, and of messages repeated.
+    pub redundancy_bytes_sent: u64,
+    /// Packets of the peer that were lost and recovered here, each without waiting for a round trip.
+    pub packets_recovered: u64,
+    /// Packets sent here that were lost and that the peer recovered.
+    pub packets_recovered_by_peer: u64,
+    /// Times that the connection moved to a new address.
+    pub paths_changed: u64,
+    /// Messages refused or dropped by a full queue.
+    pub queue_overflows: u64,
+    /// Datagrams, packets and messages that were dropped on arrival, for any reason.
+    pub drops: u64,
+    // catalogue: end
 }
 
 /// A connection at one moment.
@@ -94,8 +149,9 @@ pub struct SkipstoneOverview {
     pub received_loss: f64,
     /// What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
     pub carrier: [u8; 8],
-    /// The connection's counters. Its `size` is set by the library.
-    pub stats: SkipstoneStats,
+    /// The connection's counters of version 1.0; those that came later are at the end, under the names of
+    /// SkipstoneStats.
+    pub stats: SkipstoneStatsOf1_0,
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
     /// where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
     pub available_bytes_per_second: u64,
@@ -103,6 +159,16 @@ pub struct SkipstoneOverview {
     pub sent_payload_bytes_per_second: f64,
     /// Bytes of messages per second from the peer. Since version 1.3.
     pub received_payload_bytes_per_second: f64,
+    // catalogue: counters since version 1.4
+    /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+    /// an earlier acknowledgement was lost, or it does not follow the settings. Since version 1.4.
+    pub acks_overdue: u64,
+    /// New addresses that did not prove to be the peer's. Since version 1.4.
+    pub paths_refused: u64,
+    /// Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3). Since
+    /// version 1.4.
+    pub black_holes: u64,
+    // catalogue: end
 }
 
 /// Counters of the drivers and their sockets.
@@ -199,6 +265,12 @@ pub struct SkipstoneDriverStats {
     pub streams_not_taken: u64,
     /// Pages of other origins, and requests for other hosts.
     pub streams_foreign: u64,
+    /// Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+    pub rounds_cut: u64,
+    /// The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+    pub round_cost_max_us: u64,
+    /// Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
+    pub streams_too_dear: u64,
 }
 
 /// A client's estimate of the server's clock.

@@ -8,7 +8,9 @@ mod numbers;
 
 pub use config::{SkipstoneChannel, SkipstoneClientConfig, SkipstoneInboundRule, SkipstoneLink, SkipstoneServerConfig};
 pub use event::SkipstoneEvent;
-pub use figures::{SkipstoneDriverStats, SkipstoneFlow, SkipstoneOverview, SkipstoneServerTime, SkipstoneStats};
+pub use figures::{
+    SkipstoneDriverStats, SkipstoneFlow, SkipstoneOverview, SkipstoneServerTime, SkipstoneStats, SkipstoneStatsOf1_0,
+};
 pub use numbers::{
     SkipstoneCloseCode, SkipstoneClosedBy, SkipstoneCongestion, SkipstoneDelivery, SkipstoneDirection,
     SkipstoneEventKind, SkipstoneGivenUp, SkipstoneLogLevel, SkipstoneOverflow, SkipstoneRedundancy, SkipstoneSecurity,

@@ -121,7 +121,8 @@ pub enum SkipstoneClosedBy {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneCloseCode {
-    /// The application closed without a code of its own.
+    // catalogue: close codes
+    /// Closed by the application without a code of its own.
     None = 0,
     /// The server shuts down.
     Shutdown = 1_000,
@@ -131,29 +132,29 @@ pub enum SkipstoneCloseCode {
     Kicked = 1_002,
     /// A channel's queue was full, and its rule is to disconnect.
     QueueOverflow = 1_003,
-    /// The peer broke the protocol.
+    /// The peer violated the protocol.
     Protocol = 1_004,
-    /// The server has as many connections as it may.
+    /// The server is full, or the client's network has its maximum number of players.
     Full = 1_005,
-    /// The handshake did not end in time.
+    /// The handshake timed out (local: never sent).
     HandshakeTimeout = 1_006,
-    /// Nothing was heard for the idle timeout.
+    /// Nothing arrived for the idle timeout (local).
     IdleTimeout = 1_007,
-    /// The stream that carried the connection broke.
+    /// The carrier was lost: the stream that carried the connection broke (local).
     CarrierLost = 1_008,
-    /// Client and server have no protocol version in common.
+    /// Client and server have no protocol version in common (local).
     NoCommonVersion = 1_009,
-    /// The encrypted handshake failed: the server is not the one that the client trusts.
+    /// The encrypted handshake failed, for example because of an untrusted certificate (local, or in REFUSE).
     Security = 1_010,
-    /// One side wants encryption and the other does not have it.
+    /// No common suite: one side requires encryption and the other has none (in REFUSE).
     NoCommonSuite = 1_011,
-    /// The server's name has no address, or none of its addresses can be reached.
+    /// The server's name has no address, or none of its addresses can be reached (local).
     Unreachable = 1_012,
-    /// The server restarts. The reason says when to come back, and where to: skipstone_client_reconnect follows it. Since version
-    /// 1.2.
+    /// The server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
     Restart = 1_013,
-    /// The peer held more of the other side's memory than it may have.
+    /// The peer made this side hold more memory than allowed, or the most of all peers when memory was short.
     Memory = 1_016,
+    // catalogue: end
 }
 
 /// How the messages of a channel are delivered.

@@ -153,38 +153,41 @@ pub enum ClosedBy {
 
 /// Close codes of the protocol. WIRE.md section 8.
 pub mod code {
-    /// The application closed without a code of its own.
-    pub const NONE: u64 = 0;
-    /// The server shuts down.
-    pub const SHUTDOWN: u64 = 1_000;
-    /// The application refused the client.
-    pub const REFUSED: u64 = 1_001;
-    /// The application removed the peer.
-    pub const KICKED: u64 = 1_002;
-    /// A channel's queue was full, and its rule is to disconnect.
-    pub const QUEUE_OVERFLOW: u64 = 1_003;
-    /// The peer broke the protocol.
-    pub const PROTOCOL: u64 = 1_004;
-    /// The server has as many connections as it may.
-    pub const FULL: u64 = 1_005;
-    /// The handshake did not end in time.
-    pub const HANDSHAKE_TIMEOUT: u64 = 1_006;
-    /// Nothing was heard for the idle timeout.
-    pub const IDLE_TIMEOUT: u64 = 1_007;
-    /// The stream that carried the connection broke.
-    pub const CARRIER_LOST: u64 = 1_008;
-    /// Client and server have no protocol version in common.
-    pub const NO_COMMON_VERSION: u64 = 1_009;
-    /// The encrypted handshake failed: the server could not be authenticated, or has the wrong key.
-    pub const SECURITY: u64 = 1_010;
-    /// Client and server have no suite in common: one of them wants encryption and the other does not have it.
-    pub const NO_COMMON_SUITE: u64 = 1_011;
-    /// The server's name has no address, or none of its addresses can be reached.
-    pub const UNREACHABLE: u64 = 1_012;
-    /// The server restarts. The reason begins with when to come back, in milliseconds, and where to if that is
-    /// elsewhere: `retry=200..800 at=HOST:PORT` (WIRE.md section 8.1). Each client waits for a random time of that
-    /// range.
-    pub const RESTART: u64 = 1_013;
-    /// The peer held more of the other side's memory than it may have, or the most of all when there was too little.
-    pub const MEMORY: u64 = 1_016;
+    crate::close_codes! {
+        /// Closed by the application without a code of its own.
+        NONE = 0;
+        /// The server shuts down.
+        SHUTDOWN = 1_000;
+        /// The application refused the client.
+        REFUSED = 1_001;
+        /// The application removed the peer.
+        KICKED = 1_002;
+        /// A channel's queue was full, and its rule is to disconnect.
+        QUEUE_OVERFLOW = 1_003;
+        /// The peer violated the protocol.
+        PROTOCOL = 1_004;
+        /// The server is full, or the client's network has its maximum number of players.
+        FULL = 1_005;
+        /// The handshake timed out (local: never sent).
+        HANDSHAKE_TIMEOUT = 1_006;
+        /// Nothing arrived for the idle timeout (local).
+        IDLE_TIMEOUT = 1_007;
+        /// The carrier was lost: the stream that carried the connection broke (local).
+        CARRIER_LOST = 1_008;
+        /// Client and server have no protocol version in common (local).
+        NO_COMMON_VERSION = 1_009;
+        /// The encrypted handshake failed, for example because of an untrusted certificate (local, or in REFUSE).
+        SECURITY = 1_010;
+        /// No common suite: one side requires encryption and the other has none (in REFUSE).
+        NO_COMMON_SUITE = 1_011;
+        /// The server's name has no address, or none of its addresses can be reached (local).
+        UNREACHABLE = 1_012;
+        /// The server restarts; the reason says when and where to connect again (WIRE.md section 8.1).
+        ///
+        /// It begins with the time in milliseconds, and the place if that is elsewhere: `retry=200..800 at=HOST:PORT`.
+        /// Each client waits for a random time of that range.
+        RESTART = 1_013;
+        /// The peer made this side hold more memory than allowed, or the most of all peers when memory was short.
+        MEMORY = 1_016;
+    }
 }

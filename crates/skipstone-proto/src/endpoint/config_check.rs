@@ -11,7 +11,7 @@ use crate::wire::frame;
 use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
 use crate::wire::redundancy::{BLOCK_MAX, BURSTS_MAX, RedundancyMode};
 use crate::wire::settings::{
-    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, SILENCE_MIN, Settings, TIME_MAX, window_cost,
+    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, Settings, TIME_MAX, window_cost,
 };
 
 /// Less than one datagram in a second would look like a dead path.
@@ -92,22 +92,9 @@ fn check_memory(memory: &MemoryBudget) -> Result<(), ConfigError> {
 }
 
 fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
-    for (field, value) in [("settings.idle_timeout", settings.idle_timeout), ("settings.keepalive", settings.keepalive)]
-    {
-        if !(SILENCE_MIN..=TIME_MAX).contains(&value) {
-            return Err(ConfigError::out_of_range(field, value, "100 ms to 24 h"));
-        }
-    }
-    for (field, value) in
-        [("settings.ack_delay", settings.ack_delay), ("settings.ack_delay_max", settings.ack_delay_max)]
-    {
-        if value > TIME_MAX {
-            return Err(ConfigError::out_of_range(field, value, "0 to 24 h"));
-        }
-    }
-    if !DATAGRAM_BYTES.contains(&settings.datagram_bytes_max) {
-        let range = format!("{} to {} bytes", DATAGRAM_BYTES.start(), DATAGRAM_BYTES.end());
-        return Err(ConfigError::out_of_range("settings.datagram_bytes_max", settings.datagram_bytes_max, range));
+    if let Some((setting, value)) = settings.first_out_of_range() {
+        let range = setting.number.map_or_else(String::new, |number| number.range());
+        return Err(ConfigError::OutOfRange { field: format!("settings.{}", setting.name), value, range });
     }
     let window_min = window_cost(settings.message_bytes_max as usize);
     if window_min > u64::from(u32::MAX) {
@@ -325,10 +312,10 @@ mod tests {
         let budget =
             |mode, budget_percent| with(|config| config.settings.redundancy = Redundancy { mode, budget_percent });
         vec![
-            times("settings.idle_timeout", "86400.000000001s", SILENCE_MIN, |config, time| {
+            times("settings.idle_timeout", "86400.000000001s", Duration::from_millis(100), |config, time| {
                 config.settings.idle_timeout = time
             }),
-            times("settings.keepalive", "86400.000000001s", SILENCE_MIN, |config, time| {
+            times("settings.keepalive", "86400.000000001s", Duration::from_millis(100), |config, time| {
                 config.settings.keepalive = time
             }),
             times("settings.ack_delay", "86400.000000001s", Duration::ZERO, |config, time| {

@@ -13,46 +13,41 @@ use crate::wire::varint;
 pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
 use rules::{decode_table, encode_table};
 
-/// The settings of a connection. The default is that of section 5.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// The idle timeout, 100 ms to a day, in whole ms: a peer from which no packet arrives for this long is gone.
-    pub idle_timeout: Duration,
-    /// A client that received nothing for this long sends a PING: 100 ms to a day, in whole ms.
-    pub keepalive: Duration,
-    /// How long an acknowledgement may be held back while losses are possible: a day at most, in whole µs. On a stream
-    /// it is 100 ms.
-    pub ack_delay: Duration,
-    /// How long an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section 4.1): a day at
-    /// most, in whole µs. If it is less than `ack_delay`, `ack_delay` applies.
-    pub ack_delay_max: Duration,
-    /// Maximum bytes of a message.
-    pub message_bytes_max: u32,
-    /// Bytes of reliable messages that a receiver holds, at least `message_bytes_max`.
-    pub window_bytes: u32,
-    /// Maximum bytes of a datagram: 256 to 65,507. Streams have packets of their own size.
-    pub datagram_bytes_max: u16,
-    /// The time at which the client sends queued messages.
-    pub merging: Merging,
-    /// The channel table, at most [`CHANNEL_RULES_MAX`] rules: the first rule that covers a channel applies.
-    pub channels: Vec<ChannelRule>,
-    /// The protection against loss in addition to retransmission, where the channel's rule sets none.
-    pub redundancy: Redundancy,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            idle_timeout: Duration::from_secs(30),
-            keepalive: Duration::from_secs(25),
-            ack_delay: Duration::from_millis(1),
-            ack_delay_max: Duration::from_millis(70),
-            message_bytes_max: 1 << 20,
-            window_bytes: 2 << 20,
-            datagram_bytes_max: 1_472,
-            merging: Merging::Immediate,
-            channels: vec![ChannelRule::new(0..=u16::MAX, DeliveryMode::ReliableOrdered)],
-            redundancy: Redundancy::default(),
+crate::settings! {
+    /// The settings of a connection. The default is that of section 5.
+    pub struct Settings {
+        numbers {
+            /// Time without a packet after which the peer is gone: the idle timeout.
+            1 idle_timeout: Duration as Milliseconds, 100 to 86_400_000, default 30_000;
+            /// Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is shorter;
+            /// a server waits half as long again, or until half-way to the idle timeout if that is sooner.
+            2 keepalive: Duration as Milliseconds, 100 to 86_400_000, default 25_000;
+            /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section
+            /// 4.1).
+            3 ack_delay: Duration as Microseconds, 0 to 86_400_000_000, default 1_000;
+            /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
+            /// section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+            10 ack_delay_max: Duration as Microseconds, 0 to 86_400_000_000, default 70_000;
+            /// Maximum bytes of a message.
+            4 message_bytes_max: u32 as Bytes, 0 to 4_294_967_295, default 1_048_576;
+            /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+            /// `message_bytes_max` must fit.
+            5 window_bytes: u32 as Bytes, 0 to 4_294_967_295, default 2_097_152,
+                limits("what the greatest message occupies (4.1) to 4,294,967,295");
+            /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
+            6 datagram_bytes_max: u16 as DatagramBytes, 256 to 65_507, default 1_472;
+        }
+        others {
+            /// Channel table: the first rule that covers a channel applies.
+            7 channels: Vec<ChannelRule> = vec![ChannelRule::new(0..=u16::MAX, DeliveryMode::ReliableOrdered)],
+                limits("64 rules"), default("0-65535 reliable-ordered, priority 1, weight 1, disconnect, no receipts, \
+                    16,384 messages, 8,388,608 bytes");
+            /// Merging of the client, in µs (varint): 0 at once, 2^62-1 at each flush.
+            8 merging: Merging = Merging::Immediate, limits("0 to 86,400,000,000, 2^62-1"), default("0");
+            /// Redundancy in addition to retransmission, where the channel's rule sets none: mode (below), then budget,
+            /// percent (varint): the greatest number of bytes of REPAIR packets and of copies, in percent of the
+            /// packets that they protect.
+            9 redundancy: Redundancy = Redundancy::default(), limits("budget below 65,536"), default("adaptive, 125");
         }
     }
 }
@@ -84,13 +79,9 @@ impl Settings {
             Merging::After(delay) => delay <= TIME_MAX,
             Merging::Immediate | Merging::Flush => true,
         };
-        (SILENCE_MIN..=TIME_MAX).contains(&self.idle_timeout)
-            && (SILENCE_MIN..=TIME_MAX).contains(&self.keepalive)
-            && self.ack_delay <= TIME_MAX
-            && self.ack_delay_max <= TIME_MAX
+        self.are_numbers_valid()
             && merging_is_valid
             && u64::from(self.window_bytes) >= window_cost(self.message_bytes_max as usize)
-            && DATAGRAM_BYTES.contains(&self.datagram_bytes_max)
             && self.redundancy.mode.is_valid()
             && self.channels.len() <= CHANNEL_RULES_MAX
             && self.channels.iter().all(ChannelRule::is_valid)
@@ -104,40 +95,28 @@ impl Settings {
         assert!(self.is_valid(), "settings are checked before they are sent");
         let default = Settings::default();
         let mut entries = Entries::default();
-        if self.idle_timeout != default.idle_timeout {
-            entries.number(ID_IDLE_TIMEOUT, self.idle_timeout.as_millis() as u64);
-        }
-        if self.keepalive != default.keepalive {
-            entries.number(ID_KEEPALIVE, self.keepalive.as_millis() as u64);
-        }
-        if self.ack_delay != default.ack_delay {
-            entries.number(ID_ACK_DELAY, self.ack_delay.as_micros() as u64);
-        }
-        if self.message_bytes_max != default.message_bytes_max {
-            entries.number(ID_MESSAGE_BYTES_MAX, self.message_bytes_max.into());
-        }
-        if self.window_bytes != default.window_bytes {
-            entries.number(ID_WINDOW_BYTES, self.window_bytes.into());
-        }
-        if self.datagram_bytes_max != default.datagram_bytes_max {
-            entries.number(ID_DATAGRAM_BYTES_MAX, self.datagram_bytes_max.into());
-        }
-        if self.channels != default.channels {
-            entries.bytes(ID_CHANNELS, &encode_table(&self.channels));
-        }
-        if self.merging != default.merging {
-            entries.number(ID_MERGING, self.merging.encode());
-        }
-        if self.redundancy != default.redundancy {
-            let mut value = [0; MODE_BYTES_MAX + 4];
-            let mut writer = Writer::new(&mut value);
-            self.redundancy.encode(&mut writer);
-            entries.bytes(ID_REDUNDANCY, writer.written());
-        }
-        if self.ack_delay_max != default.ack_delay_max {
-            entries.number(ID_ACK_DELAY_MAX, self.ack_delay_max.as_micros() as u64);
+        for id in 1..=ID_LAST {
+            match self.number(id) {
+                Some((value, default)) if value == default => {}
+                Some((value, _)) => entries.number(id, value),
+                None => self.encode_other(id, &default, &mut entries),
+            }
         }
         entries.encoded
+    }
+
+    fn encode_other(&self, id: u64, default: &Settings, entries: &mut Entries) {
+        match id {
+            ID_CHANNELS if self.channels != default.channels => entries.bytes(id, &encode_table(&self.channels)),
+            ID_MERGING if self.merging != default.merging => entries.number(id, self.merging.encode()),
+            ID_REDUNDANCY if self.redundancy != default.redundancy => {
+                let mut value = [0; MODE_BYTES_MAX + 4];
+                let mut writer = Writer::new(&mut value);
+                self.redundancy.encode(&mut writer);
+                entries.bytes(id, writer.written());
+            }
+            _ => {}
+        }
     }
 
     /// Decodes settings: a missing entry has its default, an unknown one is skipped, an invalid one is malformed.
@@ -154,16 +133,10 @@ impl Settings {
     fn decode_entry(&mut self, id: u64, value: &[u8]) -> Result<(), Malformed> {
         let mut value = Reader::new(value);
         match id {
-            ID_IDLE_TIMEOUT => self.idle_timeout = Duration::from_millis(value.varint()?),
-            ID_KEEPALIVE => self.keepalive = Duration::from_millis(value.varint()?),
-            ID_ACK_DELAY => self.ack_delay = Duration::from_micros(value.varint()?),
-            ID_MESSAGE_BYTES_MAX => self.message_bytes_max = value.varint_u32()?,
-            ID_WINDOW_BYTES => self.window_bytes = value.varint_u32()?,
-            ID_DATAGRAM_BYTES_MAX => self.datagram_bytes_max = value.varint_u16()?,
             ID_CHANNELS => self.channels = decode_table(&mut value)?,
             ID_MERGING => self.merging = Merging::decode(value.varint()?),
             ID_REDUNDANCY => self.redundancy = Redundancy::decode(&mut value)?,
-            ID_ACK_DELAY_MAX => self.ack_delay_max = Duration::from_micros(value.varint()?),
+            _ if self.number(id).is_some() => self.set_number(id, value.varint()?).ok_or(Malformed)?,
             _ => return Ok(()),
         }
         value.end()
@@ -199,19 +172,22 @@ impl Merging {
     }
 }
 
-const ID_IDLE_TIMEOUT: u64 = 1;
-const ID_KEEPALIVE: u64 = 2;
-const ID_ACK_DELAY: u64 = 3;
 pub(super) const ID_MESSAGE_BYTES_MAX: u64 = 4;
 pub(super) const ID_WINDOW_BYTES: u64 = 5;
 pub(super) const ID_DATAGRAM_BYTES_MAX: u64 = 6;
 const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;
-const ID_ACK_DELAY_MAX: u64 = 10;
+/// The greatest id.
+const ID_LAST: u64 = {
+    let (mut at, mut last) = (0, 0);
+    while at < Settings::ALL.len() {
+        last = if Settings::ALL[at].id > last { Settings::ALL[at].id } else { last };
+        at += 1;
+    }
+    last
+};
 
-/// Minimum of idle timeout and keepalive: no server's settings make its clients ping more often.
-pub const SILENCE_MIN: Duration = Duration::from_millis(100);
 /// Maximum of the times in the settings.
 pub const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 /// Minimum and maximum bytes of a datagram.

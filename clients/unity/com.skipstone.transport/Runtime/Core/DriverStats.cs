@@ -1,4 +1,5 @@
 // Counters that the drivers publish, up to 50 ms old. Reading them waits for nothing.
+using System;
 using Skipstone.Native;
 
 namespace Skipstone
@@ -14,6 +15,10 @@ namespace Skipstone
         public bool AreBuffersShort => native.AreBuffersShort != 0;
         /// <summary>Rounds of the drivers' loops.</summary>
         public ulong Rounds => native.Rounds;
+        /// <summary>Rounds that ended with something left to read, because they had taken as long as a round may.</summary>
+        public ulong RoundsCut => native.RoundsCut;
+        /// <summary>The greatest work of one round's reading, estimated from what was read.</summary>
+        public TimeSpan RoundCostMax => Time.FromMicroseconds(native.RoundCostMaxMicroseconds);
         /// <summary>System calls that sent datagrams.</summary>
         public ulong SendCalls => native.SendCalls;
         /// <summary>Datagrams that the system refused to send.</summary>
@@ -118,6 +123,8 @@ namespace Skipstone
         public ulong Accepted => native.StreamsAccepted;
         /// <summary>Streams whose handshake or close timed out.</summary>
         public ulong TimedOut => native.StreamsTimedOut;
+        /// <summary>Streams that were closed because they cost too much before they carried a connection.</summary>
+        public ulong TooDear => native.StreamsTooDear;
         /// <summary>Streams that were closed for newer ones, because their network had too many without a connection.</summary>
         public ulong Displaced => native.StreamsDisplaced;
         /// <summary>Plain HTTP requests that were answered.</summary>

@@ -57,7 +57,8 @@ namespace Skipstone
     /// <summary>Close codes of the protocol. Those below 1,000 are the application's own.</summary>
     public static class CloseCode
     {
-        /// <summary>The application closed without a code of its own.</summary>
+        // catalogue: close codes
+        /// <summary>Closed by the application without a code of its own.</summary>
         public const ulong None = 0;
         /// <summary>The server shuts down.</summary>
         public const ulong Shutdown = 1000;
@@ -67,29 +68,32 @@ namespace Skipstone
         public const ulong Kicked = 1002;
         /// <summary>A channel's queue was full, and its rule is to disconnect.</summary>
         public const ulong QueueOverflow = 1003;
-        /// <summary>The peer broke the protocol.</summary>
+        /// <summary>The peer violated the protocol.</summary>
         public const ulong Protocol = 1004;
-        /// <summary>The server has as many connections as it may.</summary>
+        /// <summary>The server is full, or the client's network has its maximum number of players.</summary>
         public const ulong Full = 1005;
-        /// <summary>The handshake did not end in time.</summary>
+        /// <summary>The handshake timed out (local: never sent).</summary>
         public const ulong HandshakeTimeout = 1006;
-        /// <summary>Nothing was heard for the idle timeout.</summary>
+        /// <summary>Nothing arrived for the idle timeout (local).</summary>
         public const ulong IdleTimeout = 1007;
-        /// <summary>The stream that carried the connection broke.</summary>
+        /// <summary>The carrier was lost: the stream that carried the connection broke (local).</summary>
         public const ulong CarrierLost = 1008;
-        /// <summary>Client and server have no protocol version in common.</summary>
+        /// <summary>Client and server have no protocol version in common (local).</summary>
         public const ulong NoCommonVersion = 1009;
-        /// <summary>The encrypted handshake failed: the server is not the one that the client trusts.</summary>
+        /// <summary>The encrypted handshake failed, for example because of an untrusted certificate (local, or in
+        /// REFUSE).</summary>
         public const ulong Security = 1010;
-        /// <summary>One side wants encryption and the other does not have it.</summary>
+        /// <summary>No common suite: one side requires encryption and the other has none (in REFUSE).</summary>
         public const ulong NoCommonSuite = 1011;
-        /// <summary>The server's name has no address, or none of its addresses can be reached.</summary>
+        /// <summary>The server's name has no address, or none of its addresses can be reached (local).</summary>
         public const ulong Unreachable = 1012;
-        /// <summary>The server restarts. The reason says when to come back, and where to: <see cref="Client.Reconnect"/> follows
-        /// it.</summary>
+        /// <summary>The server restarts; the reason says when and where to connect again (WIRE.md section
+        /// 8.1).</summary>
         public const ulong Restart = 1013;
-        /// <summary>The peer held more of the other side's memory than it may have.</summary>
+        /// <summary>The peer made this side hold more memory than allowed, or the most of all peers when memory was
+        /// short.</summary>
         public const ulong Memory = 1016;
+        // catalogue: end
     }
 
     /// <summary>Something that happened to a connection. It is read in place, and stays until the next <c>Poll</c> of the same server

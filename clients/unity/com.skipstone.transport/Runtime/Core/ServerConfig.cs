@@ -97,16 +97,27 @@ namespace Skipstone
         public IReadOnlyList<ChannelRule> Channels { get; set; }
         /// <summary>Limits on what clients may send.</summary>
         public IReadOnlyList<InboundRule> Inbound { get; set; }
-        /// <summary>A peer from which nothing came for this long is gone.</summary>
+        // catalogue: settings
+        /// <summary>Time without a packet after which the peer is gone: the idle timeout.</summary>
         public TimeSpan? IdleTimeout { get; set; }
-        /// <summary>A client that received nothing for this long asks whether the server is there.</summary>
+        /// <summary>Time without a packet after which a client sends a PING, or 5/6 of the idle timeout if that is
+        /// shorter; a server waits half as long again, or until half-way to the idle timeout if that is
+        /// sooner.</summary>
         public TimeSpan? Keepalive { get; set; }
-        /// <summary>Bytes of a message, at most.</summary>
+        /// <summary>Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md
+        /// section 4.1).</summary>
+        public TimeSpan? AckDelay { get; set; }
+        /// <summary>Longest time for which an acknowledgement may be held back at all, also where nothing was lost
+        /// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.</summary>
+        public TimeSpan? AckDelayMax { get; set; }
+        /// <summary>Maximum bytes of a message.</summary>
         public uint? MessageBytesMax { get; set; }
-        /// <summary>Bytes of reliable messages that a receiver holds.</summary>
+        /// <summary>Bytes of reliable messages that a receiver holds: the receive window, in which a message of
+        /// `message_bytes_max` must fit.</summary>
         public uint? WindowBytes { get; set; }
-        /// <summary>Bytes of a datagram, at most.</summary>
+        /// <summary>Maximum bytes of a datagram of UDP; streams have packets of their own size.</summary>
         public uint? DatagramBytesMax { get; set; }
+        // catalogue: end
         /// <summary>Protection against loss, for channels that have none of their own.</summary>
         public Redundancy? Redundancy { get; set; }
         /// <summary>Bytes of repairs and copies in percent of what they protect, at most.</summary>

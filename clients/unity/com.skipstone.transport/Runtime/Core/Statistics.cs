@@ -11,16 +11,18 @@ namespace Skipstone
 
         internal Flow(NativeFlow native) => this.native = native;
 
-        /// <summary>Datagrams.</summary>
+        // catalogue: flow
+        /// <summary>Datagrams of any size.</summary>
         public ulong Datagrams => native.Datagrams;
         /// <summary>Messages of the application.</summary>
         public ulong Messages => native.Messages;
-        /// <summary>Bytes of those messages.</summary>
+        /// <summary>Bytes of those messages, each counted once.</summary>
         public ulong PayloadBytes => native.PayloadBytes;
-        /// <summary>Bytes of the datagrams.</summary>
+        /// <summary>Bytes of the datagrams: payload, and the overhead of the protocol.</summary>
         public ulong DatagramBytes => native.DatagramBytes;
         /// <summary>Bytes of the datagrams with IP and carrier headers.</summary>
         public ulong IpBytes => native.IpBytes;
+        // catalogue: end
     }
 
     /// <summary>Counters of a connection, or of all. They only grow.</summary>
@@ -30,6 +32,32 @@ namespace Skipstone
 
         internal Stats(in NativeStats native) => this.native = native;
 
+        // An overview's newer counters are at its end.
+        internal Stats(in NativeOverview overview)
+        {
+            native = default;
+            // catalogue: counters of an overview copied
+            native.Sent = overview.Stats.Sent;
+            native.Received = overview.Stats.Received;
+            native.PacketsLost = overview.Stats.PacketsLost;
+            native.PacketsSpurious = overview.Stats.PacketsSpurious;
+            native.Resent = overview.Stats.Resent;
+            native.Probes = overview.Stats.Probes;
+            native.RepairsSent = overview.Stats.RepairsSent;
+            native.CopiesSent = overview.Stats.CopiesSent;
+            native.RedundancyBytesSent = overview.Stats.RedundancyBytesSent;
+            native.PacketsRecovered = overview.Stats.PacketsRecovered;
+            native.PacketsRecoveredByPeer = overview.Stats.PacketsRecoveredByPeer;
+            native.PathsChanged = overview.Stats.PathsChanged;
+            native.QueueOverflows = overview.Stats.QueueOverflows;
+            native.Drops = overview.Stats.Drops;
+            native.AcksOverdue = overview.AcksOverdue;
+            native.PathsRefused = overview.PathsRefused;
+            native.BlackHoles = overview.BlackHoles;
+            // catalogue: end
+        }
+
+        // catalogue: counters
         /// <summary>What was sent.</summary>
         public Flow Sent => new Flow(native.Sent);
         /// <summary>What was received and authenticated.</summary>
@@ -40,15 +68,18 @@ namespace Skipstone
         public ulong PacketsSpurious => native.PacketsSpurious;
         /// <summary>Messages and fragments retransmitted.</summary>
         public ulong Resent => native.Resent;
-        /// <summary>Packets whose acknowledgement was overdue.</summary>
+        /// <summary>Packets whose acknowledgement was overdue (probe timeout), so that their content was sent
+        /// again.</summary>
         public ulong Probes => native.Probes;
         /// <summary>Repair packets sent.</summary>
         public ulong RepairsSent => native.RepairsSent;
-        /// <summary>Copies of retransmissions, and packets that repeat messages.</summary>
+        /// <summary>Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat
+        /// messages of earlier ones.</summary>
         public ulong CopiesSent => native.CopiesSent;
-        /// <summary>Bytes of repairs and copies.</summary>
+        /// <summary>Bytes of repairs and copies, IP headers included, and of messages repeated.</summary>
         public ulong RedundancyBytesSent => native.RedundancyBytesSent;
-        /// <summary>Packets of the peer that were lost and recovered here.</summary>
+        /// <summary>Packets of the peer that were lost and recovered here, each without waiting for a round
+        /// trip.</summary>
         public ulong PacketsRecovered => native.PacketsRecovered;
         /// <summary>Packets sent here that were lost and that the peer recovered.</summary>
         public ulong PacketsRecoveredByPeer => native.PacketsRecoveredByPeer;
@@ -58,6 +89,15 @@ namespace Skipstone
         public ulong QueueOverflows => native.QueueOverflows;
         /// <summary>Datagrams, packets and messages that were dropped on arrival, for any reason.</summary>
         public ulong Drops => native.Drops;
+        /// <summary>Acknowledgements that the peer reports to have delayed for longer than the settings allow: its
+        /// machine paused, an earlier acknowledgement was lost, or it does not follow the settings.</summary>
+        public ulong AcksOverdue => native.AcksOverdue;
+        /// <summary>New addresses that did not prove to be the peer's.</summary>
+        public ulong PathsRefused => native.PathsRefused;
+        /// <summary>Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899,
+        /// section 3).</summary>
+        public ulong BlackHoles => native.BlackHoles;
+        // catalogue: end
     }
 
     /// <summary>A connection at one moment.</summary>
@@ -109,7 +149,7 @@ namespace Skipstone
         /// <summary>Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.</summary>
         public double ReceivedLoss => native.ReceivedLoss;
         /// <summary>The connection's counters.</summary>
-        public Stats Stats => new Stats(native.Stats);
+        public Stats Stats => new Stats(native);
 
         /// <summary>What carries the connection: udp, dtls, wt, ws, wss, tcp, tls or local. Makes a string.</summary>
         public unsafe string Carrier

@@ -1,7 +1,8 @@
 //! The report of a page, in the format of `clients/web/stress/main.ts`.
 
 use serde::Deserialize;
-use skipstone::{ClosedBy, Stats};
+use serde_json::Value;
+use skipstone::{ClosedBy, Figure, Stats};
 
 /// The events of a page since its last report. Times are in µs of the run.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -20,7 +21,7 @@ pub(crate) struct Report {
     pub(crate) foreign: Vec<u32>,
     /// All lines of the run were sent.
     pub(super) is_done: bool,
-    pub(super) counters: Vec<Counters>,
+    pub(super) counters: Vec<PageCounters>,
 }
 
 /// A connection that ended.
@@ -53,37 +54,8 @@ pub(crate) struct ReceivedLine {
     pub(crate) received_us: u64,
 }
 
-/// Counters of a connection, as pages name them; those that the result has.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(super) struct Counters {
-    sent: FlowCounters,
-    received: FlowCounters,
-    packets_lost: u64,
-    packets_spurious: u64,
-    resent: u64,
-    probes: u64,
-    redundancy: RedundancyCounters,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct FlowCounters {
-    datagrams: u64,
-    messages: u64,
-    payload_bytes: u64,
-    datagram_bytes: u64,
-    ip_bytes: u64,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-struct RedundancyCounters {
-    repairs_sent: u64,
-    copies_sent: u64,
-    bytes_sent: u64,
-    packets_recovered: u64,
-}
+/// State and counters of a connection, as pages name them: values, and groups of values.
+pub(super) type PageCounters = serde_json::Map<String, Value>;
 
 impl Report {
     /// Drops reports about clients of other pages.
@@ -128,37 +100,46 @@ impl Report {
     pub(super) fn stats(&self) -> Stats {
         let mut stats = Stats::default();
         for counters in &self.counters {
-            for (sum, flow) in [(&mut stats.sent, &counters.sent), (&mut stats.received, &counters.received)] {
-                sum.datagrams += flow.datagrams;
-                sum.messages += flow.messages;
-                sum.payload_bytes += flow.payload_bytes;
-                sum.datagram_bytes += flow.datagram_bytes;
-                sum.ip_bytes += flow.ip_bytes;
-            }
-            stats.packets_lost += counters.packets_lost;
-            stats.packets_spurious += counters.packets_spurious;
-            stats.resent += counters.resent;
-            stats.probes += counters.probes;
-            stats.redundancy.repairs_sent += counters.redundancy.repairs_sent;
-            stats.redundancy.copies_sent += counters.redundancy.copies_sent;
-            stats.redundancy.bytes_sent += counters.redundancy.bytes_sent;
-            stats.redundancy.packets_recovered += counters.redundancy.packets_recovered;
+            stats.add(&Stats::from_figures(|figure| counter(counters, figure)));
         }
         stats
     }
 }
 
+/// One counter; what a page does not tell is 0.
+fn counter(counters: &PageCounters, figure: &Figure) -> u64 {
+    let (group, name) = match figure.group {
+        "" => (Some(counters), camel(figure.name)),
+        "drops" => (counters.get("drops").and_then(Value::as_object), figure.name.to_owned()),
+        group => (counters.get(group).and_then(Value::as_object), camel(figure.name)),
+    };
+    group.and_then(|group| group.get(&name)).and_then(Value::as_u64).unwrap_or(0)
+}
+
+/// A field's name in JavaScript.
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |all, word| {
+        let (head, tail) = word.split_at(word.len().min(1));
+        all + &head.to_uppercase() + tail
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skipstone::DropReason;
 
     #[test]
     fn a_page_report_is_parsed_and_covers_only_its_own_clients() {
         let text = r#"{ "connected": [3, 12.5, 9, 1], "closed": [{ "number": 9, "code": 1, "by": "peer", "reason": "x" }],
             "sent": [3, 10, 20, 9, 1, 2], "refused": 1, "lines": [3, 65535, 7, 1099511627775, 5, 9, 1, 1, 1, 1, 4],
             "corrupt": [9], "foreign": [3], "isDone": true, "counters": [
-                { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 } },
-                { "sent": { "datagrams": 3, "ipBytes": 50 } }] }"#;
+                { "sent": { "datagrams": 2, "ipBytes": 100 }, "packetsLost": 1, "rtt": { "smoothed": 1.5 },
+                  "blackHoles": 2, "redundancy": { "packetsRecoveredByPeer": 4 }, "drops": { "stale_message": 6 },
+                  "congestionWindow": null },
+                { "sent": { "datagrams": 3, "ipBytes": 50 }, "drops": { "stale_message": 1 } }] }"#;
         let mut report: Report = serde_json::from_str(text).expect("a good report");
         report.keep_own(&[3, 4]);
         assert_eq!(report.connected().collect::<Vec<_>>(), [(3, 12.5)]);
@@ -169,5 +150,7 @@ mod tests {
         assert_eq!(report.foreign, [3]);
         let stats = report.stats();
         assert_eq!((stats.sent.datagrams, stats.sent.ip_bytes, stats.packets_lost), (5, 150, 1));
+        let recovered = stats.redundancy.packets_recovered_by_peer;
+        assert_eq!((stats.black_holes, recovered, stats.drops.of(DropReason::StaleMessage)), (2, 4, 7));
     }
 }

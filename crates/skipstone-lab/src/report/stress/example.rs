@@ -149,7 +149,7 @@ fn side(repairs_sent: u64, packets_recovered: u64) -> Side {
             repairs_sent,
             copies_sent: repairs_sent / 10,
             bytes_sent: repairs_sent * 500,
-            packets_recovered_by_peers: 212,
+            packets_recovered_by_peer: 212,
             packets_recovered,
         },
         drops_by_reason: BTreeMap::from([("duplicate_message".into(), repairs_sent / 10), ("replay".into(), 0)]),

@@ -3,6 +3,10 @@
 use super::*;
 use crate::wire::redundancy::RedundancyMode;
 
+const ID_IDLE_TIMEOUT: u64 = 1;
+const ID_KEEPALIVE: u64 = 2;
+const ID_ACK_DELAY: u64 = 3;
+
 fn entry(id: u64, value: &[u8]) -> Vec<u8> {
     let mut entries = Entries::default();
     entries.bytes(id, value);

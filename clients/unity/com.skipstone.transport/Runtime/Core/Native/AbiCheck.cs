@@ -8,7 +8,7 @@ namespace Skipstone.Native
     internal static unsafe class AbiCheck
     {
         internal const ushort Major = 1;
-        internal const ushort Minor = 3;
+        internal const ushort Minor = 4;
 
         private static bool isDone;
 

@@ -19,12 +19,16 @@ namespace Skipstone.Native
             Set(ref native->WebSocket, config.WebSocket);
             Set(ref native->WebTransport, config.WebTransport);
             Set(ref native->RequiresTls, config.RequiresTls);
+            // catalogue: settings
             Set(ref native->IdleTimeoutMicroseconds, config.IdleTimeout, nameof(config.IdleTimeout));
             Set(ref native->KeepaliveMicroseconds, config.Keepalive, nameof(config.Keepalive));
-            Set(ref native->HandshakeTimeoutMicroseconds, config.HandshakeTimeout, nameof(config.HandshakeTimeout));
+            Set(ref native->AckDelayMicroseconds, config.AckDelay, nameof(config.AckDelay));
+            Set(ref native->AckDelayMaxMicroseconds, config.AckDelayMax, nameof(config.AckDelayMax));
             native->MessageBytesMax = config.MessageBytesMax ?? native->MessageBytesMax;
             native->WindowBytes = config.WindowBytes ?? native->WindowBytes;
             native->DatagramBytesMax = config.DatagramBytesMax ?? native->DatagramBytesMax;
+            // catalogue: end
+            Set(ref native->HandshakeTimeoutMicroseconds, config.HandshakeTimeout, nameof(config.HandshakeTimeout));
             native->Shards = config.Shards ?? native->Shards;
             native->ConnectionsMax = config.ConnectionsMax ?? native->ConnectionsMax;
             native->PlayersOfNetworkMax = config.PlayersOfNetworkMax ?? native->PlayersOfNetworkMax;

@@ -6,11 +6,13 @@ namespace Skipstone.Native
     [StructLayout(LayoutKind.Sequential)]
     internal struct NativeFlow
     {
+        // catalogue: flow
         public ulong Datagrams;
         public ulong Messages;
         public ulong PayloadBytes;
         public ulong DatagramBytes;
         public ulong IpBytes;
+        // catalogue: end
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -18,6 +20,7 @@ namespace Skipstone.Native
     {
         public uint Size;
         public uint Reserved;
+        // catalogue: counters
         public NativeFlow Sent;
         public NativeFlow Received;
         public ulong PacketsLost;
@@ -32,6 +35,34 @@ namespace Skipstone.Native
         public ulong PathsChanged;
         public ulong QueueOverflows;
         public ulong Drops;
+        public ulong AcksOverdue;
+        public ulong PathsRefused;
+        public ulong BlackHoles;
+        // catalogue: end
+    }
+
+    // The counters in the middle of an overview, which never change.
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NativeStatsOf1_0
+    {
+        public uint Size;
+        public uint Reserved;
+        // catalogue: counters of version 1.0
+        public NativeFlow Sent;
+        public NativeFlow Received;
+        public ulong PacketsLost;
+        public ulong PacketsSpurious;
+        public ulong Resent;
+        public ulong Probes;
+        public ulong RepairsSent;
+        public ulong CopiesSent;
+        public ulong RedundancyBytesSent;
+        public ulong PacketsRecovered;
+        public ulong PacketsRecoveredByPeer;
+        public ulong PathsChanged;
+        public ulong QueueOverflows;
+        public ulong Drops;
+        // catalogue: end
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -55,10 +86,15 @@ namespace Skipstone.Native
         public double ReceivedBytesPerSecond;
         public double ReceivedLoss;
         public fixed byte Carrier[8];
-        public NativeStats Stats;
+        public NativeStatsOf1_0 Stats;
         public ulong AvailableBytesPerSecond;
         public double SentPayloadBytesPerSecond;
         public double ReceivedPayloadBytesPerSecond;
+        // catalogue: counters since version 1.4
+        public ulong AcksOverdue;
+        public ulong PathsRefused;
+        public ulong BlackHoles;
+        // catalogue: end
     }
 
     [StructLayout(LayoutKind.Sequential)]
@@ -109,6 +145,9 @@ namespace Skipstone.Native
         public ulong StreamsBadProxyHeaders;
         public ulong StreamsNotTaken;
         public ulong StreamsForeign;
+        public ulong RoundsCut;
+        public ulong RoundCostMaxMicroseconds;
+        public ulong StreamsTooDear;
     }
 
     [StructLayout(LayoutKind.Sequential)]

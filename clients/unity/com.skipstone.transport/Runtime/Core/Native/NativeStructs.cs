@@ -83,6 +83,7 @@ namespace Skipstone.Native
         public IntPtr Inbound;
         public uint ChannelCount;
         public uint InboundCount;
+        // catalogue: settings of version 1.0
         public ulong IdleTimeoutMicroseconds;
         public ulong KeepaliveMicroseconds;
         public ulong AckDelayMicroseconds;
@@ -90,6 +91,7 @@ namespace Skipstone.Native
         public uint MessageBytesMax;
         public uint WindowBytes;
         public uint DatagramBytesMax;
+        // catalogue: end
         public uint Redundancy;
         public byte RedundancyFirst;
         public byte RedundancySecond;
@@ -122,6 +124,8 @@ namespace Skipstone.Native
         public IntPtr Denied;
         public uint DeniedCount;
         public uint PlayersOfNetworkMax;
+        // catalogue: settings since version 1.4
+        // catalogue: end
     }
 
     [StructLayout(LayoutKind.Sequential)]

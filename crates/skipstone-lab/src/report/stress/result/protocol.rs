@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use skipstone::Stats;
 
-use crate::report::copied::copied;
-
 /// Counters of the protocol, as each side counted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -23,20 +21,27 @@ pub struct Protocol {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Side {
-    /// Packets of its own declared lost.
+    // catalogue: counters
+    /// Packets declared lost.
     pub packets_lost: u64,
-    /// Of these, how many arrived after all.
+    /// Packets declared lost whose acknowledgement came later.
     pub packets_spurious: u64,
-    /// Messages and fragments sent again.
+    /// Messages and fragments retransmitted.
     pub resent: u64,
-    /// Packets sent because an acknowledgement was overdue.
+    /// Packets whose acknowledgement was overdue (probe timeout), so that their content was sent again.
     pub probes: u64,
-    /// Times that it followed a peer to another address.
+    /// Acknowledgements that the peer reports to have delayed for longer than the settings allow: its machine paused,
+    /// an earlier acknowledgement was lost, or it does not follow the settings.
+    pub acks_overdue: u64,
+    /// Times that the connection moved to a new address.
     pub paths_changed: u64,
     /// New addresses that did not prove to be the peer's.
     pub paths_refused: u64,
-    /// Times that large datagrams vanished.
+    /// Times that large datagrams were lost on the path, so that only small ones are sent (RFC 8899, section 3).
     pub black_holes: u64,
+    /// Messages refused or dropped by a full queue.
+    pub queue_overflows: u64,
+    // catalogue: end
     /// The cost of redundancy, and its gain.
     pub redundancy: Redundancy,
     /// Arrivals that it dropped, by reason; every reason, most of them 0.
@@ -48,30 +53,48 @@ pub struct Side {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Redundancy {
-    /// Repair packets that it sent.
+    // catalogue: redundancy
+    /// Repair packets sent.
     pub repairs_sent: u64,
-    /// Copies that it sent of what was late.
+    /// Copies of retransmissions, each in addition to the retransmission itself; and packets that repeat messages of
+    /// earlier ones.
     pub copies_sent: u64,
-    /// IP bytes of both.
+    /// Bytes of repairs and copies, IP headers included, and of messages repeated.
     pub bytes_sent: u64,
-    /// Packets of its own that were lost and that its peers recovered.
-    pub packets_recovered_by_peers: u64,
-    /// Packets of its peers' that were lost and that it recovered.
+    /// Packets of the peer that were lost and recovered here, each without waiting for a round trip.
     pub packets_recovered: u64,
+    /// Packets sent here that were lost and that the peer recovered.
+    #[serde(rename = "packets_recovered_by_peers")]
+    pub packets_recovered_by_peer: u64,
+    // catalogue: end
 }
 
 impl From<&Stats> for Side {
     fn from(stats: &Stats) -> Side {
-        let all = &stats.redundancy;
-        copied!(stats => Side {
-            packets_lost packets_spurious resent probes paths_changed paths_refused black_holes;
-            redundancy: copied!(all => Redundancy {
-                repairs_sent copies_sent bytes_sent;
-                packets_recovered_by_peers: all.packets_recovered_by_peer,
-                packets_recovered: all.packets_recovered,
-            }),
+        let redundancy = &stats.redundancy;
+        Side {
+            // catalogue: counters copied
+            packets_lost: stats.packets_lost,
+            packets_spurious: stats.packets_spurious,
+            resent: stats.resent,
+            probes: stats.probes,
+            acks_overdue: stats.acks_overdue,
+            paths_changed: stats.paths_changed,
+            paths_refused: stats.paths_refused,
+            black_holes: stats.black_holes,
+            queue_overflows: stats.queue_overflows,
+            // catalogue: end
+            redundancy: Redundancy {
+                // catalogue: redundancy copied
+                repairs_sent: redundancy.repairs_sent,
+                copies_sent: redundancy.copies_sent,
+                bytes_sent: redundancy.bytes_sent,
+                packets_recovered: redundancy.packets_recovered,
+                packets_recovered_by_peer: redundancy.packets_recovered_by_peer,
+                // catalogue: end
+            },
             drops_by_reason: stats.drops.iter().map(|(reason, count)| (reason.name().to_owned(), count)).collect(),
-        })
+        }
     }
 }
 
@@ -109,7 +132,7 @@ impl Protocol {
             copies: ours.copies_sent + paid.copies_sent,
             bytes: ours.bytes_sent + paid.bytes_sent,
             packets_recovered: ours.packets_recovered
-                + theirs.map_or(ours.packets_recovered_by_peers, |it| it.packets_recovered),
+                + theirs.map_or(ours.packets_recovered_by_peer, |it| it.packets_recovered),
         }
     }
 }
@@ -118,9 +141,9 @@ impl Protocol {
 mod tests {
     use super::*;
 
-    fn side(repairs_sent: u64, packets_recovered: u64, packets_recovered_by_peers: u64) -> Side {
+    fn side(repairs_sent: u64, packets_recovered: u64, packets_recovered_by_peer: u64) -> Side {
         let redundancy =
-            Redundancy { repairs_sent, packets_recovered, packets_recovered_by_peers, ..Redundancy::default() };
+            Redundancy { repairs_sent, packets_recovered, packets_recovered_by_peer, ..Redundancy::default() };
         Side { redundancy, ..Side::from(&Stats::default()) }
     }
 

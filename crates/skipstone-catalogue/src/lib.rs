@@ -1,0 +1,37 @@
+//! Writes what the protocol's tables declare (statistics, close codes) into the other languages and the pages: each
+//! file has regions between `catalogue: NAME` and `catalogue: end`, which `cargo xtask catalogue --update` fills. A
+//! test compares them.
+
+mod c;
+mod counters;
+mod csharp;
+mod go;
+mod json;
+mod names;
+mod pages;
+mod python;
+mod region;
+mod settings;
+mod text;
+mod web;
+
+pub use counters::{C_1_0, Counter, flow, stats};
+pub use names::{camel, go, pascal, screaming};
+pub use region::{Region, filled};
+
+/// Every region, of every file.
+pub fn regions() -> Vec<Region> {
+    [
+        c::regions(),
+        go::regions(),
+        csharp::regions(),
+        python::regions(),
+        web::regions(),
+        json::regions(),
+        pages::regions(),
+        settings::regions(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}

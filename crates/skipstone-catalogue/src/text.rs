@@ -1,0 +1,52 @@
+//! Comments that keep to a width, and numbers as people group them.
+
+/// The text in lines of at most this many columns, with this before each.
+pub(crate) fn comment(prefix: &str, text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![prefix.to_owned()];
+    for word in text.split_whitespace() {
+        let last = lines.last_mut().expect("there is a first line");
+        if last != prefix && last.chars().count() + 1 + word.chars().count() > width {
+            lines.push(format!("{prefix}{word}"));
+        } else {
+            if last != prefix {
+                last.push(' ');
+            }
+            last.push_str(word);
+        }
+    }
+    lines
+}
+
+/// With its first letter in lower case, for a sentence that goes on.
+pub(crate) fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    match (letters.next(), letters.as_str().chars().next()) {
+        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(letters).collect(),
+        _ => text.to_owned(),
+    }
+}
+
+/// Thousands apart from each other.
+pub(crate) fn grouped(value: u64, separator: &str) -> String {
+    let digits = value.to_string();
+    let first = digits.len() % 3;
+    let mut groups: Vec<&str> = if first > 0 { vec![&digits[..first]] } else { Vec::new() };
+    groups.extend((first..digits.len()).step_by(3).map(|at| &digits[at..at + 3]));
+    groups.join(separator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comment_keeps_to_its_width() {
+        assert_eq!(comment("// ", "one two three", 10), ["// one two", "// three"]);
+        assert_eq!(comment("// ", "muchtoolongaword", 8), ["// muchtoolongaword"]);
+    }
+
+    #[test]
+    fn thousands_are_grouped() {
+        assert_eq!([0, 999, 1_000, 86_400_000].map(|value| grouped(value, "_")), ["0", "999", "1_000", "86_400_000"]);
+    }
+}
