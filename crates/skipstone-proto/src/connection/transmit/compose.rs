@@ -1,6 +1,6 @@
 //! Composing: writes the frames of a datagram as decided, as far as they find room.
 
-use super::decide::{Decision, Retransmission};
+use super::decide::{Decision, RetransmitScope};
 use crate::channel::channels::Channels;
 use crate::channel::packet::Packet;
 use crate::connection::Connection;
@@ -135,12 +135,12 @@ fn write_messages(
     decision: &Decision,
 ) -> Written {
     let Decision { retransmission, reserve, class, .. } = *decision;
-    let has_copies = retransmission == Retransmission::WithCopies;
+    let has_copies = retransmission == RetransmitScope::WithCopies;
     packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
     // A message that fits only without the reserve is fragmented, or it would wait for ever.
     packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
     let mut written = Written { is_full: false, repeated_bytes: 0 };
-    if retransmission != Retransmission::Nothing {
+    if retransmission != RetransmitScope::Nothing {
         written.is_full = !channels.resend(packet, |class| !has_copies || redundancy.sends_copies(class));
     }
     if let Some(class) = class.filter(|_| !written.is_full) {
