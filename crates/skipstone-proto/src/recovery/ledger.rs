@@ -1,17 +1,15 @@
 //! The sending side: every packet in flight, its content, and the detection of loss.
 //!
 //! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, a packet whose
-//! acknowledgement is overdue is suspected lost, and its content is retransmitted (`probe`). The state of the two is in
-//! `loss_detection` and `probing`. The ledger decides about packets; their frames are returned as [`Resolved`] records.
+//! acknowledgement is overdue is suspected lost, and its content is retransmitted (`probe`). The folder of
+//! each has its state. The ledger decides about packets; their frames are returned as [`Resolved`] records.
 
 mod contents;
 mod loss;
-mod loss_detection;
 mod packet;
 #[cfg(test)]
 mod played;
 mod probe;
-mod probing;
 
 use super::record::{Record, Resolved};
 use crate::redundancy::copies::CopySchedule;
@@ -21,10 +19,10 @@ use crate::shrink_queue::shrink_queue;
 use crate::time::{Duration, Time};
 use contents::Contents;
 use core::ops::RangeInclusive;
-use loss_detection::LossDetection;
+use loss::LossDetection;
 pub(crate) use packet::{AckedPackets, Leaving, LostPackets};
 use packet::{PacketState, SentPacket};
-use probing::Probing;
+use probe::Probing;
 use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 
