@@ -4,13 +4,11 @@ use super::event::{Event, code};
 use super::events::EntryCost;
 use super::inbound::Inbound;
 use super::packet_log::{LossTrigger, PacketEvent};
-use super::redundancy::CopyCount;
 use super::stats::DropReason;
 use super::timers::INCOMPLETE_MAX;
 use super::{Connection, ConnectionState, Context};
-use crate::channel::channels::{Channels, MessageCursor};
+use crate::channel::channels::MessageCursor;
 use crate::channel::incoming::Arrival;
-use crate::channel::outgoing::Receipt;
 use crate::congestion::{AckSample, LossSample};
 use crate::recovery::ledger::{AckedPackets, LostPackets};
 use crate::recovery::{Control, Record, Resolved};
@@ -493,51 +491,6 @@ impl Connection {
                 Record::Control(Control::Connect | Control::NewId(_)) => {}
                 _ => self.channels.on_acked(resolved, &mut cx.scratch.receipts),
             }
-        }
-        self.push_receipts(cx);
-    }
-
-    /// Detects lost packets and lets their content be retransmitted.
-    pub(super) fn detect_losses(&mut self, cx: &mut Context<'_>) {
-        let lost = self.sending.ledger.detect_losses(cx.now, &self.path.rtt, &mut cx.scratch.resolved);
-        if lost.packets > 0 {
-            self.log_lost(cx.now, LossTrigger::Time);
-            self.stats.packets_lost += u64::from(lost.packets);
-            if lost.packets > self.note_sizes_lost(cx.now, &cx.scratch.resolved) {
-                self.path.congestion.on_loss(cx.now, LossSample { bytes: lost.bytes, sent_at: lost.last_sent });
-            }
-            self.take_back(cx, CopyCount::ByLoss, Channels::on_lost);
-        }
-    }
-
-    /// Lets everything resolved as lost, or suspected lost, be retransmitted. `copies` is the number of copies of each
-    /// retransmission.
-    pub(super) fn take_back(
-        &mut self,
-        cx: &mut Context<'_>,
-        copies: CopyCount,
-        take: impl Fn(&mut Channels, Resolved, &mut Vec<Receipt>),
-    ) {
-        let mut is_window_news_lost = false;
-        for resolved in cx.scratch.resolved.drain(..) {
-            match resolved.record {
-                Record::Control(Control::Accept) => self.sending.pending.accept = !self.timers.is_confirmed,
-                Record::Control(Control::AckUpTo(_)) => {
-                    is_window_news_lost |= self.receiving.window.news_from.is_some()
-                }
-                Record::Control(Control::Connect) => {}
-                Record::Control(Control::NewId(sequence)) => self.on_new_id_lost(sequence),
-                _ => {
-                    let class = self.channels.class_of(resolved.record);
-                    take(&mut self.channels, resolved, &mut cx.scratch.receipts);
-                    if let Some(class) = class.filter(|_| self.channels.has_lost()) {
-                        self.note_retransmission(class, resolved.born, copies);
-                    }
-                }
-            }
-        }
-        if is_window_news_lost {
-            self.tell_window(cx.now);
         }
         self.push_receipts(cx);
     }

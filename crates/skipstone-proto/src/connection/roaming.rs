@@ -88,7 +88,7 @@ impl Connection {
         self.path.congestion.on_flight_settled(cx.now, self.sending.ledger.bytes_in_flight());
         self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
         self.path.mtu.on_flight_settled();
-        self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);
+        self.requeue_resolved(cx, CopyCount::Exactly(0), Channels::on_lost);
         // The peer may wait for acknowledgements that went there, too.
         self.receiving.received.ack_now(cx.now);
     }

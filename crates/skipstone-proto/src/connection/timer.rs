@@ -1,12 +1,9 @@
 //! Timers of a connection, and their handling.
 
 use super::event::{ClosedBy, code};
-use super::packet_log::PacketEvent;
-use super::redundancy::CopyCount;
 use super::stats::DropReason;
 use super::timers::INCOMPLETE_MAX;
 use super::{Connection, ConnectionState, Context, Side};
-use crate::channel::channels::Channels;
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
@@ -190,33 +187,5 @@ impl Connection {
         if self.state == ConnectionState::Lingering {
             self.handle_ending_timeout(cx);
         }
-    }
-
-    /// Handles a probe timeout: the content of the packets that are suspected lost is sent again.
-    fn on_probe_timeout(&mut self, cx: &mut Context<'_>) {
-        let resolved = &mut cx.scratch.resolved;
-        let delay = self.peers_delay();
-        let suspected =
-            self.sending.ledger.on_probe_timeout(cx.now, &self.path.rtt, delay, self.sending.is_limited, resolved);
-        self.stats.probes += u64::from(suspected.packets.max(1));
-        let (packets, is_silent) = (suspected.packets, suspected.is_silent);
-        self.log(cx.now, || PacketEvent::ProbeTimeout { packets, is_silent });
-        if self.sending.is_limited {
-            // One packet more than the window, as everything in it may be lost.
-            self.sending.pending.probes = self.sending.pending.probes.max(1);
-        }
-        if suspected.is_silent {
-            self.sending.pending.probes = 2;
-            self.path.mtu.on_silence();
-            self.sending.ledger.copies().clear();
-            // Before the first RTT sample, the path may just be long.
-            if self.path.rtt.is_measured() {
-                self.path.congestion.on_silence(cx.now);
-            }
-        }
-        let copies = if suspected.is_silent { CopyCount::Exactly(0) } else { CopyCount::ByLoss };
-        self.take_back(cx, copies, Channels::on_suspected);
-        // No PING is written if the packet is ack-eliciting anyway; suspected content may have arrived in another copy.
-        self.sending.pending.ping = true;
     }
 }
