@@ -3,9 +3,8 @@
 
 use super::client_handshake::{Hint, News, RESEND_FIRST};
 use super::event::{ClosedBy, code};
-use super::identity::ConnectionIds;
+use super::identity::{ConnectionIds, SpareIds};
 use super::sending::Sending;
-use super::spare_ids::SpareIds;
 use super::{Connection, ConnectionState, Context};
 use crate::security::plain::KEY_BYTES;
 use crate::security::{Plain, Security};
