@@ -11,7 +11,6 @@
 //! `sizing` the path's MTU, `logging` feeds the embedder's log, `server_time` estimates the server's clock. The
 //! mechanisms do not depend on each other; these files connect them.
 
-mod candidates;
 pub(crate) mod client_handshake;
 mod close;
 mod context;

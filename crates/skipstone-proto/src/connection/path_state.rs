@@ -1,7 +1,7 @@
 //! The path to the peer and its properties: round-trip time, congestion window, datagram size, and whether the peer
 //! moves to another path.
 
-use super::candidates::Roaming;
+use super::roaming::Roaming;
 use crate::congestion::{Congestion, Controller};
 use crate::mtu::Mtu;
 use crate::path::{Carrier, Path};
