@@ -1,7 +1,7 @@
 //! The state of one connection, and its setters and getters.
 
 use super::client_handshake::ClientHandshake;
-use super::ending::Ending;
+use super::close::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
 use super::packet_log::AttachedLog;

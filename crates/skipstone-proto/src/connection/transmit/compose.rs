@@ -5,7 +5,7 @@ use crate::channel::channels::Channels;
 use crate::channel::packet::Packet;
 use crate::connection::Connection;
 use crate::connection::client_handshake::ClientHandshake;
-use crate::connection::ending::{Answer, Ending};
+use crate::connection::close::{Answer, Ending};
 use crate::connection::identity::{ConnectionIds, write_new_id};
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
 use crate::recovery::{Control, Received, Record};

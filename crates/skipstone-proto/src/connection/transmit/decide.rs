@@ -1,7 +1,7 @@
 //! Deciding: the content of the next datagram, before a byte of it is written.
 
 use crate::channel::classes::ClassId;
-use crate::connection::ending::Answer;
+use crate::connection::close::Answer;
 use crate::connection::redundancy::PACKET_BYTES;
 use crate::connection::{Connection, ConnectionState};
 use crate::time::Time;
