@@ -7,7 +7,7 @@
 //! ```
 //! `state` holds the parts of a connection; each part has a file of its own, which does not depend on the whole. The
 //! behaviour is split by direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one
-//! frame), `losses`, `timer`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
+//! frame), `losses`, `timers`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
 //! `sizing` the path's MTU, `logging` feeds the embedder's log, `server_time` estimates the server's clock. The
 //! mechanisms do not depend on each other; these files connect them.
 
@@ -40,7 +40,6 @@ mod sizing;
 mod state;
 pub(crate) mod stats;
 mod terms;
-mod timer;
 mod timers;
 mod transmit;
 

@@ -1,9 +1,6 @@
-//! Timers of a connection, and their handling.
+//! When each timer of a connection is due.
 
-use super::event::{ClosedBy, code};
-use super::stats::DropReason;
-use super::timers::INCOMPLETE_MAX;
-use super::{Connection, ConnectionState, Context, Side};
+use crate::connection::{Connection, ConnectionState, Side};
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
@@ -60,18 +57,18 @@ impl Connection {
     }
 
     /// Time of the next probe timeout. A packet that waits behind others of ours in a full path is not overdue.
-    fn probe_due(&self) -> Time {
+    pub(super) fn probe_due(&self) -> Time {
         self.sending.ledger.probe_due(&self.path.rtt, self.peers_delay(), self.sending.is_limited)
     }
 
     /// Whether both sides know that acknowledgements may be few: nothing was lost for a while, and repairs, which would
     /// take the place of a loss that is noticed late, begin with the first one.
-    pub(super) fn is_calm(&self, now: Time) -> bool {
+    pub(in crate::connection) fn is_calm(&self, now: Time) -> bool {
         self.redundancy.is_adaptive() && self.sending.ledger.is_calm(now)
     }
 
     /// Time by which the peer may delay an acknowledgement, or the packet itself while it waits for a repair.
-    pub(super) fn peers_delay(&self) -> Duration {
+    pub(in crate::connection) fn peers_delay(&self) -> Duration {
         // At the time of the last packet sent: if the path is calm then, it is so when that packet's acknowledgement is
         // due.
         let is_calm = self.is_calm(self.sending.ledger.last_sent_at());
@@ -81,14 +78,14 @@ impl Connection {
     }
 
     /// Time at which the peer counts as lost.
-    fn silence_due(&self) -> Time {
+    pub(super) fn silence_due(&self) -> Time {
         let idle = self.timers.last_received + self.terms.settings.idle_timeout;
         let silent = if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) };
         silent.min(self.timers.gone_due)
     }
 
     /// Time of the next PING to a silent peer.
-    fn keepalive_due(&self) -> Time {
+    pub(super) fn keepalive_due(&self) -> Time {
         let asked = self.timers.last_received.max(self.timers.last_ping) + self.terms.keepalive;
         asked.min(self.announcement_due())
     }
@@ -106,86 +103,5 @@ impl Connection {
         let datagrams = (self.path.congestion.window() / u64::from(self.datagram_bytes())).clamp(1, 1 << 20) as u32;
         let patience = (rtt / ANNOUNCEMENT_PART).max(rtt * ANNOUNCEMENT_DATAGRAMS / datagrams);
         self.timers.last_received.max(self.sending.ledger.last_sent_at()) + patience
-    }
-
-    /// Handles all timers that have expired.
-    pub(crate) fn handle_timeout(&mut self, cx: &mut Context<'_>) {
-        self.handle_roaming_timeout(cx);
-        if !matches!(self.state, ConnectionState::Closing | ConnectionState::Drained) {
-            self.handle_session_timeout(cx);
-        }
-        match self.state {
-            ConnectionState::Dead => {}
-            ConnectionState::Closing | ConnectionState::Drained => self.handle_ending_timeout(cx),
-            ConnectionState::Hello | ConnectionState::Opening | ConnectionState::Requested => {
-                self.handle_hint_timeout(cx);
-                if self.timers.handshake_due <= cx.now && !self.is_dead() {
-                    self.on_handshake_timeout(cx);
-                }
-            }
-            ConnectionState::Established | ConnectionState::Lingering => self.handle_established_timeout(cx),
-        }
-    }
-
-    fn on_handshake_timeout(&mut self, cx: &mut Context<'_>) {
-        match self.identity.side {
-            Side::Client => {
-                let reason = "the server did not answer in time: is it running, and does a firewall let UDP pass?";
-                self.finish(cx, ClosedBy::Nobody, code::HANDSHAKE_TIMEOUT, reason.into());
-                self.die();
-            }
-            // The client never had the keys, or never sent a token: the application does not know the connection.
-            Side::Server if self.is_unasked() => self.die(),
-            Side::Server => {
-                let reason = "the server's application did not decide in time".into();
-                self.close(cx, code::HANDSHAKE_TIMEOUT, reason, Duration::ZERO);
-            }
-        }
-    }
-
-    fn handle_established_timeout(&mut self, cx: &mut Context<'_>) {
-        let now = cx.now;
-        if self.silence_due() <= now {
-            let (code, reason) = if self.timers.gone_due <= now {
-                (
-                    code::CARRIER_LOST,
-                    "the server does not know this connection any more, or is not there: was it restarted?",
-                )
-            } else if self.timers.is_confirmed {
-                (code::IDLE_TIMEOUT, "nothing was heard from the peer for the idle timeout")
-            } else {
-                (code::HANDSHAKE_TIMEOUT, "the client did not confirm that it was let in")
-            };
-            self.finish(cx, ClosedBy::Nobody, code, reason.into());
-            self.die();
-            return;
-        }
-        if self.keepalive_due() <= now {
-            self.timers.last_ping = now;
-            self.sending.pending.ping = true;
-        }
-        if self.timers.expire_due <= now {
-            self.timers.expire_due = Time::NEVER;
-            let free_before = self.receive_window_free();
-            self.stats.drops.count_many(DropReason::IncompleteMessage, self.channels.expire());
-            self.tell_window_if_freed(now, free_before);
-            if self.channels.has_perishables() {
-                self.timers.expire_due = now + INCOMPLETE_MAX;
-            }
-        }
-        if !self.path.current.carrier.is_reliable {
-            if self.sending.ledger.loss_due() <= now {
-                self.detect_losses(cx);
-            }
-            if self.sending.ledger.copy_due() <= now {
-                self.send_copies(cx);
-            }
-            if self.probe_due() <= now {
-                self.on_probe_timeout(cx);
-            }
-        }
-        if self.state == ConnectionState::Lingering {
-            self.handle_ending_timeout(cx);
-        }
     }
 }
