@@ -17,7 +17,6 @@ mod context;
 mod control_packet;
 mod encryption;
 pub(crate) mod event;
-pub(crate) mod events;
 mod handshake;
 mod identity;
 mod inbound;

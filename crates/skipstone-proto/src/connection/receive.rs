@@ -1,7 +1,6 @@
 //! Packets that come in: opened, checked as a whole, then applied frame by frame. WIRE.md sections 3 and 4.
 
-use super::event::{Event, code};
-use super::events::EntryCost;
+use super::event::{EntryCost, Event, code};
 use super::inbound::Inbound;
 use super::packet_log::{LossTrigger, PacketEvent};
 use super::stats::DropReason;

@@ -1,6 +1,6 @@
 //! The free receive window of this side, and when the peer is told of it. WIRE.md section 4.1.
 
-use super::events::EntryCost;
+use super::event::EntryCost;
 use super::state::Connection;
 use crate::time::Time;
 

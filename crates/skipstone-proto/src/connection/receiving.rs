@@ -1,6 +1,6 @@
 //! State of the receiving direction: which packets came, and how much of the receive window is taken.
 
-use super::events::EntryCost;
+use super::event::EntryCost;
 use crate::channel::inbound::InboundLimits;
 use crate::recovery::Received;
 
