@@ -33,7 +33,6 @@ mod receiving;
 mod redundancy;
 mod roaming;
 mod send_error;
-mod sending;
 mod server_time;
 mod sizing;
 mod state;

@@ -5,7 +5,7 @@ use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
 use crate::connection::event::{Close, ClosedBy, Event};
 use crate::connection::packet_log::PacketEvent;
-use crate::connection::sending::PendingFrames;
+use crate::connection::transmit::PendingFrames;
 use crate::connection::{Connection, ConnectionState, Context};
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};

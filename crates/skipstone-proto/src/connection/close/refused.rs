@@ -4,7 +4,7 @@
 use crate::connection::client_handshake::{Hint, News, RESEND_FIRST};
 use crate::connection::event::{ClosedBy, code};
 use crate::connection::identity::{ConnectionIds, SpareIds};
-use crate::connection::sending::Sending;
+use crate::connection::transmit::Sending;
 use crate::connection::{Connection, ConnectionState, Context};
 use crate::security::plain::KEY_BYTES;
 use crate::security::{Plain, Security};
