@@ -28,8 +28,6 @@ pub(crate) mod packet_log;
 mod path_state;
 mod queueing;
 mod receive;
-mod receive_window;
-mod receiving;
 mod redundancy;
 mod roaming;
 mod send_error;

@@ -6,7 +6,7 @@ use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
 use super::packet_log::AttachedLog;
 use super::path_state::{PathState, controller};
-use super::receiving::Receiving;
+use super::receive::Receiving;
 use super::redundancy::Redundant;
 use super::server_time::TimeExchange;
 use super::stats::Stats;
@@ -195,5 +195,14 @@ impl Connection {
     /// Whether the connection can be removed.
     pub(crate) fn is_dead(&self) -> bool {
         self.state == ConnectionState::Dead
+    }
+
+    /// Whether this is a server's side whose client has not sent CONNECT yet.
+    pub(crate) fn is_unasked(&self) -> bool {
+        self.state == ConnectionState::Requested && !self.is_requested()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.state, ConnectionState::Established | ConnectionState::Lingering)
     }
 }
