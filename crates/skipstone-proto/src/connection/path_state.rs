@@ -38,5 +38,8 @@ impl PathState {
 pub(super) fn controller(congestion: Congestion, carrier: &Carrier, datagram_bytes_max: u16) -> Controller {
     let mut controller = Controller::new(congestion, datagram_bytes_max);
     controller.set_spread(Duration::from_micros(carrier.spread_us.into()));
+    if carrier.has_own_queue {
+        controller.expect_foreign_queues();
+    }
     controller
 }

@@ -145,9 +145,7 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             let datagram_bytes_max = self.terms.settings.datagram_bytes_max;
             self.path.congestion = controller(congestion, &self.path.current.carrier, datagram_bytes_max);
-            if self.path.current.carrier.is_repaired {
-                self.sending.ledger.trust_carrier();
-            }
+            self.sending.ledger.set_lateness(self.path.current.carrier.lateness);
         }
     }
 

@@ -85,6 +85,7 @@ mod tests {
     use super::super::played::{ms, send, steady_rtt};
     use super::state::REORDER_WINDOW_MIN;
     use super::*;
+    use crate::path::Lateness;
     use crate::recovery::record::Record;
     use crate::seq::Seq;
 
@@ -108,7 +109,7 @@ mod tests {
     #[test]
     fn where_the_carrier_sends_again_what_it_lost_a_packet_has_four_round_trips_more() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
-        ledger.trust_carrier();
+        ledger.set_lateness(Lateness::QUIC);
         (0..2).for_each(|number| send(&mut ledger, ms(number), number as u32));
         let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         let alone = ledger.probe_due(&rtt, Duration::ZERO, false);

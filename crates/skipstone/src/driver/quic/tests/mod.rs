@@ -12,7 +12,7 @@ use crate::driver::chosen_losses::ChosenLosses;
 use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, Path, PeerId};
+use skipstone_proto::{Carrier, Close, Config, Event as Happened, Lateness, MessageId, Path, PeerId};
 use std::net::SocketAddr;
 
 const START: Time = Time::from_micros(1_000_000);
@@ -196,7 +196,7 @@ impl Player {
         self.page.handle_timeout(instant(now));
         if self.page.granted == Some(true) {
             self.endpoint.set_writable(self.path.socket, true);
-            let beside = if self.path.carrier.is_repaired { 17 } else { 1 };
+            let beside = if self.path.carrier.lateness != Lateness::NONE { 17 } else { 1 };
             let bytes = self.page.quic.datagrams().max_size().map_or(0, |bytes| bytes - beside);
             self.endpoint.set_packet_bytes_max(self.path.socket, bytes as u16);
         }
@@ -215,7 +215,7 @@ impl Player {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
-                match self.path.carrier.is_repaired {
+                match self.path.carrier.lateness != Lateness::NONE {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }
