@@ -2,11 +2,13 @@
 //!
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
-//! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
-//! and `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport
-//! (`quic`), `dtls_client` has those of clients, `peer_shards` are a server's other shards, `gates` and `publish`
-//! report state to the application.
+//! sockets, `receive` and `transmit` move datagrams, `dial` looks for an address that answers, `impair` and
+//! `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport (`quic`),
+//! a `session_table` of each, `dtls_client` has those of clients, `peer_shards` are a server's other shards, `gates` and
+//! `publish` report state to the application.
 
+#[cfg(not(all(feature = "dtls", feature = "webtransport", feature = "__tls")))]
+mod absent_sessions;
 mod carrier;
 #[cfg(all(
     test,
@@ -19,7 +21,6 @@ mod chosen_losses;
 pub(crate) mod command;
 mod crowd;
 mod dial;
-mod dialing;
 #[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "dtls/absent.rs")]
 mod dtls;
 mod dtls_client;
@@ -52,6 +53,7 @@ mod receive;
 mod retry;
 mod round;
 mod secured;
+mod session_table;
 pub(crate) mod sockets;
 mod stream_ends;
 pub(crate) mod thread;

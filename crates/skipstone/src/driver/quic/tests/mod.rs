@@ -57,7 +57,7 @@ impl Host {
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
         self.now = now;
-        if QuicGuests::is_quic(bytes) {
+        if self.guests.is_its_datagram(bytes) {
             let delivered = &mut self.delivered;
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 *delivered += 1;
@@ -94,9 +94,9 @@ impl Host {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             let bytes = &self.buffer[..transmit.bytes];
-            if QuicGuests::is_session(transmit.path.socket) {
+            if self.guests.is_its_socket(transmit.path.socket) {
                 let (number, segment) = (transmit.path.socket, transmit.segment_bytes);
-                self.guests.send(now, number, bytes, segment);
+                self.guests.send(now, number, bytes, segment, &mut self.endpoint);
             } else {
                 left.extend(bytes.chunks(transmit.segment_bytes).map(|bytes| (transmit.path.remote, bytes.to_vec())));
             }
@@ -110,7 +110,7 @@ impl Host {
 
     fn said(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let mut said = Vec::new();
-        self.guests.advance_all(self.now, &mut self.endpoint);
+        self.guests.advance(self.now, &mut self.endpoint);
         self.guests.transmit(self.now, &mut |socket, to, bytes, segment| {
             assert_eq!(socket, SOCKET);
             said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to.remote, bytes.to_vec())));
