@@ -61,6 +61,9 @@ mod transmit;
 
 use crate::driver_stats::DriverStats;
 use crate::listen_sockets::ShardSockets;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+use crate::listener_rules::ListenerRules;
+use crate::listener_rules::Streams;
 use crate::net::local::{LocalListener, LocalStream};
 use crate::net::network_list::NetworkList;
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
@@ -72,9 +75,6 @@ use crate::security::QuicServer;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
-use crate::websocket_rules::Streams;
-#[cfg(all(feature = "webtransport", feature = "__tls"))]
-use crate::websocket_rules::WebSocketRules;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
 pub(crate) use dial::DialConfig;
@@ -323,7 +323,7 @@ impl Driver {
 
     /// Accepts WebTransport sessions, by these rules for pages.
     #[cfg(all(feature = "webtransport", feature = "__tls"))]
-    pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &WebSocketRules) {
+    pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &ListenerRules) {
         let (idle_timeout, rules) = (config.settings.idle_timeout, PageRules::new(&rules.origins, &rules.hosts));
         self.guests.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, rules)));
     }
