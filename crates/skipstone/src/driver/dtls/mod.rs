@@ -11,7 +11,7 @@
 //! ```
 
 use super::carrier::{dtls_carrier, udp_carrier};
-use super::outgoing::{Outgoing, Send};
+use super::outgoing::{DatagramQueue, Send};
 use super::peer_shards::Deliver;
 use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
 use super::session_table::SessionTable;
@@ -36,7 +36,7 @@ pub(super) struct DtlsGuests {
     next_number: u32,
     /// ClientHellos with their cookies, which wait for a round with budget for a signature, and their senders.
     waiting: VecDeque<(u32, Box<[u8]>)>,
-    outgoing: Outgoing,
+    outgoing: DatagramQueue,
     /// The work of handshakes since [`DtlsGuests::take_cost`].
     spent: Cost,
     stats: DtlsStats,
@@ -123,7 +123,7 @@ impl DtlsGuests {
             is_inviting: true,
             next_number: NUMBER_FIRST,
             waiting: VecDeque::new(),
-            outgoing: Outgoing::default(),
+            outgoing: DatagramQueue::default(),
             spent: Cost::ZERO,
             stats: DtlsStats::default(),
         }

@@ -22,7 +22,7 @@ mod records;
 mod request;
 mod session;
 
-use super::outgoing::{Outgoing, Send};
+use super::outgoing::{DatagramQueue, Send};
 use super::peer_shards::Deliver;
 use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
 use super::session_table::SessionTable;
@@ -60,7 +60,7 @@ pub(super) struct QuicGuests {
     next_number: u32,
     /// Guests with new events since the last [`QuicGuests::transmit`], each once.
     unsettled: Vec<u32>,
-    outgoing: Outgoing,
+    outgoing: DatagramQueue,
     /// The buffer into which QUIC writes datagrams.
     buffer: Vec<u8>,
     /// The cost of all clients since [`QuicGuests::take_cost`].
@@ -103,7 +103,7 @@ impl QuicGuests {
             is_inviting: true,
             next_number: NUMBER_FIRST,
             unsettled: Vec::new(),
-            outgoing: Outgoing::default(),
+            outgoing: DatagramQueue::default(),
             buffer: Vec::new(),
             spent: Cost::ZERO,
             began: Instant::now(),
