@@ -2,7 +2,8 @@
 //! arrives. WIRE.md section 8.
 //!
 //! `state` has the close that is in progress, `exchange` its frames. Hints of a server that anybody could have sent are
-//! followed only if the server does not show otherwise: `reset` for an established connection, `refused` for a handshake.
+//! followed only if the server does not show otherwise: `reset` for an established connection, `refused` for a
+//! handshake.
 
 mod exchange;
 mod refused;
