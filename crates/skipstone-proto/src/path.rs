@@ -62,22 +62,22 @@ pub struct Carrier {
     pub spread_us: u16,
 }
 
-/// The time that a carrier takes to repair a loss. It delivers such data after data that left later, so a missing packet
-/// is almost never lost before that time has passed.
+/// The time that a carrier takes to repair a loss. It delivers such data after data that left later, so a missing
+/// packet is almost never lost before that time has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lateness {
-    /// Smoothed round-trip times, and
+    /// Part of the time that grows with the path, in smoothed round-trip times.
     pub round_trips: u8,
-    /// microseconds in addition.
+    /// Microseconds in addition.
     pub delay_us: u16,
 }
 
 impl Lateness {
     /// The carrier retransmits nothing.
     pub const NONE: Lateness = Lateness { round_trips: 0, delay_us: 0 };
-    /// Streams of QUIC. A loss is detected after 9/8 of a round trip, and the retransmission takes another one-way delay:
-    /// twice that, if the retransmission is lost, too. QUIC's receivers acknowledge within 25 ms by default, which is
-    /// part of a probe timeout (RFC 9002, section 6.2.1).
+    /// Streams of QUIC. A loss is detected after 9/8 of a round trip, and the retransmission takes another one-way
+    /// delay: twice that, if the retransmission is lost, too. QUIC's receivers acknowledge within 25 ms by default,
+    /// which is part of a probe timeout (RFC 9002, section 6.2.1).
     pub const QUIC: Lateness = Lateness { round_trips: 4, delay_us: 25_000 };
 }
 

@@ -1,4 +1,4 @@
-//! Rules for those that connect to a server by a WebSocket, by WebTransport or by TCP: allowed pages, hosts and proxies,
+//! Rules for clients that connect to a server by WebSocket, WebTransport or TCP: allowed pages, hosts and proxies,
 //! answers to HTTP, and limits on streams that are not yet connections.
 
 use crate::net::websocket::{
@@ -7,7 +7,8 @@ use crate::net::websocket::{
 use skipstone_proto::ConfigError;
 use std::time::Duration;
 
-/// A server's rules for WebSockets and other streams of its TCP port; `origins` applies to WebTransport as well.
+/// A server's rules for WebSockets and other streams of its TCP port; `origins` and `hosts`
+/// apply to WebTransport as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenerRules {
     /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get

@@ -22,8 +22,8 @@ const PIECE_BYTES: usize = 96;
 pub(super) struct TooMany;
 
 impl StreamPieces {
-    /// Takes a piece, and returns it if it is the next one; [`StreamPieces::pop`] then returns those after it. An early piece
-    /// is kept within this limit of memory.
+    /// Takes a piece, and returns it if it is the next one; [`StreamPieces::pop`] then returns those after it. An early
+    /// piece is kept within this limit of memory.
     pub(super) fn push(&mut self, offset: u64, bytes: Bytes, room: usize) -> Result<Option<Bytes>, TooMany> {
         if offset == self.next {
             self.next += bytes.len() as u64;
