@@ -187,7 +187,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         allows_plain: 0,
         websocket: config.websocket.into(),
         webtransport: config.webtransport.into(),
-        requires_tls: config.websocket_rules.requires_tls.into(),
+        requires_tls: config.listener_rules.requires_tls.into(),
         certificate: std::ptr::null(),
         key: std::ptr::null(),
         channels: std::ptr::null(),

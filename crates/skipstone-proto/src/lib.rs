@@ -152,7 +152,7 @@ pub use wire::settings::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Merging, 
 pub use allowance::{Allowance, CoreShare};
 pub use cost::Cost;
 pub use network::Network;
-pub use path::{Carrier, Path};
+pub use path::{Carrier, Lateness, Path};
 pub use time::{Duration, Time};
 
 /// The interface for encryption: suites, their sessions, and the suites of this crate.

@@ -53,12 +53,32 @@ pub struct Carrier {
     /// A controller below this layer, which we cannot choose, limits our datagrams and treats each lost one as
     /// congestion, as a browser's QUIC does: fewer, fuller datagrams matter more than fewer bytes.
     pub is_loss_limited: bool,
-    /// The carrier retransmits lost data and delivers it late, after data that left later: a missing packet is almost
-    /// never lost.
-    pub is_repaired: bool,
+    /// How much later than without a loss a packet may arrive, because the carrier retransmits lost data.
+    pub lateness: Lateness,
+    /// The carrier has a controller of its own, which makes queues that this layer does not cause.
+    pub has_own_queue: bool,
     /// Microseconds by which packets that left together, or their acknowledgements, are spaced before and after the
     /// path: a browser paces what its page sends, and the page reads datagrams one by one.
     pub spread_us: u16,
+}
+
+/// The time that a carrier takes to repair a loss. It delivers such data after data that left later, so a missing
+/// packet is almost never lost before that time has passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lateness {
+    /// Part of the time that grows with the path, in smoothed round-trip times.
+    pub round_trips: u8,
+    /// Microseconds in addition.
+    pub delay_us: u16,
+}
+
+impl Lateness {
+    /// The carrier retransmits nothing.
+    pub const NONE: Lateness = Lateness { round_trips: 0, delay_us: 0 };
+    /// Streams of QUIC. A loss is detected after 9/8 of a round trip, and the retransmission takes another one-way
+    /// delay: twice that, if the retransmission is lost, too. QUIC's receivers acknowledge within 25 ms by default,
+    /// which is part of a probe timeout (RFC 9002, section 6.2.1).
+    pub const QUIC: Lateness = Lateness { round_trips: 4, delay_us: 25_000 };
 }
 
 impl Carrier {
@@ -74,7 +94,8 @@ impl Carrier {
         overhead_bytes: 28,
         record_bytes: 0,
         is_loss_limited: false,
-        is_repaired: false,
+        lateness: Lateness::NONE,
+        has_own_queue: false,
         spread_us: 0,
     };
     /// UDP over IPv6: 48 bytes of headers.
@@ -108,6 +129,7 @@ impl Carrier {
         packet_bytes_max: 1_024,
         overhead_bytes: Carrier::UDP.overhead_bytes + Carrier::WEBTRANSPORT_RECORD_BYTES,
         record_bytes: Carrier::WEBTRANSPORT_RECORD_BYTES,
+        has_own_queue: true,
         spread_us: 5_000,
         ..Carrier::UDP
     };
@@ -117,7 +139,7 @@ impl Carrier {
     /// A page whose datagrams go on streams of the session, several in turn, because its browser drops session
     /// datagrams (WIRE.md section 7.2).
     pub const WEBTRANSPORT_STREAMS: Carrier = Carrier {
-        is_repaired: true,
+        lateness: Lateness::QUIC,
         overhead_bytes: Carrier::WEBTRANSPORT.overhead_bytes + Carrier::STREAM_BYTES,
         record_bytes: Carrier::WEBTRANSPORT.record_bytes + Carrier::STREAM_BYTES,
         ..Carrier::WEBTRANSPORT_PAGE
@@ -146,7 +168,8 @@ impl Carrier {
         overhead_bytes: 56,
         record_bytes: 0,
         is_loss_limited: false,
-        is_repaired: false,
+        lateness: Lateness::NONE,
+        has_own_queue: false,
         spread_us: 0,
     };
     /// WebSocket over TLS: a record adds up to 29 bytes (TLS 1.2 with AES-GCM).
@@ -168,7 +191,8 @@ impl Carrier {
         overhead_bytes: 0,
         record_bytes: 0,
         is_loss_limited: false,
-        is_repaired: false,
+        lateness: Lateness::NONE,
+        has_own_queue: false,
         spread_us: 0,
     };
 }

@@ -4,7 +4,7 @@
 use crate::deadline::deadline_in;
 use crate::driver::Driver;
 use crate::driver::command::Command;
-use crate::driver::thread::{Shared, run};
+use crate::driver::thread::{DriverShared, run};
 use crate::mailbox::{Consumed, Produced, Wakeup};
 use crate::net::network_list::NetworkList;
 use crate::recipients::Recipients;
@@ -94,7 +94,7 @@ enum Inner {
 }
 
 struct Background {
-    shared: Arc<Shared>,
+    shared: Arc<DriverShared>,
     waker: Arc<Waker>,
     thread: Option<JoinHandle<()>>,
     produced: Produced,
@@ -397,7 +397,7 @@ impl Handle {
     }
 
     /// The queues shared with the driver's thread; none with a stepped driver.
-    pub(crate) fn shared(&self) -> Option<Arc<Shared>> {
+    pub(crate) fn shared(&self) -> Option<Arc<DriverShared>> {
         match &self.inner {
             Inner::Stepped(_) => None,
             Inner::Background(background) => Some(Arc::clone(&background.shared)),
@@ -480,7 +480,7 @@ impl Handle {
 
 impl Background {
     fn spawn(wakeup: &Arc<Wakeup>, driver: Driver, queue_bytes_max: u64) -> Result<Self, StartError> {
-        let shared = Arc::new(Shared::new(queue_bytes_max, wakeup));
+        let shared = Arc::new(DriverShared::new(queue_bytes_max, wakeup));
         let (waker, theirs) = (driver.waker(), Arc::clone(&shared));
         let thread = std::thread::Builder::new().name("skipstone-driver".into());
         let thread = thread.spawn(move || run(driver, &theirs)).map_err(StartError::io("start a thread"))?;

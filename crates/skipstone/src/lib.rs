@@ -88,6 +88,7 @@ mod driver_stats;
 mod gate;
 mod handle;
 mod listen_sockets;
+mod listener_rules;
 #[cfg_attr(not(feature = "tracing"), path = "logged/absent.rs")]
 mod logged;
 mod mailbox;
@@ -118,7 +119,6 @@ mod statistics_reader;
 mod ticks;
 mod url;
 mod waiter;
-mod websocket_rules;
 
 /// The type of a message's bytes in this crate's signatures: a reference-counted slice, into which strings and vectors
 /// convert.
@@ -144,6 +144,7 @@ pub use driver::port_fuzzed;
 pub use driver_stats::{DriverStats, DtlsStats, MisroutedStats, SocketStats, StreamStats, WebTransportStats};
 pub use handle::Threading;
 pub use listen_sockets::ListenSockets;
+pub use listener_rules::{ListenerRules, NewcomerLimits};
 pub use net::udp::BufferGrants;
 pub use net::websocket::HttpAnswer;
 #[cfg(feature = "simulate")]
@@ -179,7 +180,6 @@ pub use statistics_reader::StatisticsReader;
 pub use ticks::{Tick, Ticks};
 pub use url::{Scheme, Target, UrlError};
 pub use waiter::Waiter;
-pub use websocket_rules::{NewcomerLimits, WebSocketRules};
 
 /// The protocol's interface to encryption, for an endpoint that is embedded without this crate's sockets.
 pub use skipstone_proto::Suites;

@@ -83,11 +83,11 @@ impl Server {
             Some(security) => security,
             None => Security::of_this_run().map_err(StartError::Identity)?,
         };
-        let streams = config.websocket_rules.streams(tls_of(&security), &config.trusted_proxies);
+        let streams = config.listener_rules.streams(tls_of(&security), &config.trusted_proxies);
         let streams = streams.map_err(StartError::Config)?;
         let browsers = Browsers {
             streams: config.websocket.then_some(&streams),
-            webtransport: config.webtransport.then_some(&config.websocket_rules),
+            webtransport: config.webtransport.then_some(&config.listener_rules),
         };
         let endpoint = Config {
             memory: config.memory,

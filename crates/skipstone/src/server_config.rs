@@ -4,9 +4,9 @@ use crate::driver::LOCAL_ADDRESS;
 use crate::driver::impair::Impairment;
 use crate::handle::Threading;
 use crate::listen_sockets::ListenSockets;
+use crate::listener_rules::ListenerRules;
 use crate::security::Security;
 use crate::start_error::StartError;
-use crate::websocket_rules::WebSocketRules;
 use bytes::Bytes;
 use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, PacketLog, Settings};
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub struct ServerConfig {
     pub webtransport: bool,
     /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections.
     /// The origins apply to WebTransport, too.
-    pub websocket_rules: WebSocketRules,
+    pub listener_rules: ListenerRules,
     /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose connection they
     /// forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`.
     /// Budgets of networks and [`Event::Requested`](skipstone_proto::Event::Requested) then use the client's address.
@@ -110,7 +110,7 @@ impl ServerConfig {
             sockets: None,
             websocket: cfg!(feature = "websocket"),
             webtransport: cfg!(all(feature = "webtransport", feature = "__tls")),
-            websocket_rules: WebSocketRules::default(),
+            listener_rules: ListenerRules::default(),
             trusted_proxies: Vec::new(),
             denied: Vec::new(),
             memory: MemoryBudget::default(),

@@ -17,6 +17,7 @@ use crate::driver::sockets::reserve_port;
 use crate::driver::{Binding, Driver, LOCAL_ADDRESS, Origin, Sharing};
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::listen_sockets::ListenSockets;
+use crate::listener_rules::{ListenerRules, Streams};
 use crate::mailbox::Wakeup;
 use crate::net::network_list::NetworkList;
 use crate::recipients::Recipients;
@@ -25,7 +26,6 @@ use crate::send_error::{PeerError, SendError};
 use crate::start_error::{ShardsError, StartError};
 use crate::statistics_reader::StatisticsReader;
 use crate::waiter::Waiter;
-use crate::websocket_rules::{Streams, WebSocketRules};
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::MessageId;
@@ -59,7 +59,7 @@ pub(crate) struct Browsers<'a> {
         not(all(feature = "webtransport", feature = "__tls")),
         expect(dead_code, reason = "this build has no WebTransport")
     )]
-    pub(crate) webtransport: Option<&'a WebSocketRules>,
+    pub(crate) webtransport: Option<&'a ListenerRules>,
 }
 
 /// The sockets of a server: those that were handed over, or those that it opens at an address; without either, none.

@@ -1,6 +1,6 @@
 //! Waits for events without the handle, for a thread that must leave the handle to others meanwhile.
 
-use crate::driver::thread::Shared;
+use crate::driver::thread::DriverShared;
 use skipstone_proto::Duration;
 use std::fmt;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use std::sync::atomic::Ordering;
 /// Waits for events of a server or client whose drivers have threads of their own, while another thread may use the
 /// handle. Only one thread at a time may wait, with this or with the handle's own `wait`: of two, only one is woken.
 #[derive(Clone)]
-pub struct Waiter(Arc<[Arc<Shared>]>);
+pub struct Waiter(Arc<[Arc<DriverShared>]>);
 
 impl Waiter {
-    pub(crate) fn new(drivers: impl IntoIterator<Item = Arc<Shared>>) -> Self {
+    pub(crate) fn new(drivers: impl IntoIterator<Item = Arc<DriverShared>>) -> Self {
         Waiter(drivers.into_iter().collect())
     }
 

@@ -2,7 +2,9 @@
 //! given paths. A figure is a hint where to look, not a limit to obey.
 
 mod circles;
+mod names;
 mod shape;
+mod width;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -42,6 +44,8 @@ impl Column {
         let mut say = |name: &str, figure: String| figures.push((name.to_owned(), figure));
         shape::figures(&crates, &mut say);
         circles::figures(&crates, &mut say);
+        names::figures(&crates, &mut say);
+        width::figures(&files, &mut say);
         say("test programs", test_programs(tree).map_or_else(|| "?".into(), |count| count.to_string()));
         Self { title: title.to_owned(), figures }
     }

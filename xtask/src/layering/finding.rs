@@ -4,7 +4,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) kind: Kind,
-    /// The file, or the crate's folder.
+    /// The file, the crate's folder, or `folder::Name` of a name.
     pub(super) path: String,
     /// `path:line: what`.
     pub(super) text: String,
@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Nested,
     /// An import of a higher module, of one of the same rank, or through the root.
     Upward,
+    /// Types that share a name.
+    SharedName,
     /// A crate or module without rank, or a rank without module.
     Table,
 }
@@ -29,6 +31,7 @@ impl Finding {
             Kind::Circle => "circle",
             Kind::Nested => "nested",
             Kind::Upward => "upward",
+            Kind::SharedName => "shared-name",
             Kind::Table => return None,
         };
         Some(format!("{kind} {}", self.path))

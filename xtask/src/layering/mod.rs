@@ -1,15 +1,17 @@
-//! Inside each crate imports point down, and no two files import each other.
+//! Inside each crate imports point down, no two files import each other, and no two types that others see share a name.
 //!
-//! `ranks` has the order of the modules, `circles` finds files that import each other, `debts` what is known and shall
-//! go, `page` shows the order in ARCHITECTURE.md.
+//! `ranks` has the order of the modules, `circles` finds files that import each other, `names` types that
+//! share a name, `debts` what is known and shall go, `page` shows the order in ARCHITECTURE.md.
 
 mod circles;
 mod debts;
 mod finding;
+mod names;
 mod page;
 mod ranks;
 
 use self::finding::{Finding, Kind};
+pub(crate) use self::names::shared_names;
 use crate::arguments::Arguments;
 use crate::files::File;
 use crate::source::crates::{Crate, crates};
@@ -63,6 +65,7 @@ fn findings(files: &[File]) -> Vec<Finding> {
 fn findings_in(of: &Crate<'_>, ranks: Option<ranks::Ranks>) -> Vec<Finding> {
     let mut findings = ranks::findings(of, ranks);
     findings.extend(circles::findings(of, &of.arrows()));
+    findings.extend(names::findings(of));
     findings
 }
 

@@ -46,7 +46,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["driver", "statistics_reader"],
             &["statistics"],
             &["destination", "query"],
-            &["deny_error", "roster", "server_time", "ticks", "url", "websocket_rules"],
+            &["deny_error", "listener_rules", "roster", "server_time", "ticks", "url"],
             &[
                 "deadline",
                 "driver_stats",

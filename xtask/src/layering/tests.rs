@@ -160,6 +160,23 @@ fn a_parent_and_its_child_that_name_each_other_are_a_circle_of_their_own_kind() 
 }
 
 #[test]
+fn visible_types_of_two_files_do_not_share_a_name() {
+    let shared = [("wire.rs", "pub struct Limits;"), ("channel.rs", "pub(crate) enum Limits {}")];
+    assert_one(&shared, "a: ", "`Limits` is the name of several types: a/src/channel.rs, a/src/wire.rs");
+    assert_eq!(found(&shared)[0].entry().as_deref(), Some("shared-name a::Limits"));
+    let free = [
+        ("wire/mod.rs", "mod a; mod absent; pub struct Private;"),
+        ("wire/a.rs", "#[cfg(unix)] pub struct System; #[cfg(not(unix))] pub struct System; pub struct StandIn;"),
+        ("wire/absent.rs", "pub struct StandIn;"),
+        (
+            "channel.rs",
+            "struct Private; impl A for B { type Private = u8; } #[cfg(test)] mod tests { pub struct System; }",
+        ),
+    ];
+    assert_eq!(check(&free), Vec::<String>::new());
+}
+
+#[test]
 fn known_findings_pass_until_they_are_gone() {
     let found = found(&[("time.rs", "use super::channel;"), ("seq.rs", "use super::channel;")]);
     assert_eq!(debts::settle(found.clone(), "").len(), 2);

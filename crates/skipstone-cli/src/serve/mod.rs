@@ -34,7 +34,7 @@ use audience::{Audience, Watcher};
 use game::Game;
 use inherited::{Addresses, Inherited};
 use restart::{Restart, RestartStep};
-use skipstone::{Security, Server, ServerConfig, WebSocketRules, code};
+use skipstone::{ListenerRules, Security, Server, ServerConfig, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -223,11 +223,11 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     let inherited = Inherited::take(addresses)?;
     #[cfg(feature = "db")]
     let database = arguments.database.open()?;
-    let websocket_rules = WebSocketRules {
+    let listener_rules = ListenerRules {
         origins: arguments.origin.clone(),
         hosts: arguments.host.clone(),
         requires_tls: arguments.require_tls,
-        ..WebSocketRules::default()
+        ..ListenerRules::default()
     };
     let qlog = arguments.qlog.begin()?;
     let server = Server::start(ServerConfig {
@@ -235,7 +235,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         packet_log: qlog.as_ref().map(|qlog| qlog.endpoint("server")),
         websocket: !arguments.no_websocket,
         webtransport: cfg!(feature = "carriers") && !arguments.no_webtransport,
-        websocket_rules,
+        listener_rules,
         trusted_proxies: arguments.trusted_proxy.clone(),
         connections_max: arguments.clients_max,
         players_of_network_max: arguments.clients_of_network_max,

@@ -131,11 +131,11 @@ unsafe fn inbound(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> R
 /// # Safety
 /// As [`read`].
 unsafe fn streams(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> Result<(), Failure> {
-    config.websocket_rules.requires_tls = flag("requires_tls", given.requires_tls.into())?;
+    config.listener_rules.requires_tls = flag("requires_tls", given.requires_tls.into())?;
     // SAFETY: the caller's promise.
-    config.websocket_rules.origins = unsafe { raw::texts("origins", given.origins, given.origin_count) }?;
+    config.listener_rules.origins = unsafe { raw::texts("origins", given.origins, given.origin_count) }?;
     // SAFETY: the caller's promise.
-    config.websocket_rules.hosts = unsafe { raw::texts("hosts", given.hosts, given.host_count) }?;
+    config.listener_rules.hosts = unsafe { raw::texts("hosts", given.hosts, given.host_count) }?;
     // SAFETY: the caller's promise.
     config.trusted_proxies =
         unsafe { raw::texts("trusted_proxies", given.trusted_proxies, given.trusted_proxy_count) }?;

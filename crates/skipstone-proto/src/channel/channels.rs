@@ -252,15 +252,15 @@ impl Channels {
 
     /// A packet that contained this record is lost.
     pub(crate) fn on_lost(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
-        self.take_back(resolved, receipts, Outgoing::on_lost);
+        self.requeue(resolved, receipts, Outgoing::on_lost);
     }
 
     /// A packet that contained this record is suspected lost, and its content is retransmitted.
     pub(crate) fn on_suspected(&mut self, resolved: Resolved, receipts: &mut Vec<Receipt>) {
-        self.take_back(resolved, receipts, Outgoing::on_suspected);
+        self.requeue(resolved, receipts, Outgoing::on_suspected);
     }
 
-    fn take_back(
+    fn requeue(
         &mut self,
         resolved: Resolved,
         receipts: &mut Vec<Receipt>,

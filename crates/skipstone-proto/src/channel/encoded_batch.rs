@@ -44,7 +44,7 @@ pub(crate) struct BatchSlice {
 
 /// Limits that end a run of messages in a packet.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
+pub(crate) struct RunLimits {
     /// Bytes of frames after which no further message is begun.
     pub begun_within: usize,
     /// Bytes of frames that fit.
@@ -131,7 +131,7 @@ impl BatchSlice {
     }
 
     /// Number of messages after the first that are within these limits.
-    pub(crate) fn following(&self, limits: Limits) -> usize {
+    pub(crate) fn following(&self, limits: RunLimits) -> usize {
         let first = &self.messages()[0];
         let (frames_from, cost_from) = (first.frames_to, first.cost_to);
         let rest = &self.messages()[1..];
@@ -230,8 +230,8 @@ mod tests {
         BatchSlice::all(&BatchEncoder::default().batch(messages))
     }
 
-    const NO_LIMITS: Limits =
-        Limits { begun_within: usize::MAX, room: usize::MAX, cost: u64::MAX, messages: usize::MAX };
+    const NO_LIMITS: RunLimits =
+        RunLimits { begun_within: usize::MAX, room: usize::MAX, cost: u64::MAX, messages: usize::MAX };
 
     #[test]
     fn parts_know_their_sums() {
@@ -251,13 +251,13 @@ mod tests {
         // A byte of header each, since it is as long as the one before.
         assert_eq!(part.frames_following(5).len(), 5 * 101);
         assert_eq!(part.following(NO_LIMITS), 5);
-        assert_eq!(part.following(Limits { room: 3 * 101, ..NO_LIMITS }), 3);
-        assert_eq!(part.following(Limits { room: 3 * 101 - 1, ..NO_LIMITS }), 2);
-        assert_eq!(part.following(Limits { messages: 4, ..NO_LIMITS }), 4);
-        assert_eq!(part.following(Limits { cost: 2 * window_cost(100), ..NO_LIMITS }), 2);
-        assert_eq!(part.following(Limits { begun_within: 101, ..NO_LIMITS }), 1);
-        assert_eq!(part.following(Limits { begun_within: 102, ..NO_LIMITS }), 2);
-        assert_eq!(part.following(Limits { begun_within: 0, ..NO_LIMITS }), 0);
+        assert_eq!(part.following(RunLimits { room: 3 * 101, ..NO_LIMITS }), 3);
+        assert_eq!(part.following(RunLimits { room: 3 * 101 - 1, ..NO_LIMITS }), 2);
+        assert_eq!(part.following(RunLimits { messages: 4, ..NO_LIMITS }), 4);
+        assert_eq!(part.following(RunLimits { cost: 2 * window_cost(100), ..NO_LIMITS }), 2);
+        assert_eq!(part.following(RunLimits { begun_within: 101, ..NO_LIMITS }), 1);
+        assert_eq!(part.following(RunLimits { begun_within: 102, ..NO_LIMITS }), 2);
+        assert_eq!(part.following(RunLimits { begun_within: 0, ..NO_LIMITS }), 0);
     }
 
     #[test]

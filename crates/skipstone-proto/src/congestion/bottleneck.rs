@@ -9,7 +9,7 @@ pub(super) struct Bottleneck {
     /// The additional time of the later packets of trains compared with the first, in microseconds, and their bytes.
     span: f32,
     bytes: f32,
-    train: Train,
+    train: DelayTrain,
     /// Spacing up to this, in microseconds, is caused by the ends of the path.
     spread: u32,
     /// Time at which the bottleneck has sent everything so far.
@@ -21,7 +21,7 @@ pub(super) struct Bottleneck {
 
 /// A packet train: packets that left together.
 #[derive(Clone, Copy, Debug)]
-struct Train {
+struct DelayTrain {
     sent_at: Time,
     /// Round-trip times of the packets that the first acknowledgement covers, and of the last packet so far.
     first_rtt: u32,
@@ -51,7 +51,7 @@ impl Bottleneck {
         Bottleneck {
             span: 0.0,
             bytes: 0.0,
-            train: Train { sent_at: Time::ZERO, first_rtt: 0, last_rtt: 0, bytes: 0 },
+            train: DelayTrain { sent_at: Time::ZERO, first_rtt: 0, last_rtt: 0, bytes: 0 },
             spread: 0,
             idle_at: Time::ZERO,
             burst_at: Time::ZERO,
@@ -94,7 +94,7 @@ impl Bottleneck {
         let (span, bytes) = train.measured(self.spread);
         self.span = self.span * kept + span;
         self.bytes = self.bytes * kept + bytes;
-        *train = Train { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
+        *train = DelayTrain { sent_at, first_rtt: rtt, last_rtt: rtt, bytes: 0 };
     }
 
     /// How long the next burst waits at the bottleneck if this many bytes leave now.
@@ -109,7 +109,7 @@ impl Bottleneck {
     }
 }
 
-impl Train {
+impl DelayTrain {
     /// How much longer its last packet took than its first, in microseconds, and its bytes, as far as they show the
     /// bottleneck and not the ends of the path, which set packets apart by up to `spread`. Beside that, a short packet
     /// behind the first says nothing.

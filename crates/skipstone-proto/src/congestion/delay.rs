@@ -163,9 +163,10 @@ impl DelayAware {
 
     pub(super) fn set_spread(&mut self, spread: Duration) {
         self.bottleneck.set_spread(spread);
-        if spread > Duration::ZERO {
-            self.share.set_carried();
-        }
+    }
+
+    pub(super) fn expect_foreign_queues(&mut self) {
+        self.share.expect_foreign_queues();
     }
 
     pub(super) fn aggressiveness(&self) -> Aggressiveness {

@@ -87,11 +87,18 @@ impl Controller {
         }
     }
 
-    /// The ends of the path may space packets that left together by this much, as a browser does by its pacing and its
-    /// event loop: that is no sign of a slow bottleneck.
+    /// The ends of the path may space packets that left together by this much: that is no sign of a
+    /// slow bottleneck.
     pub fn set_spread(&mut self, spread: Duration) {
         if let Some(controller) = &mut self.0 {
             controller.set_spread(spread);
+        }
+    }
+
+    /// The carrier has a controller of its own, which makes queues that this side does not cause.
+    pub fn expect_foreign_queues(&mut self) {
+        if let Some(controller) = &mut self.0 {
+            controller.expect_foreign_queues();
         }
     }
 

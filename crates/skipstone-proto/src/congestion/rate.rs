@@ -15,12 +15,12 @@ pub(super) struct DeliveryRate {
     /// Bytes per second: of this window, and of the one before.
     best: [u32; 2],
     window_from: Time,
-    train: Train,
+    train: AckTrain,
 }
 
 /// A packet train: packets sent together, whose acknowledgements show by their spacing the rate of the bottleneck.
 #[derive(Clone, Copy, Debug)]
-struct Train {
+struct AckTrain {
     /// Their sending time, in wrapping microseconds.
     sent_at: u32,
     /// When the first and the last so far were acknowledged.
@@ -49,7 +49,7 @@ impl DeliveryRate {
             first_sent_at: 0,
             best: [0; 2],
             window_from: Time::ZERO,
-            train: Train { sent_at: 1 << 31, first_at: 0, last_at: 0, bytes: 0, rate: 0 },
+            train: AckTrain { sent_at: 1 << 31, first_at: 0, last_at: 0, bytes: 0, rate: 0 },
         }
     }
 
@@ -103,7 +103,7 @@ impl DeliveryRate {
     }
 }
 
-impl Train {
+impl AckTrain {
     fn on_ack(&mut self, now: u32, bytes: u32, sent_at: u32) {
         if sent_at.wrapping_sub(self.sent_at) <= TOGETHER_US {
             self.bytes = self.bytes.saturating_add(bytes);
@@ -118,7 +118,7 @@ impl Train {
             let rate = (u64::from(self.bytes) * 1_000_000 / u64::from(span)).min(u64::from(u32::MAX)) as u32;
             self.rate = if self.rate == 0 { rate } else { self.rate - self.rate / 4 + rate / 4 };
         }
-        *self = Train { sent_at, first_at: now, last_at: now, bytes: bytes.saturating_sub(DATAGRAM_BYTES), ..*self };
+        *self = AckTrain { sent_at, first_at: now, last_at: now, bytes: bytes.saturating_sub(DATAGRAM_BYTES), ..*self };
     }
 }
 

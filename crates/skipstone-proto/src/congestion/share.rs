@@ -21,7 +21,7 @@ pub(super) struct RedundancyShare {
     /// Time until which the path is new.
     new_until: Time,
     /// The carrier has a controller of its own, which makes queues that this side does not cause.
-    is_carried: bool,
+    has_foreign_queues: bool,
 }
 
 /// The initial time from zero to the whole, in seconds. It is doubled each time that the path fills before that, up to
@@ -44,15 +44,15 @@ impl Default for RedundancyShare {
             had_queue: false,
             round_until: Time::ZERO,
             new_until: Time::NEVER,
-            is_carried: false,
+            has_foreign_queues: false,
         }
     }
 }
 
 impl RedundancyShare {
     /// Queues come from the carrier's own controller: once the path is no longer new, they do not reduce the share.
-    pub(super) fn set_carried(&mut self) {
-        self.is_carried = true;
+    pub(super) fn expect_foreign_queues(&mut self) {
+        self.has_foreign_queues = true;
     }
 
     /// The path is full, and assumed to stay so until then.
@@ -78,7 +78,7 @@ impl RedundancyShare {
     /// share is reached before a queue can show, so this never ends.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
         self.new_until = self.new_until.min(now + NEW);
-        let is_settled = self.is_carried && now >= self.new_until && self.trusted >= 1.0;
+        let is_settled = self.has_foreign_queues && now >= self.new_until && self.trusted >= 1.0;
         if now < self.round_until || is_settled {
             return;
         }
@@ -149,10 +149,10 @@ mod tests {
         let mut share = RedundancyShare::default();
         parts(&mut share, 1_000, 700, |_| false);
         assert_eq!(parts(&mut share, 5_000, 25, |_| true), [1.0, 0.5, 0.25, 0.125]);
-        let mut carried = RedundancyShare::default();
-        carried.set_carried();
-        parts(&mut carried, 1_000, 700, |_| false);
-        assert_eq!(parts(&mut carried, 5_000, 100, |_| true), [1.0]);
+        let mut share = RedundancyShare::default();
+        share.expect_foreign_queues();
+        parts(&mut share, 1_000, 700, |_| false);
+        assert_eq!(parts(&mut share, 5_000, 100, |_| true), [1.0]);
     }
 
     #[test]

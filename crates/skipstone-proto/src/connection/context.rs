@@ -1,6 +1,6 @@
 //! State outside of the connection that a call into a connection may change.
 
-use super::events::Events;
+use super::event::EventQueue;
 use crate::channel::inbox::Inbox;
 use crate::channel::outgoing::Receipt;
 use crate::recovery::Resolved;
@@ -9,7 +9,7 @@ use crate::time::Time;
 /// State outside of the connection that a call into a connection may change.
 pub(crate) struct Context<'a> {
     pub(crate) now: Time,
-    pub(crate) events: &'a mut Events,
+    pub(crate) events: &'a mut EventQueue,
     pub(crate) scratch: &'a mut Scratch,
 }
 

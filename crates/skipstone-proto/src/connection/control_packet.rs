@@ -1,7 +1,7 @@
 //! Packets beside the stream of frames: path challenges and their responses, and probes of the path's MTU. Each packet
 //! holds only that one frame, and padding.
 
-use super::candidates::{CHALLENGE_BYTES, PathFrame};
+use super::roaming::{CHALLENGE_BYTES, PathFrame};
 use super::transmit::OVERTAKING_MAX;
 use super::{Connection, ConnectionState};
 use crate::path::Path;

@@ -1,4 +1,6 @@
-//! Events that the application receives from its connections.
+//! Events that the application receives from its connections, and their queue.
+
+mod queue;
 
 use crate::channel::{GivenUp, MessageId};
 use crate::path::Path;
@@ -6,6 +8,7 @@ use crate::time::Duration;
 use crate::wire::settings::Settings;
 use bytes::Bytes;
 use core::net::SocketAddr;
+pub(crate) use queue::{EntryCost, EventQueue};
 use std::sync::Arc;
 
 /// The application's id of a connection. Never reused for another one.

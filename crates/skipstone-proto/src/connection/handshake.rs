@@ -4,9 +4,8 @@ use super::client_handshake::{
     ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, hello_of, offer_of,
 };
 use super::event::{ClosedBy, Event, PeerId, code};
-use super::identity::{ConnectionIds, Identity};
+use super::identity::{ConnectionIds, Identity, SpareIds};
 use super::redundancy::Redundant;
-use super::spare_ids::SpareIds;
 use super::stats::DropReason;
 use super::timers::Timers;
 use super::transmit::NUMBER_BITS_MIN;

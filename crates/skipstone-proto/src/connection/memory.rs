@@ -1,6 +1,6 @@
 //! Memory that a peer makes this side hold, in bytes. The connection's own fixed size is not included.
 
-use super::events::EntryCost;
+use super::event::EntryCost;
 use super::{Connection, Standing};
 use crate::security::Security;
 

@@ -5,47 +5,39 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! `state` holds the parts of a connection; each part has a file of its own, which does not depend on the whole. The
-//! behaviour is split by direction: `queueing`, `receive`, `transmit` (and `control_packet`, for packets that hold one
-//! frame), `timer`, `close`, `handshake`, `encryption`; `redundancy` serves both, `roaming` follows the peer's address,
-//! `sizing` the path's MTU, `logging` feeds the embedder's log, `server_time` estimates the server's clock. The
-//! mechanisms do not depend on each other; these files connect them.
+//! `state` holds the parts of a connection. Each part has a file of its own, which does not depend on the whole; in a
+//! folder it is named `state`, and the other files have the behaviour. Packets come in by `receive` and leave by
+//! `transmit` (`control_packet`: those that hold one frame), messages wait in `queueing`, and `losses` returns what was
+//! lost to be retransmitted. `handshake`, `encryption`, `identity`, `close` and `timers` cover a connection's life;
+//! `redundancy` serves both directions, `roaming` follows the peer's address, `sizing` the path's MTU, `logging` feeds
+//! the embedder's log, `server_time` estimates the server's clock. The mechanisms do not depend on each other; these
+//! files connect them.
 
-mod candidates;
 pub(crate) mod client_handshake;
 mod close;
 mod context;
 mod control_packet;
 mod encryption;
-mod ending;
 pub(crate) mod event;
-pub(crate) mod events;
-mod gone;
 mod handshake;
-mod id_change;
 mod identity;
 mod inbound;
 mod logging;
+mod losses;
 mod memory;
 mod overview;
 pub(crate) mod packet_log;
 mod path_state;
 mod queueing;
 mod receive;
-mod receive_window;
-mod receiving;
 mod redundancy;
-mod refused;
 mod roaming;
 mod send_error;
-mod sending;
 mod server_time;
 mod sizing;
-mod spare_ids;
 mod state;
 pub(crate) mod stats;
 mod terms;
-mod timer;
 mod timers;
 mod transmit;
 

@@ -1,7 +1,7 @@
 //! The path to the peer and its properties: round-trip time, congestion window, datagram size, and whether the peer
 //! moves to another path.
 
-use super::candidates::Roaming;
+use super::roaming::Roaming;
 use crate::congestion::{Congestion, Controller};
 use crate::mtu::Mtu;
 use crate::path::{Carrier, Path};
@@ -38,5 +38,8 @@ impl PathState {
 pub(super) fn controller(congestion: Congestion, carrier: &Carrier, datagram_bytes_max: u16) -> Controller {
     let mut controller = Controller::new(congestion, datagram_bytes_max);
     controller.set_spread(Duration::from_micros(carrier.spread_us.into()));
+    if carrier.has_own_queue {
+        controller.expect_foreign_queues();
+    }
     controller
 }

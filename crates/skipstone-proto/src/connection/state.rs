@@ -1,18 +1,18 @@
 //! The state of one connection, and its setters and getters.
 
 use super::client_handshake::ClientHandshake;
-use super::ending::Ending;
+use super::close::Ending;
 use super::event::PeerId;
 use super::identity::{ConnectionIds, Identity, Side};
 use super::packet_log::AttachedLog;
 use super::path_state::{PathState, controller};
-use super::receiving::Receiving;
+use super::receive::Receiving;
 use super::redundancy::Redundant;
-use super::sending::Sending;
 use super::server_time::TimeExchange;
 use super::stats::Stats;
 use super::terms::Terms;
 use super::timers::Timers;
+use super::transmit::Sending;
 use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
 use crate::congestion::{Bandwidth, Congestion};
@@ -145,9 +145,7 @@ impl Connection {
         if !self.path.current.carrier.is_reliable {
             let datagram_bytes_max = self.terms.settings.datagram_bytes_max;
             self.path.congestion = controller(congestion, &self.path.current.carrier, datagram_bytes_max);
-            if self.path.current.carrier.is_repaired {
-                self.sending.ledger.trust_carrier();
-            }
+            self.sending.ledger.set_lateness(self.path.current.carrier.lateness);
         }
     }
 
@@ -195,5 +193,14 @@ impl Connection {
     /// Whether the connection can be removed.
     pub(crate) fn is_dead(&self) -> bool {
         self.state == ConnectionState::Dead
+    }
+
+    /// Whether this is a server's side whose client has not sent CONNECT yet.
+    pub(crate) fn is_unasked(&self) -> bool {
+        self.state == ConnectionState::Requested && !self.is_requested()
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.state, ConnectionState::Established | ConnectionState::Lingering)
     }
 }

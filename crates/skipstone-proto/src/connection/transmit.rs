@@ -3,9 +3,9 @@
 mod compose;
 mod decide;
 mod settle;
+mod state;
 
 use super::packet_log::PacketEvent;
-use super::sending::PendingFrames;
 use super::{Connection, ConnectionState};
 use crate::delivery::DeliveryStamp;
 use crate::path::Path;
@@ -13,6 +13,7 @@ use crate::recovery::Leaving;
 use crate::time::Time;
 use decide::{AckRepeat, Space};
 pub(super) use decide::{NUMBER_BITS_MIN, OVERTAKING_MAX};
+pub(in crate::connection) use state::{PendingFrames, Sending};
 
 /// Datagrams written by one call: all but the last of `segment_bytes`, so that one system call can send them (GSO).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -89,14 +89,14 @@ impl fmt::Display for ConfigError {
                 f,
                 "settings.channels[{first}] (channels {}) and settings.channels[{second}] (channels {}) overlap: give \
                  each channel one rule",
-                Channels(of_first),
-                Channels(of_second)
+                ChannelRange(of_first),
+                ChannelRange(of_second)
             ),
             ConfigError::CannotRepeat { rule, channels, mode } => write!(
                 f,
                 "settings.channels[{rule}] (channels {}) is {mode:?}, which cannot repeat, because a newer message takes \
                  the place of an older one: use lean redundancy for it, or another delivery mode",
-                Channels(channels)
+                ChannelRange(channels)
             ),
             ConfigError::OverlappingInboundRules { rules: [first, second] } => {
                 write!(f, "inbound[{first}] and inbound[{second}] overlap: give each channel one inbound rule")
@@ -104,7 +104,7 @@ impl fmt::Display for ConfigError {
             ConfigError::CannotDrop { rule, channels } => write!(
                 f,
                 "inbound[{rule}] drops messages, and channels {} are reliable: close the connection there instead",
-                Channels(channels)
+                ChannelRange(channels)
             ),
             ConfigError::ChannelTableTooLong { bytes, bytes_max } => write!(
                 f,
@@ -118,9 +118,9 @@ impl fmt::Display for ConfigError {
 impl core::error::Error for ConfigError {}
 
 /// A range of channels as text.
-pub(super) struct Channels<'a>(pub(super) &'a RangeInclusive<u16>);
+pub(super) struct ChannelRange<'a>(pub(super) &'a RangeInclusive<u16>);
 
-impl fmt::Display for Channels<'_> {
+impl fmt::Display for ChannelRange<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} to {}", self.0.start(), self.0.end())
     }

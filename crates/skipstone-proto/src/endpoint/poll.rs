@@ -5,8 +5,7 @@ use super::groups::Group;
 use super::state::Endpoint;
 use super::transmit::{Rest, Transmit};
 use crate::connection::Context;
-use crate::connection::event::{Event, PeerId};
-use crate::connection::events::EntryCost;
+use crate::connection::event::{EntryCost, Event, PeerId};
 use crate::time::{Duration, Time};
 use skipstone_prefetch::Step;
 

@@ -18,8 +18,7 @@ use super::share::Share;
 use super::slots::Slots;
 use super::totals::Totals;
 use super::wheel::Wheel;
-use crate::connection::event::PeerId;
-use crate::connection::events::Events;
+use crate::connection::event::{EventQueue, PeerId};
 use crate::connection::{Connection, Context, Scratch, Side};
 use crate::path::Path;
 use crate::time::Time;
@@ -50,7 +49,7 @@ pub struct Endpoint {
     pub(super) replies: Replies,
     /// What may take a signature and waits for its turn.
     pub(super) costly: Costly,
-    pub(super) events: Events,
+    pub(super) events: EventQueue,
     pub(super) scratch: Scratch,
     pub(super) totals: Totals,
     /// Memory that peers make this endpoint hold.
@@ -81,7 +80,7 @@ impl Endpoint {
             share: config.bandwidth_max.map(|rate| Box::new(Share::new(rate))),
             broadcast: Broadcast::default(),
             wheel: Wheel::default(),
-            events: Events::default(),
+            events: EventQueue::default(),
             scratch: Scratch::default(),
             totals: Totals::default(),
             memory: MemoryAccount::default(),

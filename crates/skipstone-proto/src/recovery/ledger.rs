@@ -1,19 +1,18 @@
 //! The sending side: every packet in flight, its content, and the detection of loss.
 //!
 //! A packet is lost when a later one was acknowledged and time has passed (`loss`). Before that, a packet whose
-//! acknowledgement is overdue is suspected lost, and its content is retransmitted (`probe`). The state of the two is in
-//! `loss_detection` and `probing`. The ledger decides about packets; their frames are returned as [`Resolved`] records.
+//! acknowledgement is overdue is suspected lost, and its content is retransmitted (`probe`). The folder of
+//! each has its state. The ledger decides about packets; their frames are returned as [`Resolved`] records.
 
 mod contents;
 mod loss;
-mod loss_detection;
 mod packet;
 #[cfg(test)]
 mod played;
 mod probe;
-mod probing;
 
 use super::record::{Record, Resolved};
+use crate::path::Lateness;
 use crate::redundancy::copies::CopySchedule;
 use crate::redundancy::loss_estimate::LossEstimate;
 use crate::rtt::Rtt;
@@ -21,10 +20,10 @@ use crate::shrink_queue::shrink_queue;
 use crate::time::{Duration, Time};
 use contents::Contents;
 use core::ops::RangeInclusive;
-use loss_detection::LossDetection;
+use loss::LossDetection;
 pub(crate) use packet::{AckedPackets, Leaving, LostPackets};
 use packet::{PacketState, SentPacket};
-use probing::Probing;
+use probe::Probing;
 use skipstone_prefetch::prefetch;
 use std::collections::VecDeque;
 
@@ -52,20 +51,14 @@ pub(crate) struct Ledger {
     measured_from: u64,
     /// Numbers and bytes of the packets that were lost, if they are collected.
     lost_numbers: Option<Vec<(u64, u16)>>,
-    /// The carrier retransmits lost data.
-    is_repaired_beneath: bool,
+    /// Additional delay that a loss may cause for a packet.
+    lateness: Lateness,
 }
 
 /// Capacity for packets and records beyond twice their current number.
 const CAPACITY_KEPT: usize = 8;
 /// Number of packets after which unused memory is released.
 const PACKETS_PER_TRIM: u64 = 1_024;
-/// A carrier that retransmits needs 9/8 of a round trip to detect a loss, and another one-way delay: twice that, if the
-/// retransmission is lost, too.
-const REPAIR_ROUND_TRIPS: u32 = 4;
-/// QUIC's receivers acknowledge within this time by default, which is part of a probe timeout (RFC 9002, section
-/// 6.2.1).
-const REPAIR_DELAY: Duration = Duration::from_millis(25);
 /// Maximum number of packets in flight, so that a truncated number of 14 bits in an ACK is never ambiguous (WIRE.md
 /// 4.1), not even in one that 2,000 packets have overtaken.
 const PACKETS_IN_FLIGHT_MAX: usize = 6_000;
@@ -101,7 +94,7 @@ impl Ledger {
             patience: Duration::ZERO,
             measured_from: 0,
             lost_numbers: None,
-            is_repaired_beneath: false,
+            lateness: Lateness::NONE,
         }
     }
 
@@ -211,14 +204,15 @@ impl Ledger {
         self.settle(now, self.patience);
     }
 
-    /// The carrier retransmits lost data: a late packet will most likely arrive.
-    pub(crate) fn trust_carrier(&mut self) {
-        self.is_repaired_beneath = true;
+    /// The carrier may retransmit lost data: a packet that is no later than this will most likely arrive.
+    pub(crate) fn set_lateness(&mut self, lateness: Lateness) {
+        self.lateness = lateness;
     }
 
     /// Additional delay that a loss may cause for a packet.
     fn lateness(&self, rtt: &Rtt) -> Duration {
-        if self.is_repaired_beneath { rtt.smoothed() * REPAIR_ROUND_TRIPS + REPAIR_DELAY } else { Duration::ZERO }
+        let Lateness { round_trips, delay_us } = self.lateness;
+        rtt.smoothed() * u32::from(round_trips) + Duration::from_micros(delay_us.into())
     }
 
     /// From now on, the numbers of lost packets are kept for [`Ledger::take_lost_numbers`].

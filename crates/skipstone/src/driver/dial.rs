@@ -6,7 +6,9 @@
 //!                                 first answer to HELLO, or first stream that opens ──> the connection's path
 //! ```
 //! Meanwhile the endpoint's connection has a placeholder path, which no socket has. This file makes the decisions;
-//! `dialing` handles the sockets.
+//! `sockets` handles the sockets.
+
+mod sockets;
 
 use super::impair::Impairment;
 use super::protected::{Beneath, Protected};

@@ -2,11 +2,13 @@
 //!
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
-//! sockets, `receive` and `transmit` move datagrams, `dial` and `dialing` look for an address that answers, `impair`
-//! and `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport
-//! (`quic`), `dtls_client` has those of clients, `peer_shards` are a server's other shards, `gates` and `publish`
-//! report state to the application.
+//! sockets, `receive` and `transmit` move datagrams, `dial` looks for an address that answers, `impair` and
+//! `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport
+//! (`quic`), a `session_table` of each, `dtls_client` has those of clients, `peer_shards` are a server's other shards,
+//! `gates` and `publish` report state to the application.
 
+#[cfg(not(all(feature = "dtls", feature = "webtransport", feature = "__tls")))]
+mod absent_sessions;
 mod carrier;
 #[cfg(all(
     test,
@@ -19,7 +21,6 @@ mod chosen_losses;
 pub(crate) mod command;
 mod crowd;
 mod dial;
-mod dialing;
 #[cfg_attr(not(all(feature = "dtls", feature = "__tls")), path = "dtls/absent.rs")]
 mod dtls;
 mod dtls_client;
@@ -52,6 +53,7 @@ mod receive;
 mod retry;
 mod round;
 mod secured;
+mod session_table;
 pub(crate) mod sockets;
 mod stream_ends;
 pub(crate) mod thread;
@@ -59,6 +61,9 @@ mod transmit;
 
 use crate::driver_stats::DriverStats;
 use crate::listen_sockets::ShardSockets;
+#[cfg(all(feature = "webtransport", feature = "__tls"))]
+use crate::listener_rules::ListenerRules;
+use crate::listener_rules::Streams;
 use crate::net::local::{LocalListener, LocalStream};
 use crate::net::network_list::NetworkList;
 use crate::net::udp::{BufferGrants, ReceiveBatch, SendBatch};
@@ -70,9 +75,6 @@ use crate::security::QuicServer;
 use crate::server_time::CLOCK_FIRST;
 use crate::statistics::Board;
 use crate::url::Target;
-use crate::websocket_rules::Streams;
-#[cfg(all(feature = "webtransport", feature = "__tls"))]
-use crate::websocket_rules::WebSocketRules;
 pub(crate) use carrier::LOCAL_ADDRESS;
 use dial::Dial;
 pub(crate) use dial::DialConfig;
@@ -321,7 +323,7 @@ impl Driver {
 
     /// Accepts WebTransport sessions, by these rules for pages.
     #[cfg(all(feature = "webtransport", feature = "__tls"))]
-    pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &WebSocketRules) {
+    pub(crate) fn accept_webtransport(&mut self, server: &QuicServer, config: &Config, rules: &ListenerRules) {
         let (idle_timeout, rules) = (config.settings.idle_timeout, PageRules::new(&rules.origins, &rules.hosts));
         self.guests.quic = Some(Box::new(QuicGuests::new(server, config.shard, idle_timeout, rules)));
     }

@@ -2,7 +2,7 @@
 //! network may have a limited number of them, so that idle streams cost little and exclude no other client.
 
 use super::crowd::Crowd;
-use crate::websocket_rules::NewcomerLimits;
+use crate::listener_rules::NewcomerLimits;
 use skipstone_proto::Network;
 use std::net::SocketAddr;
 use std::time::Instant;

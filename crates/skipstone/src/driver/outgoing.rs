@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) type Send<'a> = &'a mut dyn FnMut(u32, AddressPair, &[u8], Option<usize>);
 
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(super) struct DatagramQueue {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
 }
@@ -28,7 +28,7 @@ const BYTES_MAX: usize = 4 << 20;
 /// A larger buffer is not kept.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
-impl Outgoing {
+impl DatagramQueue {
     /// Whether this number of bytes fits.
     pub(super) fn has_room(&self, bytes: usize) -> bool {
         self.bytes.len() + bytes <= BYTES_MAX

@@ -8,7 +8,7 @@ use super::peer_shards::{PeerShards, deliver};
 use super::ready::MayBeOver;
 use super::retry::Failing;
 use super::round::{Class, Round};
-use super::sockets::{Socket, Stream, TOKEN_LISTENER};
+use super::sockets::{Socket, StreamSocket, TOKEN_LISTENER};
 use super::{Clock, Driver, TOKEN_WAKER};
 use crate::net::udp::{AddressPair, ReceiveBatch, UdpSocket};
 use crate::net::websocket::{Admission, WsAccept, WsCloseReason, WsReceive};
@@ -340,7 +340,8 @@ impl Driver {
                 self.stats.streams.accepted += 1;
                 let newcomer = Some(newcomers.add(entry.key() as u32, &ws.peer_addr(), now));
                 let class = Class::Stranger;
-                let stream = Stream { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer, class };
+                let stream =
+                    StreamSocket { ws, is_unflushed: false, is_blocked: false, is_opening: false, newcomer, class };
                 entry.insert(Socket::Stream(Box::new(stream)));
             }
         });
@@ -543,7 +544,7 @@ fn receive_datagrams(
 
 /// Passes a stream's messages on. True if more may wait.
 fn receive_messages(
-    stream: &mut Stream,
+    stream: &mut StreamSocket,
     number: u32,
     now: Time,
     endpoint: &mut Endpoint,
@@ -566,7 +567,7 @@ fn receive_messages(
 }
 
 /// Text with the reason why a stream ended.
-fn end_of(stream: &Stream) -> String {
+fn end_of(stream: &StreamSocket) -> String {
     let peer = stream.ws.peer_addr();
     if let Some(failure) = stream.ws.tls_failure() {
         return failure.reason.to_string();

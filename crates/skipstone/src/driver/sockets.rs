@@ -11,11 +11,11 @@ use super::round::Class;
 use super::secured::Secured;
 use crate::driver_stats::SocketStats;
 use crate::listen_sockets::ShardSockets;
+use crate::listener_rules::Streams;
 use crate::net::local::LocalStream;
 use crate::net::udp::{BufferGrants, SendBatch, SendOutcome, UdpOptions, UdpSocket, is_without_family};
 use crate::net::websocket::{StreamKind, WsConnection, WsListener, WsOptions};
 use crate::url::{Scheme, Target};
-use crate::websocket_rules::Streams;
 use mio::{Registry, Token};
 use skipstone_prefetch::{Step, prefetch};
 use skipstone_proto::PeerId;
@@ -79,10 +79,10 @@ pub(crate) enum Binding {
 #[derive(Debug)]
 pub(super) enum Socket {
     /// A server's UDP socket, which all its native clients share.
-    Shared(Box<Shared>),
+    Shared(Box<SharedSocket>),
     /// A client's own UDP socket.
     Own(Box<Own>),
-    Stream(Box<Stream>),
+    Stream(Box<StreamSocket>),
     /// An in-memory stream to another driver of this process.
     Local(Box<Local>),
     /// Placeholder of a client that looks for an address that answers.
@@ -90,7 +90,7 @@ pub(super) enum Socket {
 }
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct SharedSocket {
     pub(super) udp: UdpSocket,
     pub(super) batch: SendBatch,
     pub(super) is_blocked: bool,
@@ -108,7 +108,7 @@ pub(super) struct Own {
 }
 
 #[derive(Debug)]
-pub(super) struct Stream {
+pub(super) struct StreamSocket {
     pub(super) ws: WsConnection,
     pub(super) is_unflushed: bool,
     /// The endpoint was told that the stream accepts no more packets.
@@ -211,7 +211,7 @@ impl Sockets {
                 ws.register(registry, Token(entry.key()))?;
                 let class = Class::Player;
                 let stream =
-                    Stream { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None, class };
+                    StreamSocket { ws, is_unflushed: false, is_blocked: true, is_opening: true, newcomer: None, class };
                 entry.insert(Socket::Stream(Box::new(stream)));
                 match target.scheme {
                     Scheme::SecureWebSocket => Carrier::WEBSOCKET_TLS,
@@ -260,7 +260,12 @@ impl Sockets {
         let entry = self.all.vacant_entry();
         udp.register(registry, Token(entry.key()))?;
         self.shared.push(entry.key() as u32);
-        entry.insert(Socket::Shared(Box::new(Shared { udp, batch: SendBatch::new(), is_blocked: false, paths: None })));
+        entry.insert(Socket::Shared(Box::new(SharedSocket {
+            udp,
+            batch: SendBatch::new(),
+            is_blocked: false,
+            paths: None,
+        })));
         if let (Some(mut listener), Some(streams)) = (listener, streams) {
             listener.set_rules(streams.rules.clone());
             self.newcomers.limits = streams.newcomers;

@@ -1,12 +1,12 @@
 //! Counts why streams of a server's TCP port ended.
 
-use super::sockets::Stream;
+use super::sockets::StreamSocket;
 use crate::driver_stats::StreamStats;
 use crate::net::websocket::WsCloseReason;
 
 impl StreamStats {
     /// Counts a stream that has ended.
-    pub(super) fn note(&mut self, stream: &Stream) {
+    pub(super) fn note(&mut self, stream: &StreamSocket) {
         let count = match stream.ws.close_reason() {
             Some(WsCloseReason::Local | WsCloseReason::Remote) => &mut self.closed,
             Some(WsCloseReason::Lost) | None => &mut self.lost,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// State that an application shares with its driver's thread: two queues, and nothing of the protocol.
-pub(crate) struct Shared {
+pub(crate) struct DriverShared {
     pub(crate) commands: Queue<Command>,
     pub(crate) events: Queue<Event>,
     /// The driver waits for its sockets and must be woken for a command.
@@ -32,12 +32,12 @@ const COMMANDS: Cost = Cost::micros(2_000);
 /// Limit on queued commands and on queued events. Control commands, which another limit bounds, are added to this.
 const ENTRIES_MAX: u64 = 1 << 16;
 
-impl Shared {
+impl DriverShared {
     /// Creates queues that hold this number of bytes each. Further events stay in the endpoint, whose flow control then
     /// stops the peers.
     pub(crate) fn new(queue_bytes_max: u64, wakeup: &Arc<Wakeup>) -> Self {
         let bound = Bound { entries: ENTRIES_MAX, bytes: queue_bytes_max };
-        Shared {
+        DriverShared {
             commands: Queue::new(bound),
             events: Queue::new(bound),
             driver: Sleep::default(),
@@ -51,7 +51,7 @@ impl Shared {
 }
 
 /// Marks the driver as ended and wakes the application, however the thread ends.
-struct Farewell<'a>(&'a Shared);
+struct Farewell<'a>(&'a DriverShared);
 
 impl Drop for Farewell<'_> {
     fn drop(&mut self) {
@@ -64,7 +64,7 @@ impl Drop for Farewell<'_> {
 }
 
 /// The driver's thread.
-pub(crate) fn run(mut driver: Driver, shared: &Shared) {
+pub(crate) fn run(mut driver: Driver, shared: &DriverShared) {
     let _farewell = Farewell(shared);
     crate::net::wait::sharpen_timers();
     let (mut consumed, mut produced) = (Consumed::default(), Produced::default());
@@ -100,7 +100,7 @@ fn apply_some(driver: &mut Driver, mut pop: impl FnMut() -> Option<Command>) -> 
     must_stop
 }
 
-fn hand_events_up(driver: &mut Driver, shared: &Shared, produced: &mut Produced) {
+fn hand_events_up(driver: &mut Driver, shared: &DriverShared, produced: &mut Produced) {
     let mut handed = false;
     loop {
         // The weight of the next event is not known in advance: one long message may exceed the limit once.

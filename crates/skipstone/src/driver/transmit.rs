@@ -2,7 +2,7 @@
 //! all messages together for a stream.
 
 use super::Driver;
-use super::sockets::{Local, Socket, Stream};
+use super::sockets::{Local, Socket, StreamSocket};
 use crate::driver_stats::DriverStats;
 use crate::net::udp::{AddressPair, SendBatch, SendOutcome, TRANSMIT_BYTES_MAX};
 use crate::net::websocket::WsConnection;
@@ -213,7 +213,7 @@ impl Driver {
     }
 }
 
-fn send_stream(stream: &mut Stream, bytes: &[u8], segment_bytes: usize, stats: &mut DriverStats) {
+fn send_stream(stream: &mut StreamSocket, bytes: &[u8], segment_bytes: usize, stats: &mut DriverStats) {
     for message in bytes.chunks(segment_bytes) {
         if stream.ws.send(message).is_err() {
             stats.send_errors += 1;

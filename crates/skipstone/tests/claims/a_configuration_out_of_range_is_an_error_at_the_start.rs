@@ -27,8 +27,8 @@ fn a_server_names_the_field_its_value_and_its_range() {
     let least = if cfg!(target_os = "linux") { "2000" } else { "1000" };
     let error = refused(|config| (config.shards, config.bandwidth_max) = (shards, Some(999)));
     assert_eq!(error, format!("bandwidth_max is 999: set it to {least} bytes per second or more, or leave it out"));
-    let error = refused(|config| config.websocket_rules.newcomers.timeout = Duration::MAX);
-    assert!(error.starts_with("websocket_rules.newcomers.timeout is"), "{error}");
+    let error = refused(|config| config.listener_rules.newcomers.timeout = Duration::MAX);
+    assert!(error.starts_with("listener_rules.newcomers.timeout is"), "{error}");
     let error = refused(|config| config.queue_bytes_max = (1 << 20) - 1);
     assert_eq!(error, "queue_bytes_max is 1048575: set it to 1,048,576 bytes (1 MiB) or more");
     let error = refused(|config| config.settings.keepalive = Duration::ZERO);

@@ -1,7 +1,7 @@
 //! Streams that never become connections: they end in their time and have a share per network; whoever comes in the meantime gets
 //! in, also where the server was out of descriptors for a while.
 
-use skipstone::{Client, ClientConfig, Event, NewcomerLimits, Security, Server, ServerConfig, Trust, WebSocketRules};
+use skipstone::{Client, ClientConfig, Event, ListenerRules, NewcomerLimits, Security, Server, ServerConfig, Trust};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -11,10 +11,10 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConn
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
 fn server(newcomers: NewcomerLimits) -> Server {
-    let websocket_rules = WebSocketRules { newcomers, ..WebSocketRules::default() };
+    let listener_rules = ListenerRules { newcomers, ..ListenerRules::default() };
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
     let security = Some(Security::plain());
-    Server::start(ServerConfig { websocket_rules, security, ..ServerConfig::new(address) }).expect("it starts")
+    Server::start(ServerConfig { listener_rules, security, ..ServerConfig::new(address) }).expect("it starts")
 }
 
 /// A stream that says this and no more.
@@ -91,14 +91,14 @@ fn the_oldest_makes_room_and_whoever_comes_gets_in() {
 
 #[test]
 fn rules_that_make_no_sense_are_refused() {
-    let started = |websocket_rules| {
+    let started = |listener_rules| {
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
-        Server::start(ServerConfig { websocket_rules, ..ServerConfig::new(address) }).map(drop)
+        Server::start(ServerConfig { listener_rules, ..ServerConfig::new(address) }).map(drop)
     };
-    let with = |newcomers| WebSocketRules { newcomers, ..WebSocketRules::default() };
+    let with = |newcomers| ListenerRules { newcomers, ..ListenerRules::default() };
     let all = NewcomerLimits::default();
     for (rules, field) in [
-        (WebSocketRules { origins: vec!["game.example".into()], ..WebSocketRules::default() }, "origins"),
+        (ListenerRules { origins: vec!["game.example".into()], ..ListenerRules::default() }, "origins"),
         (with(NewcomerLimits { timeout: Duration::ZERO, ..all }), "timeout"),
         (with(NewcomerLimits { network_max: 0, ..all }), "network_max"),
         (with(NewcomerLimits { all_max: 1, ..all }), "network_max"),

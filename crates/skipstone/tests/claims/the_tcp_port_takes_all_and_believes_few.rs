@@ -4,8 +4,8 @@
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
 use skipstone::{
-    Client, ClientConfig, Event, Group, HttpAnswer, NewcomerLimits, Security, Server, ServerConfig, StreamStats,
-    Threading, WebSocketRules, code,
+    Client, ClientConfig, Event, Group, HttpAnswer, ListenerRules, NewcomerLimits, Security, Server, ServerConfig,
+    StreamStats, Threading, code,
 };
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 const UPGRADE: &str = "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\
     Sec-WebSocket-Version: 13\r\n\r\n";
 
-fn server(websocket_rules: WebSocketRules, trusted_proxies: &[&str]) -> Server {
+fn server(listener_rules: ListenerRules, trusted_proxies: &[&str]) -> Server {
     let trusted_proxies = trusted_proxies.iter().map(|proxy| (*proxy).to_owned()).collect();
     let address = SocketAddr::from(([127, 0, 0, 1], 0));
-    Server::start(ServerConfig { websocket_rules, trusted_proxies, ..ServerConfig::new(address) }).expect("it starts")
+    Server::start(ServerConfig { listener_rules, trusted_proxies, ..ServerConfig::new(address) }).expect("it starts")
 }
 
 /// What comes back until the server ends the stream.
@@ -46,7 +46,7 @@ fn http_is_answered_with_health_with_what_is_registered_and_with_a_hint() {
         body: b"[1]".to_vec(),
         is_public: true,
     };
-    let rules = WebSocketRules { http_answers: vec![answer], hosts: vec!["game.example".into()], ..Default::default() };
+    let rules = ListenerRules { http_answers: vec![answer], hosts: vec!["game.example".into()], ..Default::default() };
     let server = server(rules, &[]);
     for (request, status, word) in [
         ("GET /healthz HTTP/1.1\r\nHost: game.example:80\r\n\r\n", "200 OK", "ok"),
@@ -68,7 +68,7 @@ fn http_is_answered_with_health_with_what_is_registered_and_with_a_hint() {
 
 #[test]
 fn a_handshake_that_announces_more_than_any_has_ends_at_once() {
-    let server = server(WebSocketRules::default(), &[]);
+    let server = server(ListenerRules::default(), &[]);
     // Records of 16 KB that hold the beginning of a ClientHello of 65,000 bytes.
     let mut record = vec![22, 3, 1, 0x40, 0, 1, 0, 0xFD, 0xE8];
     record.resize(5 + (16 << 10), 0);
@@ -83,7 +83,7 @@ fn a_handshake_that_announces_more_than_any_has_ends_at_once() {
 
 #[test]
 fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
-    let mut server = server(WebSocketRules { requires_tls: true, ..Default::default() }, &[]);
+    let mut server = server(ListenerRules { requires_tls: true, ..Default::default() }, &[]);
     let page = ask(&server, b"GET /play?x=1 HTTP/1.1\r\nHost: game.example:7777\r\n\r\n");
     assert!(
         page.starts_with("HTTP/1.1 308 ") && page.contains("Location: https://game.example:7777/play?x=1\r\n"),
@@ -98,9 +98,9 @@ fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
     counts(&server, |streams| (streams.not_taken, streams.answered) == (4, 1));
     let url = server.url().replacen("skip://", "wss://", 1);
     enter(&mut server, &url).expect("it is encrypted");
-    let refused = WebSocketRules { requires_tls: true, ..Default::default() };
+    let refused = ListenerRules { requires_tls: true, ..Default::default() };
     let config = ServerConfig {
-        websocket_rules: refused,
+        listener_rules: refused,
         security: Some(Security::plain()),
         ..ServerConfig::new(([127, 0, 0, 1], 0).into())
     };
@@ -110,7 +110,7 @@ fn where_tls_is_required_pages_are_sent_there_and_the_rest_is_turned_away() {
 
 #[test]
 fn a_server_that_the_url_does_not_mean_is_not_trusted() {
-    let mut server = server(WebSocketRules::default(), &[]);
+    let mut server = server(ListenerRules::default(), &[]);
     let port = server.local_addr().port();
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("wss://{host}:{port}#sha256={}", "5a".repeat(32));
@@ -124,7 +124,7 @@ fn a_server_that_the_url_does_not_mean_is_not_trusted() {
 
 #[test]
 fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
-    let mut server = server(WebSocketRules::default(), &["127.0.0.1"]);
+    let mut server = server(ListenerRules::default(), &["127.0.0.1"]);
     let address = server.local_addr();
     // What is no handshake but begins as one, of a host that a trusted proxy names.
     let fail = |host: u8| {
@@ -175,7 +175,7 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
     const V1: &str = "PROXY TCP4 203.0.113.7 127.0.0.1 40000 7777\r\n";
     const FORWARDED: &str = "X-Forwarded-For: 1.2.3.4, 203.0.113.8\r\n";
     let told: IpAddr = [203, 0, 113, 7].into();
-    let mut trusting = server(WebSocketRules::default(), &["127.0.0.0/8"]);
+    let mut trusting = server(ListenerRules::default(), &["127.0.0.0/8"]);
     let address = trusting.local_addr();
     for (scheme, first, header, expected) in [
         ("ws", V1, "", told),
@@ -197,7 +197,7 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
     assert_eq!(ask(&trusting, b"PROXY TCP4 1.2.3.4\r\n"), "");
     counts(&trusting, |streams| streams.bad_proxy_headers == 1);
 
-    let mut wary = server(WebSocketRules::default(), &["10.0.0.0/8"]);
+    let mut wary = server(ListenerRules::default(), &["10.0.0.0/8"]);
     let url = format!("ws://{}", proxy(wary.local_addr(), "", FORWARDED));
     let (_client, from) = enter(&mut wary, &url).expect("the header counts for nothing");
     assert!(from.ip().is_loopback());
@@ -208,7 +208,7 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
 #[test]
 fn streams_of_a_trusted_proxy_count_for_the_networks_of_their_clients() {
     let newcomers = NewcomerLimits { network_max: 4, all_max: 1_000, ..NewcomerLimits::default() };
-    let server = server(WebSocketRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
+    let server = server(ListenerRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
     let come = |host: u8, network: u8| {
         let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
         write!(stream, "PROXY TCP4 10.0.{network}.{host} 127.0.0.1 1 2\r\n").expect("it is open");
@@ -231,7 +231,7 @@ const HALF_A_HELLO: &[u8] = &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
 fn what_never_becomes_a_connection_ends_in_its_time_and_is_counted() {
     let timeout = Duration::from_millis(400);
     let newcomers = NewcomerLimits { timeout, ..NewcomerLimits::default() };
-    let mut server = server(WebSocketRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
+    let mut server = server(ListenerRules { newcomers, ..Default::default() }, &["127.0.0.1"]);
     let url = format!("ws://{}", server.local_addr());
     let stays = enter(&mut server, &url).expect("it is let in");
     for said in [HALF_A_HELLO, &[0x16], &[0x80], &[0x80, 200, 1, 2, 3], b"PROXY TC", b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0"]
@@ -256,7 +256,7 @@ fn what_never_becomes_a_connection_ends_in_its_time_and_is_counted() {
 
 #[test]
 fn garbage_is_counted_by_its_kind_and_others_play_on() {
-    let mut server = server(WebSocketRules::default(), &["127.0.0.1"]);
+    let mut server = server(ListenerRules::default(), &["127.0.0.1"]);
     let url = server.url().replacen("skip://", "wss://", 1);
     let (mut client, _) = enter(&mut server, &url).expect("it is let in");
     let bad_tls = [&[0x16, 3, 1, 0x50, 0][..], b"hello"].concat();
@@ -294,7 +294,7 @@ fn garbage_is_counted_by_its_kind_and_others_play_on() {
 #[test]
 fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
     for scheme in ["ws", "wss", "tcp"] {
-        let mut server = server(WebSocketRules::default(), &[]);
+        let mut server = server(ListenerRules::default(), &[]);
         let url = match scheme {
             "wss" => server.url().replacen("skip://", "wss://", 1),
             scheme => format!("{scheme}://{}", server.local_addr()),

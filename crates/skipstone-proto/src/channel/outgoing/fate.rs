@@ -73,11 +73,11 @@ impl Outgoing {
     pub(crate) fn on_lost(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         // Content that was suspected lost was already retransmitted; that retransmission has a fate of its own.
         if !(resolved.was_suspected && self.mode.is_reliable()) {
-            self.take_back(resolved.packet, resolved.record, window, receipts);
+            self.requeue_record(resolved.packet, resolved.record, window, receipts);
         }
     }
 
-    fn take_back(&mut self, packet: u64, record: Record, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
+    fn requeue_record(&mut self, packet: u64, record: Record, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         match record {
             Record::Messages { first, count, .. } => {
                 self.fall_apart(first, count);
@@ -108,7 +108,7 @@ impl Outgoing {
     /// retransmitted waits until the packet is acknowledged or lost.
     pub(crate) fn on_suspected(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
         if self.mode.is_reliable() {
-            self.take_back(resolved.packet, resolved.record, window, receipts);
+            self.requeue_record(resolved.packet, resolved.record, window, receipts);
         }
     }
 

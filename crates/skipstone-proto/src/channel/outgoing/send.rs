@@ -3,7 +3,7 @@
 use super::content::Content;
 use super::flight::{Flight, Fragments, MessageState, PendingMessages};
 use super::{FLIGHT_MAX, HEADER_BYTES, Outgoing, Stopped};
-use crate::channel::encoded_batch::Limits;
+use crate::channel::encoded_batch::RunLimits;
 use crate::channel::packet::{Packet, SendWindow};
 use crate::channel::{MessageId, window_cost};
 use crate::recovery::Record;
@@ -119,7 +119,7 @@ impl Outgoing {
         packet.message(wire, None, part.payload(0));
         *turn -= (packet.writer.len() - before) as i64;
         let written = packet.writer.len() - packet.messages_from;
-        let following = part.following(Limits {
+        let following = part.following(RunLimits {
             begun_within: packet
                 .target
                 .saturating_sub(written)

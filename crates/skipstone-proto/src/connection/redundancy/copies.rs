@@ -88,7 +88,7 @@ impl Connection {
     pub(in crate::connection) fn send_copies(&mut self, cx: &mut Context<'_>) {
         while let Some(copy) = self.sending.ledger.copies().pop_due(cx.now) {
             self.sending.ledger.copy(copy.packet, &mut cx.scratch.resolved);
-            self.take_back(cx, CopyCount::Exactly(copy.remaining), Channels::on_suspected);
+            self.requeue_resolved(cx, CopyCount::Exactly(copy.remaining), Channels::on_suspected);
         }
     }
 }

@@ -1,14 +1,13 @@
 //! Composing: writes the frames of a datagram as decided, as far as they find room.
 
-use super::decide::{Decision, Retransmission};
+use super::decide::{Decision, RetransmitScope};
 use crate::channel::channels::Channels;
 use crate::channel::packet::Packet;
 use crate::connection::Connection;
 use crate::connection::client_handshake::ClientHandshake;
-use crate::connection::ending::{Answer, Ending};
-use crate::connection::identity::ConnectionIds;
+use crate::connection::close::{Answer, Ending};
+use crate::connection::identity::{ConnectionIds, write_new_id};
 use crate::connection::redundancy::{AGE_ROOM, Redundant, note_repeatable, write_repair, write_repeats};
-use crate::connection::spare_ids::write_new_id;
 use crate::recovery::{Control, Received, Record};
 use crate::time::Time;
 use crate::wire::cursor::Writer;
@@ -135,12 +134,12 @@ fn write_messages(
     decision: &Decision,
 ) -> Written {
     let Decision { retransmission, reserve, class, .. } = *decision;
-    let has_copies = retransmission == Retransmission::WithCopies;
+    let has_copies = retransmission == RetransmitScope::WithCopies;
     packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
     // A message that fits only without the reserve is fragmented, or it would wait for ever.
     packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
     let mut written = Written { is_full: false, repeated_bytes: 0 };
-    if retransmission != Retransmission::Nothing {
+    if retransmission != RetransmitScope::Nothing {
         written.is_full = !channels.resend(packet, |class| !has_copies || redundancy.sends_copies(class));
     }
     if let Some(class) = class.filter(|_| !written.is_full) {

@@ -1,7 +1,7 @@
 //! Deciding: the content of the next datagram, before a byte of it is written.
 
 use crate::channel::classes::ClassId;
-use crate::connection::ending::Answer;
+use crate::connection::close::Answer;
 use crate::connection::redundancy::PACKET_BYTES;
 use crate::connection::{Connection, ConnectionState};
 use crate::time::Time;
@@ -31,7 +31,7 @@ pub(super) enum AckRepeat {
 
 /// Which messages are retransmitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Retransmission {
+pub(super) enum RetransmitScope {
     Nothing,
     /// Only those of classes that get copies, and no new messages, so that the copies are small.
     WithCopies,
@@ -54,7 +54,7 @@ pub(super) struct Decision {
     pub(super) has_ack_news: bool,
     /// A packet with an acknowledgement is ack-eliciting, because no earlier one was acknowledged.
     pub(super) asks_back: bool,
-    pub(super) retransmission: Retransmission,
+    pub(super) retransmission: RetransmitScope,
     /// How long the content that is retransmitted has been due, in ms.
     pub(super) age_ms: u16,
     /// The class whose new messages go in.
@@ -188,11 +188,11 @@ impl Connection {
     }
 
     #[inline]
-    fn retransmission(&self, wants: Wants) -> Retransmission {
+    fn retransmission(&self, wants: Wants) -> RetransmitScope {
         match wants.lost {
-            false => Retransmission::Nothing,
-            true if self.has_lost_with_copies() => Retransmission::WithCopies,
-            true => Retransmission::All,
+            false => RetransmitScope::Nothing,
+            true if self.has_lost_with_copies() => RetransmitScope::WithCopies,
+            true => RetransmitScope::All,
         }
     }
 
@@ -203,8 +203,8 @@ impl Connection {
 
     /// The class whose new messages leave, unless repairs come first.
     #[inline]
-    fn class_of_new(&self, now: Time, wants: Wants, retransmission: Retransmission) -> Option<ClassId> {
-        if !wants.new || retransmission == Retransmission::WithCopies {
+    fn class_of_new(&self, now: Time, wants: Wants, retransmission: RetransmitScope) -> Option<ClassId> {
+        if !wants.new || retransmission == RetransmitScope::WithCopies {
             return None;
         }
         // New messages that wait for the peer's window are of no class, so that they do not keep repairs waiting.

@@ -2,7 +2,7 @@
 //! seals it.
 
 use super::compose::Composed;
-use super::decide::{AckRepeat, Decision, Retransmission};
+use super::decide::{AckRepeat, Decision, RetransmitScope};
 use crate::connection::Connection;
 use crate::recovery::{Control, Record};
 use crate::time::Time;
@@ -54,7 +54,7 @@ impl Connection {
             self.stats.redundancy.copies_sent += 1;
             self.stats.redundancy.bytes_sent += composed.repeated_bytes as u64;
         }
-        let has_copies = decision.retransmission == Retransmission::WithCopies && composed.resent > 0;
+        let has_copies = decision.retransmission == RetransmitScope::WithCopies && composed.resent > 0;
         if composed.age_ms > 0 || has_copies {
             self.plan_copies(now, composed.number, decision.class.filter(|_| !has_copies), sealed);
         }
@@ -80,7 +80,7 @@ impl Connection {
             (composed.is_full || decision.repair) && composed.acked_up_to.is_some() && repeat == AckRepeat::Allowed;
         let are_repairs_dropped = decision.repair && !self.redundancy.has_repairs(now);
         // The messages that waited to be retransmitted have arrived meanwhile: until now, they held back new messages.
-        let has_arrived = decision.retransmission == Retransmission::WithCopies && !self.has_lost_with_copies();
+        let has_arrived = decision.retransmission == RetransmitScope::WithCopies && !self.has_lost_with_copies();
         if !self.channels.has_lost() {
             self.redundancy.on_nothing_to_retransmit();
         }

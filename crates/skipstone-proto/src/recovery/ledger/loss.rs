@@ -1,12 +1,15 @@
 //! Packets that are lost: a later one was acknowledged, and `RTT + reorder window` has passed since they left (RACK,
 //! RFC 8985); and the use of losses in the estimate of the path.
 
+mod state;
+
 use super::Ledger;
 use super::packet::{LostPackets, PacketState};
 use crate::recovery::clean::CLEAN_PACKETS;
 use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
+pub(super) use state::LossDetection;
 
 /// Time without a loss after which the peer may hold its acknowledgements back. This is less than the peer's own time
 /// (`Received::is_quiet`): the peer sees losses and repairs at about the same time as this side.
@@ -78,10 +81,11 @@ impl Ledger {
 
 #[cfg(test)]
 mod tests {
-    use super::super::loss_detection::REORDER_WINDOW_MIN;
     use super::super::packet::AckedPackets;
     use super::super::played::{ms, send, steady_rtt};
+    use super::state::REORDER_WINDOW_MIN;
     use super::*;
+    use crate::path::Lateness;
     use crate::recovery::record::Record;
     use crate::seq::Seq;
 
@@ -105,7 +109,7 @@ mod tests {
     #[test]
     fn where_the_carrier_sends_again_what_it_lost_a_packet_has_four_round_trips_more() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
-        ledger.trust_carrier();
+        ledger.set_lateness(Lateness::QUIC);
         (0..2).for_each(|number| send(&mut ledger, ms(number), number as u32));
         let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
         let alone = ledger.probe_due(&rtt, Duration::ZERO, false);

@@ -5,11 +5,14 @@
 //! retransmitted, although the packet is not yet declared lost. A peer from which nothing was received for three
 //! timeouts is silent: then only single probes are sent, at growing intervals, until a packet of the peer arrives.
 
+mod state;
+
 use super::Ledger;
 use super::packet::{PacketState, SentPacket};
 use crate::recovery::record::Resolved;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
+pub(super) use state::Probing;
 
 /// The result of a probe timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,9 +11,10 @@
 //! ```
 
 use super::carrier::{dtls_carrier, udp_carrier};
-use super::outgoing::{Outgoing, Send};
+use super::outgoing::{DatagramQueue, Send};
 use super::peer_shards::Deliver;
 use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
+use super::session_table::SessionTable;
 use crate::driver_stats::DtlsStats;
 use crate::net::udp::AddressPair;
 use crate::security::{DtlsServer, DtlsSession, Hello, client_hello, is_sealed};
@@ -35,7 +36,7 @@ pub(super) struct DtlsGuests {
     next_number: u32,
     /// ClientHellos with their cookies, which wait for a round with budget for a signature, and their senders.
     waiting: VecDeque<(u32, Box<[u8]>)>,
-    outgoing: Outgoing,
+    outgoing: DatagramQueue,
     /// The work of handshakes since [`DtlsGuests::take_cost`].
     spent: Cost,
     stats: DtlsStats,
@@ -122,71 +123,10 @@ impl DtlsGuests {
             is_inviting: true,
             next_number: NUMBER_FIRST,
             waiting: VecDeque::new(),
-            outgoing: Outgoing::default(),
+            outgoing: DatagramQueue::default(),
             spent: Cost::ZERO,
             stats: DtlsStats::default(),
         }
-    }
-
-    /// Begins no further session.
-    pub(super) fn stop_inviting(&mut self) {
-        self.is_inviting = false;
-    }
-
-    /// The cost of handshakes since the last call.
-    pub(super) fn take_cost(&mut self) -> Cost {
-        core::mem::take(&mut self.spent)
-    }
-
-    /// Whether a handshake waits for a round with budget for a signature.
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Sessions without a connection.
-    pub(super) fn handshake_count(&self) -> usize {
-        self.places.count()
-    }
-
-    /// Whether a datagram is DTLS (RFC 9443).
-    pub(super) fn is_dtls(datagram: &[u8]) -> bool {
-        matches!(datagram.first(), Some(20..=63))
-    }
-
-    /// Whether a path's socket is a session of this table.
-    pub(super) fn is_session(socket: u32) -> bool {
-        socket >= NUMBER_FIRST
-    }
-
-    /// Handles a DTLS datagram.
-    pub(super) fn handle(
-        &mut self,
-        now: Time,
-        (socket, addresses): (u32, AddressPair),
-        bytes: &[u8],
-        endpoint: &mut Endpoint,
-        deliver: Deliver<'_>,
-    ) {
-        let hello = client_hello(bytes);
-        if hello == Some(Hello::First) {
-            self.forget_unheard(now, socket, addresses);
-        }
-        let at = self.by_addresses.get(&(socket, addresses)).copied().unwrap_or_default();
-        let is_hello = hello.is_some();
-        let mut is_taken = false;
-        if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
-            let AddressPair { local, remote } = addresses;
-            let below = Path { socket, local, remote, carrier: udp_carrier(&remote) };
-            endpoint.handle_unknown_session(below, bytes.len());
-        }
-        for number in [at.coming, at.standing].into_iter().flatten() {
-            is_taken |= self.feed(now, number, bytes, is_hello, endpoint, deliver);
-        }
-        if at.coming.is_none() && is_hello && self.begin(now, socket, addresses) {
-            let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
-            is_taken = coming.is_some_and(|number| self.feed(now, number, bytes, is_hello, endpoint, deliver));
-        }
-        self.stats.dropped += u64::from(!is_taken);
     }
 
     /// Removes an unproven session of this address whose exclusive time has ended: the first hello is now from another
@@ -353,59 +293,6 @@ impl DtlsGuests {
         }
     }
 
-    /// Seals datagrams for a session, which [`DtlsGuests::transmit`] then sends.
-    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
-        let Some(guest) = self.guests.get_mut(&number) else { return };
-        guest.stage = guest.stage.max(Stage::Answered);
-        for datagram in bytes.chunks(segment_bytes.max(1)) {
-            guest.session.send(now, datagram);
-        }
-        self.settle(now, number, endpoint);
-    }
-
-    /// Ends a session with a close_notify: its connection is over, or another session takes its place.
-    pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
-        if let Some(guest) = self.guests.get_mut(&number) {
-            guest.session.close(now);
-            self.settle(now, number, endpoint);
-        }
-    }
-
-    /// Handles timeouts: retransmits flights, and ends expired sessions.
-    pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
-        self.meet_waiting(now, endpoint);
-        while let Some((_, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
-            let Some(guest) = self.guests.get_mut(&number) else {
-                self.due.pop_first();
-                continue;
-            };
-            if guest.until <= now {
-                self.close(now, number, endpoint);
-            } else {
-                guest.session.handle_timeout(now);
-                self.settle(now, number, endpoint);
-            }
-        }
-    }
-
-    /// Time at which [`DtlsGuests::handle_timeout`] must be called next.
-    pub(super) fn poll_timeout(&self) -> Time {
-        if self.has_waiting() {
-            return Time::ZERO;
-        }
-        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
-    }
-
-    /// Passes all waiting datagrams to `send`.
-    pub(super) fn transmit(&mut self, send: Send<'_>) {
-        self.outgoing.drain(send);
-    }
-
-    /// Whether so many datagrams wait that they should leave before more are read.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.outgoing.is_long()
-    }
-
     pub(super) fn stats(&self) -> DtlsStats {
         DtlsStats { open: self.guests.len() as u64, ..self.stats }
     }
@@ -445,6 +332,110 @@ impl DtlsGuests {
             }
         }
         Some(guest)
+    }
+}
+
+impl SessionTable for DtlsGuests {
+    fn is_its_datagram(&self, datagram: &[u8]) -> bool {
+        matches!(datagram.first(), Some(20..=63))
+    }
+
+    fn is_its_socket(&self, number: u32) -> bool {
+        number >= NUMBER_FIRST
+    }
+
+    fn handle(
+        &mut self,
+        now: Time,
+        (socket, addresses): (u32, AddressPair),
+        bytes: &[u8],
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) {
+        let hello = client_hello(bytes);
+        if hello == Some(Hello::First) {
+            self.forget_unheard(now, socket, addresses);
+        }
+        let at = self.by_addresses.get(&(socket, addresses)).copied().unwrap_or_default();
+        let is_hello = hello.is_some();
+        let mut is_taken = false;
+        if at.coming.is_none() && at.standing.is_none() && is_sealed(bytes) {
+            let AddressPair { local, remote } = addresses;
+            let below = Path { socket, local, remote, carrier: udp_carrier(&remote) };
+            endpoint.handle_unknown_session(below, bytes.len());
+        }
+        for number in [at.coming, at.standing].into_iter().flatten() {
+            is_taken |= self.feed(now, number, bytes, is_hello, endpoint, deliver);
+        }
+        if at.coming.is_none() && is_hello && self.begin(now, socket, addresses) {
+            let coming = self.by_addresses.get(&(socket, addresses)).and_then(|at| at.coming);
+            is_taken = coming.is_some_and(|number| self.feed(now, number, bytes, is_hello, endpoint, deliver));
+        }
+        self.stats.dropped += u64::from(!is_taken);
+    }
+
+    fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, endpoint: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        guest.stage = guest.stage.max(Stage::Answered);
+        for datagram in bytes.chunks(segment_bytes.max(1)) {
+            guest.session.send(now, datagram);
+        }
+        self.settle(now, number, endpoint);
+    }
+
+    fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        if let Some(guest) = self.guests.get_mut(&number) {
+            guest.session.close(now);
+            self.settle(now, number, endpoint);
+        }
+    }
+
+    fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) -> bool {
+        self.meet_waiting(now, endpoint);
+        while let Some((_, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            let Some(guest) = self.guests.get_mut(&number) else {
+                self.due.pop_first();
+                continue;
+            };
+            if guest.until <= now {
+                self.close(now, number, endpoint);
+            } else {
+                guest.session.handle_timeout(now);
+                self.settle(now, number, endpoint);
+            }
+        }
+        false
+    }
+
+    fn poll_timeout(&self) -> Time {
+        if self.has_waiting() {
+            return Time::ZERO;
+        }
+        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
+    }
+
+    fn transmit(&mut self, _: Time, send: Send<'_>) {
+        self.outgoing.drain(send);
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.outgoing.is_long()
+    }
+
+    fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn take_cost(&mut self) -> Cost {
+        core::mem::take(&mut self.spent)
+    }
+
+    fn stop_inviting(&mut self) {
+        self.is_inviting = false;
+    }
+
+    fn handshake_count(&self) -> usize {
+        self.places.count()
     }
 }
 

@@ -3,18 +3,18 @@
 use super::QuicGuests;
 use super::capsules::Capsules;
 use super::guest::Stage;
-use super::records::Records;
-use super::request::{PageRules, Verdict, judge};
+use super::records::RecordReader;
+use super::request::{PageRules, RequestVerdict, judge};
 
 /// The result of the bytes of a request so far, by a server's rules: `None` if more are needed, else the length of a
 /// granted request, or the refusal.
 pub fn http3_request(bytes: &[u8]) -> Option<Result<usize, &'static str>> {
     let rules = PageRules::new(&["https://game.example".into()], &["game.example".into()]);
     match judge(bytes, &rules) {
-        Verdict::Incomplete => None,
-        Verdict::Granted { bytes } => Some(Ok(bytes)),
-        Verdict::Refused(_) => Some(Err("refused")),
-        Verdict::Malformed => Some(Err("malformed")),
+        RequestVerdict::Incomplete => None,
+        RequestVerdict::Granted { bytes } => Some(Ok(bytes)),
+        RequestVerdict::Refused(_) => Some(Err("refused")),
+        RequestVerdict::Malformed => Some(Err("malformed")),
     }
 }
 
@@ -35,7 +35,7 @@ pub fn http3_capsules(bytes: &[u8], piece_bytes: usize) -> Option<Result<String,
 /// The datagrams on a stream of the session whose bytes are cut into pieces of this length, and whether it ends with an
 /// invalid length.
 pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool) {
-    let (mut records, mut whole) = (Records::default(), Vec::new());
+    let (mut records, mut whole) = (RecordReader::default(), Vec::new());
     let is_broken = bytes.chunks(piece_bytes.max(1)).any(|piece| records.handle(piece, &mut whole).is_err());
     (whole.iter().map(|datagram| datagram.to_vec()).collect(), is_broken)
 }

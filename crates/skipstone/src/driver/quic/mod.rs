@@ -22,9 +22,10 @@ mod records;
 mod request;
 mod session;
 
-use super::outgoing::{Outgoing, Send};
+use super::outgoing::{DatagramQueue, Send};
 use super::peer_shards::Deliver;
 use super::places::{HANDSHAKE_LIFE, PlaceLimits, Places};
+use super::session_table::SessionTable;
 use crate::driver_stats::WebTransportStats;
 use crate::net::udp::AddressPair;
 use crate::security::QuicServer;
@@ -59,7 +60,7 @@ pub(super) struct QuicGuests {
     next_number: u32,
     /// Guests with new events since the last [`QuicGuests::transmit`], each once.
     unsettled: Vec<u32>,
-    outgoing: Outgoing,
+    outgoing: DatagramQueue,
     /// The buffer into which QUIC writes datagrams.
     buffer: Vec<u8>,
     /// The cost of all clients since [`QuicGuests::take_cost`].
@@ -102,80 +103,11 @@ impl QuicGuests {
             is_inviting: true,
             next_number: NUMBER_FIRST,
             unsettled: Vec::new(),
-            outgoing: Outgoing::default(),
+            outgoing: DatagramQueue::default(),
             buffer: Vec::new(),
             spent: Cost::ZERO,
             began: Instant::now(),
             stats: WebTransportStats::default(),
-        }
-    }
-
-    /// The cost of handling datagrams since the last call.
-    pub(super) fn take_cost(&mut self) -> Cost {
-        core::mem::take(&mut self.spent)
-    }
-
-    /// Begins no further handshake.
-    pub(super) fn stop_inviting(&mut self) {
-        self.is_inviting = false;
-        self.waiting.drain(..).for_each(|(_, incoming)| self.quic.ignore(incoming));
-    }
-
-    /// Sessions without a connection.
-    pub(super) fn handshake_count(&self) -> usize {
-        self.places.count()
-    }
-
-    /// Whether a datagram is QUIC (RFC 9443).
-    pub(super) fn is_quic(datagram: &[u8]) -> bool {
-        matches!(datagram.first(), Some(64..=127 | 192..=255))
-    }
-
-    /// Whether a path's socket is a session of this table.
-    pub(super) fn is_session(socket: u32) -> bool {
-        (NUMBER_FIRST..NUMBER_END).contains(&socket)
-    }
-
-    /// The shard that a QUIC datagram names, if it names one; shards have this number of bits.
-    pub(super) fn shard_of(datagram: &[u8], bits: u32) -> Option<u32> {
-        shard_of(datagram, bits)
-    }
-
-    /// Handles a QUIC datagram.
-    pub(super) fn handle(
-        &mut self,
-        now: Time,
-        (socket, from): (u32, AddressPair),
-        bytes: &[u8],
-        endpoint: &mut Endpoint,
-        deliver: Deliver<'_>,
-    ) {
-        self.buffer.clear();
-        let datagram = BytesMut::from(bytes);
-        match self.quic.handle(self.instant(now), from.remote, from.local, None, datagram, &mut self.buffer) {
-            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
-                let Some(number) = self.by_handle.get(&handle).copied() else { return };
-                let Some(guest) = self.guests.get_mut(&number) else { return };
-                if !guest.may_be_heard(now) {
-                    self.stats.dropped += 1;
-                    return;
-                }
-                guest.quic.handle_event(event);
-                self.spent += guest.charge();
-                let ending = self.handle_events(now, number, endpoint);
-                self.take_datagrams(number, endpoint, deliver);
-                self.finish(now, number, ending, endpoint);
-                self.settle_later(number);
-            }
-            Some(DatagramEvent::NewConnection(incoming)) => {
-                self.spent += STRANGER_DATAGRAM;
-                self.meet(now, socket, incoming, endpoint);
-            }
-            Some(DatagramEvent::Response(transmit)) => {
-                self.spent += STRANGER_DATAGRAM;
-                self.answer(socket, &transmit);
-            }
-            None => self.stats.dropped += 1,
         }
     }
 
@@ -316,7 +248,7 @@ impl QuicGuests {
     fn settle(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let ending = self.handle_events(now, number, endpoint);
         self.finish(now, number, ending, endpoint);
-        self.advance(now, number, endpoint);
+        self.advance_session(now, number, endpoint);
         self.queue_of(now, number);
         self.schedule(number);
     }
@@ -328,18 +260,6 @@ impl QuicGuests {
         if !core::mem::replace(&mut guest.is_unsettled, true) {
             self.unsettled.push(number);
         }
-    }
-
-    /// Advances the clients with new events. Called before [`QuicGuests::transmit`].
-    pub(super) fn advance_all(&mut self, now: Time, endpoint: &mut Endpoint) {
-        for at in 0..self.unsettled.len() {
-            self.advance(now, self.unsettled[at], endpoint);
-        }
-    }
-
-    /// Whether so many datagrams wait that they should leave before more are read.
-    pub(super) fn is_crowded(&self) -> bool {
-        self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
     }
 
     /// Handles the events. Returns the one that ends the session or the connection, for [`QuicGuests::finish`].
@@ -425,7 +345,7 @@ impl QuicGuests {
     }
 
     /// Advances a client to its next stage, and reports the packet limit to the protocol.
-    fn advance(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+    fn advance_session(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         if guest.session.due() <= now {
             guest.session.refuse_stale(now, &mut guest.quic);
@@ -483,21 +403,6 @@ impl QuicGuests {
         }
     }
 
-    /// Queues datagrams of the protocol, which [`QuicGuests::transmit`] then sends.
-    pub(super) fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize) {
-        let Some(guest) = self.guests.get_mut(&number) else { return };
-        guest.stage = guest.stage.max(Stage::Answered);
-        let (prefix, segment_bytes) = (guest.session.prefix(), segment_bytes.max(1));
-        // All of them share one piece of memory.
-        let mut all = BytesMut::with_capacity(bytes.len() + bytes.len().div_ceil(segment_bytes) * prefix.len());
-        let datagrams: Vec<Bytes> =
-            bytes.chunks(segment_bytes).map(|content| datagram(&mut all, prefix, content)).collect();
-        for datagram in datagrams {
-            self.send_one(now, number, datagram);
-        }
-        self.settle_later(number);
-    }
-
     /// QUIC would put short datagrams into one packet, and then one loss would take a message and its repair.
     fn send_one(&mut self, now: Time, number: u32, datagram: Bytes) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
@@ -517,12 +422,6 @@ impl QuicGuests {
         self.stats.dropped += u64::from(is_crowded || !is_taken);
     }
 
-    /// Ends a session whose connection has ended.
-    pub(super) fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
-        self.close_session(now, number, endpoint);
-        self.settle(now, number, endpoint);
-    }
-
     /// Announces the end of the session, and waits for the acknowledgement.
     fn close_session(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
         let Some(guest) = self.guests.get_mut(&number) else { return };
@@ -537,52 +436,6 @@ impl QuicGuests {
         }
         (guest.stage, guest.until) = (Stage::Closing, now + CLOSING_LIFE);
         self.places.leave(number);
-    }
-
-    /// Handles timeouts: QUIC's timers, and clients that took too long.
-    pub(super) fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) {
-        self.meet_waiting(now, endpoint);
-        let instant = self.instant(now);
-        while let Some((due, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
-            self.due.remove(&(due, number));
-            let Some(guest) = self.guests.get_mut(&number) else { continue };
-            guest.due = Time::NEVER;
-            if guest.until > now {
-                guest.quic.handle_timeout(instant);
-                self.settle(now, number, endpoint);
-                continue;
-            }
-            match guest.stage {
-                Stage::Open | Stage::Answered => self.close(now, number, endpoint),
-                Stage::Closing => self.end(now, number, NO_ERROR, "the session is over", endpoint),
-                _ => self.end(now, number, NO_ERROR, "the handshake took too long", endpoint),
-            }
-        }
-    }
-
-    /// Whether a handshake waits for a round with budget for a signature.
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
-    }
-
-    /// Time at which [`QuicGuests::handle_timeout`] must be called next.
-    pub(super) fn poll_timeout(&self) -> Time {
-        if !self.waiting.is_empty() {
-            return Time::ZERO;
-        }
-        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
-    }
-
-    /// Passes all datagrams to `send`: those that wait, and those of the clients with new events.
-    pub(super) fn transmit(&mut self, now: Time, send: Send<'_>) {
-        self.outgoing.drain(send);
-        let mut unsettled = core::mem::take(&mut self.unsettled);
-        for number in unsettled.drain(..) {
-            self.transmit_of(now, number, send);
-            self.schedule(number);
-            self.guests.get_mut(&number).into_iter().for_each(|guest| guest.is_unsettled = false);
-        }
-        self.unsettled = unsettled;
     }
 
     pub(super) fn stats(&self) -> WebTransportStats {
@@ -630,6 +483,145 @@ impl QuicGuests {
 
     fn instant(&self, time: Time) -> Instant {
         self.began + Duration::from_micros(time.as_micros())
+    }
+}
+
+impl SessionTable for QuicGuests {
+    fn is_its_datagram(&self, datagram: &[u8]) -> bool {
+        matches!(datagram.first(), Some(64..=127 | 192..=255))
+    }
+
+    fn is_its_socket(&self, number: u32) -> bool {
+        (NUMBER_FIRST..NUMBER_END).contains(&number)
+    }
+
+    fn shard_of(&self, datagram: &[u8], bits: u32) -> Option<u32> {
+        shard_of(datagram, bits)
+    }
+
+    fn handle(
+        &mut self,
+        now: Time,
+        (socket, from): (u32, AddressPair),
+        bytes: &[u8],
+        endpoint: &mut Endpoint,
+        deliver: Deliver<'_>,
+    ) {
+        self.buffer.clear();
+        let datagram = BytesMut::from(bytes);
+        match self.quic.handle(self.instant(now), from.remote, from.local, None, datagram, &mut self.buffer) {
+            Some(DatagramEvent::ConnectionEvent(handle, event)) => {
+                let Some(number) = self.by_handle.get(&handle).copied() else { return };
+                let Some(guest) = self.guests.get_mut(&number) else { return };
+                if !guest.may_be_heard(now) {
+                    self.stats.dropped += 1;
+                    return;
+                }
+                guest.quic.handle_event(event);
+                self.spent += guest.charge();
+                let ending = self.handle_events(now, number, endpoint);
+                self.take_datagrams(number, endpoint, deliver);
+                self.finish(now, number, ending, endpoint);
+                self.settle_later(number);
+            }
+            Some(DatagramEvent::NewConnection(incoming)) => {
+                self.spent += STRANGER_DATAGRAM;
+                self.meet(now, socket, incoming, endpoint);
+            }
+            Some(DatagramEvent::Response(transmit)) => {
+                self.spent += STRANGER_DATAGRAM;
+                self.answer(socket, &transmit);
+            }
+            None => self.stats.dropped += 1,
+        }
+    }
+
+    fn send(&mut self, now: Time, number: u32, bytes: &[u8], segment_bytes: usize, _: &mut Endpoint) {
+        let Some(guest) = self.guests.get_mut(&number) else { return };
+        guest.stage = guest.stage.max(Stage::Answered);
+        let (prefix, segment_bytes) = (guest.session.prefix(), segment_bytes.max(1));
+        // All of them share one piece of memory.
+        let mut all = BytesMut::with_capacity(bytes.len() + bytes.len().div_ceil(segment_bytes) * prefix.len());
+        let datagrams: Vec<Bytes> =
+            bytes.chunks(segment_bytes).map(|content| datagram(&mut all, prefix, content)).collect();
+        for datagram in datagrams {
+            self.send_one(now, number, datagram);
+        }
+        self.settle_later(number);
+    }
+
+    fn close(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) {
+        self.close_session(now, number, endpoint);
+        self.settle(now, number, endpoint);
+    }
+
+    fn handle_timeout(&mut self, now: Time, endpoint: &mut Endpoint) -> bool {
+        if self.poll_timeout() > now {
+            return false;
+        }
+        self.meet_waiting(now, endpoint);
+        let instant = self.instant(now);
+        while let Some((due, number)) = self.due.first().copied().filter(|(due, _)| *due <= now) {
+            self.due.remove(&(due, number));
+            let Some(guest) = self.guests.get_mut(&number) else { continue };
+            guest.due = Time::NEVER;
+            if guest.until > now {
+                guest.quic.handle_timeout(instant);
+                self.settle(now, number, endpoint);
+                continue;
+            }
+            match guest.stage {
+                Stage::Open | Stage::Answered => self.close(now, number, endpoint),
+                Stage::Closing => self.end(now, number, NO_ERROR, "the session is over", endpoint),
+                _ => self.end(now, number, NO_ERROR, "the handshake took too long", endpoint),
+            }
+        }
+        true
+    }
+
+    fn poll_timeout(&self) -> Time {
+        if !self.waiting.is_empty() {
+            return Time::ZERO;
+        }
+        self.due.first().map_or(Time::NEVER, |(due, _)| *due)
+    }
+
+    fn advance(&mut self, now: Time, endpoint: &mut Endpoint) {
+        for at in 0..self.unsettled.len() {
+            self.advance_session(now, self.unsettled[at], endpoint);
+        }
+    }
+
+    fn transmit(&mut self, now: Time, send: Send<'_>) {
+        self.outgoing.drain(send);
+        let mut unsettled = core::mem::take(&mut self.unsettled);
+        for number in unsettled.drain(..) {
+            self.transmit_of(now, number, send);
+            self.schedule(number);
+            self.guests.get_mut(&number).into_iter().for_each(|guest| guest.is_unsettled = false);
+        }
+        self.unsettled = unsettled;
+    }
+
+    fn is_crowded(&self) -> bool {
+        self.outgoing.is_long() || self.unsettled.len() >= UNSETTLED_MAX
+    }
+
+    fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    fn take_cost(&mut self) -> Cost {
+        core::mem::take(&mut self.spent)
+    }
+
+    fn stop_inviting(&mut self) {
+        self.is_inviting = false;
+        self.waiting.drain(..).for_each(|(_, incoming)| self.quic.ignore(incoming));
+    }
+
+    fn handshake_count(&self) -> usize {
+        self.places.count()
     }
 }
 

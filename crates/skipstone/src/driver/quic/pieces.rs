@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// A stream's pieces. No byte is returned twice.
 #[derive(Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct StreamPieces {
     /// Number of bytes that were returned.
     next: u64,
     /// Early pieces, by their offset.
@@ -21,9 +21,9 @@ const PIECE_BYTES: usize = 96;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooMany;
 
-impl Pieces {
-    /// Takes a piece, and returns it if it is the next one; [`Pieces::pop`] then returns those after it. An early piece
-    /// is kept within this limit of memory.
+impl StreamPieces {
+    /// Takes a piece, and returns it if it is the next one; [`StreamPieces::pop`] then returns those after it. An early
+    /// piece is kept within this limit of memory.
     pub(super) fn push(&mut self, offset: u64, bytes: Bytes, room: usize) -> Result<Option<Bytes>, TooMany> {
         if offset == self.next {
             self.next += bytes.len() as u64;
@@ -71,7 +71,7 @@ mod tests {
             for at in (1..sent.len()).rev() {
                 sent.swap(at, rng.below(at as u32 + 1) as usize);
             }
-            let (mut pieces, mut came) = (Pieces::default(), Vec::new());
+            let (mut pieces, mut came) = (StreamPieces::default(), Vec::new());
             for (offset, bytes) in sent {
                 let mut next = pieces.push(offset, bytes, usize::MAX).expect("there is room");
                 while let Some(bytes) = next {
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn those_that_wait_are_counted_by_what_they_take() {
-        let (mut pieces, byte) = (Pieces::default(), Bytes::from_static(b"x"));
+        let (mut pieces, byte) = (StreamPieces::default(), Bytes::from_static(b"x"));
         for at in 0..30 {
             assert_eq!(pieces.push(1 + 2 * at, byte.clone(), 3_000 - pieces.held_bytes()), Ok(None));
         }

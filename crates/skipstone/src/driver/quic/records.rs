@@ -10,7 +10,7 @@ const RECORD_BYTES: RangeInclusive<usize> = 8..=2_048;
 
 /// The reader of one stream: it keeps the beginning of an incomplete datagram.
 #[derive(Debug, Default)]
-pub(super) struct Records {
+pub(super) struct RecordReader {
     begun: Vec<u8>,
 }
 
@@ -18,7 +18,7 @@ pub(super) struct Records {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken;
 
-impl Records {
+impl RecordReader {
     /// Takes the stream's next bytes, and adds the datagrams that they complete.
     pub(super) fn handle(&mut self, bytes: &[u8], whole: &mut Vec<BytesMut>) -> Result<(), Broken> {
         let mut begun = core::mem::take(&mut self.begun);
@@ -65,7 +65,7 @@ mod tests {
     fn datagrams_are_the_same_however_the_stream_is_cut() {
         let (datagrams, bytes) = records(&[8, 1_200, 11, 2_048, 300]);
         for piece in [1, 2, 3, 7, 1_000, bytes.len()] {
-            let (mut records, mut whole) = (Records::default(), Vec::new());
+            let (mut records, mut whole) = (RecordReader::default(), Vec::new());
             for bytes in bytes.chunks(piece) {
                 assert_eq!(records.handle(bytes, &mut whole), Ok(()));
                 assert!(records.kept_bytes() < LENGTH_BYTES + RECORD_BYTES.end());
@@ -80,7 +80,7 @@ mod tests {
             let (good, mut bytes) = records(&[19]);
             bytes.extend(length);
             let mut whole = Vec::new();
-            assert_eq!(Records::default().handle(&bytes, &mut whole), Err(Broken), "{length:?}");
+            assert_eq!(RecordReader::default().handle(&bytes, &mut whole), Err(Broken), "{length:?}");
             assert_eq!(whole, good, "what came before stays");
         }
     }

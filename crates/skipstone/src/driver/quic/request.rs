@@ -21,7 +21,7 @@ impl PageRules {
 
 /// The result of the first bytes of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum RequestVerdict {
     /// More bytes are needed.
     Incomplete,
     /// The session begins. The request has this number of bytes.
@@ -37,36 +37,36 @@ pub(super) const REQUEST_BYTES_MAX: usize = 8 << 10;
 
 /// Judges the bytes that a client has sent so far. Any path is accepted, as on WebSocket; the host must be one of the
 /// server's, and the origin, if a browser names one, must be allowed.
-pub(super) fn judge(bytes: &[u8], rules: &PageRules) -> Verdict {
+pub(super) fn judge(bytes: &[u8], rules: &PageRules) -> RequestVerdict {
     let mut rest = bytes;
     let request = match ConnectRequest::decode(&mut rest) {
         Ok(request) => request,
-        Err(ConnectError::UnexpectedEnd) if bytes.len() < REQUEST_BYTES_MAX => return Verdict::Incomplete,
+        Err(ConnectError::UnexpectedEnd) if bytes.len() < REQUEST_BYTES_MAX => return RequestVerdict::Incomplete,
         Err(error) => return refusal(&error),
     };
     let host = request.url.host_str().unwrap_or_default();
     if host.is_empty() || !request.url.username().is_empty() || request.url.password().is_some() {
-        return Verdict::Refused(StatusCode::BAD_REQUEST);
+        return RequestVerdict::Refused(StatusCode::BAD_REQUEST);
     }
     if !rules.hosts.admits(host.as_bytes()) {
-        return Verdict::Refused(StatusCode::MISDIRECTED_REQUEST);
+        return RequestVerdict::Refused(StatusCode::MISDIRECTED_REQUEST);
     }
     if !request.headers.get_all(ORIGIN).iter().all(|origin| rules.origins.admits(origin.as_bytes())) {
-        return Verdict::Refused(StatusCode::FORBIDDEN);
+        return RequestVerdict::Refused(StatusCode::FORBIDDEN);
     }
-    Verdict::Granted { bytes: bytes.len() - rest.len() }
+    RequestVerdict::Granted { bytes: bytes.len() - rest.len() }
 }
 
-fn refusal(error: &ConnectError) -> Verdict {
+fn refusal(error: &ConnectError) -> RequestVerdict {
     match error {
-        ConnectError::UnexpectedFrame(_) | ConnectError::QpackError(_) => Verdict::Malformed,
+        ConnectError::UnexpectedFrame(_) | ConnectError::QpackError(_) => RequestVerdict::Malformed,
         ConnectError::UnexpectedEnd | ConnectError::FrameTooLarge | ConnectError::FieldSectionTooLarge => {
-            Verdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+            RequestVerdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
         }
         // A page that was typed in, or one that a browser looks for again.
-        ConnectError::WrongMethod(Some(_)) => Verdict::Refused(StatusCode::NOT_FOUND),
-        ConnectError::WrongProtocol(_) => Verdict::Refused(StatusCode::NOT_IMPLEMENTED),
-        _ => Verdict::Refused(StatusCode::BAD_REQUEST),
+        ConnectError::WrongMethod(Some(_)) => RequestVerdict::Refused(StatusCode::NOT_FOUND),
+        ConnectError::WrongProtocol(_) => RequestVerdict::Refused(StatusCode::NOT_IMPLEMENTED),
+        _ => RequestVerdict::Refused(StatusCode::BAD_REQUEST),
     }
 }
 
@@ -104,13 +104,13 @@ mod tests {
         ] {
             let mut bytes = request("https://127.0.0.1:7777/play?a=b", origin);
             for cut in 0..bytes.len() {
-                assert_eq!(judge(&bytes[..cut], origins), Verdict::Incomplete);
+                assert_eq!(judge(&bytes[..cut], origins), RequestVerdict::Incomplete);
             }
             let whole = bytes.len();
             bytes.extend_from_slice(&[0, 1, 2]);
             let verdict = judge(&bytes, origins);
-            let granted = Verdict::Granted { bytes: whole };
-            assert_eq!(verdict, if is_granted { granted } else { Verdict::Refused(StatusCode::FORBIDDEN) });
+            let granted = RequestVerdict::Granted { bytes: whole };
+            assert_eq!(verdict, if is_granted { granted } else { RequestVerdict::Refused(StatusCode::FORBIDDEN) });
         }
     }
 
@@ -122,15 +122,19 @@ mod tests {
         {
             let bytes = request(&format!("https://{host}/"), None);
             let verdict = judge(&bytes, &rules);
-            let refused = Verdict::Refused(StatusCode::MISDIRECTED_REQUEST);
-            assert_eq!(verdict, if is_served { Verdict::Granted { bytes: bytes.len() } } else { refused }, "{host}");
+            let refused = RequestVerdict::Refused(StatusCode::MISDIRECTED_REQUEST);
+            assert_eq!(
+                verdict,
+                if is_served { RequestVerdict::Granted { bytes: bytes.len() } } else { refused },
+                "{host}"
+            );
         }
     }
 
     #[test]
     fn who_is_no_browser_and_names_a_user_is_refused() {
         let verdict = judge(&request("https://me:secret@a/", None), &PageRules::default());
-        assert_eq!(verdict, Verdict::Refused(StatusCode::BAD_REQUEST));
+        assert_eq!(verdict, RequestVerdict::Refused(StatusCode::BAD_REQUEST));
     }
 
     #[test]
@@ -140,12 +144,12 @@ mod tests {
         let authority = [0x50, 1, b'a'];
         let of = |method: u8| fields(&[&[0xC0 | method, 0xC0 | 23, 0xC1][..], &authority].concat());
         let origins = PageRules::default();
-        assert_eq!(judge(&of(17), &origins), Verdict::Refused(StatusCode::NOT_FOUND));
-        assert_eq!(judge(&of(15), &origins), Verdict::Refused(StatusCode::NOT_IMPLEMENTED));
-        assert_eq!(judge(&fields(&[0xC0 | 15]), &origins), Verdict::Refused(StatusCode::BAD_REQUEST));
-        assert_eq!(judge(&[0, 3, 1, 2, 3], &origins), Verdict::Malformed, "DATA before HEADERS");
-        assert_eq!(judge(&fields(&[0x80]), &origins), Verdict::Malformed, "the dynamic table is empty");
+        assert_eq!(judge(&of(17), &origins), RequestVerdict::Refused(StatusCode::NOT_FOUND));
+        assert_eq!(judge(&of(15), &origins), RequestVerdict::Refused(StatusCode::NOT_IMPLEMENTED));
+        assert_eq!(judge(&fields(&[0xC0 | 15]), &origins), RequestVerdict::Refused(StatusCode::BAD_REQUEST));
+        assert_eq!(judge(&[0, 3, 1, 2, 3], &origins), RequestVerdict::Malformed, "DATA before HEADERS");
+        assert_eq!(judge(&fields(&[0x80]), &origins), RequestVerdict::Malformed, "the dynamic table is empty");
         let grease = [&[0x21, 0x80, 0, 0x48, 0][..], &[7; REQUEST_BYTES_MAX]].concat();
-        assert_eq!(judge(&grease, &origins), Verdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+        assert_eq!(judge(&grease, &origins), RequestVerdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
     }
 }

@@ -4,9 +4,9 @@
 
 use super::capsules::Capsules;
 use super::config::{DATAGRAM_STREAMS_MAX, GRANTED_UNI_STREAMS_MAX};
-use super::pieces::{Pieces, TooMany};
-use super::records::Records;
-use super::request::{PageRules, REQUEST_BYTES_MAX, Verdict, answer, judge};
+use super::pieces::{StreamPieces, TooMany};
+use super::records::RecordReader;
+use super::request::{PageRules, REQUEST_BYTES_MAX, RequestVerdict, answer, judge};
 use bytes::{Bytes, BytesMut};
 use quinn_proto::{Connection, Dir, StreamId, VarInt};
 use skipstone_proto::{Duration, Time};
@@ -37,7 +37,7 @@ pub(super) struct Session {
 #[derive(Debug)]
 struct Stream {
     inbound: Inbound,
-    pieces: Pieces,
+    pieces: StreamPieces,
     /// When it was opened.
     since: Time,
 }
@@ -56,7 +56,7 @@ enum Inbound {
     /// The CONNECT stream of the session.
     Connect(Capsules),
     /// A stream of the session that carries datagrams.
-    Datagrams(Records),
+    Datagrams(RecordReader),
 }
 
 impl Inbound {
@@ -136,7 +136,7 @@ impl Session {
     ) -> Result<(), End> {
         while let Some(id) = connection.streams().accept(dir) {
             let inbound = if dir == Dir::Uni { Inbound::Beginning(Vec::new()) } else { Inbound::Request(Vec::new()) };
-            self.streams.insert(id, Stream { inbound, pieces: Pieces::default(), since: now });
+            self.streams.insert(id, Stream { inbound, pieces: StreamPieces::default(), since: now });
             self.on_readable(connection, id, rules)?;
         }
         Ok(())
@@ -280,7 +280,7 @@ impl Session {
     fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
         let count = self.streams.values().filter(|stream| matches!(stream.inbound, Inbound::Datagrams(_))).count();
         let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
-        let mut records = Records::default();
+        let mut records = RecordReader::default();
         let refusal = if !is_ours || count >= DATAGRAM_STREAMS_MAX {
             Some(BUFFERED_STREAM_REJECTED)
         } else {
@@ -330,13 +330,13 @@ impl Session {
         }
         let verdict = judge(buffer, rules);
         match verdict {
-            Verdict::Incomplete => Ok(()),
-            Verdict::Malformed => Err(End::Breach(FRAME_UNEXPECTED, "no request of HTTP/3")),
-            Verdict::Granted { .. } if self.is_open() || !self.has_settings || !fits(connection) => {
+            RequestVerdict::Incomplete => Ok(()),
+            RequestVerdict::Malformed => Err(End::Breach(FRAME_UNEXPECTED, "no request of HTTP/3")),
+            RequestVerdict::Granted { .. } if self.is_open() || !self.has_settings || !fits(connection) => {
                 self.refuse_counted(connection, id, REQUEST_REJECTED);
                 Ok(())
             }
-            Verdict::Granted { bytes } => {
+            RequestVerdict::Granted { bytes } => {
                 write(connection, id, &answer(StatusCode::OK));
                 let mut capsules = Capsules::default();
                 let behind = capsules.handle(&buffer[bytes..]);
@@ -350,7 +350,7 @@ impl Session {
                     Err(_) => Err(End::Breach(MESSAGE_ERROR, "a capsule that cannot be")),
                 }
             }
-            Verdict::Refused(status) => {
+            RequestVerdict::Refused(status) => {
                 self.refused += 1;
                 write(connection, id, &answer(status));
                 finish(connection, id);

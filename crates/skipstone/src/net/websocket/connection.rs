@@ -27,7 +27,7 @@ use super::entrance::Entrance;
 use super::frames::{RawItem, RawReader};
 use super::gate::Admission;
 use super::handshake::{FirstBytes, Head, encode_request};
-use super::outgoing::{FRAME_HEAD_BYTES_MAX, Masks, Outgoing, Pipe};
+use super::outgoing::{ByteQueue, FRAME_HEAD_BYTES_MAX, Masks, Pipe};
 use super::transport::Transport;
 use super::turn::Turn;
 use super::{
@@ -47,7 +47,7 @@ pub struct WsConnection {
     echoes: bool,
     options: WsOptions,
     phase: Phase,
-    outgoing: Outgoing,
+    outgoing: ByteQueue,
     turn: Turn,
     masks: Option<Masks>,
     deadline: Option<Instant>,
@@ -153,7 +153,7 @@ impl WsConnection {
             echoes: false,
             options,
             phase,
-            outgoing: Outgoing::default(),
+            outgoing: ByteQueue::default(),
             turn: Turn::new(),
             masks: None,
             deadline: Some(Instant::now() + options.handshake_timeout),

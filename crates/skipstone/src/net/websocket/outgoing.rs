@@ -12,12 +12,12 @@ use tungstenite::protocol::frame::coding::{Data, OpCode};
 
 /// A queue of bytes in one piece of memory.
 #[derive(Debug, Default)]
-pub(super) struct Outgoing {
+pub(super) struct ByteQueue {
     bytes: Vec<u8>,
     sent: usize,
 }
 
-impl Outgoing {
+impl ByteQueue {
     pub(super) fn len(&self) -> usize {
         self.bytes.len() - self.sent
     }
@@ -126,7 +126,7 @@ pub(super) struct Written {
 /// The stream as tungstenite sees it.
 pub(super) struct Pipe<'a> {
     pub(super) transport: &'a mut Transport,
-    pub(super) outgoing: &'a mut Outgoing,
+    pub(super) outgoing: &'a mut ByteQueue,
     /// Unsent bytes beyond which writes block.
     pub(super) outgoing_bytes_max: usize,
     pub(super) turn: &'a mut Turn,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn bytes_keep_their_order_however_few_leave_at_a_time() {
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = ByteQueue::default();
         let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
         let mut expected = Vec::new();
         let mut written = 0;
@@ -223,7 +223,7 @@ mod tests {
 
     #[test]
     fn bytes_that_go_past_the_queue_keep_their_order_and_only_what_is_not_taken_waits() {
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = ByteQueue::default();
         let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
         let (mut expected, mut untouched) = (Vec::new(), 0);
         for round in 0..2_000_usize {
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_takes_nothing_is_broken() {
-        let mut outgoing = Outgoing::default();
+        let mut outgoing = ByteQueue::default();
         outgoing.append(b"x");
         let mut kernel = Trickle { taken: Vec::new(), calls: [0].into() };
         assert_eq!(outgoing.write_to(&mut kernel).unwrap_err().kind(), io::ErrorKind::WriteZero);

@@ -12,28 +12,28 @@ use std::time::{Duration, SystemTime};
 
 /// The period in which a certificate is used, by its number since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Turn(u64);
+pub(super) struct PageTurn(u64);
 
 const DAY: Duration = Duration::from_secs(86_400);
 const TURN: Duration = Duration::from_secs(4 * 86_400);
 
-impl Turn {
-    pub(super) fn at(now: SystemTime) -> Turn {
+impl PageTurn {
+    pub(super) fn at(now: SystemTime) -> PageTurn {
         let since_1970 = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        Turn(since_1970.as_secs() / TURN.as_secs())
+        PageTurn(since_1970.as_secs() / TURN.as_secs())
     }
 
     /// Whether this is still the turn: a clock that is set back by less than a day changes nothing.
     pub(super) fn holds(self, now: SystemTime) -> bool {
-        now + DAY >= self.begins() && Turn::at(now) <= self
+        now + DAY >= self.begins() && PageTurn::at(now) <= self
     }
 
     fn begins(self) -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_secs(self.0 * TURN.as_secs())
     }
 
-    fn next(self) -> Turn {
-        Turn(self.0 + 1)
+    fn next(self) -> PageTurn {
+        PageTurn(self.0 + 1)
     }
 
     /// The validity of a certificate of this turn, 13 of the 14 days that browsers allow: the turn before, in which it
@@ -52,21 +52,22 @@ pub(super) struct PageShelf {
     /// The identity's file, in whose directory they are kept.
     kept_in: Option<PathBuf>,
     /// Those of the turns that were requested, including requests by a clock that was wrong for a while.
-    known: BTreeMap<Turn, Arc<Identity>>,
+    known: BTreeMap<PageTurn, Arc<Identity>>,
 }
 
 impl PageShelf {
     /// `None` if an authority has signed the identity: browsers verify that certificate.
     pub(super) fn of(identity: &Identity) -> Option<Self> {
         let made = identity.self_made.as_ref()?;
-        let dated = made.pages.iter().filter_map(|page| Some((Turn::at(page.expires()? - 2 * TURN), Arc::clone(page))));
+        let dated =
+            made.pages.iter().filter_map(|page| Some((PageTurn::at(page.expires()? - 2 * TURN), Arc::clone(page))));
         Some(PageShelf { kept_in: made.kept_in.clone(), known: dated.collect() })
     }
 
     /// The certificates of a turn and of the next. Errors of their files are passed to `tell`.
     pub(super) fn pair(
         &mut self,
-        turn: Turn,
+        turn: PageTurn,
         mut tell: impl FnMut(CertificateEvent),
     ) -> Result<[Arc<Identity>; 2], IdentityError> {
         self.kept_in.iter().for_each(|kept_in| remove_ended(kept_in, turn));
@@ -84,7 +85,7 @@ impl PageShelf {
         Ok(pair)
     }
 
-    fn read_or_make(&self, turn: Turn, tell: &mut impl FnMut(CertificateEvent)) -> Result<Identity, IdentityError> {
+    fn read_or_make(&self, turn: PageTurn, tell: &mut impl FnMut(CertificateEvent)) -> Result<Identity, IdentityError> {
         let Some(kept_in) = &self.kept_in else { return made(turn) };
         let file = file_of(kept_in, turn);
         kept(&file, turn).or_else(|error| {
@@ -95,19 +96,19 @@ impl PageShelf {
 }
 
 /// `identity.pem.pages.5133`.
-fn file_of(kept_in: &Path, turn: Turn) -> PathBuf {
+fn file_of(kept_in: &Path, turn: PageTurn) -> PathBuf {
     let mut name = kept_in.as_os_str().to_owned();
     name.push(format!(".pages.{}", turn.0));
     name.into()
 }
 
 #[cfg(feature = "self-signed")]
-fn made(turn: Turn) -> Result<Identity, IdentityError> {
+fn made(turn: PageTurn) -> Result<Identity, IdentityError> {
     Identity::short_lived(turn.life())
 }
 
 #[cfg(feature = "self-signed")]
-fn kept(file: &Path, turn: Turn) -> Result<Identity, IdentityError> {
+fn kept(file: &Path, turn: PageTurn) -> Result<Identity, IdentityError> {
     use rustls_pki_types::UnixTime;
 
     let pem = crate::security::kept_file::read_or_make(file, || Ok(made(turn)?.to_pem()))?;
@@ -116,12 +117,12 @@ fn kept(file: &Path, turn: Turn) -> Result<Identity, IdentityError> {
 }
 
 #[cfg(not(feature = "self-signed"))]
-fn made(_: Turn) -> Result<Identity, IdentityError> {
+fn made(_: PageTurn) -> Result<Identity, IdentityError> {
     Err(IdentityError::CannotMake)
 }
 
 #[cfg(not(feature = "self-signed"))]
-fn kept(_: &Path, _: Turn) -> Result<Identity, IdentityError> {
+fn kept(_: &Path, _: PageTurn) -> Result<Identity, IdentityError> {
     Err(IdentityError::CannotMake)
 }
 
@@ -132,7 +133,7 @@ const ENDED_KEPT: usize = 4;
 
 /// Removes the files of turns that ended long ago. Those of later turns stay: a clock may start at 1970, and be set
 /// afterwards.
-fn remove_ended(kept_in: &Path, turn: Turn) {
+fn remove_ended(kept_in: &Path, turn: PageTurn) {
     let (Some(folder), Some(name)) = (kept_in.parent(), kept_in.file_name()) else { return };
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let prefix = format!("{}.pages.", name.to_string_lossy());
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_life_is_within_the_14_days_that_browsers_allow() {
-        let turn = Turn::at(SystemTime::now());
+        let turn = PageTurn::at(SystemTime::now());
         let life = turn.life();
         assert_eq!(life.end.duration_since(life.start).ok(), Some(13 * DAY));
         assert!(turn.holds(turn.begins()) && turn.holds(turn.begins() - DAY));

@@ -1,6 +1,6 @@
 //! The certificates of one moment, ready for handshakes.
 
-use super::pages::Turn;
+use super::pages::PageTurn;
 use super::signing::handshake_cost;
 use crate::security::fingerprint::Fingerprint;
 use crate::security::identity::Identity;
@@ -34,7 +34,7 @@ struct Loaded {
 /// hashes can connect as long as one of the two is in use.
 #[derive(Clone, Debug)]
 struct Pages {
-    turn: Turn,
+    turn: PageTurn,
     now: Loaded,
     next: Loaded,
 }
@@ -85,12 +85,12 @@ impl Shown {
     }
 
     /// The same with these certificates for pages, of this turn and of the next.
-    pub(super) fn with_pages(&self, turn: Turn, [now, next]: [Arc<Identity>; 2]) -> Self {
+    pub(super) fn with_pages(&self, turn: PageTurn, [now, next]: [Arc<Identity>; 2]) -> Self {
         Shown { all: self.all.clone(), pages: Some(Pages { turn, now: Loaded::new(now), next: Loaded::new(next) }) }
     }
 
     /// The turn of the certificates for pages.
-    pub(super) fn turn(&self) -> Option<Turn> {
+    pub(super) fn turn(&self) -> Option<PageTurn> {
         self.pages.as_ref().map(|pages| pages.turn)
     }
 

@@ -2,7 +2,7 @@
 
 use super::files::Watched;
 use super::news::{CertificateEvent, CertificateStats, News};
-use super::pages::{PageShelf, Turn};
+use super::pages::{PageShelf, PageTurn};
 use super::resolver::{Audience, Resolver};
 use super::shown::Shown;
 use crate::security::fingerprint::Fingerprint;
@@ -124,7 +124,7 @@ impl Certificates {
         if shown.turn().is_some_and(|turn| turn.holds(now)) {
             return false;
         }
-        let turn = Turn::at(now);
+        let turn = PageTurn::at(now);
         // Without entropy the last ones stay. The next look tries again.
         let Ok(pair) = shelf.pair(turn, |trouble| of(&self.news).tell(trouble)) else { return false };
         self.shown.store(Arc::new(shown.with_pages(turn, pair)));

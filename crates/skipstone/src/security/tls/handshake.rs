@@ -5,7 +5,7 @@ use super::assembly::Heard;
 use super::keys::PacketKeys;
 use super::parameters;
 use super::pieces::{self, Clear, SEALED_HEADER_BYTES, Sealed, TAG_BYTES};
-use super::stream::Stream;
+use super::stream::HandshakeStream;
 use super::verify::reason;
 use rustls::quic::{Connection, KeyChange, PacketKey};
 use skipstone_proto::coding::Writer;
@@ -18,8 +18,8 @@ pub(super) struct Handshake {
     /// The transcript, which both sides must send under TLS' own protection.
     transcript: Box<[u8]>,
     keys: Option<HandshakeKeys>,
-    clear: Stream,
-    sealed: Stream,
+    clear: HandshakeStream,
+    sealed: HandshakeStream,
     /// An acknowledgement to the peer is due.
     owes_word: bool,
     packets: Option<PacketKeys>,
@@ -86,8 +86,8 @@ impl Handshake {
             side,
             transcript: transcript.into(),
             keys: None,
-            clear: Stream::default(),
-            sealed: Stream::default(),
+            clear: HandshakeStream::default(),
+            sealed: HandshakeStream::default(),
             owes_word: false,
             packets: None,
             resend_at: now,

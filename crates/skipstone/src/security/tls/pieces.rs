@@ -5,7 +5,7 @@ use skipstone_proto::coding::{Reader, Writer};
 
 /// The pieces of one datagram, each at most once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Pieces<'a> {
+pub(super) struct DatagramPieces<'a> {
     pub(super) clear: Option<Clear<'a>>,
     pub(super) sealed: Option<Sealed<'a>>,
 }
@@ -36,9 +36,9 @@ pub(super) const SEALED_HEADER_BYTES: usize = 5;
 pub(super) const TAG_BYTES: usize = 16;
 
 /// The pieces of a datagram; `None` if the datagram is not valid.
-pub(super) fn decode(bytes: &[u8]) -> Option<Pieces<'_>> {
+pub(super) fn decode(bytes: &[u8]) -> Option<DatagramPieces<'_>> {
     let mut reader = Reader::new(bytes);
-    let mut pieces = Pieces::default();
+    let mut pieces = DatagramPieces::default();
     let mut kind = reader.u8().ok()?;
     if kind == CLEAR {
         let offset = reader.varint().ok()?;
@@ -127,7 +127,10 @@ mod tests {
         assert_eq!(writer.len(), 30);
         pad(&mut writer, 800);
         assert_eq!(writer.len(), 40);
-        assert_eq!(decode(&buffer), Some(Pieces { clear: Some(Clear { offset: 0, bytes: b"a" }), sealed: None }));
+        assert_eq!(
+            decode(&buffer),
+            Some(DatagramPieces { clear: Some(Clear { offset: 0, bytes: b"a" }), sealed: None })
+        );
         assert_eq!((decode(&[]), decode(&[3]), decode(&[CLEAR, 0, 1, 9, CLEAR])), (None, None, None));
         assert_eq!(decode(&[CLEAR, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), None);
     }

@@ -4,7 +4,7 @@ use super::assembly::{Assembly, Heard};
 
 /// One level in both directions.
 #[derive(Debug, Default)]
-pub(super) struct Stream {
+pub(super) struct HandshakeStream {
     /// All bytes that this side sends; the whole handshake is a few hundred bytes.
     pub(super) said: Vec<u8>,
     /// Number of these bytes that were sent.
@@ -15,7 +15,7 @@ pub(super) struct Stream {
     heard: Assembly,
 }
 
-impl Stream {
+impl HandshakeStream {
     /// Bytes that the stream holds in memory.
     pub(super) fn held_bytes(&self) -> usize {
         self.said.capacity() + self.heard.held_bytes()
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn what_was_not_heard_is_said_again() {
-        let mut stream = Stream { said: b"abcdef".to_vec(), ..Stream::default() };
+        let mut stream = HandshakeStream { said: b"abcdef".to_vec(), ..HandshakeStream::default() };
         assert_eq!(stream.take(4), b"abcd");
         assert_eq!(stream.take(4), b"ef");
         assert!(!stream.has_more() && stream.is_waiting());

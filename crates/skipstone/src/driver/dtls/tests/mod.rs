@@ -56,7 +56,7 @@ impl Host {
     }
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
-        if DtlsGuests::is_dtls(bytes) {
+        if self.guests.is_its_datagram(bytes) {
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 endpoint.handle_datagram(now, path, content);
             };
@@ -93,7 +93,7 @@ impl Host {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             let bytes = &self.buffer[..transmit.bytes];
-            if DtlsGuests::is_session(transmit.path.socket) {
+            if self.guests.is_its_socket(transmit.path.socket) {
                 let (number, segment) = (transmit.path.socket, transmit.segment_bytes);
                 self.guests.send(now, number, bytes, segment, &mut self.endpoint);
             } else {
@@ -109,7 +109,7 @@ impl Host {
 
     fn said(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let mut said = Vec::new();
-        self.guests.transmit(&mut |socket, to, bytes, _| {
+        self.guests.transmit(START, &mut |socket, to, bytes, _| {
             assert_eq!(socket, SOCKET);
             said.push((to.remote, bytes.to_vec()));
         });

@@ -12,7 +12,7 @@ use crate::driver::chosen_losses::ChosenLosses;
 use crate::security::Security;
 use page::Page;
 use skipstone_netsim::{Duplex, LinkConfig};
-use skipstone_proto::{Carrier, Close, Config, Event as Happened, MessageId, Path, PeerId};
+use skipstone_proto::{Carrier, Close, Config, Event as Happened, Lateness, MessageId, Path, PeerId};
 use std::net::SocketAddr;
 
 const START: Time = Time::from_micros(1_000_000);
@@ -57,7 +57,7 @@ impl Host {
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
         self.now = now;
-        if QuicGuests::is_quic(bytes) {
+        if self.guests.is_its_datagram(bytes) {
             let delivered = &mut self.delivered;
             let deliver = &mut |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
                 *delivered += 1;
@@ -94,9 +94,9 @@ impl Host {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             let bytes = &self.buffer[..transmit.bytes];
-            if QuicGuests::is_session(transmit.path.socket) {
+            if self.guests.is_its_socket(transmit.path.socket) {
                 let (number, segment) = (transmit.path.socket, transmit.segment_bytes);
-                self.guests.send(now, number, bytes, segment);
+                self.guests.send(now, number, bytes, segment, &mut self.endpoint);
             } else {
                 left.extend(bytes.chunks(transmit.segment_bytes).map(|bytes| (transmit.path.remote, bytes.to_vec())));
             }
@@ -110,7 +110,7 @@ impl Host {
 
     fn said(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let mut said = Vec::new();
-        self.guests.advance_all(self.now, &mut self.endpoint);
+        self.guests.advance(self.now, &mut self.endpoint);
         self.guests.transmit(self.now, &mut |socket, to, bytes, segment| {
             assert_eq!(socket, SOCKET);
             said.extend(bytes.chunks(segment.unwrap_or(bytes.len())).map(|bytes| (to.remote, bytes.to_vec())));
@@ -196,7 +196,7 @@ impl Player {
         self.page.handle_timeout(instant(now));
         if self.page.granted == Some(true) {
             self.endpoint.set_writable(self.path.socket, true);
-            let beside = if self.path.carrier.is_repaired { 17 } else { 1 };
+            let beside = if self.path.carrier.lateness != Lateness::NONE { 17 } else { 1 };
             let bytes = self.page.quic.datagrams().max_size().map_or(0, |bytes| bytes - beside);
             self.endpoint.set_packet_bytes_max(self.path.socket, bytes as u16);
         }
@@ -215,7 +215,7 @@ impl Player {
         let mut left = Vec::new();
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut self.buffer) {
             for datagram in self.buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
-                match self.path.carrier.is_repaired {
+                match self.path.carrier.lateness != Lateness::NONE {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }

@@ -68,7 +68,7 @@ fn a_datagram_costs() {
             told.iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));
             let content = vec![0xFF; bytes * 10];
             let began = Instant::now();
-            host.guests.send(now, number, &content, bytes);
+            host.guests.send(now, number, &content, bytes, &mut host.endpoint);
             let told = host.said();
             down += began.elapsed();
             told.iter().for_each(|(_, datagram)| client.handle(instant(now), SERVER, datagram));

@@ -8,7 +8,7 @@ use tungstenite::error::{Error, ProtocolError};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::protocol::frame::coding::CloseCode;
 
-use super::super::outgoing::{Outgoing, Pipe};
+use super::super::outgoing::{ByteQueue, Pipe};
 use super::super::{WsCloseReason, WsPeerClose};
 use super::{CONTROL_BYTES_MAX, Phase, WsConnection};
 
@@ -94,7 +94,7 @@ impl WsConnection {
 
     pub(super) fn end(&mut self, reason: WsCloseReason) {
         self.begin_closing(reason);
-        self.outgoing = Outgoing::default();
+        self.outgoing = ByteQueue::default();
         self.phase = Phase::Closed;
     }
 

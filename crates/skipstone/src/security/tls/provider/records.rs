@@ -11,7 +11,7 @@ use rustls::crypto::cipher::{
 use rustls::{ConnectionTrafficSecrets, ContentType, Error, ProtocolVersion};
 
 /// An AEAD in records of either version.
-pub(super) struct Records(pub(super) &'static aead::Algorithm);
+pub(super) struct RecordAead(pub(super) &'static aead::Algorithm);
 
 /// AES-GCM in records of TLS 1.2, which show a part of the nonce.
 pub(super) struct RecordsGcm12(pub(super) &'static aead::Algorithm);
@@ -58,7 +58,7 @@ impl Sealed {
     }
 }
 
-impl Tls13AeadAlgorithm for Records {
+impl Tls13AeadAlgorithm for RecordAead {
     fn encrypter(&self, key: AeadKey, iv: Iv) -> Box<dyn MessageEncrypter> {
         Box::new(Sealed13(Sealed::new(self.0, &key, iv)))
     }
@@ -76,7 +76,7 @@ impl Tls13AeadAlgorithm for Records {
     }
 }
 
-impl Tls12AeadAlgorithm for Records {
+impl Tls12AeadAlgorithm for RecordAead {
     fn encrypter(&self, key: AeadKey, iv: &[u8], _: &[u8]) -> Box<dyn MessageEncrypter> {
         Box::new(Sealed12(Sealed::new(self.0, &key, Iv::copy(iv))))
     }

@@ -2,7 +2,7 @@
 //! headers protected (RFC 9001, section 5.4).
 
 use super::hash::{Digest, HMAC_SHA256, HMAC_SHA384, SHA256, SHA384};
-use super::records::{Records, RecordsGcm12};
+use super::records::{RecordAead, RecordsGcm12};
 use super::suite::{AES, CHACHA20, Cipher};
 use crate::security::backend::aead::{self, quic};
 use rustls::crypto::cipher::{AeadKey, Iv, Tls12AeadAlgorithm};
@@ -23,21 +23,21 @@ pub(super) fn suites() -> Vec<SupportedCipherSuite> {
 pub(super) static AES_128_13: Tls13CipherSuite = Tls13CipherSuite {
     common: common(CipherSuite::TLS13_AES_128_GCM_SHA256, &SHA256, GCM_RECORDS_MAX),
     hkdf_provider: &HkdfUsingHmac(&HMAC_SHA256),
-    aead_alg: &Records(&aead::AES_128_GCM),
+    aead_alg: &RecordAead(&aead::AES_128_GCM),
     quic: Some(&Quic { packets: AES, headers: &quic::AES_128 }),
 };
 
 static AES_256_13: Tls13CipherSuite = Tls13CipherSuite {
     common: common(CipherSuite::TLS13_AES_256_GCM_SHA384, &SHA384, GCM_RECORDS_MAX),
     hkdf_provider: &HkdfUsingHmac(&HMAC_SHA384),
-    aead_alg: &Records(&aead::AES_256_GCM),
+    aead_alg: &RecordAead(&aead::AES_256_GCM),
     quic: Some(&Quic { packets: Cipher { algorithm: &aead::AES_256_GCM, ..AES }, headers: &quic::AES_256 }),
 };
 
 static CHACHA20_13: Tls13CipherSuite = Tls13CipherSuite {
     common: common(CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, &SHA256, u64::MAX),
     hkdf_provider: &HkdfUsingHmac(&HMAC_SHA256),
-    aead_alg: &Records(&aead::CHACHA20_POLY1305),
+    aead_alg: &RecordAead(&aead::CHACHA20_POLY1305),
     quic: Some(&Quic { packets: CHACHA20, headers: &quic::CHACHA20 }),
 };
 
@@ -68,7 +68,7 @@ const GCM_128_12: Cipher12 =
 const GCM_256_12: Cipher12 =
     Cipher12 { aead: &RecordsGcm12(&aead::AES_256_GCM), hash: &SHA384, prf: &PRF_SHA384, records_max: GCM_RECORDS_MAX };
 const CHACHA20_12: Cipher12 =
-    Cipher12 { aead: &Records(&aead::CHACHA20_POLY1305), hash: &SHA256, prf: &PRF_SHA256, records_max: u64::MAX };
+    Cipher12 { aead: &RecordAead(&aead::CHACHA20_POLY1305), hash: &SHA256, prf: &PRF_SHA256, records_max: u64::MAX };
 
 const ECDSA: &[SignatureScheme] = &[SignatureScheme::ECDSA_NISTP384_SHA384, SignatureScheme::ECDSA_NISTP256_SHA256];
 const RSA: &[SignatureScheme] = &[

@@ -1,13 +1,12 @@
-//! The close of a connection: exactly one `Closed` event on each side, with the same code and reason if any CLOSE
-//! arrives. WIRE.md section 8.
+//! The exchange of CLOSE and CLOSED, and the one `Closed` event.
 
-use super::ending::{Answer, Ending};
-use super::event::{Close, ClosedBy, Event};
-use super::packet_log::PacketEvent;
-use super::sending::PendingFrames;
-use super::{Connection, ConnectionState, Context};
+use super::state::{Answer, Ending};
 use crate::channel::channels::Channels;
 use crate::channel::classes::Classes;
+use crate::connection::event::{Close, ClosedBy, Event};
+use crate::connection::packet_log::PacketEvent;
+use crate::connection::transmit::PendingFrames;
+use crate::connection::{Connection, ConnectionState, Context};
 use crate::recovery::Ledger;
 use crate::time::{Duration, Time};
 use crate::wire::frame::REASON_BYTES_MAX;
@@ -49,7 +48,7 @@ impl Connection {
     }
 
     /// Ends the lingering if all reliable messages were acknowledged, or the linger time is over.
-    pub(super) fn end_lingering_if_done(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::connection) fn end_lingering_if_done(&mut self, cx: &mut Context<'_>) {
         if self.state != ConnectionState::Lingering {
             return;
         }
@@ -78,7 +77,7 @@ impl Connection {
     }
 
     /// The peer's CLOSE.
-    pub(super) fn on_close(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
+    pub(in crate::connection) fn on_close(&mut self, cx: &mut Context<'_>, code: u64, reason: &str) {
         match self.state {
             ConnectionState::Drained => self.answer_now(cx.now),
             // Both sides close at once: the server's reason counts. The server sends CLOSE again, and the client
@@ -100,7 +99,7 @@ impl Connection {
     }
 
     /// The peer knows that this side closed.
-    pub(super) fn on_closed(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::connection) fn on_closed(&mut self, cx: &mut Context<'_>) {
         if self.state == ConnectionState::Closing {
             let ending = self.ending.take().expect("a closing connection has an ending");
             self.finish(cx, ClosedBy::Local, ending.code, ending.reason.clone());
@@ -119,7 +118,7 @@ impl Connection {
     }
 
     /// CLOSE or CLOSED, when it is time to send it.
-    pub(super) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
+    pub(in crate::connection) fn poll_ending(&mut self, now: Time) -> Option<Answer> {
         self.ending.as_ref()?;
         let spacing = self.path.rtt.probe_timeout(Duration::ZERO);
         let is_unanswered =
@@ -134,7 +133,7 @@ impl Connection {
         Some(ending.answer)
     }
 
-    pub(super) fn handle_ending_timeout(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::connection) fn handle_ending_timeout(&mut self, cx: &mut Context<'_>) {
         self.end_lingering_if_done(cx);
         let is_over = self.ending.as_ref().is_none_or(|ending| ending.deadline <= cx.now);
         match self.state {
@@ -150,7 +149,7 @@ impl Connection {
     }
 
     /// The one `Closed` event.
-    pub(super) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
+    pub(in crate::connection) fn finish(&mut self, cx: &mut Context<'_>, by: ClosedBy, code: u64, reason: Bytes) {
         self.log(cx.now, || PacketEvent::Closed {
             by,
             code,
@@ -168,13 +167,13 @@ impl Connection {
         self.ending = Some(Box::new(Ending { deadline, ..ending }));
     }
 
-    pub(super) fn answer_now(&mut self, now: Time) {
+    pub(in crate::connection) fn answer_now(&mut self, now: Time) {
         if let Some(ending) = &mut self.ending {
             ending.send_at = now;
         }
     }
 
-    pub(super) fn die(&mut self) {
+    pub(in crate::connection) fn die(&mut self) {
         self.state = ConnectionState::Dead;
         self.handshake = None;
     }

@@ -1,12 +1,11 @@
 //! A server's REFUSE, and its RESET of a handshake. Anybody who has seen the nonce, or the id, could have sent them, so they only
 //! shorten the wait of an encrypted handshake: one that goes on authentically does not end by them (WIRE.md sections 2.6, 2.11).
 
-use super::client_handshake::{Hint, News, RESEND_FIRST};
-use super::event::{ClosedBy, code};
-use super::identity::ConnectionIds;
-use super::sending::Sending;
-use super::spare_ids::SpareIds;
-use super::{Connection, ConnectionState, Context};
+use crate::connection::client_handshake::{Hint, News, RESEND_FIRST};
+use crate::connection::event::{ClosedBy, code};
+use crate::connection::identity::{ConnectionIds, SpareIds};
+use crate::connection::transmit::Sending;
+use crate::connection::{Connection, ConnectionState, Context};
 use crate::security::plain::KEY_BYTES;
 use crate::security::{Plain, Security};
 use crate::time::{Duration, Time};
@@ -14,7 +13,7 @@ use bytes::Bytes;
 
 /// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile, after
 /// 200 ms and 400 ms more.
-const PATIENCE: Duration = Duration::from_millis(700);
+const HINT_PATIENCE: Duration = Duration::from_millis(700);
 
 impl Connection {
     /// Handles a REFUSE: the server does not accept the client.
@@ -48,7 +47,7 @@ impl Connection {
 
     /// The first hint counts, until it is due.
     fn take_hint(&mut self, cx: &mut Context<'_>, news: News) {
-        let (due, progress) = (cx.now + self.path.rtt.smoothed() * 3 + PATIENCE, self.progress());
+        let (due, progress) = (cx.now + self.path.rtt.smoothed() * 3 + HINT_PATIENCE, self.progress());
         if let Some(handshake) = self.handshake.as_mut().filter(|handshake| handshake.hint.is_none()) {
             handshake.hint = Some(Hint { due, progress, news });
             if self.security.is_established() {
@@ -66,7 +65,7 @@ impl Connection {
     }
 
     /// Follows a hint, if the server has proven nothing more since.
-    pub(super) fn handle_hint_timeout(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::connection) fn handle_hint_timeout(&mut self, cx: &mut Context<'_>) {
         let Some(handshake) = &mut self.handshake else { return };
         let Some(hint) = handshake.hint.take_if(|hint| hint.due <= cx.now) else { return };
         if self.progress() != hint.progress {

@@ -1,5 +1,5 @@
-//! Rules for the streams of a server's TCP port: allowed pages, hosts and proxies, answers to HTTP, and limits on
-//! streams that are not yet connections.
+//! Rules for clients that connect to a server by WebSocket, WebTransport or TCP: allowed pages, hosts and proxies,
+//! answers to HTTP, and limits on streams that are not yet connections.
 
 use crate::net::websocket::{
     AllowedHosts, AllowedOrigins, HttpAnswer, HttpAnswers, StreamRules, TlsServer, TrustedProxies,
@@ -7,9 +7,10 @@ use crate::net::websocket::{
 use skipstone_proto::ConfigError;
 use std::time::Duration;
 
-/// A server's rules for WebSockets and other streams of TCP.
+/// A server's rules for WebSockets and other streams of its TCP port; `origins` and `hosts`
+/// apply to WebTransport as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WebSocketRules {
+pub struct ListenerRules {
     /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get
     /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect: the list
     /// protects players from other sites' pages, not the server from unknown clients.
@@ -31,9 +32,9 @@ pub struct WebSocketRules {
     pub echo_path: Option<String>,
 }
 
-impl Default for WebSocketRules {
+impl Default for ListenerRules {
     fn default() -> Self {
-        WebSocketRules {
+        ListenerRules {
             origins: Vec::new(),
             hosts: Vec::new(),
             requires_tls: false,
@@ -73,27 +74,27 @@ pub(crate) struct Streams {
     pub(crate) newcomers: NewcomerLimits,
 }
 
-impl WebSocketRules {
+impl ListenerRules {
     /// The rules with a server's certificates and proxies; or the error in them.
     pub(crate) fn streams(&self, tls: Option<TlsServer>, proxies: &[String]) -> Result<Streams, ConfigError> {
         let wrong = |field, value: &str, range: &str| ConfigError::out_of_range(field, value, range);
         for origin in &self.origins {
             if let Some(complaint) = AllowedOrigins::complaint(origin) {
-                return Err(wrong("websocket_rules.origins", origin, complaint));
+                return Err(wrong("listener_rules.origins", origin, complaint));
             }
         }
         for host in &self.hosts {
             if let Some(complaint) = AllowedHosts::complaint(host) {
-                return Err(wrong("websocket_rules.hosts", host, complaint));
+                return Err(wrong("listener_rules.hosts", host, complaint));
             }
         }
         if self.requires_tls && tls.is_none() {
             let remedy = "false without a certificate: give the server one";
-            return Err(wrong("websocket_rules.requires_tls", "true", remedy));
+            return Err(wrong("listener_rules.requires_tls", "true", remedy));
         }
         self.newcomers.check()?;
         let answers = HttpAnswers::new(&self.http_answers);
-        let answers = answers.map_err(|(path, range)| wrong("websocket_rules.http_answers", &path, range))?;
+        let answers = answers.map_err(|(path, range)| wrong("listener_rules.http_answers", &path, range))?;
         let form = "an address or a network, as in 10.0.0.7 or 10.0.0.0/8";
         let proxies = TrustedProxies::new(proxies).map_err(|text| wrong("trusted_proxies", &text, form))?;
         let rules = StreamRules {
@@ -121,11 +122,11 @@ impl NewcomerLimits {
     fn check(self) -> Result<(), ConfigError> {
         let NewcomerLimits { timeout, network_max, all_max } = self;
         if timeout.is_zero() || timeout > NEWCOMER_TIMEOUT_MAX {
-            return Err(ConfigError::out_of_range("websocket_rules.newcomers.timeout", timeout, "above 0, to 1 hour"));
+            return Err(ConfigError::out_of_range("listener_rules.newcomers.timeout", timeout, "above 0, to 1 hour"));
         }
         if network_max == 0 || all_max < network_max {
             let range = format!("1 or more, and all_max ({all_max}) as many or more");
-            return Err(ConfigError::out_of_range("websocket_rules.newcomers.network_max", network_max, range));
+            return Err(ConfigError::out_of_range("listener_rules.newcomers.network_max", network_max, range));
         }
         Ok(())
     }

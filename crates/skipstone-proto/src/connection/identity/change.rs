@@ -1,11 +1,11 @@
 //! Which ids packets bear: a client that moves is not recognised by the old ones. WIRE.md section 6.3.
 
-use super::Connection;
+use crate::connection::Connection;
 use crate::time::{Duration, Time};
 
 impl Connection {
     /// The connection stands: each side may have another id.
-    pub(super) fn want_spare_id(&mut self) {
+    pub(in crate::connection) fn want_spare_id(&mut self) {
         self.identity.spare.is_wanted = !self.path.current.carrier.is_reliable;
     }
 
@@ -55,7 +55,7 @@ impl Connection {
     }
 
     /// This side moved: its packets bear the peer's next id, if the peer gave one.
-    pub(super) fn use_next_id(&mut self) {
+    pub(in crate::connection) fn use_next_id(&mut self) {
         let spare = core::mem::take(&mut self.identity.spare.remote);
         if spare != 0 {
             self.identity.ids.remote = spare;
@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// The peer's id for packets to an address that is used from now on. Returns the one that was used.
-    pub(super) fn use_id(&mut self, id: u32) -> u32 {
+    pub(in crate::connection) fn use_id(&mut self, id: u32) -> u32 {
         if self.identity.spare.remote == id {
             self.identity.spare.remote = 0;
         }
@@ -72,7 +72,7 @@ impl Connection {
 
     /// The peer's id for packets to another address, from where one came that bears `by`; `None` if that is older than the peer's
     /// last change of ids, and tells nothing about the ids that it knows now.
-    pub(super) fn id_towards(&self, by: u32) -> Option<u32> {
+    pub(in crate::connection) fn id_towards(&self, by: u32) -> Option<u32> {
         let spare = &self.identity.spare;
         let is_late = by == self.identity.ids.local && spare.used_since != Time::NEVER;
         (!is_late).then(|| spare.answering(by).unwrap_or(self.identity.ids.remote))
@@ -80,12 +80,12 @@ impl Connection {
 
     /// The peer's id for packets that leave now.
     #[inline]
-    pub(super) fn remote_id(&self) -> u32 {
+    pub(in crate::connection) fn remote_id(&self) -> u32 {
         self.path.roaming.in_use().map_or(self.identity.ids.remote, |candidate| candidate.id)
     }
 
     /// A packet with a NEW_ID was lost. Only the newest is sent again.
-    pub(super) fn on_new_id_lost(&mut self, sequence: u32) {
+    pub(in crate::connection) fn on_new_id_lost(&mut self, sequence: u32) {
         self.sending.pending.new_id |= sequence == self.identity.spare.given && self.identity.spare.local != 0;
     }
 }

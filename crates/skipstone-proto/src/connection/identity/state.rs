@@ -1,7 +1,7 @@
 //! Identity of a connection: the application's name for it, this side's role, and the ids in its packets.
 
-use super::event::PeerId;
 use super::spare_ids::SpareIds;
+use crate::connection::event::PeerId;
 
 /// Which end of the connection this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,16 +21,16 @@ pub(crate) struct ConnectionIds {
 
 /// Identity of a connection. The ids change: the remote one during the handshake, both when the client moves.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Identity {
-    pub(super) peer: PeerId,
-    pub(super) side: Side,
-    pub(super) ids: ConnectionIds,
-    pub(super) spare: SpareIds,
+pub(in crate::connection) struct Identity {
+    pub(in crate::connection) peer: PeerId,
+    pub(in crate::connection) side: Side,
+    pub(in crate::connection) ids: ConnectionIds,
+    pub(in crate::connection) spare: SpareIds,
 }
 
 impl Identity {
     /// Whether this is the server's end. Without the feature `server` there is none, and the compiler drops what belongs to it.
-    pub(super) fn is_server(&self) -> bool {
+    pub(in crate::connection) fn is_server(&self) -> bool {
         cfg!(feature = "server") && self.side == Side::Server
     }
 }

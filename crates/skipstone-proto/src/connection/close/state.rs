@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 /// A close that is in progress.
 #[derive(Debug)]
-pub(super) struct Ending {
+pub(in crate::connection) struct Ending {
     pub(super) code: u64,
     pub(super) reason: Bytes,
     /// The frame to send; `send_at` is its time.
@@ -18,7 +18,7 @@ pub(super) struct Ending {
 
 /// The frame that tells the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
+pub(in crate::connection) enum Answer {
     /// CLOSE: this side ended the connection.
     Close,
     /// CLOSED: the peer ended the connection, and this side confirms it.
@@ -26,15 +26,15 @@ pub(super) enum Answer {
 }
 
 impl Ending {
-    pub(super) fn due(&self) -> Time {
+    pub(in crate::connection) fn due(&self) -> Time {
         self.send_at.min(self.deadline)
     }
 
-    pub(super) fn code(&self) -> u64 {
+    pub(in crate::connection) fn code(&self) -> u64 {
         self.code
     }
 
-    pub(super) fn reason(&self) -> &str {
+    pub(in crate::connection) fn reason(&self) -> &str {
         core::str::from_utf8(&self.reason).unwrap_or_default()
     }
 }

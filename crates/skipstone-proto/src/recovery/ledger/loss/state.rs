@@ -1,24 +1,24 @@
 //! The state of loss detection: the time of the last loss, the reorder window and its inputs (RFC 8985).
 
-use super::packet::AckedPackets;
+use crate::recovery::ledger::packet::AckedPackets;
 use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 
 /// The criteria of loss, and the time of the last loss.
 #[derive(Debug)]
-pub(super) struct LossDetection {
+pub(in crate::recovery::ledger) struct LossDetection {
     /// When the next packet may have to be declared lost.
-    pub(super) due: Time,
-    pub(super) reorder_window: Duration,
+    pub(in crate::recovery::ledger) due: Time,
+    pub(in crate::recovery::ledger) reorder_window: Duration,
     /// Packets lost since the reorder window was last too short.
-    pub(super) since_spurious: u32,
+    pub(in crate::recovery::ledger) since_spurious: u32,
     /// Time of the last loss, of the last repair, or of the first packet.
-    pub(super) troubled_at: Time,
+    pub(in crate::recovery::ledger) troubled_at: Time,
     /// Time of the last loss.
-    pub(super) lost_at: Time,
+    pub(in crate::recovery::ledger) lost_at: Time,
 }
 
-pub(super) const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
+pub(in crate::recovery::ledger) const REORDER_WINDOW_MIN: Duration = Duration::from_millis(2);
 /// Number of losses without a spurious one after which a reorder window that had grown is halved (RFC 8985, section
 /// 6.2).
 const LOSSES_PER_HALVING: u32 = 16;
@@ -37,19 +37,19 @@ impl Default for LossDetection {
 
 impl LossDetection {
     /// A packet leaves; the first one starts the time without loss.
-    pub(super) fn on_sent(&mut self, now: Time) {
+    pub(in crate::recovery::ledger) fn on_sent(&mut self, now: Time) {
         if self.troubled_at == Time::NEVER {
             self.troubled_at = now;
         }
     }
 
     /// Packets were lost.
-    pub(super) fn on_lost(&mut self, now: Time) {
+    pub(in crate::recovery::ledger) fn on_lost(&mut self, now: Time) {
         (self.troubled_at, self.lost_at) = (now, now);
     }
 
     /// This number of packets was declared lost: a window that is not too short may become shorter.
-    pub(super) fn on_found(&mut self, packets: u32) {
+    pub(in crate::recovery::ledger) fn on_found(&mut self, packets: u32) {
         self.since_spurious += packets;
         if self.since_spurious >= LOSSES_PER_HALVING {
             self.since_spurious = 0;
@@ -58,7 +58,7 @@ impl LossDetection {
     }
 
     /// If packets that counted as lost have arrived, the window was too short.
-    pub(super) fn on_acked(&mut self, acked: &AckedPackets, rtt: &Rtt) {
+    pub(in crate::recovery::ledger) fn on_acked(&mut self, acked: &AckedPackets, rtt: &Rtt) {
         if acked.spurious > 0 {
             self.reorder_window = (self.reorder_window * 2).min(rtt.smoothed()).max(REORDER_WINDOW_MIN);
             self.since_spurious = 0;

@@ -1,15 +1,15 @@
 //! Events that the application has not polled yet.
 
-use super::event::{Event, PeerId};
 use crate::channel::inbox::Messages;
 use crate::channel::window_cost;
+use crate::connection::event::{Event, PeerId};
 use crate::time::Duration;
 use std::collections::VecDeque;
 
 /// Events of all connections, the oldest first. The messages of a run are one entry and become events only when they
 /// are polled: a thousand queued runs do not fill the processor's caches.
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct EventQueue {
     entries: VecDeque<QueuedEvent>,
     /// Events in all entries.
     count: usize,
@@ -28,20 +28,20 @@ pub(crate) struct EntryCost {
 
 impl EntryCost {
     /// The cost of a message with so many bytes.
-    pub(super) fn of_message(bytes: usize) -> EntryCost {
+    pub(in crate::connection) fn of_message(bytes: usize) -> EntryCost {
         EntryCost { window: window_cost(bytes), memory: ENTRY_BYTES + bytes as u64 }
     }
 
-    pub(super) fn of_run(messages: &Messages) -> EntryCost {
+    pub(in crate::connection) fn of_run(messages: &Messages) -> EntryCost {
         EntryCost { window: messages.window_cost, memory: ENTRY_BYTES + messages.frame_bytes() as u64 }
     }
 
-    pub(super) fn add(&mut self, other: EntryCost) {
+    pub(in crate::connection) fn add(&mut self, other: EntryCost) {
         self.window += other.window;
         self.memory += other.memory;
     }
 
-    pub(super) fn subtract(&mut self, other: EntryCost) {
+    pub(in crate::connection) fn subtract(&mut self, other: EntryCost) {
         self.window -= other.window;
         self.memory -= other.memory;
     }
@@ -93,14 +93,14 @@ impl QueuedRun {
     }
 }
 
-impl Events {
+impl EventQueue {
     pub(crate) fn push(&mut self, event: Event) {
         self.count += 1;
         self.push_entry(QueuedEvent::One(event));
     }
 
     /// Messages of one packet, of which there is at least one.
-    pub(super) fn push_run(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
+    pub(in crate::connection) fn push_run(&mut self, peer: PeerId, channel: u16, age: Duration, messages: Messages) {
         self.count += messages.left as usize;
         self.push_entry(QueuedEvent::Run(QueuedRun { peer, channel, age, messages }));
     }
@@ -196,7 +196,7 @@ mod tests {
     #[test]
     fn a_row_is_heard_message_by_message_between_what_came_before_and_after() {
         for lengths in [&[100; 17][..], &[5, 0, 700, 1], &[9_000, 9_000, 9_000]] {
-            let mut events = Events::default();
+            let mut events = EventQueue::default();
             let connected = Event::Connected { peer: PEER, settings: Arc::default() };
             events.push(connected.clone());
             events.push_run(PEER, 3, Duration::ZERO, run_of(lengths));

@@ -1,10 +1,10 @@
 //! Sockets of a client that looks for a server address that answers: one socket for each attempt, and the HELLO that
 //! all attempts send.
 
-use super::Driver;
-use super::dial::{ATTEMPT_DELAY, Attempt, Dial, DialConfig, Resolved, Search};
-use super::protected::Protected;
-use super::sockets::Socket;
+use super::{ATTEMPT_DELAY, Attempt, Dial, DialConfig, Resolved, Search};
+use crate::driver::Driver;
+use crate::driver::protected::Protected;
+use crate::driver::sockets::Socket;
 use crate::url::{Resolve, Scheme, Target};
 use skipstone_proto::PeerId;
 use skipstone_proto::Time;
@@ -52,7 +52,7 @@ impl Driver {
     }
 
     /// Starts attempts that are due, and ends the search when one attempt has succeeded or none can succeed.
-    pub(super) fn go_on_dialing(&mut self, now: Time) {
+    pub(in crate::driver) fn go_on_dialing(&mut self, now: Time) {
         let Some(mut dial) = self.dial.take() else { return };
         if dial.winner.is_some() {
             return self.hang_up_others(&dial);
@@ -89,7 +89,7 @@ impl Driver {
     }
 
     /// Sends HELLO again along all attempts, after the endpoint has sent it.
-    pub(super) fn repeat_hello(&mut self, now: Time) {
+    pub(in crate::driver) fn repeat_hello(&mut self, now: Time) {
         let Some(mut dial) = self.dial.take_if(|dial| core::mem::take(&mut dial.is_hello_due)) else { return };
         for attempt in dial.attempts.clone() {
             self.send_hello(now, &mut dial, attempt.socket);
@@ -98,7 +98,7 @@ impl Driver {
     }
 
     /// Stores the HELLO that the endpoint has sent to the placeholder path.
-    pub(super) fn take_hello(&mut self, datagram: &[u8]) {
+    pub(in crate::driver) fn take_hello(&mut self, datagram: &[u8]) {
         if let Some(dial) = &mut self.dial {
             dial.hello.clear();
             dial.hello.extend_from_slice(datagram);
@@ -121,13 +121,13 @@ impl Driver {
 
     /// Records that the attempt on this socket has failed. False if the socket belongs to no attempt, or a path has
     /// already been chosen.
-    pub(super) fn on_attempt_failed(&mut self, number: u32, why: &str) -> bool {
+    pub(in crate::driver) fn on_attempt_failed(&mut self, number: u32, why: &str) -> bool {
         let now = self.clock.now();
         self.dial.as_mut().is_some_and(|dial| dial.on_failed(now, number, why))
     }
 
     /// Ends the search: the connection was closed before an address was found.
-    pub(super) fn abandon_dial(&mut self) {
+    pub(in crate::driver) fn abandon_dial(&mut self) {
         if let Some(dial) = self.dial.take() {
             self.hang_up_others(&dial);
         }

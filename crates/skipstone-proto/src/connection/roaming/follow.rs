@@ -1,26 +1,11 @@
-//! A connection whose client changes its address: Wi-Fi to mobile, or a NAT rebinding. WIRE.md section 6.1.
-//!
-//! ```text
-//! newest packet from elsewhere ──> Candidate ──PATH_CHALLENGE to it, answered from there──> the path
-//!                                     │ later packet from the old address, or 3 s without an answer
-//!                                     └──> forgotten
-//! the path ──move──> left ──PATH_CHALLENGE to it too, answered from there ──────────────────> the path again
-//! ```
-//! Until validation, packets go to the old address; packets from elsewhere count if they are authentic. Another port of
-//! the same host is used at once, within the credit of the bytes that came from there: a NAT has usually lost its
-//! binding, and packets to the old port are lost. With each move the packets in flight are settled: content that is not
-//! acknowledged is retransmitted, and their loss says nothing about the path.
-//!
-//! An attacker who replays a packet from another address cannot answer, because the challenge is sealed. An attacker
-//! who forwards in both directions, faster than the path, can (RFC 9000, section 9.3.3); so the address that was left
-//! is challenged as well, and gets the connection back as soon as the attacker loses one race.
+//! What a connection does when packets come from another address, and when its own address changes.
 
-use super::candidates::{Candidate, UseBeforeProof};
-use super::event::Event;
-use super::redundancy::CopyCount;
-use super::stats::DropReason;
-use super::{Connection, ConnectionState, Context, Side};
+use super::candidate::{Candidate, UseBeforeProof};
 use crate::channel::channels::Channels;
+use crate::connection::event::Event;
+use crate::connection::redundancy::CopyCount;
+use crate::connection::stats::DropReason;
+use crate::connection::{Connection, ConnectionState, Context, Side};
 use crate::path::Path;
 use crate::rtt::Rtt;
 use crate::time::Duration;
@@ -88,7 +73,7 @@ impl Connection {
         self.path.congestion.on_flight_settled(cx.now, self.sending.ledger.bytes_in_flight());
         self.sending.ledger.settle_flight(cx.now, &mut cx.scratch.resolved);
         self.path.mtu.on_flight_settled();
-        self.take_back(cx, CopyCount::Exactly(0), Channels::on_lost);
+        self.requeue_resolved(cx, CopyCount::Exactly(0), Channels::on_lost);
         // The peer may wait for acknowledgements that went there, too.
         self.receiving.received.ack_now(cx.now);
     }
@@ -254,7 +239,7 @@ impl Connection {
     }
 
     /// The path that packets take now: to the candidate, if it is used before it is validated.
-    pub(super) fn sends_to(&self) -> Path {
+    pub(in crate::connection) fn sends_to(&self) -> Path {
         self.path.roaming.in_use().map_or(self.path.current, |candidate| candidate.path)
     }
 
@@ -263,7 +248,7 @@ impl Connection {
         self.path.roaming.in_use().is_some()
     }
 
-    pub(super) fn handle_roaming_timeout(&mut self, cx: &mut Context<'_>) {
+    pub(in crate::connection) fn handle_roaming_timeout(&mut self, cx: &mut Context<'_>) {
         if self.path.roaming.candidate.as_ref().is_some_and(|candidate| candidate.deadline <= cx.now) {
             self.refuse_candidate(cx);
         }

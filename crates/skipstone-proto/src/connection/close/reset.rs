@@ -2,14 +2,14 @@
 //! sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
 //! section 2.11).
 
-use super::event::{ClosedBy, code};
-use super::{Connection, ConnectionState, Context, Side};
+use crate::connection::event::{ClosedBy, code};
+use crate::connection::{Connection, ConnectionState, Context, Side};
 use crate::time::{Duration, Time};
 
 /// How long the answer to two probes may take beyond one and a half round trips.
-const PATIENCE: Duration = Duration::from_millis(30);
+const PROBE_PATIENCE: Duration = Duration::from_millis(30);
 /// Two probes, so that the loss of one does not end an established connection.
-const PROBES: u8 = 2;
+const GONE_PROBES: u8 = 2;
 
 impl Connection {
     /// Handles a hint that the server does not know this connection. False if the hint is ignored.
@@ -31,9 +31,9 @@ impl Connection {
             return false;
         }
         if self.timers.gone_due == Time::NEVER {
-            self.timers.gone_due = cx.now + self.path.rtt.smoothed() * 3 / 2 + PATIENCE;
+            self.timers.gone_due = cx.now + self.path.rtt.smoothed() * 3 / 2 + PROBE_PATIENCE;
             self.sending.pending.ping = true;
-            self.sending.pending.probes = self.sending.pending.probes.max(PROBES);
+            self.sending.pending.probes = self.sending.pending.probes.max(GONE_PROBES);
         }
         true
     }

@@ -7,7 +7,7 @@ use crate::wire::frame;
 
 /// The ids beside those in use, one in each direction.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SpareIds {
+pub(in crate::connection) struct SpareIds {
     /// The id that this side gave the peer for packets after a move; 0 for none.
     pub(super) local: u32,
     /// How many ids this side has given.
@@ -30,7 +30,7 @@ impl Default for SpareIds {
 
 impl SpareIds {
     /// The peer gave an id. A late copy of an earlier NEW_ID does not count.
-    pub(super) fn on_given(&mut self, sequence: u64, id: u32) {
+    pub(in crate::connection) fn on_given(&mut self, sequence: u64, id: u32) {
         if let Some(sequence) = u32::try_from(sequence).ok().filter(|sequence| *sequence > self.taken) {
             (self.taken, self.remote) = (sequence, id);
         }
@@ -57,7 +57,7 @@ impl SpareIds {
 }
 
 /// Writes a NEW_ID; false if it has no room.
-pub(super) fn write_new_id(packet: &mut Packet<'_>, spare: &SpareIds) -> bool {
+pub(in crate::connection) fn write_new_id(packet: &mut Packet<'_>, spare: &SpareIds) -> bool {
     if packet.room() < frame::NEW_ID_BYTES_MAX {
         return false;
     }

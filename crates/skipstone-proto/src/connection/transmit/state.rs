@@ -6,33 +6,33 @@ use crate::time::Time;
 
 /// State of what this side has sent and is about to send, except messages.
 #[derive(Debug)]
-pub(super) struct Sending {
-    pub(super) ledger: Ledger,
-    pub(super) pending: PendingFrames,
+pub(in crate::connection) struct Sending {
+    pub(in crate::connection) ledger: Ledger,
+    pub(in crate::connection) pending: PendingFrames,
     /// Greatest number of a packet whose acknowledgement set the send window.
-    pub(super) window_from: u64,
+    pub(in crate::connection) window_from: u64,
     /// New messages wait because the congestion window is full.
-    pub(super) is_limited: bool,
+    pub(in crate::connection) is_limited: bool,
     /// When the pace lets the next packet leave, if one waits for it.
-    pub(super) pace_due: Time,
+    pub(in crate::connection) pace_due: Time,
     /// The bandwidth limit for this peer; `None` without one.
-    pub(super) bandwidth: Option<Box<Bandwidth>>,
+    pub(in crate::connection) bandwidth: Option<Box<Bandwidth>>,
     /// Until this time, messages wait for this connection's share of the endpoint's bandwidth.
-    pub(super) held_until: Time,
+    pub(in crate::connection) held_until: Time,
     /// Messages wait only for that share.
-    pub(super) is_held: bool,
+    pub(in crate::connection) is_held: bool,
 }
 
 /// Frames of the connection's own that wait to be sent.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PendingFrames {
-    pub(super) accept: bool,
-    pub(super) connect: bool,
-    pub(super) ping: bool,
+pub(in crate::connection) struct PendingFrames {
+    pub(in crate::connection) accept: bool,
+    pub(in crate::connection) connect: bool,
+    pub(in crate::connection) ping: bool,
     /// A NEW_ID, which waits for a packet that asks for an acknowledgement anyway.
-    pub(super) new_id: bool,
+    pub(in crate::connection) new_id: bool,
     /// Packets that may leave although the congestion window is full: probes.
-    pub(super) probes: u8,
+    pub(in crate::connection) probes: u8,
 }
 
 impl Default for Sending {

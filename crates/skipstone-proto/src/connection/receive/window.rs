@@ -1,7 +1,7 @@
 //! The free receive window of this side, and when the peer is told of it. WIRE.md section 4.1.
 
-use super::events::EntryCost;
-use super::state::Connection;
+use crate::connection::Connection;
+use crate::connection::event::EntryCost;
 use crate::time::Time;
 
 impl Connection {
@@ -14,7 +14,7 @@ impl Connection {
     }
 
     /// Must follow when room was made outside of a packet's handling. True if the peer must be told.
-    pub(super) fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
+    pub(in crate::connection) fn tell_window_if_freed(&mut self, now: Time, free_before: u64) -> bool {
         let window = u64::from(self.terms.receives.window_bytes);
         let Some(told) = self.receiving.window.told else { return false };
         // In steps, so that not every message that is taken costs a packet.
@@ -29,15 +29,32 @@ impl Connection {
     }
 
     /// Sends the window in an ack-eliciting packet, so that the update is repeated if it is lost.
-    pub(super) fn tell_window(&mut self, now: Time) {
+    pub(in crate::connection) fn tell_window(&mut self, now: Time) {
         self.sending.pending.ping = true;
         self.receiving.received.ack_now(now);
     }
 
     /// Window cost that this side can still accept: twice the window, so that a whole window is always free for a peer
     /// of which little is held.
-    pub(super) fn receive_window_free(&self) -> u64 {
+    pub(in crate::connection) fn receive_window_free(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         (2 * u64::from(self.terms.receives.window_bytes)).saturating_sub(taken)
+    }
+
+    /// Window cost that may still arrive before the receiver drops data: whole packets with messages, which the peer
+    /// retransmits, or, on a reliable carrier, where nothing is retransmitted, unreliable messages. A peer that obeys
+    /// its window can have filled twice the window; unreliable messages have no window.
+    pub(super) fn receive_room(&self) -> u64 {
+        let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
+        (3 * u64::from(self.terms.receives.window_bytes) + 1).saturating_sub(taken)
+    }
+
+    /// The same for unreliable messages on a stream: they leave one window free for reliable messages, which a peer
+    /// that obeys its window may have in flight. On other carriers, whole packets are dropped.
+    pub(super) fn room_for_unreliable(&self) -> u64 {
+        match self.path.current.carrier.is_reliable {
+            true => self.receive_room().saturating_sub(self.terms.receives.window_bytes.into()),
+            false => u64::MAX,
+        }
     }
 }

@@ -5,17 +5,17 @@ use crate::time::{Duration, Time};
 
 /// The suspected packets, and the beginning of the peer's silence.
 #[derive(Debug)]
-pub(super) struct Probing {
+pub(in crate::recovery::ledger) struct Probing {
     /// The first packet that may still be suspected.
-    pub(super) from: u64,
-    pub(super) last_eliciting_at: Time,
+    pub(in crate::recovery::ledger) from: u64,
+    pub(in crate::recovery::ledger) last_eliciting_at: Time,
     /// When the probe timeout last expired. Packets that leave for other reasons do not postpone the next probe.
-    pub(super) last_probe_at: Time,
+    pub(in crate::recovery::ledger) last_probe_at: Time,
     /// Time of the last new acknowledgement, or of the first packet that waits for one.
-    pub(super) progress_at: Time,
+    pub(in crate::recovery::ledger) progress_at: Time,
     /// Added to the timeout after spurious suspicions on a path that loses nothing: there the machines pause
     /// occasionally.
-    pub(super) slack: Duration,
+    pub(in crate::recovery::ledger) slack: Duration,
 }
 
 const SLACK_MIN: Duration = Duration::from_millis(2);
@@ -23,7 +23,7 @@ const SLACK_MAX: Duration = Duration::from_millis(64);
 const TIMEOUTS_UNTIL_SILENCE: u32 = 3;
 
 impl Probing {
-    pub(super) fn starting_at(next: u64) -> Self {
+    pub(in crate::recovery::ledger) fn starting_at(next: u64) -> Self {
         Probing {
             from: next,
             last_eliciting_at: Time::ZERO,
@@ -33,29 +33,29 @@ impl Probing {
         }
     }
 
-    pub(super) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
+    pub(in crate::recovery::ledger) fn on_sent(&mut self, now: Time, is_first_in_flight: bool) {
         self.last_eliciting_at = now;
         if is_first_in_flight {
             self.progress_at = now;
         }
     }
 
-    pub(super) fn on_progress(&mut self, now: Time) {
+    pub(in crate::recovery::ledger) fn on_progress(&mut self, now: Time) {
         self.progress_at = now;
     }
 
     /// A suspicion was spurious: the packet had arrived, on a path that loses nothing.
-    pub(super) fn on_spurious_probe(&mut self) {
+    pub(in crate::recovery::ledger) fn on_spurious_probe(&mut self) {
         self.slack = (self.slack * 2).clamp(SLACK_MIN, SLACK_MAX);
     }
 
     /// The path loses packets, which must be detected early.
-    pub(super) fn on_loss(&mut self) {
+    pub(in crate::recovery::ledger) fn on_loss(&mut self) {
         self.slack = if self.slack > SLACK_MIN { self.slack / 2 } else { Duration::ZERO };
     }
 
     /// The time from which the peer counts as silent. Before the first sample, only single probes are possible.
-    pub(super) fn silent_from(&self, timeout: Duration, rtt: &Rtt) -> Time {
+    pub(in crate::recovery::ledger) fn silent_from(&self, timeout: Duration, rtt: &Rtt) -> Time {
         let timeouts = if rtt.is_measured() { TIMEOUTS_UNTIL_SILENCE } else { 1 };
         self.progress_at + timeout * timeouts
     }
