@@ -146,12 +146,14 @@ enum Profile {
 
 /// Builds the C ABI; gives the folder with its library.
 fn native_library(profile: Profile, tree: &Tree) -> Result<PathBuf, String> {
-    let mut cargo = process::cargo(tree);
-    cargo.args(["build", "--package", "skipstone-ffi"]);
-    if profile == Profile::Release {
-        cargo.arg("--release");
+    match profile {
+        Profile::Debug => process::build_native(tree)?,
+        Profile::Release => {
+            let mut cargo = process::cargo(tree);
+            cargo.args(["build", "--release", "--package", "skipstone-ffi"]);
+            process::run(cargo)?;
+        }
     }
-    process::run(cargo)?;
     Ok(process::target_dir(tree).join(if profile == Profile::Release { "release" } else { "debug" }))
 }
 

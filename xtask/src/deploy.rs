@@ -1,20 +1,19 @@
 //! The tests of deployments, to an sshd that they themselves start on the loopback interface and end.
 
-use crate::process;
-use crate::system;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
+use crate::{process, system, test_programs};
 
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Some(why) = system::deployments(tree) {
         return Verdict::Skipped(why);
     }
-    // With the features of the whole workspace, as all other tests: otherwise all is built once more.
-    if let Err(why) = process::build_programs(tree) {
-        return Verdict::Failed(why);
-    }
-    let mut cargo = process::cargo(tree);
-    cargo.args(["test", "--no-fail-fast", "--workspace", "--test", "deploys"]);
-    cargo.env("SKIPSTONE_TEST_TOOL", process::target_dir(tree).join("debug/skipstone"));
-    Verdict::of_tests(cargo)
+    // The list of programs is that of the whole workspace: the tool is among them.
+    let program = match test_programs::one(test_programs::DEPLOYS, tree) {
+        Ok(program) => program,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let mut tests = program.command(tree);
+    tests.env("SKIPSTONE_TEST_TOOL", process::target_dir(tree).join("debug/skipstone"));
+    Verdict::of_tests(tests)
 }

@@ -3,8 +3,17 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-/// Of each program that failed: its command line, and what it said.
-static TOLD: Mutex<Vec<(String, Vec<String>)>> = Mutex::new(Vec::new());
+/// A program that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// As one would type it.
+    pub(crate) command: String,
+    /// What it printed, as far as it is told again.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Those of this process.
+static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
 /// How many last lines of a program that failed are told again.
 const LAST_LINES: usize = 40;
@@ -39,20 +48,24 @@ impl Said {
     /// The program failed: keeps what it said.
     pub(crate) fn keep(self, command: String) {
         let lines = if self.failures.is_empty() { self.last.into() } else { self.failures };
-        TOLD.lock().unwrap_or_else(PoisonError::into_inner).push((command, lines));
+        TOLD.lock().unwrap_or_else(PoisonError::into_inner).push(Failure { command, lines });
     }
 }
 
-/// Prints what was kept, and forgets it.
-pub(crate) fn tell_again() {
-    let told = std::mem::take(&mut *TOLD.lock().unwrap_or_else(PoisonError::into_inner));
+/// Takes what was kept.
+pub(crate) fn take() -> Vec<Failure> {
+    std::mem::take(&mut *TOLD.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Prints what failed, once more.
+pub(crate) fn tell_again(told: &[Failure]) {
     if told.is_empty() {
         return;
     }
     println!("\n=== what failed, once more");
-    for (command, lines) in told {
-        println!("$ {command}");
-        lines.iter().for_each(|line| println!("{line}"));
+    for failure in told {
+        println!("$ {}", failure.command);
+        failure.lines.iter().for_each(|line| println!("{line}"));
     }
 }
 

@@ -45,9 +45,7 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
     if let Some(why) = missing(tree) {
         return Err(Verdict::Skipped(why));
     }
-    let mut library = process::cargo(tree);
-    library.args(["build", "--package", "skipstone-ffi"]);
-    process::run(library)?;
+    process::build_native(tree)?;
     let mut tally = formatted(tree)?;
     tally += once(go(tree, &["vet", "./..."]))?;
     tally += counted(go(tree, &["test", "-race", "-count=1", "-v", "./..."]), Tally::from_go_line)?;

@@ -11,7 +11,7 @@ use self::record::{Counts, Record};
 use crate::arguments::Arguments;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
-use crate::{process, system};
+use crate::{process, system, test_programs};
 
 /// What a path may cost more than before, in percent.
 const GROWTH_PERCENT_MAX: f64 = 10.0;
@@ -207,15 +207,11 @@ fn show(counts: &Counts, record: &Record) {
 /// Builds the benchmark and returns its file.
 fn build(tree: &Tree) -> Result<String, String> {
     let mut cargo = process::cargo(tree);
-    cargo.args(["bench", "-p", "skipstone-proto", "--bench", "instructions", "--no-run", "--message-format", "json"]);
-    let mut file = None;
-    process::run_filtering(cargo, |line| {
-        if line.contains("\"name\":\"instructions\"") && line.contains("\"executable\":\"") {
-            let path = line.split("\"executable\":\"").nth(1).and_then(|rest| rest.split('"').next());
-            file = path.map(str::to_owned);
-        }
-    })?;
-    file.ok_or_else(|| "cargo did not say where it put the benchmark".into())
+    cargo.args(["bench", "-p", "skipstone-proto", "--bench", "instructions", "--no-run"]);
+    let built = test_programs::executables(cargo)?;
+    let program = built.iter().find(|program| program.name == "instructions");
+    let program = program.ok_or("cargo did not say where it put the benchmark")?;
+    Ok(program.file.to_string_lossy().into_owned())
 }
 
 /// Instructions of the measured part of one scenario, a unit; `None` if it had none to do.

@@ -28,9 +28,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
 
 /// Builds the programs in C and C++. Without a compiler they are left out.
 fn c_programs(tree: &Tree) -> Result<(), String> {
-    let mut library = process::cargo(tree);
-    library.args(["build", "--package", "skipstone-ffi"]);
-    process::run(library)?;
+    process::build_native(tree)?;
     let target = process::target_dir(tree).join("debug");
     let folder = target.join("interop");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -40,6 +40,7 @@ mod swarm;
 mod sweep;
 mod system;
 mod tally;
+mod test_programs;
 mod tree;
 mod vectors;
 mod verdict;
@@ -80,6 +81,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
+        "step" => steps::run_one(arguments, tree),
         "csharp" => csharp::command(arguments, tree),
         "house" => house::house(arguments, tree),
         "joins" => joins::joins(arguments, tree),

@@ -24,9 +24,31 @@ pub(crate) fn cargo(tree: &Tree) -> Command {
 /// Builds the tool and the examples as the tests of the workspace do: built alone they have other features, and so have all that
 /// they depend on, which would be built a second time.
 pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
+    if is_built("programs") {
+        return Ok(());
+    }
     let mut cargo = cargo(tree);
     cargo.args(["test", "--workspace", "--no-run", "--quiet"]);
     run(cargo)
+}
+
+/// Builds the C library as it is shipped: with its own features, and not with those of the whole workspace.
+pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
+    if is_built("native") {
+        return Ok(());
+    }
+    let mut cargo = cargo(tree);
+    cargo.args(["build", "--package", "skipstone-ffi"]);
+    run(cargo)
+}
+
+/// The variable by which a step learns which steps have passed before it in the same run, separated by commas.
+pub(crate) const BUILT: &str = "SKIPSTONE_XTASK_PASSED";
+
+/// Whether that step has passed in the run that this process is part of. To ask cargo instead would wait until it has
+/// compiled whatever it compiles for another step.
+pub(crate) fn is_built(step: &str) -> bool {
+    std::env::var(BUILT).is_ok_and(|passed| passed.split(',').any(|name| name == step))
 }
 
 /// Where cargo builds.
@@ -123,6 +145,28 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
     if status.success() {
         return Ok(());
     }
+    said.keep(describe(&command));
+    Err(format!("`{}` ended with {status}", describe(&command)))
+}
+
+/// As [`run_reading`], but shows what it printed in one piece when it has ended; until then `log` has it.
+pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnMut(&str)) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", log.display());
+    let file = std::fs::File::create(log).map_err(failed)?;
+    command.stderr(file.try_clone().map_err(failed)?).stdout(file);
+    let started = Instant::now();
+    let status = command.status().map_err(|error| not_started(&command, &error))?;
+    let text = String::from_utf8_lossy(&std::fs::read(log).map_err(failed)?).into_owned();
+    let seconds = started.elapsed().as_secs_f64();
+    // In one piece, even if another thread shows something.
+    let shown = format!("$ {}\n{text}after {seconds:.1} s\n", describe(&command));
+    let _ = std::io::stdout().lock().write_all(shown.as_bytes());
+    text.lines().for_each(on_line);
+    if status.success() {
+        return Ok(());
+    }
+    let mut said = Said::default();
+    text.lines().for_each(|line| said.add(line));
     said.keep(describe(&command));
     Err(format!("`{}` ended with {status}", describe(&command)))
 }

@@ -132,6 +132,12 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
             packages.join(" "),
         ));
     }
+    // Another step may install, too, and apt-get refuses to wait for itself.
+    let lock = process::target_dir(tree).join("xtask-install.lock");
+    let lock = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file));
+    if let Err(error) = &lock {
+        println!("another step that installs is not waited for: {error}");
+    }
     println!("not found: {}; installing {} with apt-get", names.join(", "), packages.join(", "));
     if let Err(why) = apt_get(&["update"], tree) {
         println!("{why}; trying with the package lists that there are");

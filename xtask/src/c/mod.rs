@@ -41,7 +41,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         install::check,
         windows::check,
     ];
-    if let Err(why) = build(tree) {
+    if let Err(why) = process::build_native(tree) {
         return Verdict::Failed(why);
     }
     for part in parts {
@@ -51,11 +51,4 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         });
     }
     Verdict::Tests(tally)
-}
-
-/// Builds the library as it is shipped: with its own features, and not with those of the whole workspace.
-fn build(tree: &Tree) -> Result<(), String> {
-    let mut cargo = process::cargo(tree);
-    cargo.args(["build", "--package", "skipstone-ffi"]);
-    process::run(cargo)
 }

@@ -197,7 +197,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             ],
             &["node", "source"],
             &["system"],
-            &["arguments", "files", "verdict"],
+            &["arguments", "files", "test_programs", "verdict"],
             &["process", "tally"],
             &["failures", "tree"],
         ],

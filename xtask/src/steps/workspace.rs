@@ -1,0 +1,100 @@
+//! The steps `tests` and `timed`: the workspace's own tests. Those that measure time run alone, all others beside steps
+//! that wait, several at once.
+
+use std::process::Command;
+
+use super::step::Extent;
+use crate::process;
+use crate::tally::Tally;
+use crate::test_programs::{self, DEPLOYS, ENGINES, Executable};
+use crate::tree::Tree;
+use crate::verdict::Verdict;
+
+/// All but those that are timed, and those of steps of their own; with `--fast`, those of the libraries alone.
+pub(super) fn step(tree: &Tree, extent: Extent) -> Verdict {
+    match extent {
+        Extent::Whole => whole(tree).map_or_else(Verdict::Failed, Verdict::Tests),
+        Extent::Fast => Verdict::of_tests(fast(tree)),
+    }
+}
+
+/// Those of the tool that state how long something takes.
+pub(super) fn timed(tree: &Tree) -> Verdict {
+    match test_programs::one(END_TO_END, tree) {
+        Ok(program) => {
+            let mut timed = program.command(tree);
+            timed.args(TIMED.iter().map(|module| format!("{module}::")));
+            Verdict::Tests(test_programs::run(vec![timed], 1, tree))
+        }
+        Err(why) => Verdict::Failed(why),
+    }
+}
+
+fn whole(tree: &Tree) -> Result<Tally, String> {
+    let programs = test_programs::all(tree)?;
+    let is_elsewhere = |program: &Executable| [DEPLOYS, ENGINES].contains(&program.name.as_str());
+    let (end_to_end, others): (Vec<_>, Vec<_>) =
+        programs.iter().filter(|program| !is_elsewhere(program)).partition(|program| program.name == END_TO_END);
+    let mut tally =
+        test_programs::run(others.iter().map(|program| program.command(tree)).collect(), PROGRAMS_AT_ONCE, tree);
+    tally += test_programs::run(end_to_end.iter().map(|program| untimed(program, tree)).collect(), 1, tree);
+    let mut documentation = process::cargo(tree);
+    documentation.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
+    if let Verdict::Tests(documented) = Verdict::of_tests(documentation) {
+        tally += documented;
+    }
+    Ok(tally)
+}
+
+fn untimed(program: &Executable, tree: &Tree) -> Command {
+    let mut untimed = program.command(tree);
+    untimed.args(["--test-threads", THREADS_THAT_WAIT]);
+    untimed.args(TIMED.iter().flat_map(|module| ["--skip".to_owned(), format!("{module}::")]));
+    untimed
+}
+
+/// Neither doc tests, which are a program each, nor what starts processes.
+fn fast(tree: &Tree) -> Command {
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--no-fail-fast"]);
+    cargo.args(LIBRARIES.iter().flat_map(|name| ["--package", name])).arg("--tests");
+    cargo
+}
+
+const LIBRARIES: &[&str] = &["skipstone-proto", "skipstone-netsim", "skipstone-gf256", "skipstone", "xtask"];
+
+/// The program whose tests start the tool.
+const END_TO_END: &str = "end_to_end";
+/// Each has as many threads as there are cores, and many of its tests wait for sockets.
+const PROGRAMS_AT_ONCE: usize = 2;
+/// Tests of the tool mostly wait for the runs that they start.
+const THREADS_THAT_WAIT: &str = "6";
+
+/// The modules of `end_to_end` whose tests state how long something takes, or how much fits into a second.
+const TIMED: &[&str] = &[
+    "a_flood_disturbs_nobody",
+    "a_restart_loses_nothing",
+    "a_restart_refuses_nobody",
+    "a_second_implementation_plays",
+    "bench_delivers_every_line",
+    "bench_says_what_is_wrong",
+    "compare_runs_for_real",
+    "every_attack_of_the_siege_costs_nobody_a_line",
+    "hostile_clients_hurt_nobody",
+    "idle_streams_cost_a_server_little",
+    "stress_says_what_went_wrong",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_timed_module_is_there() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/skipstone-cli/tests/end_to_end");
+        for module in TIMED {
+            let file = std::path::Path::new(folder).join(module).with_extension("rs");
+            assert!(file.is_file(), "{} is not there", file.display());
+        }
+    }
+}
