@@ -8,6 +8,7 @@ mod programs;
 use std::collections::BTreeSet;
 
 use self::listing::{crates, listed};
+use crate::files::{self, File};
 use crate::process;
 use crate::tree::Tree;
 use crate::verdict::Verdict;
@@ -24,6 +25,8 @@ struct Combination {
 /// What of the library is compiled.
 #[derive(Clone, Copy)]
 enum Checks {
+    /// Nothing: its crates are counted.
+    Crates,
     Library,
     /// Its tests, examples and benchmarks, too. What they need of a feature is one of the same switches, so that four
     /// combinations have all of it.
@@ -34,12 +37,18 @@ const fn of(features: &'static str, crates_max: usize) -> Combination {
     Combination { features, crates_max, checks: Checks::Library }
 }
 
+const fn counted(features: &'static str) -> Combination {
+    Combination { features, crates_max: MANY, checks: Checks::Crates }
+}
+
 const fn with_tests(features: &'static str, crates_max: usize) -> Combination {
     Combination { features, crates_max, checks: Checks::AllTargets }
 }
 
 /// None; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch of its
-/// own, so that further pairs would compile nothing that these do not.
+/// own, so that further pairs would compile nothing that these do not. One module alone knows of the providers, which
+/// [`knows_no_provider`] checks: the other features compile with aws-lc as they do with ring, but where a library of their
+/// own knows of it.
 const COMBINATIONS: &[Combination] = &[
     with_tests("", 25),
     of("websocket", MANY),
@@ -58,11 +67,11 @@ const COMBINATIONS: &[Combination] = &[
     of("ring,simulate", MANY),
     of("ring,webtransport", 90),
     of("aws-lc", 30),
-    of("aws-lc,websocket", MANY),
-    of("aws-lc,self-signed", MANY),
-    of("aws-lc,native-roots", MANY),
+    counted("aws-lc,websocket"),
+    counted("aws-lc,self-signed"),
+    counted("aws-lc,native-roots"),
     of("aws-lc,dtls", MANY),
-    of("aws-lc,simulate", MANY),
+    counted("aws-lc,simulate"),
     of("aws-lc,webtransport", 90),
     of("aws-lc,websocket,self-signed,native-roots", 60),
     of("ring,aws-lc", MANY),
@@ -82,6 +91,9 @@ const LIBRARIES: &[(&str, &str)] = &[("ring", "ring"), ("aws-lc", "aws-lc-sys"),
 
 /// Checks every combination.
 pub(crate) fn step(tree: &Tree) -> Verdict {
+    if let Err(why) = files::files(tree).iter().try_for_each(knows_no_provider) {
+        return Verdict::Failed(why);
+    }
     let failed: Vec<String> = COMBINATIONS.iter().filter_map(|combination| combination.check(tree).err()).collect();
     for why in &failed {
         println!("{why}");
@@ -102,6 +114,7 @@ impl Combination {
         self.judge(&crates(&text))?;
         let mut check = process::cargo(tree);
         let targets = match self.checks {
+            Checks::Crates => return Ok(()),
             Checks::Library => "--lib",
             Checks::AllTargets => "--all-targets",
         };
@@ -124,6 +137,18 @@ impl Combination {
         Ok(())
     }
 }
+
+/// A source of the library has no code for one provider, unless it is the one that has to.
+fn knows_no_provider(file: &File) -> Result<(), String> {
+    let is_free = !file.path.starts_with("crates/skipstone/src/") || file.path == BACKEND;
+    let named = ["ring", "aws-lc"].into_iter().find(|name| file.text.contains(&format!("feature = \"{name}\"")));
+    match named {
+        Some(name) if !is_free => Err(format!("{}: has code for `{name}`, which belongs into {BACKEND}", file.path)),
+        _ => Ok(()),
+    }
+}
+
+const BACKEND: &str = "crates/skipstone/src/security/backend.rs";
 
 /// A build without features refuses URLs and settings that need one by the feature's name.
 fn names_what_is_missing(tree: &Tree) -> Verdict {
@@ -154,10 +179,13 @@ fn run_application(tree: &Tree, theirs: &str, ours: &str) -> Result<(), String> 
     let target = process::target_dir(tree);
     let folder = target.join("applications").join("beside-rustls");
     let library = tree.root().join("crates/skipstone");
+    // The profile is the workspace's, so that other crates' builds of it serve here.
     let manifest = format!(
         "[package]\nname = \"beside-rustls\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
          skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\", \"webtransport\"] }}\n\
-         rustls = {{ version = \"0.23\", default-features = false, features = [\"std\", {theirs:?}] }}\n"
+         rustls = {{ version = \"0.23\", default-features = false, features = [\"std\", {theirs:?}] }}\n\n\
+         [profile.dev]\nopt-level = 1\ndebug = \"line-tables-only\"\n\n\
+         [profile.dev.package.quinn-proto]\ndebug-assertions = false\n"
     );
     let write = || {
         std::fs::create_dir_all(folder.join("src"))?;
@@ -206,6 +234,16 @@ fn main() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn code_for_one_provider_is_in_one_place() {
+        let file = |path: &str| File { path: path.into(), text: "#[cfg(feature = \"aws-lc\")]".into() };
+        assert!(
+            knows_no_provider(&file("crates/skipstone/src/security/tls.rs")).is_err_and(|why| why.contains("aws-lc"))
+        );
+        assert_eq!(knows_no_provider(&file(BACKEND)), Ok(()));
+        assert_eq!(knows_no_provider(&file("crates/skipstone/tests/claims/main.rs")), Ok(()));
+    }
 
     #[test]
     fn a_library_that_no_feature_asks_for_is_a_breach_and_so_is_a_crate_too_many() {

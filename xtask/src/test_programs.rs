@@ -68,10 +68,12 @@ pub(crate) fn executables(mut cargo: Command) -> Result<Vec<Executable>, String>
 }
 
 impl Executable {
-    /// The command that runs it as cargo does.
+    /// The command that runs it as cargo does, with more threads than there are cores: many tests wait for sockets and clocks.
     pub(crate) fn command(&self, tree: &Tree) -> Command {
         let mut command = process::command(&self.file.to_string_lossy(), tree);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        command.env("RUST_TEST_THREADS", (2 * cores).max(4).to_string());
         command
     }
 

@@ -65,8 +65,8 @@ const LIBRARIES: &[&str] = &["skipstone-proto", "skipstone-netsim", "skipstone-g
 
 /// The program whose tests start the tool.
 const END_TO_END: &str = "end_to_end";
-/// Each has as many threads as there are cores, and many of its tests wait for sockets.
-const PROGRAMS_AT_ONCE: usize = 2;
+/// The longest ones hardly use the processor.
+const PROGRAMS_AT_ONCE: usize = 3;
 /// Tests of the tool mostly wait for the runs that they start.
 const THREADS_THAT_WAIT: &str = "6";
 
