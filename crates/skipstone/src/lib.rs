@@ -90,7 +90,6 @@ mod handle;
 mod listen_sockets;
 #[cfg_attr(not(feature = "tracing"), path = "logged/absent.rs")]
 mod logged;
-mod mailbox;
 #[cfg(feature = "unstable")]
 pub mod net;
 #[cfg(not(feature = "unstable"))]

@@ -125,7 +125,7 @@ fn public_items(of: &Crate<'_>) -> (usize, usize) {
 const LONG: usize = 60;
 const TOOLS: &[&str] = &["skipstone-cli", "skipstone-lab"];
 const PUBLISHED: &[&str] =
-    &["skipstone", "skipstone-proto", "skipstone-gf256", "skipstone-netsim", "skipstone-prefetch"];
+    &["skipstone", "skipstone-proto", "skipstone-gf256", "skipstone-netsim", "skipstone-mailbox", "skipstone-prefetch"];
 
 #[cfg(test)]
 mod tests {

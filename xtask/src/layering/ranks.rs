@@ -24,6 +24,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     ("crates/skipstone-gf256", &[&["solve"], &["kernel"], &["simd"], &["portable"], &["field"]]),
     ("crates/skipstone-prefetch", &[]),
+    ("crates/skipstone-mailbox", &[&["queue"]]),
     (
         "crates/skipstone-netsim",
         &[
@@ -53,7 +54,6 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
                 "gate",
                 "listen_sockets",
                 "logged",
-                "mailbox",
                 "net",
                 "qlog",
                 "recipients",

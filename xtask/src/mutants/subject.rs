@@ -38,7 +38,7 @@ pub(super) const SUBJECTS: &[Subject] = &[
             "crates/skipstone/src/driver/**",
             "crates/skipstone/src/net/**",
             "crates/skipstone/src/handle.rs",
-            "crates/skipstone/src/mailbox.rs",
+            "crates/skipstone-mailbox/src/queue.rs",
             "crates/skipstone/src/gate.rs",
             "crates/skipstone/src/roster.rs",
             "crates/skipstone/src/shards.rs",

@@ -5,10 +5,8 @@ use super::*;
 #[derive(Debug, PartialEq, Eq)]
 struct Entry(u64);
 
-impl Weigh for Entry {
-    fn weight(&self) -> u64 {
-        self.0
-    }
+fn weigh(entry: &Entry) -> u64 {
+    entry.0
 }
 
 const BOUND: Bound = Bound { entries: 4, bytes: 100 };
@@ -19,7 +17,7 @@ mod by_example {
 
     #[test]
     fn a_queue_is_bounded_by_number_and_by_bytes() {
-        let (queue, mut produced, mut consumed) = (Queue::new(BOUND), Produced::default(), Consumed::default());
+        let (queue, mut produced, mut consumed) = (Queue::new(BOUND, weigh), Produced::default(), Consumed::default());
         for _ in 0..4 {
             assert!(queue.has_room(&produced, 1));
             queue.push(&mut produced, Entry(1));
@@ -37,7 +35,7 @@ mod by_example {
     #[test]
     fn a_queue_fills_up_from_half_of_either_bound_on() {
         for (weight, half) in [(1, 2), (25, 2), (50, 1)] {
-            let (queue, mut produced) = (Queue::new(BOUND), Produced::default());
+            let (queue, mut produced) = (Queue::new(BOUND, weigh), Produced::default());
             for count in 1..=4 {
                 queue.push(&mut produced, Entry(weight));
                 assert_eq!(queue.is_filling(&produced), count > half, "{count} of {weight} bytes");
@@ -47,7 +45,7 @@ mod by_example {
 
     #[test]
     fn a_queue_that_is_nearly_empty_takes_what_is_larger_than_its_bound() {
-        let (queue, mut produced, mut consumed) = (Queue::new(BOUND), Produced::default(), Consumed::default());
+        let (queue, mut produced, mut consumed) = (Queue::new(BOUND, weigh), Produced::default(), Consumed::default());
         assert!(queue.has_room(&produced, 1_000));
         queue.push(&mut produced, Entry(1_000));
         assert!(!queue.has_room(&produced, 1), "it is more than full");
@@ -67,7 +65,7 @@ mod in_every_order {
     #[test]
     fn loom_no_command_waits_for_a_driver_that_nobody_wakes() {
         loom::model(|| {
-            let shared = Arc::new((Queue::new(BOUND), Sleep::default()));
+            let shared = Arc::new((Queue::new(BOUND, weigh), Sleep::default()));
             let theirs = Arc::clone(&shared);
             let application = thread::spawn(move || {
                 theirs.0.push(&mut Produced::default(), Entry(1));
@@ -83,7 +81,7 @@ mod in_every_order {
     #[test]
     fn loom_the_bound_holds_while_the_consumer_takes_entries_out() {
         loom::model(|| {
-            let queue = Arc::new(Queue::new(Bound { entries: 2, bytes: 100 }));
+            let queue = Arc::new(Queue::new(Bound { entries: 2, bytes: 100 }, weigh));
             let (theirs, mut produced) = (Arc::clone(&queue), Produced::default());
             queue.push(&mut produced, Entry(1));
             queue.push(&mut produced, Entry(1));
@@ -105,7 +103,7 @@ mod in_every_order {
     #[test]
     fn loom_no_application_sleeps_beside_an_event() {
         loom::model(|| {
-            let shared = Arc::new((Queue::new(BOUND), Wakeup::default()));
+            let shared = Arc::new((Queue::new(BOUND, weigh), Wakeup::default()));
             let theirs = Arc::clone(&shared);
             let driver = thread::spawn(move || {
                 theirs.0.push(&mut Produced::default(), Entry(1));
