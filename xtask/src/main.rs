@@ -112,8 +112,8 @@ const USAGE_ERROR: u8 = 2;
 const HELP: &str = "\
 cargo xtask: what continuous integration and contributors run
 
-  cargo xtask test                    every check, in order; all run even if one fails
-  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it leaves out
+  cargo xtask test                    every check; all run even if one fails, and those that wait run beside those that compile
+  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it has
   cargo xtask test --list             the steps of `test`, one line each
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
@@ -125,7 +125,7 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
-  cargo xtask mutants --sample N --seed S [--of proto,driver,deploy] [--json FILE]
+  cargo xtask mutants --sample N --seed S [--of proto,driver,mailbox,deploy] [--json FILE]
                                       N (200) small changes of the code, and which of them no test notices; an hour or two;
                                       a run that was broken off goes on from its FILE
   cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
@@ -148,13 +148,13 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
-`test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind
+`test` shows what its steps print, each step in one piece, then a summary with each step's time, that of its last run, and its
+CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind
 it if something was left out: each test counts as one, and so does each step that is not made of tests. `test` may
 install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
 
-`test --fast` leaves out: doc tests; the tests of the tool, the laboratory, the examples and the fuzz targets, end-to-end
-tests among them; the feature matrix; packaging; loom; the sweep; the dashboard's page; the C library. All lints, the documentation, the tests of the protocol, the model
-network, the arithmetic and the library, the wasm build, the instruction counts and the golden vectors are in it.
+`test --fast` is for every change: formatting, the rules about our sources, all lints, the golden vectors, and unit tests and
+claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test

@@ -53,6 +53,8 @@ fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     // What is packaged is what lies there, committed or not.
     cargo.args(["package", "--allow-dirty", "--quiet", "--target-dir"]).arg(target);
     cargo.args(names.iter().flat_map(|name| ["--package", name]));
+    // Nothing of it is run.
+    cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
     cargo
 }
 

@@ -90,19 +90,19 @@ fn programs(tree: &Tree) -> PathBuf {
 /// A program of the environment, in the module's folder.
 fn tool(tree: &Tree, name: &str, arguments: &[&str]) -> Command {
     let mut tool = process::command(&programs(tree).join(name).to_string_lossy(), tree);
-    tool.current_dir(package(tree)).env("VIRTUAL_ENV", folder(tree));
-    in_its_folder(tool, tree, arguments)
+    tool.current_dir(package(tree)).env("VIRTUAL_ENV", folder(tree)).args(arguments);
+    with_what_is_built(tool, tree)
 }
 
 fn cargo(tree: &Tree, arguments: &[&str]) -> Command {
     let mut cargo = process::cargo(tree);
-    cargo.current_dir(package(tree));
-    in_its_folder(cargo, tree, arguments)
+    cargo.current_dir(package(tree)).args(arguments);
+    with_what_is_built(cargo, tree)
 }
 
-/// The library that it builds has the name of the C library: each has a folder of its own.
-fn in_its_folder(mut command: Command, tree: &Tree, arguments: &[&str]) -> Command {
-    command.env("CARGO_TARGET_DIR", process::target_dir(tree).join("python")).args(arguments);
+/// In the workspace's folder, where the crates of others are built already, for the C library.
+fn with_what_is_built(mut command: Command, tree: &Tree) -> Command {
+    command.env("CARGO_TARGET_DIR", process::target_dir(tree)).env("CARGO_INCREMENTAL", "0");
     command
 }
 

@@ -7,7 +7,7 @@ use crate::node::NodePackage;
 use crate::tally::Tally;
 use crate::tree::Tree;
 use crate::verdict::{Verdict, counted, once};
-use crate::{process, system};
+use crate::{process, system, test_programs};
 
 /// The step `web`: packages, build, lint, unit tests, size, and the digests of simulated runs.
 pub(crate) fn check(tree: &Tree) -> Verdict {
@@ -110,11 +110,10 @@ fn build(tree: &Tree) -> Result<(), String> {
 /// Plays seeds of the swarm natively and as WebAssembly: every datagram of each has to be the same, at the same time.
 fn digests_differ(tree: &Tree) -> Result<(), String> {
     let (from, end) = SEEDS;
-    let mut cargo = process::cargo(tree);
-    // WHY --workspace: with these features the protocol is built already.
-    cargo.args(["test", "--workspace", "--test", "swarm", "--", "--nocapture"]);
-    cargo.env("SKIPSTONE_SWARM_SEEDS", format!("{from}..{end}")).env("SKIPSTONE_SWARM_DIGESTS", "1");
-    let native = digests(cargo)?;
+    let mut swarm = test_programs::one("swarm", tree)?.command(tree);
+    swarm.arg("--nocapture");
+    swarm.env("SKIPSTONE_SWARM_SEEDS", format!("{from}..{end}")).env("SKIPSTONE_SWARM_DIGESTS", "1");
+    let native = digests(swarm)?;
     let mut node = process::command("node", tree);
     node.args(["clients/web/scripts/digests.mjs", "clients/web/src/generated/simulated.wasm"]);
     node.args([from.to_string(), end.to_string()]);

@@ -1,4 +1,4 @@
-//! The three parts whose tests are tried: where their code lies, and what is run against a mutant of it.
+//! The four parts whose tests are tried: where their code lies, and what is run against a mutant of it.
 
 /// One part, as data.
 #[derive(Debug)]
@@ -38,7 +38,6 @@ pub(super) const SUBJECTS: &[Subject] = &[
             "crates/skipstone/src/driver/**",
             "crates/skipstone/src/net/**",
             "crates/skipstone/src/handle.rs",
-            "crates/skipstone-mailbox/src/queue.rs",
             "crates/skipstone/src/gate.rs",
             "crates/skipstone/src/roster.rs",
             "crates/skipstone/src/shards.rs",
@@ -51,6 +50,16 @@ pub(super) const SUBJECTS: &[Subject] = &[
         programs: &["claims"],
         left_out: None,
         threads: "12",
+        needs_tool: false,
+    },
+    Subject {
+        name: "mailbox",
+        package: "skipstone-mailbox",
+        files: &["crates/skipstone-mailbox/src/**"],
+        features: "",
+        programs: &[],
+        left_out: None,
+        threads: "2",
         needs_tool: false,
     },
     Subject {
@@ -83,7 +92,7 @@ mod tests {
     #[test]
     fn only_parts_that_there_are_can_be_asked_for() {
         let names = |list| named(list).map(|found| found.iter().map(|subject| subject.name).collect::<Vec<_>>());
-        assert_eq!(names(None), Ok(vec!["proto", "driver", "deploy"]));
+        assert_eq!(names(None), Ok(vec!["proto", "driver", "mailbox", "deploy"]));
         assert_eq!(names(Some("deploy,proto")), Ok(vec!["proto", "deploy"]));
         assert!(names(Some("proto,cli")).unwrap_err().contains("`--of cli`"));
     }

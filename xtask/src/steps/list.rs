@@ -11,7 +11,7 @@ use crate::{
     wireshark,
 };
 
-/// In this order: what later steps need first, then what fails fastest, the tests last but for what they cost and the vectors.
+/// In this order within a lane: what fails fastest first, then what other steps use.
 pub(super) const STEPS: &[Step] = &[
     Step {
         name: "toolchain",
@@ -106,7 +106,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "docs",
         about: "the documentation builds without a warning",
-        is_fast: true,
+        is_fast: false,
         lane: Lane::Compiles,
         after: &[],
         run: |tree, _| docs(tree),
@@ -114,7 +114,7 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "wasm",
         about: "the protocol builds for wasm32-unknown-unknown",
-        is_fast: true,
+        is_fast: false,
         lane: Lane::Compiles,
         after: &[],
         run: |tree, _| wasm(tree),
@@ -163,7 +163,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "tests",
-        about: "every test, doc tests included, but those that are timed; with --fast, those of the libraries alone",
+        about: "every test, doc tests included, but those that are timed; with --fast, unit tests and claims of the protocol and the library",
         is_fast: true,
         lane: Lane::Compiles,
         after: &[],
@@ -173,7 +173,7 @@ pub(super) const STEPS: &[Step] = &[
         name: "costs",
         about: "no hot path of the protocol costs 10% more instructions than before; valgrind is there, or is added with \
                 apt-get",
-        is_fast: true,
+        is_fast: false,
         lane: Lane::Compiles,
         after: &[],
         run: |tree, _| instructions::step(tree),
