@@ -64,11 +64,14 @@ fn includes_enet(tree: &Tree) -> Command {
 fn go_program(tree: &Tree) -> Result<PathBuf, Verdict> {
     let without = "KCP in Go is not tried";
     if process::find("go").is_none() {
-        return Err(Verdict::Skipped(format!("no go: {without}")));
+        return Err(Verdict::Skipped(format!("no go: {without}; install Go, see go.dev/dl")));
     }
     let program = folder(tree)?.join("kcp-echo");
-    process::run(go(&["mod", "download"], tree))
-        .map_err(|why| Verdict::Skipped(format!("{why}: its modules are out of reach, and {without}")))?;
+    process::run(go(&["mod", "download"], tree)).map_err(|why| {
+        Verdict::Skipped(format!(
+            "{why}: its modules are out of reach, and {without}: connect to the network, or name a proxy by GOPROXY"
+        ))
+    })?;
     let mut build = go(&["build", "-o"], tree);
     build.arg(&program).arg(".");
     process::run(build)?;

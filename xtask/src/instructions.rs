@@ -110,7 +110,7 @@ pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool
 /// The same as a step of `cargo xtask test`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if !cfg!(target_os = "linux") {
-        return Verdict::Skipped("there is no valgrind for this system".into());
+        return Verdict::Skipped("there is no valgrind for this system: run this step on Linux".into());
     }
     if let Some(why) = system::valgrind(tree) {
         return Verdict::Skipped(why);
@@ -118,7 +118,10 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     let record = match Record::read(tree) {
         Ok(record) if record.is_empty() => {
             let arch = std::env::consts::ARCH;
-            return Verdict::Skipped(format!("{} has no counts for {arch}", record::FILE));
+            return Verdict::Skipped(format!(
+                "{} has no counts for {arch}: `cargo xtask instructions --update` writes them",
+                record::FILE
+            ));
         }
         Ok(record) => record,
         Err(why) => return Verdict::Failed(why),

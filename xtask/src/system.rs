@@ -18,7 +18,8 @@ pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-a
 pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     if process::find("rustup").is_none() {
         return Verdict::Skipped(
-            "no rustup: nothing is installed, and steps whose tools are missing are skipped".into(),
+            "no rustup: nothing is installed, and steps whose tools are missing are skipped; rustup.rs says how to get it"
+                .into(),
         );
     }
     let added = COMPONENTS
@@ -184,6 +185,12 @@ pub(crate) fn has_target(target: &str, tree: &Tree) -> bool {
     let mut rustc = process::command("rustc", tree);
     rustc.args(["--print", "target-libdir", "--target", target]);
     process::output(rustc).is_some_and(|dir| std::path::Path::new(dir.trim()).is_dir())
+}
+
+/// Why something cannot be compiled for `target`, and how it can; `None` if its standard library is there.
+pub(crate) fn without_target(target: &str, tree: &Tree) -> Option<String> {
+    (!has_target(target, tree))
+        .then(|| format!("the standard library for {target} is not installed: `rustup target add {target}` does that"))
 }
 
 /// Whether cargo has the command, `fmt` for example.

@@ -23,7 +23,7 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
         return Verdict::Skipped(format!("there is no {DECODER}"));
     }
     let Some(program) = system::python(tree) else {
-        return Verdict::Skipped("there is no Python 3".into());
+        return Verdict::Skipped("no Python 3, in which the independent decoder is written: install it".into());
     };
     let mut python = process::command(program, tree);
     // No `__pycache__` beside the vectors.

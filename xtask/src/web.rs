@@ -79,8 +79,8 @@ const PACKAGE: NodePackage = NodePackage { folder: "clients/web" };
 
 /// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
 fn prepare(tree: &Tree) -> Result<(), Verdict> {
-    if !system::has_target(system::WASM, tree) {
-        return Err(Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM)));
+    if let Some(why) = system::without_target(system::WASM, tree) {
+        return Err(Verdict::Skipped(why));
     }
     PACKAGE.install(tree)
 }

@@ -22,8 +22,8 @@ const TESTS: [&str; 5] = [
 ];
 
 pub(crate) fn step(tree: &Tree) -> Verdict {
-    if !system::has_target(TARGET, tree) {
-        return Verdict::Skipped(format!("the standard library for {TARGET} is not installed"));
+    if let Some(why) = system::without_target(TARGET, tree) {
+        return Verdict::Skipped(why);
     }
     if let Some(why) = system::wine(tree) {
         return Verdict::Skipped(why);

@@ -113,7 +113,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "wasm",
-        about: "the protocol builds for wasm32-unknown-unknown",
+        about: "the protocol compiles for wasm32-unknown-unknown",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -306,14 +306,14 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> Verdict {
 
 fn fmt(tree: &Tree) -> Verdict {
     if !system::has_cargo_command("fmt", tree) {
-        return Verdict::Skipped("`cargo fmt` is not installed".into());
+        return Verdict::Skipped("`cargo fmt` is not installed: `rustup component add rustfmt` does that".into());
     }
     cargo(tree, &["fmt", "--all", "--check"])
 }
 
 fn clippy(tree: &Tree) -> Verdict {
     if !system::has_cargo_command("clippy", tree) {
-        return Verdict::Skipped("`cargo clippy` is not installed".into());
+        return Verdict::Skipped("`cargo clippy` is not installed: `rustup component add clippy` does that".into());
     }
     cargo(tree, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
@@ -344,18 +344,19 @@ fn docs(tree: &Tree) -> Verdict {
 }
 
 fn wasm(tree: &Tree) -> Verdict {
-    if !system::has_target(system::WASM, tree) {
-        return Verdict::Skipped(format!("the standard library for {} is not installed", system::WASM));
+    if let Some(why) = system::without_target(system::WASM, tree) {
+        return Verdict::Skipped(why);
     }
-    cargo(tree, &["build", "-p", "skipstone-proto", "--target", system::WASM])
+    // The step `web` generates its code.
+    cargo(tree, &["check", "-p", "skipstone-proto", "--target", system::WASM])
 }
 
 /// Without cryptography, whose crates call a C compiler of the system that they are built for.
 fn systems(tree: &Tree) -> Verdict {
     let mut missing = Vec::new();
     for target in system::OTHER_SYSTEMS {
-        if !system::has_target(target, tree) {
-            missing.push(target);
+        if let Some(why) = system::without_target(target, tree) {
+            missing.push(why);
             continue;
         }
         let mut arguments =
@@ -368,7 +369,7 @@ fn systems(tree: &Tree) -> Verdict {
     }
     match missing.is_empty() {
         true => Verdict::Passed,
-        false => Verdict::Skipped(format!("the standard library for {} is not installed", missing.join(", "))),
+        false => Verdict::Skipped(missing.join("; ")),
     }
 }
 
