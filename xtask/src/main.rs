@@ -2,56 +2,17 @@
 //! Only the command line lives here; each command has a file of its own. Standard library only, so that it
 //! builds in a second or two on every platform that has cargo.
 
-mod alone;
-mod arguments;
-mod bench_databases;
-mod bench_languages;
-mod browsers_bench;
-mod c;
-mod claims;
-mod csharp;
-mod dashboard;
-mod databases;
-mod deploy;
-mod external;
-mod failures;
-mod features;
-mod files;
-mod flood;
-mod fuzz;
-mod go;
-mod house;
-mod instructions;
-mod interop;
-mod joins;
-mod layering;
-mod mutants;
-mod node;
-mod package;
-mod process;
-mod purity;
-mod python;
-mod siege;
-mod snippets;
-mod soak;
-mod source;
+mod languages;
+mod machine;
+mod programs;
+mod protocol;
+mod rules;
 mod steps;
-mod swarm;
-mod sweep;
-mod system;
-mod tally;
-mod test_programs;
-mod tree;
-mod vectors;
-mod verdict;
-mod web;
-mod windows;
-mod wireshark;
 
 use std::process::ExitCode;
 
-use arguments::Arguments;
-use tree::Tree;
+use machine::arguments::Arguments;
+use machine::tree::Tree;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_environment();
@@ -82,25 +43,25 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     match command {
         "test" => steps::test(arguments, tree),
         "step" => steps::run_one(arguments, tree),
-        "csharp" => csharp::command(arguments, tree),
-        "house" => house::house(arguments, tree),
-        "joins" => joins::joins(arguments, tree),
-        "layering" => layering::layering(arguments, tree, &files::files(tree)),
-        "bench-databases" => bench_databases::bench_databases(arguments, tree),
-        "bench-languages" => bench_languages::bench_languages(arguments, tree),
-        "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
-        "flood" => flood::flood(arguments, tree),
-        "fuzz" => fuzz::fuzz(arguments, tree),
-        "install-c" => c::install(arguments, tree),
-        "instructions" => instructions::instructions(arguments, tree),
-        "mutants" => mutants::mutants(arguments, tree),
-        "siege" => siege::siege(arguments, tree),
-        "soak" => soak::soak(arguments, tree),
-        "swarm" => swarm::swarm(arguments, tree),
-        "sweep" => sweep::sweep(arguments, tree),
+        "csharp" => languages::csharp::command(arguments, tree),
+        "house" => rules::house::house(arguments, tree),
+        "joins" => programs::joins::joins(arguments, tree),
+        "layering" => rules::layering::layering(arguments, tree, &machine::files::files(tree)),
+        "bench-databases" => programs::bench_databases::bench_databases(arguments, tree),
+        "bench-languages" => languages::bench_languages::bench_languages(arguments, tree),
+        "browsers-bench" => languages::browsers_bench::browsers_bench(arguments, tree),
+        "flood" => programs::flood::flood(arguments, tree),
+        "fuzz" => protocol::fuzz::fuzz(arguments, tree),
+        "install-c" => languages::c::install(arguments, tree),
+        "instructions" => protocol::instructions::instructions(arguments, tree),
+        "mutants" => protocol::mutants::mutants(arguments, tree),
+        "siege" => programs::siege::siege(arguments, tree),
+        "soak" => programs::soak::soak(arguments, tree),
+        "swarm" => protocol::swarm::swarm(arguments, tree),
+        "sweep" => programs::sweep::sweep(arguments, tree),
         "vectors" => {
             arguments.expect_end()?;
-            vectors::run(tree)
+            protocol::vectors::run(tree)
         }
         other => Err(format!("no command is called `{other}`; `cargo xtask --help` lists them")),
     }

@@ -14,8 +14,8 @@ use std::path::Path;
 use self::list::STEPS;
 use self::outcome::Outcome;
 use self::step::{Extent, NAME_WIDTH, Step};
-use crate::arguments::Arguments;
-use crate::tree::Tree;
+use crate::machine::arguments::Arguments;
+use crate::machine::tree::Tree;
 
 /// `cargo xtask test [--fast] [--only STEP]... [--list]`. `Ok(true)` if nothing failed.
 pub(crate) fn test(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {

@@ -3,13 +3,13 @@
 
 use super::step::{Lane, Step};
 use super::workspace;
-use crate::tree::Tree;
-use crate::verdict::Verdict;
-use crate::{
-    alone, c, claims, csharp, dashboard, databases, deploy, external, features, files, go, instructions, interop,
-    layering, package, process, purity, python, snippets, sweep, system, test_programs, vectors, web, windows,
-    wireshark,
-};
+use crate::languages::{c, csharp, dashboard, go, interop, python, web, windows};
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+use crate::machine::{files, process, system, test_programs};
+use crate::programs::{databases, deploy, external, sweep};
+use crate::protocol::{instructions, vectors, wireshark};
+use crate::rules::{alone, claims, features, layering, package, purity, snippets};
 
 /// In this order within a lane: what fails fastest first, then what other steps use.
 pub(super) const STEPS: &[Step] = &[

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use crate::failures::{self, Failure};
-use crate::tally::Tally;
-use crate::verdict::Verdict;
+use crate::machine::failures::{self, Failure};
+use crate::machine::tally::Tally;
+use crate::machine::verdict::Verdict;
 
 /// How a step ended, what it cost, and what is told again at the end.
 #[derive(Debug, PartialEq)]

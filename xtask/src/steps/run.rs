@@ -10,9 +10,9 @@ use super::outcome::Outcome;
 use super::schedule::Schedule;
 use super::step::{Extent, Lane, NAME_WIDTH, Step};
 use super::times::Times;
-use crate::tally::Tally;
-use crate::tree::Tree;
-use crate::{failures, process};
+use crate::machine::tally::Tally;
+use crate::machine::tree::Tree;
+use crate::machine::{failures, process};
 
 /// Runs all of them, whatever comes of each, and prints the account.
 pub(super) fn run_all(steps: &[&Step], extent: Extent, tree: &Tree) -> Result<Tally, String> {

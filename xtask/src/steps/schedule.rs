@@ -65,7 +65,7 @@ impl<'a> Schedule<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Verdict;
+    use crate::machine::verdict::Verdict;
 
     const fn step(name: &'static str, lane: Lane, after: &'static [&'static str]) -> Step {
         Step { name, about: "", is_fast: false, lane, after, run: |_, _| Verdict::Passed }

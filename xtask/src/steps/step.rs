@@ -1,7 +1,7 @@
 //! A step of `cargo xtask test`, and what may run beside it.
 
-use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
 
 /// One step.
 pub(super) struct Step {

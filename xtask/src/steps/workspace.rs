@@ -4,11 +4,11 @@
 use std::process::Command;
 
 use super::step::Extent;
-use crate::process;
-use crate::tally::Tally;
-use crate::test_programs::{self, DEPLOYS, ENGINES, Executable};
-use crate::tree::Tree;
-use crate::verdict::Verdict;
+use crate::machine::process;
+use crate::machine::tally::Tally;
+use crate::machine::test_programs::{self, DEPLOYS, ENGINES, Executable};
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
 
 /// All but those that are timed, and those of steps of their own; with `--fast`, unit tests and claims of the protocol and
 /// the library.
