@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use super::listing::{crates, listed};
+use super::quick::quickly_built;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
@@ -65,7 +66,7 @@ pub(super) fn check(tree: &Tree) -> Result<(), String> {
         process::run(clippy)?;
     }
     let mut build = process::cargo(tree);
-    build.args(["build", "--quiet", "--package", DEMONSTRATION.package]);
+    build.args(["build", "--quiet", "--package", DEMONSTRATION.package]).args(quickly_built());
     process::run(build)?;
     let program = process::target_dir(tree).join("debug").join(DEMONSTRATION.package);
     LACKING.iter().try_for_each(|line| answers(&program, line, tree))?;
