@@ -109,10 +109,10 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
-`test` shows what its steps print, each step in one piece, then a summary with each step's time, that of its last run, and its
-CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind
-it if something was left out: each test counts as one, and so does each step that is not made of tests. `test` may
-install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
+`test` shows what its steps print, each step in one piece, then a summary with each step's time, that of its last run, and
+its CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind it if something was left out: each test
+counts as one, and so does each step that is not made of tests. `test` may install what is missing: rustup components and
+targets, and Debian packages if it runs as root. It says so.
 
 `test --fast` is for every change: formatting, the rules about our sources, all lints, the golden vectors, and unit tests and
 claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
