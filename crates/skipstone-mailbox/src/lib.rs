@@ -1,4 +1,5 @@
-//! The two bounded queues between an application and the thread of its network driver, and how each side wakes the other.
+//! The two bounded queues between an application and the thread of its network driver, and how each side wakes the
+//! other.
 
 mod queue;
 

@@ -50,8 +50,8 @@ impl Yard {
         fs::write(at.join("known"), format!("[127.0.0.1]:{port} {host_key}")).expect("written");
         fs::write(at.join("known-nobody"), "").expect("written");
         let show = at.display();
-        // OpenSSH's first choice, which resists quantum computers, costs a debug run most of its CPU time: there are hundreds of
-        // connections.
+        // There are hundreds of connections, and OpenSSH's first choice of a key exchange costs a third of the tests' CPU
+        // time.
         let common = format!(
             "HostName 127.0.0.1\n IdentityFile {show}/user\n IdentitiesOnly yes\n StrictHostKeyChecking yes\n \
              KexAlgorithms curve25519-sha256\n"

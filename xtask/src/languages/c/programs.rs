@@ -240,7 +240,8 @@ pub(super) fn tests(tree: &Tree) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays against it.
+/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays against
+/// it.
 pub(super) fn examples(tree: &Tree) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let is_wanted = |way: &&Way| way.runner.is_empty() && (way.name == "gcc" || !way.is_covered(tree));
