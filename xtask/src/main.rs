@@ -2,57 +2,17 @@
 //! Only the command line lives here; each command has a file of its own. Few dependencies, so that it
 //! builds in a few seconds on every platform that has cargo.
 
-mod arguments;
-mod bench_databases;
-mod bench_languages;
-mod browsers_bench;
-mod c;
-mod catalogue;
-mod claims;
-mod csharp;
-mod dashboard;
-mod databases;
-mod deploy;
-mod docs;
-mod external;
-mod failures;
-mod features;
-mod files;
-mod flood;
-mod fuzz;
-mod go;
-mod house;
-mod instructions;
-mod interop;
-mod joins;
-mod layering;
-mod local_paths;
-mod mutants;
-mod node;
-mod package;
-mod process;
-mod purity;
-mod python;
-mod siege;
-mod snippets;
-mod soak;
-mod source;
+mod languages;
+mod machine;
+mod programs;
+mod protocol;
+mod rules;
 mod steps;
-mod swarm;
-mod sweep;
-mod system;
-mod tally;
-mod tree;
-mod vectors;
-mod verdict;
-mod web;
-mod windows;
-mod wireshark;
 
 use std::process::ExitCode;
 
-use arguments::Arguments;
-use tree::Tree;
+use machine::arguments::Arguments;
+use machine::tree::Tree;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_environment();
@@ -82,27 +42,28 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
     match command {
         "test" => steps::test(arguments, tree),
-        "catalogue" => catalogue::catalogue(arguments, tree),
-        "csharp" => csharp::command(arguments, tree),
-        "docs" => docs::docs(arguments, tree),
-        "house" => house::house(arguments, tree),
-        "joins" => joins::joins(arguments, tree),
-        "layering" => layering::layering(arguments, tree, &files::files(tree)),
-        "bench-databases" => bench_databases::bench_databases(arguments, tree),
-        "bench-languages" => bench_languages::bench_languages(arguments, tree),
-        "browsers-bench" => browsers_bench::browsers_bench(arguments, tree),
-        "flood" => flood::flood(arguments, tree),
-        "fuzz" => fuzz::fuzz(arguments, tree),
-        "install-c" => c::install(arguments, tree),
-        "instructions" => instructions::instructions(arguments, tree),
-        "mutants" => mutants::mutants(arguments, tree),
-        "siege" => siege::siege(arguments, tree),
-        "soak" => soak::soak(arguments, tree),
-        "swarm" => swarm::swarm(arguments, tree),
-        "sweep" => sweep::sweep(arguments, tree),
+        "step" => steps::run_one(arguments, tree),
+        "catalogue" => languages::catalogue::catalogue(arguments, tree),
+        "csharp" => languages::csharp::command(arguments, tree),
+        "docs" => rules::docs::docs(arguments, tree),
+        "house" => rules::house::house(arguments, tree),
+        "joins" => programs::joins::joins(arguments, tree),
+        "layering" => rules::layering::layering(arguments, tree, &machine::files::files(tree)),
+        "bench-databases" => programs::bench_databases::bench_databases(arguments, tree),
+        "bench-languages" => languages::bench_languages::bench_languages(arguments, tree),
+        "browsers-bench" => languages::browsers_bench::browsers_bench(arguments, tree),
+        "flood" => programs::flood::flood(arguments, tree),
+        "fuzz" => protocol::fuzz::fuzz(arguments, tree),
+        "install-c" => languages::c::install(arguments, tree),
+        "instructions" => protocol::instructions::instructions(arguments, tree),
+        "mutants" => protocol::mutants::mutants(arguments, tree),
+        "siege" => programs::siege::siege(arguments, tree),
+        "soak" => programs::soak::soak(arguments, tree),
+        "swarm" => protocol::swarm::swarm(arguments, tree),
+        "sweep" => programs::sweep::sweep(arguments, tree),
         "vectors" => {
             arguments.expect_end()?;
-            vectors::run(tree)
+            protocol::vectors::run(tree)
         }
         other => Err(format!("no command is called `{other}`; `cargo xtask --help` lists them")),
     }
@@ -114,8 +75,8 @@ const USAGE_ERROR: u8 = 2;
 const HELP: &str = "\
 cargo xtask: what continuous integration and contributors run
 
-  cargo xtask test                    every check, in order; all run even if one fails
-  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it leaves out
+  cargo xtask test                    every check; all run even if one fails, and those that wait run beside those that compile
+  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it has
   cargo xtask test --list             the steps of `test`, one line each
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
@@ -127,7 +88,7 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` beside those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
-  cargo xtask mutants --sample N --seed S [--of proto,driver,deploy] [--json FILE]
+  cargo xtask mutants --sample N --seed S [--of proto,driver,mailbox,deploy] [--json FILE]
                                       N (200) small changes of the code, and which of them no test notices; an hour or two;
                                       a run that was broken off goes on from its FILE
   cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
@@ -152,13 +113,13 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
   cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
 
-`test` streams what its steps print, then a summary. Its last line is `N passed, N failed`, with `, N skipped` behind
-it if something was left out: each test counts as one, and so does each step that is not made of tests. `test` may
-install what is missing: rustup components and targets, and Debian packages if it runs as root. It says so.
+`test` shows what its steps print, each step in one piece, then a summary with each step's time, that of its last run, and
+its CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind it if something was left out: each test
+counts as one, and so does each step that is not made of tests. `test` may install what is missing: rustup components and
+targets, and Debian packages if it runs as root. It says so.
 
-`test --fast` leaves out: doc tests; the tests of the tool, the laboratory, the examples and the fuzz targets, end-to-end
-tests among them; the feature matrix; packaging; loom; the sweep; the dashboard's page; the C library. All lints, the documentation, the tests of the protocol, the model
-network, the arithmetic and the library, the wasm build, the instruction counts and the golden vectors are in it.
+`test --fast` is for every change: formatting, the rules about our sources, all lints, the golden vectors, and unit tests and
+claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test

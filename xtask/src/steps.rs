@@ -1,23 +1,26 @@
-//! `cargo xtask test`: the steps, their order, and the account of them at the end.
-//! The steps themselves are in `list`.
+//! `cargo xtask test`: which steps are chosen, and the account of them at the end. `list` has the steps, `schedule` says
+//! which run beside each other, `run` runs them.
 
 mod list;
+mod outcome;
+mod run;
+mod schedule;
+mod step;
 mod times;
+mod workspace;
 
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use self::list::{Extent, NAME_WIDTH, STEPS, Step};
-use self::times::Times;
-use crate::arguments::Arguments;
-use crate::failures;
-use crate::tally::Tally;
-use crate::tree::Tree;
-use crate::verdict::Verdict;
+use self::list::STEPS;
+use self::outcome::Outcome;
+use self::step::{Extent, NAME_WIDTH, Step};
+use crate::machine::arguments::Arguments;
+use crate::machine::tree::Tree;
 
 /// `cargo xtask test [--fast] [--only STEP]... [--list]`. `Ok(true)` if nothing failed.
 pub(crate) fn test(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let list = arguments.take_flag("--list");
-    let extent = if arguments.take_flag("--fast") { Extent::Fast } else { Extent::Whole };
+    let extent = extent(&mut arguments);
     let mut chosen = chosen_steps(&mut arguments)?;
     arguments.expect_end()?;
     chosen.retain(|step| extent == Extent::Whole || step.is_fast);
@@ -27,7 +30,21 @@ pub(crate) fn test(mut arguments: Arguments, tree: &Tree) -> Result<bool, String
         }
         return Ok(true);
     }
-    Ok(run_all(&chosen, extent, tree).failed == 0)
+    Ok(run::run_all(&chosen, extent, tree)?.failed == 0)
+}
+
+/// `cargo xtask step NAME FILE [--fast]`, which is how `test` starts a step: runs it, and leaves in the file what came of it.
+pub(crate) fn run_one(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    let extent = extent(&mut arguments);
+    let (name, file) = arguments.next_word().zip(arguments.next_word()).ok_or("`step` is for `cargo xtask test`")?;
+    arguments.expect_end()?;
+    let outcome = Outcome::of((named(&name)?.run)(tree, extent));
+    outcome.write(Path::new(&file))?;
+    Ok(outcome.tally.failed == 0)
+}
+
+fn extent(arguments: &mut Arguments) -> Extent {
+    if arguments.take_flag("--fast") { Extent::Fast } else { Extent::Whole }
 }
 
 fn chosen_steps(arguments: &mut Arguments) -> Result<Vec<&'static Step>, String> {
@@ -35,54 +52,16 @@ fn chosen_steps(arguments: &mut Arguments) -> Result<Vec<&'static Step>, String>
     while let Some(value) = arguments.take_value("--only")? {
         names.extend(value.split(',').map(str::to_owned));
     }
-    if let Some(name) = names.iter().find(|name| !STEPS.iter().any(|step| step.name == **name)) {
-        let all: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        return Err(format!("no step is called `{name}`; there are: {}", all.join(", ")));
+    for name in &names {
+        named(name)?;
     }
     let is_chosen = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
     Ok(STEPS.iter().filter(is_chosen).collect())
 }
 
-/// Runs each step, whatever came of those before it, and prints the account.
-fn run_all(steps: &[&Step], extent: Extent, tree: &Tree) -> Tally {
-    let started = Instant::now();
-    let mut total = Tally::default();
-    let mut account = Vec::new();
-    let mut times = Times::read(tree);
-    for (index, step) in steps.iter().enumerate() {
-        println!("\n=== {}/{} {}: {}", index + 1, steps.len(), step.name, step.about);
-        let step_started = Instant::now();
-        let (tally, word, note) = settle((step.run)(tree, extent));
-        let took = step_started.elapsed();
-        let elapsed = seconds(took);
-        let before = times.note(step.name, took).map(|before| format!("(was {})", seconds(before))).unwrap_or_default();
-        let separator = if note.is_empty() { "" } else { ": " };
-        println!("=== {} {word} after {elapsed}{separator}{note}", step.name);
-        total += tally;
-        account.push(format!("{:width$}  {word:7}  {elapsed:>8} {before:14}  {note}", step.name, width = NAME_WIDTH));
-    }
-    failures::tell_again();
-    println!("\n=== summary, {} in all", seconds(started.elapsed()));
-    for line in account {
-        println!("{}", line.trim_end());
-    }
-    println!("\n{total}");
-    total
-}
-
-/// What a verdict counts for, the word for it, and what there is to say about it.
-fn settle(verdict: Verdict) -> (Tally, &'static str, String) {
-    match verdict {
-        Verdict::Passed => (Tally::ONE_PASSED, "passed", String::new()),
-        Verdict::Failed(why) => (Tally::ONE_FAILED, "FAILED", why),
-        Verdict::Skipped(why) => (Tally::ONE_SKIPPED, "skipped", why),
-        Verdict::Tests(tally) => {
-            let word = if tally.failed == 0 { "passed" } else { "FAILED" };
-            (tally, word, tally.to_string())
-        }
-    }
-}
-
-fn seconds(duration: Duration) -> String {
-    format!("{:.1} s", duration.as_secs_f64())
+fn named(name: &str) -> Result<&'static Step, String> {
+    STEPS.iter().find(|step| step.name == name).ok_or_else(|| {
+        let all: Vec<_> = STEPS.iter().map(|step| step.name).collect();
+        format!("no step is called `{name}`; there are: {}", all.join(", "))
+    })
 }

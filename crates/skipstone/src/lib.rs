@@ -91,7 +91,6 @@ mod listen_sockets;
 mod listener_rules;
 #[cfg_attr(not(feature = "tracing"), path = "logged/absent.rs")]
 mod logged;
-mod mailbox;
 #[cfg(feature = "unstable")]
 pub mod net;
 #[cfg(not(feature = "unstable"))]

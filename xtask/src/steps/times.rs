@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::process;
-use crate::tree::Tree;
+use crate::machine::process;
+use crate::machine::tree::Tree;
 
 /// Seconds of each step that has run.
 pub(super) struct Times {

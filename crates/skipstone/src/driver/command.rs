@@ -3,7 +3,6 @@
 use super::Driver;
 use super::peer_shards::accept;
 use crate::gate::Gate;
-use crate::mailbox::Weigh;
 use crate::net::network_list::NetworkList;
 use skipstone_proto::Cost;
 use skipstone_proto::Duration;
@@ -70,10 +69,9 @@ impl Command {
     pub(crate) fn weight_of(payload_bytes: usize) -> u64 {
         COMMAND_BYTES + payload_bytes as u64
     }
-}
 
-impl Weigh for Command {
-    fn weight(&self) -> u64 {
+    /// Approximate bytes of memory.
+    pub(super) fn weight(&self) -> u64 {
         match self {
             Command::Send { message, .. } => Command::weight_of(message.payload.len()),
             Command::Broadcast { message, .. } => Command::weight_of(message.payload.len()),
@@ -86,13 +84,12 @@ impl Weigh for Command {
 /// Approximate bytes of an event without its payload.
 const EVENT_BYTES: u64 = 128;
 
-impl Weigh for Event {
-    fn weight(&self) -> u64 {
-        match self {
-            Event::Message { payload, .. } => EVENT_BYTES + payload.len() as u64,
-            Event::Requested { token, .. } => EVENT_BYTES + token.len() as u64,
-            _ => EVENT_BYTES,
-        }
+/// Approximate bytes of memory of an event.
+pub(super) fn event_weight(event: &Event) -> u64 {
+    match event {
+        Event::Message { payload, .. } => EVENT_BYTES + payload.len() as u64,
+        Event::Requested { token, .. } => EVENT_BYTES + token.len() as u64,
+        _ => EVENT_BYTES,
     }
 }
 

@@ -1,8 +1,8 @@
 //! A driver with its own thread: the state that it shares with the application, and the thread's loop.
 
 use super::Driver;
-use super::command::Command;
-use crate::mailbox::{Bound, Consumed, Produced, Queue, Sleep, Wakeup};
+use super::command::{Command, event_weight};
+use skipstone_mailbox::{Bound, Consumed, Produced, Queue, Sleep, Wakeup};
 use skipstone_proto::Cost;
 use skipstone_proto::Duration;
 use skipstone_proto::Event;
@@ -38,8 +38,8 @@ impl DriverShared {
     pub(crate) fn new(queue_bytes_max: u64, wakeup: &Arc<Wakeup>) -> Self {
         let bound = Bound { entries: ENTRIES_MAX, bytes: queue_bytes_max };
         DriverShared {
-            commands: Queue::new(bound),
-            events: Queue::new(bound),
+            commands: Queue::new(bound, Command::weight),
+            events: Queue::new(bound, event_weight),
             driver: Sleep::default(),
             is_driver_stalled: AtomicBool::new(false),
             wakeup: Arc::clone(wakeup),

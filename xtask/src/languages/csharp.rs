@@ -1,0 +1,194 @@
+//! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested on Mono, which
+//! is of the family that Unity has, and on .NET 8.
+
+mod client;
+mod examples;
+mod nuget;
+mod packets;
+mod toolchain;
+mod unity;
+
+use std::path::{Path, PathBuf};
+
+use self::client::{SOURCES, client, sources};
+use self::toolchain::{Assembly, Framework, Toolchain};
+use crate::machine::arguments::Arguments;
+use crate::machine::process;
+use crate::machine::tally::Tally;
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+
+pub(crate) use self::toolchain::Runtime;
+
+/// What the client calls.
+const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
+const TESTS: &str = "clients/csharp/tests";
+
+/// The step `csharp`.
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    match Toolchain::obtain(tree) {
+        Ok(toolchain) => check(&toolchain, tree).map_or_else(Verdict::Failed, Verdict::Tests),
+        Err(why) => Verdict::Skipped(why),
+    }
+}
+
+/// `cargo xtask csharp test|nuget|unity`: the step's tests alone, chosen by name; or what is shipped.
+pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    let what = arguments.next_word().unwrap_or_default();
+    let names = arguments.rest();
+    let out = process::target_dir(tree).join("csharp");
+    match what.as_str() {
+        "test" => {
+            let toolchain = Toolchain::obtain(tree)?;
+            let native = native_library(Profile::Debug, tree)?;
+            let tests = build(&toolchain, tree)?;
+            let tally = run_tests(&toolchain, &tests, &native, &names, tree);
+            println!("{tally}");
+            Ok(tally.failed == 0)
+        }
+        "nuget" => {
+            let toolchain = Toolchain::obtain(tree)?;
+            let native = native_library(Profile::Release, tree)?;
+            println!("{}", nuget::package(&toolchain, &native, &out.join("nuget"), tree)?.display());
+            Ok(true)
+        }
+        "unity" => {
+            let native = native_library(Profile::Release, tree)?;
+            println!("{}", unity::package(&native, &out.join("package"), tree)?.display());
+            Ok(true)
+        }
+        other => Err(format!("`csharp` is followed by test, nuget or unity, not by `{other}`")),
+    }
+}
+
+/// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native library.
+/// The inner `Err` says what is missing for that.
+pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>, String>, String> {
+    let toolchain = match Toolchain::obtain(tree) {
+        Ok(toolchain) => toolchain,
+        Err(why) => return Ok(Err(why)),
+    };
+    let client = client(&toolchain, "bench", tree)?;
+    let program = Assembly {
+        folder: "bench".into(),
+        file_name: "BenchServer.exe",
+        sources: sources(tree, examples::BENCH_SERVER)?,
+        references: vec![client],
+        ..Assembly::default()
+    };
+    let program = toolchain.compile(&program, tree)?;
+    let started = |runtime| (runtime, toolchain.shell_words(runtime, &program));
+    Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
+}
+
+/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing for that.
+pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
+    let toolchain = match Toolchain::obtain(tree) {
+        Ok(toolchain) => toolchain,
+        Err(why) => return Ok(Err(why)),
+    };
+    let program = Assembly {
+        folder: "in-one-file".into(),
+        file_name: "Program.exe",
+        sources: [sources(tree, SOURCES)?, sources(tree, source)?].concat(),
+        ..Assembly::default()
+    };
+    toolchain.compile(&program, tree).map(Ok)
+}
+
+fn check(toolchain: &Toolchain, tree: &Tree) -> Result<Tally, String> {
+    let native = native_library(Profile::Debug, tree)?;
+    let tests = build(toolchain, tree)?;
+    let mut all = run_tests(toolchain, &tests, &native, &[], tree);
+    compile_with_spans(toolchain, tree)?;
+    all += Tally::ONE_PASSED;
+    let (tests, assemblies) = unity::build(toolchain, tree)?;
+    all += assemblies;
+    all += run_tests(toolchain, &tests, &native, &[], tree);
+    all += unity::check_files(tree)?;
+    all += examples::check(toolchain, &native, tree)?;
+    all += packets::check(toolchain, tree)?;
+    nuget::package(toolchain, &native, &toolchain.folder().join("nuget"), tree)?;
+    all += Tally::ONE_PASSED;
+    Ok(all)
+}
+
+/// The overloads that take spans, which the framework that Mono and .NET share does not have.
+fn compile_with_spans(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
+    const PARTS: [&str; 8] = [
+        "System.Private.CoreLib",
+        "System.Runtime",
+        "System.Collections",
+        "System.Memory",
+        "System.Threading",
+        "System.Runtime.InteropServices",
+        "System.Linq",
+        "System.Runtime.Extensions",
+    ];
+    let folder = toolchain.dotnet_framework()?;
+    let spans = Assembly {
+        folder: "spans".into(),
+        file_name: "Skipstone.dll",
+        sources: sources(tree, SOURCES)?,
+        references: PARTS.iter().map(|part| folder.join(format!("{part}.dll"))).collect(),
+        options: vec!["-define:NETCOREAPP2_1_OR_GREATER".into()],
+        framework: Framework::Own,
+    };
+    toolchain.compile(&spans, tree)
+}
+
+/// How the native library is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Profile {
+    Debug,
+    Release,
+}
+
+/// Builds the C ABI; gives the folder with its library.
+fn native_library(profile: Profile, tree: &Tree) -> Result<PathBuf, String> {
+    match profile {
+        Profile::Debug => process::build_native(tree)?,
+        Profile::Release => {
+            let mut cargo = process::cargo(tree);
+            cargo.args(["build", "--release", "--package", "skipstone-ffi"]);
+            process::run(cargo)?;
+        }
+    }
+    Ok(process::target_dir(tree).join(if profile == Profile::Release { "release" } else { "debug" }))
+}
+
+/// Compiles client and tests; gives the tests' program.
+fn build(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
+    let nunit = toolchain.copy_nunit(&toolchain.folder().join("tests"))?;
+    let client = client(toolchain, "tests", tree)?;
+    let tests = Assembly {
+        folder: "tests".into(),
+        file_name: "Skipstone.Tests.exe",
+        sources: sources(tree, TESTS)?,
+        references: vec![client, nunit],
+        options: vec![Toolchain::framework("Facades/netstandard")],
+        ..Assembly::default()
+    };
+    toolchain.compile(&tests, tree)
+}
+
+/// One assembly on both; the tests whose names hold one of `names`, or all.
+fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, names: &[String], tree: &Tree) -> Tally {
+    let mut all = Tally::default();
+    for runtime in [Runtime::Mono, Runtime::DotNet] {
+        let mut tally = Tally::default();
+        let mut command = toolchain.run(runtime, tests, tree);
+        // So small that little garbage starts a collection, which is all that Mono tells of it.
+        command.env("MONO_GC_PARAMS", "nursery-size=256k");
+        command.args(names).env("LD_LIBRARY_PATH", native).env("SKIPSTONE_HEADER", tree.root().join(HEADER));
+        let outcome = process::run_reading(command, |line| {
+            tally += Tally::from_result_line(line).unwrap_or_default();
+        });
+        if let Err(why) = outcome {
+            println!("{why}");
+            tally.failed = tally.failed.max(1);
+        }
+        all += tally;
+    }
+    all
+}

@@ -1,0 +1,14 @@
+//! Clients in other languages, for browsers and for other systems: built, tested and measured.
+
+pub(crate) mod bench_languages;
+pub(crate) mod browsers_bench;
+pub(crate) mod c;
+pub(crate) mod catalogue;
+pub(crate) mod csharp;
+pub(crate) mod dashboard;
+pub(crate) mod go;
+pub(crate) mod interop;
+pub(crate) mod node;
+pub(crate) mod python;
+pub(crate) mod web;
+pub(crate) mod windows;

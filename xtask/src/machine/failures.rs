@@ -1,0 +1,94 @@
+//! What failed, told once more at the end: by then its first telling is thousands of lines away, and logs are cut.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
+/// A program that failed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// As one would type it.
+    pub(crate) command: String,
+    /// What it printed, as far as it is told again.
+    pub(crate) lines: Vec<String>,
+}
+
+/// Those of this process.
+static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
+
+/// How many last lines of a program that failed are told again.
+const LAST_LINES: usize = 40;
+/// How many lines of what its test harness said about failures are.
+const LINES_OF_FAILURES: usize = 200;
+
+/// What a running program says, as far as it matters if it fails.
+#[derive(Default)]
+pub(crate) struct Said {
+    last: VecDeque<String>,
+    /// What `cargo test` prints between `failures:` and the result; many good programs may follow.
+    failures: Vec<String>,
+    is_about_failures: bool,
+}
+
+impl Said {
+    pub(crate) fn add(&mut self, line: &str) {
+        self.is_about_failures = match line {
+            "failures:" => true,
+            _ if line.starts_with("test result: ") => false,
+            _ => self.is_about_failures,
+        };
+        if self.is_about_failures && self.failures.len() < LINES_OF_FAILURES {
+            self.failures.push(line.to_owned());
+        }
+        if self.last.len() == LAST_LINES {
+            self.last.pop_front();
+        }
+        self.last.push_back(line.to_owned());
+    }
+
+    /// The program failed: keeps what it said.
+    pub(crate) fn keep(self, command: String) {
+        let lines = if self.failures.is_empty() { self.last.into() } else { self.failures };
+        TOLD.lock().unwrap_or_else(PoisonError::into_inner).push(Failure { command, lines });
+    }
+}
+
+/// Takes what was kept.
+pub(crate) fn take() -> Vec<Failure> {
+    std::mem::take(&mut *TOLD.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Prints what failed, once more.
+pub(crate) fn tell_again(told: &[Failure]) {
+    if told.is_empty() {
+        return;
+    }
+    println!("\n=== what failed, once more");
+    for failure in told {
+        println!("$ {}", failure.command);
+        failure.lines.iter().for_each(|line| println!("{line}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_program_its_last_lines_are_kept() {
+        let mut said = Said::default();
+        (0..100).for_each(|line| said.add(&line.to_string()));
+        assert_eq!(said.last.len(), LAST_LINES);
+        assert_eq!(said.last.back().map(String::as_str), Some("99"));
+        assert!(said.failures.is_empty());
+    }
+
+    #[test]
+    fn of_tests_the_failures_are_kept_whatever_follows() {
+        let mut said = Said::default();
+        for line in ["test a ... FAILED", "failures:", "---- a ----", "panicked", "test result: FAILED. 0 passed"] {
+            said.add(line);
+        }
+        (0..100).for_each(|_| said.add("test b ... ok"));
+        assert_eq!(said.failures, ["failures:", "---- a ----", "panicked"]);
+    }
+}

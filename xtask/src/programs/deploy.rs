@@ -1,0 +1,19 @@
+//! The tests of deployments, to an sshd that they themselves start on the loopback interface and end.
+
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+use crate::machine::{process, system, test_programs};
+
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    if let Some(why) = system::deployments(tree) {
+        return Verdict::Skipped(why);
+    }
+    // The list of programs is that of the whole workspace: the tool is among them.
+    let program = match test_programs::one(test_programs::DEPLOYS, tree) {
+        Ok(program) => program,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let mut tests = program.command(tree);
+    tests.env("SKIPSTONE_TEST_TOOL", process::target_dir(tree).join("debug/skipstone"));
+    Verdict::of_tests(tests)
+}

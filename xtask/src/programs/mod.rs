@@ -1,0 +1,11 @@
+//! What runs the tool: its tests with servers around it, and its measurements.
+
+pub(crate) mod bench_databases;
+pub(crate) mod databases;
+pub(crate) mod deploy;
+pub(crate) mod external;
+pub(crate) mod flood;
+pub(crate) mod joins;
+pub(crate) mod siege;
+pub(crate) mod soak;
+pub(crate) mod sweep;

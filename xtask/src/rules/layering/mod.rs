@@ -1,0 +1,77 @@
+//! Inside each crate imports point down, no two files import each other, and no two types that others see share a name.
+//!
+//! `ranks` has the order of the modules, `circles` finds files that import each other, `names` types that
+//! share a name, `debts` what is known and shall go, `page` shows the order in ARCHITECTURE.md.
+
+mod circles;
+mod debts;
+mod finding;
+mod names;
+mod page;
+mod ranks;
+
+use self::finding::{Finding, Kind};
+pub(crate) use self::names::shared_names;
+use crate::machine::arguments::Arguments;
+use crate::machine::files::File;
+use crate::machine::tree::Tree;
+use crate::rules::source::crates::{Crate, crates};
+
+/// `cargo xtask layering [--update | --suggest]`: the same check as in `cargo xtask test`; or what it generates is
+/// written; or an order that the imports allow is printed.
+pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) -> Result<bool, String> {
+    let is_update = arguments.take_flag("--update");
+    let is_suggestion = arguments.take_flag("--suggest");
+    arguments.expect_end()?;
+    if is_suggestion {
+        crates(files).iter().for_each(|of| println!("{}", ranks::suggestion(of)));
+        return Ok(true);
+    }
+    if is_update {
+        debts::update(&findings(files), tree)?;
+        page::update(tree)?;
+        println!("{} and {} are up to date", page::PAGE, debts::FILE);
+        return Ok(true);
+    }
+    let breaches = breaches(files);
+    breaches.iter().for_each(|breach| println!("{breach}"));
+    println!(
+        "{} breaches, and {} known ones in {}",
+        breaches.len(),
+        debts::count(text(files, debts::FILE)),
+        debts::FILE
+    );
+    Ok(breaches.is_empty())
+}
+
+/// What stands against the order and is not known yet, each as `path:line: what`.
+pub(crate) fn breaches(files: &[File]) -> Vec<String> {
+    let mut breaches = debts::settle(findings(files), text(files, debts::FILE));
+    breaches.extend(page::complaint(text(files, page::PAGE)));
+    breaches
+}
+
+/// How many files of the crate are in a circle of files beside each other, and how many in one with a parent only.
+pub(crate) fn files_in_circles(of: &Crate<'_>) -> (usize, usize) {
+    let found = circles::findings(of, &of.arrows());
+    let beside = found.iter().filter(|finding| finding.kind == Kind::Circle).count();
+    (beside, found.len() - beside)
+}
+
+fn findings(files: &[File]) -> Vec<Finding> {
+    crates(files).iter().flat_map(|of| findings_in(of, ranks::of(of.folder))).collect()
+}
+
+fn findings_in(of: &Crate<'_>, ranks: Option<ranks::Ranks>) -> Vec<Finding> {
+    let mut findings = ranks::findings(of, ranks);
+    findings.extend(circles::findings(of, &of.arrows()));
+    findings.extend(names::findings(of));
+    findings
+}
+
+fn text<'a>(files: &'a [File], path: &str) -> &'a str {
+    files.iter().find(|file| file.path == path).map_or("", |file| &file.text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! A step of `cargo xtask test`, and what may run beside it.
+
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+
+/// One step.
+pub(super) struct Step {
+    pub(super) name: &'static str,
+    pub(super) about: &'static str,
+    /// Whether it is one of those of `--fast`.
+    pub(super) is_fast: bool,
+    pub(super) lane: Lane,
+    /// The steps, before it in the list, whose products it uses: it starts when those of them that were chosen have ended.
+    pub(super) after: &'static [&'static str],
+    pub(super) run: fn(&Tree, Extent) -> Verdict,
+}
+
+/// What else may run while a step does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lane {
+    /// It fills the cores, and cargo locks its folder: one at a time.
+    Compiles,
+    /// It waits for servers, browsers and clocks: one beside a step that compiles, two when none is left.
+    Waits,
+    /// It measures time: nothing runs beside it.
+    Timed,
+}
+
+/// How much is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Extent {
+    Whole,
+    Fast,
+}
+
+/// No name is longer.
+pub(super) const NAME_WIDTH: usize = 14;
