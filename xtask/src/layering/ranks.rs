@@ -177,6 +177,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["c"],
             &[
                 "alone",
+                "catalogue",
                 "claims",
                 "csharp",
                 "dashboard",
