@@ -73,9 +73,12 @@
     )
 )]
 
-mod allowance;
+// First, for its macros.
 #[doc(hidden)]
+#[macro_use]
 pub mod catalogue;
+
+mod allowance;
 mod channel;
 mod checksum;
 mod connection;

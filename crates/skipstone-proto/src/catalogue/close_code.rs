@@ -13,7 +13,7 @@ pub struct CloseCode {
 }
 
 impl CloseCode {
-    /// For [`close_codes!`](crate::close_codes).
+    /// For [`close_codes!`].
     #[doc(hidden)]
     pub const fn new(name: &'static str, value: u64, about: &'static str) -> CloseCode {
         CloseCode { name, value, about }
@@ -23,6 +23,18 @@ impl CloseCode {
     pub fn summary(&self) -> String {
         super::one_line(self.about)
     }
+}
+
+/// Whether close codes ascend, and none has the name of another.
+pub const fn are_codes_ascending(codes: &[CloseCode]) -> bool {
+    let mut at = 1;
+    while at < codes.len() {
+        if codes[at - 1].value >= codes[at].value {
+            return false;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// Declares the close codes: a constant for each, and the table `ALL`. Codes ascend; two of one number do not compile.
@@ -51,8 +63,8 @@ macro_rules! close_codes {
         $($(#[doc = $about])+ pub const $name: u64 = $value;)+
 
         /// All of them, in ascending order.
-        pub const ALL: &[$crate::CloseCode] =
-            &[$($crate::CloseCode::new(stringify!($name), $value, concat!($($about, "\n"),+))),+];
+        pub const ALL: &[$crate::catalogue::CloseCode] =
+            &[$($crate::catalogue::CloseCode::new(stringify!($name), $value, concat!($($about, "\n"),+))),+];
 
         const _: () =
             assert!($crate::catalogue::are_codes_ascending(ALL), "close codes are in ascending order, each once");

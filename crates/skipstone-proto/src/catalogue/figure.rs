@@ -1,5 +1,7 @@
 //! Statistics: the record about each, and the macro that declares them.
 
+use super::unique::is_same;
+
 /// What a statistic counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -105,7 +107,7 @@ impl Figure {
         super::one_line(self.about)
     }
 
-    /// For [`statistics!`](crate::statistics): as a member of this group.
+    /// For [`statistics!`]: as a member of this group.
     #[doc(hidden)]
     pub const fn in_group(self, group: &'static str, by: Option<&'static str>) -> Figure {
         let metric = match (self.metric, by) {
@@ -115,7 +117,7 @@ impl Figure {
         Figure { group, metric, ..self }
     }
 
-    /// For [`statistics!`](crate::statistics): a statistic that has been given nothing but its name.
+    /// For [`statistics!`]: a statistic that has been given nothing but its name.
     #[doc(hidden)]
     pub const fn new(name: &'static str, unit: Unit, label: &'static str, about: &'static str) -> Figure {
         Figure { group: "", name, unit, about, label, metric: None, flat_name: name, since: (1, 0) }
@@ -142,6 +144,41 @@ impl Figure {
     #[doc(hidden)]
     pub const fn since(self, major: u32, minor: u32) -> Figure {
         Figure { since: (major, minor), ..self }
+    }
+}
+
+/// Whether no two statistics share their place in the structure, their name for people or their place in `/metrics`.
+pub const fn are_figures_unique(figures: &[Figure]) -> bool {
+    let mut at = 0;
+    while at < figures.len() {
+        let mut other = at + 1;
+        while other < figures.len() {
+            if collide(&figures[at], &figures[other]) {
+                return false;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    true
+}
+
+const fn collide(one: &Figure, other: &Figure) -> bool {
+    let in_one_group = is_same(one.group, other.group);
+    if in_one_group && (is_same(one.name, other.name) || is_same(one.label, other.label)) {
+        return true;
+    }
+    match (one.metric, other.metric) {
+        (Some(one), Some(other)) => is_same(one.family, other.family) && has_same_label(&one, &other),
+        _ => false,
+    }
+}
+
+const fn has_same_label(one: &Metric, other: &Metric) -> bool {
+    match (one.label, other.label) {
+        (Some((_, one)), Some((_, other))) => is_same(one, other),
+        // A family of which only some values have a label cannot be shown.
+        _ => true,
     }
 }
 
@@ -234,8 +271,8 @@ macro_rules! statistics {
             const COUNT: usize = 0 $($(+ <$of>::FIGURES.len())+)? + [$(stringify!($line)),+].len();
 
             /// What is known about each counter, groups first.
-            pub const FIGURES: [$crate::Figure; Self::COUNT] = {
-                let nothing = $crate::Figure::new("", $crate::Unit::Times, "", "");
+            pub const FIGURES: [$crate::catalogue::Figure; Self::COUNT] = {
+                let nothing = $crate::catalogue::Figure::new("", $crate::catalogue::Unit::Times, "", "");
                 let mut all = [nothing; Self::COUNT];
                 let mut at = 0;
                 $($(
@@ -249,8 +286,8 @@ macro_rules! statistics {
                     }
                 )+)?
                 $(
-                    all[at] = $crate::Figure::new(
-                        stringify!($line), $crate::Unit::$unit, $label, concat!($($line_about, "\n"),+),
+                    all[at] = $crate::catalogue::Figure::new(
+                        stringify!($line), $crate::catalogue::Unit::$unit, $label, concat!($($line_about, "\n"),+),
                     )$(.$attribute($($argument)+))*;
                     at += 1;
                 )+
@@ -259,8 +296,8 @@ macro_rules! statistics {
             };
 
             /// Every counter, with what is known about it.
-            pub fn figures(&self) -> impl Iterator<Item = (&'static $crate::Figure, u64)> + use<> {
-                const FIGURES: &[$crate::Figure] = &$name::FIGURES;
+            pub fn figures(&self) -> impl Iterator<Item = (&'static $crate::catalogue::Figure, u64)> + use<> {
+                const FIGURES: &[$crate::catalogue::Figure] = &$name::FIGURES;
                 let mut values = [0; Self::COUNT];
                 let mut at = 0;
                 $name::default().each(self, &mut |_, value| {
@@ -278,8 +315,8 @@ macro_rules! statistics {
             }
 
             /// Counters with these values.
-            pub fn from_figures(mut value: impl FnMut(&'static $crate::Figure) -> u64) -> $name {
-                const FIGURES: &[$crate::Figure] = &$name::FIGURES;
+            pub fn from_figures(mut value: impl FnMut(&'static $crate::catalogue::Figure) -> u64) -> $name {
+                const FIGURES: &[$crate::catalogue::Figure] = &$name::FIGURES;
                 let mut made = $name::default();
                 let mut figures = FIGURES.iter();
                 made.each(&$name::default(), &mut |counter, _| {

@@ -2,15 +2,17 @@
 //! about it. The crate `skipstone-catalogue` writes the other languages' types and the guide's tables from these
 //! tables.
 
+#[macro_use]
 mod close_code;
+#[macro_use]
 mod figure;
+#[macro_use]
 mod setting;
 mod unique;
 
-pub use close_code::CloseCode;
-pub use figure::{Figure, Metric, Unit};
-pub use setting::{Setting, SettingNumber, SettingUnit};
-pub use unique::{are_codes_ascending, are_figures_unique, are_ids_unique};
+pub use close_code::{CloseCode, are_codes_ascending};
+pub use figure::{Figure, Metric, Unit, are_figures_unique};
+pub use setting::{Setting, SettingNumber, SettingUnit, are_ids_unique, setting_number, setting_value};
 
 /// The first paragraph of lines as doc comments have them, in one line.
 fn one_line(about: &str) -> String {

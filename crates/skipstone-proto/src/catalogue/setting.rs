@@ -87,7 +87,7 @@ impl SettingNumber {
         format!("{} to {}{unit}", self.unit.text(self.min), self.unit.text(self.max))
     }
 
-    /// For [`settings!`](crate::settings).
+    /// For [`settings!`].
     ///
     /// # Panics
     /// The default is out of the range.
@@ -104,7 +104,7 @@ impl Setting {
         super::one_line(self.about)
     }
 
-    /// For [`settings!`](crate::settings).
+    /// For [`settings!`].
     #[doc(hidden)]
     pub const fn new(id: u64, name: &'static str, about: &'static str, number: Option<SettingNumber>) -> Setting {
         Setting { id, name, about, number, limits: None, default: None, since: (1, 0) }
@@ -124,6 +124,22 @@ impl Setting {
     pub const fn since(self, major: u32, minor: u32) -> Setting {
         Setting { since: (major, minor), ..self }
     }
+}
+
+/// Whether no two settings have one id.
+pub const fn are_ids_unique(settings: &[Setting]) -> bool {
+    let mut at = 0;
+    while at < settings.len() {
+        let mut other = at + 1;
+        while other < settings.len() {
+            if settings[at].id == settings[other].id {
+                return false;
+            }
+            other += 1;
+        }
+        at += 1;
+    }
+    true
 }
 
 /// A number of a unit as the field has it.
@@ -251,7 +267,7 @@ macro_rules! settings {
         impl Default for $name {
             fn default() -> $name {
                 $name {
-                    $($field: $crate::setting_value!($unit, $default),)+
+                    $($field: $crate::catalogue::setting_value!($unit, $default),)+
                     $($other: $other_default,)+
                 }
             }
@@ -259,28 +275,28 @@ macro_rules! settings {
 
         impl $name {
             /// What is known about each setting, numbers first.
-            pub const ALL: [$crate::Setting; [$($id),+].len() + [$($other_id),+].len()] = [
-                $($crate::Setting::new(
+            pub const ALL: [$crate::catalogue::Setting; [$($id),+].len() + [$($other_id),+].len()] = [
+                $($crate::catalogue::Setting::new(
                     $id,
                     stringify!($field),
                     concat!($($doc, "\n"),+),
-                    Some($crate::SettingNumber::new($crate::SettingUnit::$unit, $min, $max, $default)),
+                    Some($crate::catalogue::SettingNumber::new($crate::catalogue::SettingUnit::$unit, $min, $max, $default)),
                 )$(.$attribute($($argument)+))*,)+
-                $($crate::Setting::new($other_id, stringify!($other), concat!($($other_doc, "\n"),+), None)
+                $($crate::catalogue::Setting::new($other_id, stringify!($other), concat!($($other_doc, "\n"),+), None)
                     $(.$other_attribute($($other_argument)+))*,)+
             ];
 
             /// Whether every number is in its range.
             pub(crate) fn are_numbers_valid(&self) -> bool {
-                $(($crate::setting_value!($unit, $min)..=$crate::setting_value!($unit, $max)).contains(&self.$field))&&+
+                $(($crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max)).contains(&self.$field))&&+
             }
 
             /// The first number that is out of its range, as it was given.
             #[doc(hidden)]
-            pub fn first_out_of_range(&self) -> Option<(&'static $crate::Setting, String)> {
-                const ALL: &[$crate::Setting] = &$name::ALL;
+            pub fn first_out_of_range(&self) -> Option<(&'static $crate::catalogue::Setting, String)> {
+                const ALL: &[$crate::catalogue::Setting] = &$name::ALL;
                 $(
-                    let range = $crate::setting_value!($unit, $min)..=$crate::setting_value!($unit, $max);
+                    let range = $crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max);
                     if !range.contains(&self.$field) {
                         let setting = ALL.iter().find(|setting| setting.id == $id);
                         return setting.map(|setting| (setting, format!("{:?}", self.$field)));
@@ -293,7 +309,7 @@ macro_rules! settings {
             #[doc(hidden)]
             pub fn number(&self, id: u64) -> Option<(u64, u64)> {
                 match id {
-                    $($id => Some(($crate::setting_number!($unit, self.$field), $default)),)+
+                    $($id => Some(($crate::catalogue::setting_number!($unit, self.$field), $default)),)+
                     _ => None,
                 }
             }
@@ -302,7 +318,7 @@ macro_rules! settings {
             #[doc(hidden)]
             pub fn set_number(&mut self, id: u64, value: u64) -> Option<()> {
                 match id {
-                    $($id => self.$field = $crate::setting_value!($unit, value.try_into().ok()?),)+
+                    $($id => self.$field = $crate::catalogue::setting_value!($unit, value.try_into().ok()?),)+
                     _ => return None,
                 }
                 Some(())
@@ -312,3 +328,5 @@ macro_rules! settings {
         const _: () = assert!($crate::catalogue::are_ids_unique(&$name::ALL), "two settings have one id");
     };
 }
+
+pub use {setting_number, setting_value};

@@ -156,7 +156,7 @@ pub enum ClosedBy {
 
 /// Close codes of the protocol. WIRE.md section 8.
 pub mod code {
-    crate::close_codes! {
+    close_codes! {
         /// Closed by the application without a code of its own.
         NONE = 0;
         /// The server shuts down.

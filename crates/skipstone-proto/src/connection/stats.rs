@@ -2,7 +2,6 @@
 //! that declares a counter: `cargo xtask catalogue --update` brings it into every language.
 
 use crate::catalogue::{Figure, Unit};
-use crate::statistics;
 
 statistics! {
     /// Counters of one direction.

@@ -13,7 +13,7 @@ use crate::wire::varint;
 pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
 use rules::{decode_table, encode_table};
 
-crate::settings! {
+settings! {
     /// The settings of a connection. The default is that of section 5.
     pub struct Settings {
         numbers {
