@@ -6,7 +6,7 @@ use std::time::Duration;
 
 /// How a mutant ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum MutantOutcome {
     /// A test failed.
     Caught,
     /// The tests did not end in time, which somebody would have noticed.
@@ -23,7 +23,7 @@ pub(super) struct Tried {
     pub(super) subject: &'static str,
     /// `file:line:column: what is replaced`.
     pub(super) name: String,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: MutantOutcome,
     pub(super) took: Duration,
 }
 
@@ -33,15 +33,16 @@ pub(super) struct Account {
     tried: Vec<Tried>,
 }
 
-impl Outcome {
-    const ALL: [Outcome; 4] = [Outcome::Caught, Outcome::Timeout, Outcome::Missed, Outcome::Unviable];
+impl MutantOutcome {
+    const ALL: [MutantOutcome; 4] =
+        [MutantOutcome::Caught, MutantOutcome::Timeout, MutantOutcome::Missed, MutantOutcome::Unviable];
 
     pub(super) fn word(self) -> &'static str {
         match self {
-            Outcome::Caught => "caught",
-            Outcome::Timeout => "timeout",
-            Outcome::Missed => "missed",
-            Outcome::Unviable => "unviable",
+            MutantOutcome::Caught => "caught",
+            MutantOutcome::Timeout => "timeout",
+            MutantOutcome::Missed => "missed",
+            MutantOutcome::Unviable => "unviable",
         }
     }
 }
@@ -55,7 +56,7 @@ impl Tried {
         Some(Tried {
             subject: SUBJECTS.iter().find(|subject| subject.name == of)?.name,
             name: name.replace("\\\"", "\"").replace("\\\\", "\\"),
-            outcome: Outcome::ALL.into_iter().find(|outcome| outcome.word() == word)?,
+            outcome: MutantOutcome::ALL.into_iter().find(|outcome| outcome.word() == word)?,
             took: Duration::from_secs_f64(value("seconds", ",")?.parse().ok()?),
         })
     }
@@ -72,16 +73,16 @@ impl Account {
 
     /// How many say something about the tests.
     pub(super) fn judged(&self) -> usize {
-        self.tried.len() - self.count(Outcome::Unviable)
+        self.tried.len() - self.count(MutantOutcome::Unviable)
     }
 
     pub(super) fn judged_of(&self, subject: &str) -> usize {
-        self.tried.iter().filter(|tried| tried.subject == subject && tried.outcome != Outcome::Unviable).count()
+        self.tried.iter().filter(|tried| tried.subject == subject && tried.outcome != MutantOutcome::Unviable).count()
     }
 
     /// The share that is caught, in percent; all of none.
     pub(super) fn share_percent(&self) -> f64 {
-        let caught = self.count(Outcome::Caught) + self.count(Outcome::Timeout);
+        let caught = self.count(MutantOutcome::Caught) + self.count(MutantOutcome::Timeout);
         if self.judged() == 0 { 100.0 } else { 100.0 * caught as f64 / self.judged() as f64 }
     }
 
@@ -92,19 +93,19 @@ impl Account {
     /// `caught 17, missed 2: 89.5%`.
     pub(super) fn summary(&self) -> String {
         let count = |outcome| self.count(outcome);
-        let mut text = format!("caught {}", count(Outcome::Caught));
-        if count(Outcome::Timeout) > 0 {
-            let _ = write!(text, ", by timeout {}", count(Outcome::Timeout));
+        let mut text = format!("caught {}", count(MutantOutcome::Caught));
+        if count(MutantOutcome::Timeout) > 0 {
+            let _ = write!(text, ", by timeout {}", count(MutantOutcome::Timeout));
         }
-        let _ = write!(text, ", missed {}: {:.1}%", count(Outcome::Missed), self.share_percent());
+        let _ = write!(text, ", missed {}: {:.1}%", count(MutantOutcome::Missed), self.share_percent());
         text
     }
 
     pub(super) fn survivors(&self) -> impl Iterator<Item = &Tried> {
-        self.tried.iter().filter(|tried| tried.outcome == Outcome::Missed)
+        self.tried.iter().filter(|tried| tried.outcome == MutantOutcome::Missed)
     }
 
-    fn count(&self, outcome: Outcome) -> usize {
+    fn count(&self, outcome: MutantOutcome) -> usize {
         self.tried.iter().filter(|tried| tried.outcome == outcome).count()
     }
 
@@ -127,10 +128,10 @@ impl Account {
             "{{\"seed\": {seed}, \"judged\": {}, \"caught\": {}, \"timeouts\": {}, \"missed\": {}, \"unviable\": {}, \
              \"share_percent\": {:.1}, \"mutants\": [",
             self.judged(),
-            count(Outcome::Caught),
-            count(Outcome::Timeout),
-            count(Outcome::Missed),
-            count(Outcome::Unviable),
+            count(MutantOutcome::Caught),
+            count(MutantOutcome::Timeout),
+            count(MutantOutcome::Missed),
+            count(MutantOutcome::Unviable),
             self.share_percent(),
         );
         for (at, Tried { subject, name, outcome, took }) in self.tried.iter().enumerate() {
@@ -154,7 +155,7 @@ const SHARE_PERCENT_MIN: f64 = 90.0;
 mod tests {
     use super::*;
 
-    fn account(outcomes: &[Outcome]) -> Account {
+    fn account(outcomes: &[MutantOutcome]) -> Account {
         let mut account = Account::default();
         for (at, outcome) in outcomes.iter().enumerate() {
             let name = format!("src/a.rs:{at}:1: replace f -> &str with \"x\"");
@@ -165,8 +166,13 @@ mod tests {
 
     #[test]
     fn timeouts_are_caught_and_what_does_not_build_does_not_count() {
-        let mut outcomes = vec![Outcome::Caught; 8];
-        outcomes.extend([Outcome::Timeout, Outcome::Missed, Outcome::Unviable, Outcome::Unviable]);
+        let mut outcomes = vec![MutantOutcome::Caught; 8];
+        outcomes.extend([
+            MutantOutcome::Timeout,
+            MutantOutcome::Missed,
+            MutantOutcome::Unviable,
+            MutantOutcome::Unviable,
+        ]);
         let account = account(&outcomes);
         assert_eq!((account.judged(), account.share_percent()), (10, 90.0));
         assert_eq!(account.judged_of("driver"), 0);
@@ -177,14 +183,16 @@ mod tests {
 
     #[test]
     fn a_survivor_too_many_is_not_enough() {
-        let mut outcomes = vec![Outcome::Caught; 17];
-        outcomes.extend([Outcome::Missed; 2]);
+        let mut outcomes = vec![MutantOutcome::Caught; 17];
+        outcomes.extend([MutantOutcome::Missed; 2]);
         assert!(!account(&outcomes).is_enough());
     }
 
     #[test]
     fn a_run_that_was_broken_off_is_read_from_the_file_that_it_wrote() {
-        let json = account(&[Outcome::Missed, Outcome::Caught, Outcome::Timeout, Outcome::Unviable]).json(7);
+        let json =
+            account(&[MutantOutcome::Missed, MutantOutcome::Caught, MutantOutcome::Timeout, MutantOutcome::Unviable])
+                .json(7);
         let again = Account::read(&json, 7).expect("it is one");
         assert_eq!(again.json(7), json);
         assert!(again.has(&again.tried[1].name) && !again.has("another"));
@@ -193,7 +201,7 @@ mod tests {
 
     #[test]
     fn the_json_has_a_line_for_each_mutant_and_escapes_quotes() {
-        let json = account(&[Outcome::Caught, Outcome::Missed]).json(7);
+        let json = account(&[MutantOutcome::Caught, MutantOutcome::Missed]).json(7);
         let lines: Vec<&str> = json.lines().collect();
         assert_eq!(lines.len(), 4);
         assert!(lines[0].starts_with("{\"seed\": 7, \"judged\": 2, \"caught\": 1,"), "{}", lines[0]);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crate::machine::arguments::Arguments;
 use crate::machine::tree::Tree;
-use account::{Account, Outcome, Tried};
+use account::{Account, MutantOutcome, Tried};
 use order::Mutant;
 use subject::Subject;
 use trial::Trials;
@@ -127,7 +127,7 @@ fn tell(account: &Account, sample: usize, each: Duration) {
     let Some(Tried { subject, name, outcome, took }) = account.last() else { return };
     let (judged, word) = (account.judged(), outcome.word());
     println!("{judged:>4} of {sample}  {word:<8} {:>4} s  {subject:<6} {name}", took.as_secs());
-    if *outcome != Outcome::Unviable {
+    if *outcome != MutantOutcome::Unviable {
         let left = each * sample.saturating_sub(judged) as u32;
         println!("     {}; about {} min left", account.summary(), left.as_secs().div_ceil(60));
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use super::account::Outcome;
+use super::account::MutantOutcome;
 use super::order::{self, Mutant};
 use super::subject::Subject;
 use crate::machine::tree::Tree;
@@ -82,7 +82,7 @@ impl Trials {
     ///
     /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular expression, and a
     /// name may stand in its list twice.
-    pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<Outcome, String> {
+    pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<MutantOutcome, String> {
         let (name, (place, count)) = (&mutant.name, mutant.place);
         let mut mutants = self.cargo();
         mutants.args(["mutants", "--in-place", "--baseline", "skip", "--test-tool", "nextest", "--profile", PROFILE]);
@@ -101,16 +101,16 @@ impl Trials {
     }
 
     /// What cargo-mutants wrote of the only mutant that it tried.
-    fn outcome(&self, name: &str) -> Option<Outcome> {
+    fn outcome(&self, name: &str) -> Option<MutantOutcome> {
         let has = |file: &str| {
             let text = std::fs::read_to_string(self.folder.join("mutants.out").join(file)).unwrap_or_default();
             text.lines().any(|line| line == name)
         };
         let files = [
-            ("caught.txt", Outcome::Caught),
-            ("missed.txt", Outcome::Missed),
-            ("timeout.txt", Outcome::Timeout),
-            ("unviable.txt", Outcome::Unviable),
+            ("caught.txt", MutantOutcome::Caught),
+            ("missed.txt", MutantOutcome::Missed),
+            ("timeout.txt", MutantOutcome::Timeout),
+            ("unviable.txt", MutantOutcome::Unviable),
         ];
         files.into_iter().find(|(file, _)| has(file)).map(|(_, outcome)| outcome)
     }
