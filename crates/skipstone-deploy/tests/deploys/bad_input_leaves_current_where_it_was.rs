@@ -38,7 +38,7 @@ fn hosts_keys_builds_and_names() {
         ("host = \"game\"", "host = \"away\"", 99, "away cannot be reached"),
         ("host = \"game\"", "host = \"stranger\"", 99, "compare its fingerprint, and connect once by hand"),
         ("cp input game", "echo the compiler is unhappy; exit 3", 99, "the compiler is unhappy"),
-        ("cp input game", "true", 99, "has left no artifact 'game'"),
+        ("cp input game", "true", 99, "has not produced the artifact 'game'"),
         ("[\"game\", \"more\"]", "[\"../game\"]", 104, "artifact '../game'"),
         ("name = \"game\"", "name = \"my game\"", 104, "name 'my game'"),
         ("name = \"game\"", "name = \"other\"", 99, "belongs to the deployment 'game'"),
