@@ -1,4 +1,5 @@
-//! How fast each kernel of this machine is, next to `reed-solomon-erasure` without its C: `cargo bench -p skipstone-gf256`.
+//! How fast each kernel of this machine is, next to `reed-solomon-erasure` without its C:
+//! `cargo bench -p skipstone-gf256`.
 //!
 //! Source bytes per second of `mul_add`, out of 32 sources that stay in the first-level cache, as those of a window do;
 //! then what it takes to find 2, 6 and 20 lost symbols from as many repairs. The best of several rounds counts: what

@@ -1,5 +1,5 @@
-//! The slowest part of a path: the link serialises datagrams at a rate or at recorded opportunities, the queue holds those
-//! that arrive too fast, and a full queue drops the newest.
+//! The slowest part of a path: the link serialises datagrams at a rate or at recorded opportunities, the queue holds
+//! those that arrive too fast, and a full queue drops the newest.
 
 use core::time::Duration;
 use std::collections::VecDeque;

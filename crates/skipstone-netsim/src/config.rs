@@ -23,7 +23,8 @@ pub struct LinkConfig {
     /// Moments at which the link carries something, in place of a rate: a recorded radio link, played back. They count
     /// from the caller's epoch.
     pub opportunities: Option<Opportunities>,
-    /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of them.
+    /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of
+    /// them.
     pub queue: QueueLimit,
     /// How datagrams get lost on the way.
     pub loss: Loss,
@@ -123,9 +124,9 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
-    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time alone: links of one seed are faded at the same
-    /// moments, whatever they carry. Whatever is sent at one moment shares its fate, and a fade that falls between two datagrams
-    /// hits none.
+    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time alone: links of one seed are faded at
+    /// the same moments, whatever they carry. Whatever is sent at one moment shares its fate, and a fade that falls
+    /// between two datagrams hits none.
     Fade {
         /// Share of the time for which the link is faded, in the long run; below 1.
         rate: f64,

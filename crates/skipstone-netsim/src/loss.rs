@@ -1,5 +1,5 @@
-//! Which datagrams get lost on the way: independently, by a Gilbert-Elliott chain that steps with each datagram (bursts), or by
-//! one that goes on with time ([`fades`](crate::fades)).
+//! Which datagrams get lost on the way: independently, by a Gilbert-Elliott chain that steps with each datagram
+//! (bursts), or by one that goes on with time ([`fades`](crate::fades)).
 //!
 //! ```text
 //!                     rate / (1 - rate) / mean_length

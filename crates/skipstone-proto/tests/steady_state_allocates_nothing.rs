@@ -1,5 +1,5 @@
-//! Once connections stand and their queues have their size, a line to everybody needs no memory that was not there before:
-//! neither at the server nor at a client.
+//! Once connections stand and their queues have their size, a line to everybody needs no memory that was not there
+//! before: neither at the server nor at a client.
 //!
 //! A process of its own: the counter of allocations is the global allocator of its program.
 

@@ -94,8 +94,8 @@ pub struct DtlsStats {
     pub established: u64,
     /// Sessions that were removed before their time limit, because another session needed the place.
     pub displaced: u64,
-    /// Datagrams that belonged to no session and began none, or counted for nothing in theirs, and answers that would have been
-    /// too long.
+    /// Datagrams that belonged to no session and began none, or counted for nothing in theirs, and answers that would
+    /// have been too long.
     pub dropped: u64,
 }
 
@@ -129,8 +129,8 @@ pub struct WebTransportStats {
     pub refused: u64,
     /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
     pub breaches: u64,
-    /// Datagrams that belonged to no connection and began none, or to no session; and those of the protocol's that a session
-    /// did not take.
+    /// Datagrams that belonged to no connection and began none, or to no session; and those of the protocol's that a
+    /// session did not take.
     pub dropped: u64,
 }
 

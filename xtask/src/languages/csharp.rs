@@ -1,5 +1,5 @@
-//! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested on Mono, which
-//! is of the family that Unity has, and on .NET 8.
+//! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested
+//! on Mono, which is of the family that Unity has, and on .NET 8.
 
 mod client;
 mod examples;
@@ -61,8 +61,8 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
 }
 
-/// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native library.
-/// The inner `Err` says what is missing for that.
+/// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native
+/// library. The inner `Err` says what is missing for that.
 pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>, String>, String> {
     let toolchain = match Toolchain::obtain(tree) {
         Ok(toolchain) => toolchain,
@@ -81,7 +81,8 @@ pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>
     Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
 }
 
-/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing for that.
+/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing
+/// for that.
 pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
     let toolchain = match Toolchain::obtain(tree) {
         Ok(toolchain) => toolchain,

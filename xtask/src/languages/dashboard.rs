@@ -1,5 +1,5 @@
-//! The page of `skipstone serve --dashboard`: its sources are checked, what is checked in is what they build, and a browser
-//! drives it.
+//! The page of `skipstone serve --dashboard`: its sources are checked, what is checked in is what they build, and a
+//! browser drives it.
 
 use std::path::Path;
 

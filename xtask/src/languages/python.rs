@@ -1,5 +1,5 @@
-//! The Python module, `clients/python`: built by maturin into an environment of its own, linted, tested, and compared with the types
-//! that it states.
+//! The Python module, `clients/python`: built by maturin into an environment of its own, linted, tested, and compared
+//! with the types that it states.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

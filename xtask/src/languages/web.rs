@@ -1,5 +1,5 @@
-//! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests drive headless
-//! Chromium and Firefox against a real server.
+//! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests
+//! drive headless Chromium and Firefox against a real server.
 
 use std::process::Command;
 

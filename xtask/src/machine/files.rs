@@ -18,7 +18,8 @@ pub(crate) fn files(tree: &Tree) -> Vec<File> {
     paths(tree).into_iter().filter_map(|path| read(tree, path)).collect()
 }
 
-/// Makes `folder` hold these files and no others. One that already is the same stays as old as it is, and is not built anew.
+/// Makes `folder` hold these files and no others. One that already is the same stays as old as it is, and is not built
+/// anew.
 pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let paths = paths(tree);

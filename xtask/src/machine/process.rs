@@ -21,8 +21,8 @@ pub(crate) fn cargo(tree: &Tree) -> Command {
     cargo
 }
 
-/// Builds the tool and the examples as the tests of the workspace do: built alone they have other features, and so have all that
-/// they depend on, which would be built a second time.
+/// Builds the tool and the examples as the tests of the workspace do: built alone they have other features, and so have
+/// all that they depend on, which would be built a second time.
 pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
     if is_built("programs") {
         return Ok(());
@@ -105,7 +105,8 @@ pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> 
     if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
 }
 
-/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the line's end.
+/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the
+/// line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let no_pipe = |error: std::io::Error| format!("no pipe to read from: {error}");

@@ -13,8 +13,8 @@ pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 /// The targets of other systems for which the libraries compile, where their standard library is to be had.
 pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
-/// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other systems
-/// is well all the same: the step that needs them says so.
+/// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other
+/// systems is well all the same: the step that needs them says so.
 pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     if process::find("rustup").is_none() {
         return Verdict::Skipped(
@@ -148,7 +148,8 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     apt_get(&arguments, tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Obtains the original source of a package, an archive, into `folder`. The archive's lists and the system's own stay apart.
+/// Obtains the original source of a package, an archive, into `folder`. The archive's lists and the system's own stay
+/// apart.
 pub(crate) fn debian_source(package: &str, folder: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let there = || {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());

@@ -36,7 +36,8 @@ impl Tally {
 }
 
 impl Tally {
-    /// Reads the line in which vitest counts its tests: `Tests  1 failed | 3 passed | 2 skipped (6)`. Any other line is none.
+    /// Reads the line in which vitest counts its tests: `Tests 1 failed | 3 passed | 2 skipped (6)`. Any other line is
+    /// none.
     pub(crate) fn from_vitest_line(line: &str) -> Option<Self> {
         let line = without_colours(line);
         let counts = line.trim_start().strip_prefix("Tests ")?;
@@ -74,8 +75,8 @@ impl Tally {
         Some(tally)
     }
 
-    /// Reads a line in which `go test -v` tells what came of a test: `--- PASS: TestName (0.00s)`. Those of subtests, which are
-    /// indented, and any other line are none.
+    /// Reads a line in which `go test -v` tells what came of a test: `--- PASS: TestName (0.00s)`. Those of subtests,
+    /// which are indented, and any other line are none.
     pub(crate) fn from_go_line(line: &str) -> Option<Self> {
         match line.strip_prefix("--- ")?.split_once(": ")?.0 {
             "PASS" => Some(Self::ONE_PASSED),

@@ -1,4 +1,5 @@
-//! The tests of databases with servers of MariaDB and PostgreSQL, which the tests themselves start in temporary folders and end.
+//! The tests of databases with servers of MariaDB and PostgreSQL, which the tests themselves start in temporary folders
+//! and end.
 
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;

@@ -1,5 +1,5 @@
-//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison: every update
-//! comes back once and in order.
+//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison:
+//! every update comes back once and in order.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,5 +1,5 @@
-//! `cargo xtask flood --count N`: spoofed, truncated, damaged and replayed datagrams at a server with 200 clients, all on
-//! the loopback interface, all started and ended by one test.
+//! `cargo xtask flood --count N`: spoofed, truncated, damaged and replayed datagrams at a server with 200 clients, all
+//! on the loopback interface, all started and ended by one test.
 
 use crate::machine::arguments::Arguments;
 use crate::machine::process;

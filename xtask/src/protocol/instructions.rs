@@ -1,6 +1,6 @@
-//! `cargo xtask instructions`: what the protocol's hot paths cost, in instructions counted by callgrind, which do not depend
-//! on how busy the machine is; compared with what they cost before, and with each other. The scenarios are in the
-//! protocol's `benches/instructions.rs`, what they cost before in `instructions.toml` beside it.
+//! `cargo xtask instructions`: what the protocol's hot paths cost, in instructions counted by callgrind, which do not
+//! depend on how busy the machine is; compared with what they cost before, and with each other. The scenarios are in
+//! the protocol's `benches/instructions.rs`, what they cost before in `instructions.toml` beside it.
 
 mod record;
 
@@ -19,8 +19,8 @@ const GROWTH_PERCENT_MAX: f64 = 10.0;
 /// What a message may cost more, in percent, where each of 4,096 channels carries one in turn in place of 64.
 const CHANNELS_PERCENT_MAX: f64 = 10.0;
 
-/// What a datagram may cost more, in percent, when there is more of what its sender would like to make it cost: by the name of the
-/// scenario with little of it, and with much.
+/// What a datagram may cost more, in percent, when there is more of what its sender would like to make it cost: by the
+/// name of the scenario with little of it, and with much.
 const STRANGERS_PERCENT_MAX: f64 = 30.0;
 const OF_STRANGERS: [(&str, &str); 3] =
     [("resets-100", "resets-1000"), ("opens-484", "opens-984"), ("rates-1000", "rates-8000")];
@@ -90,7 +90,8 @@ const SCENARIOS: &[Scenario] = &[
     Scenario { name: "decode", words: "decode 1000 100", unit: "window of 20 packets, 2 of them made again" },
 ];
 
-/// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not hold.
+/// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not
+/// hold.
 pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let is_update = arguments.take_flag("--update");
     arguments.expect_end()?;

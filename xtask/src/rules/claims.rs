@@ -1,5 +1,6 @@
 //! How tests are laid out: each crate's claims are modules of one program, `tests/claims/main.rs`, since each program
-//! costs a link of its own. What has a program of its own says why, and nothing that looks like a test is built by nobody.
+//! costs a link of its own. What has a program of its own says why, and nothing that looks like a test is built by
+//! nobody.
 
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};

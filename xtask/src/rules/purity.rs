@@ -4,8 +4,8 @@
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};
 
-/// The files that talk to the system below the standard library; those that say instructions which std has no safe way to say: of
-/// vectors, and to prefetch; and those that give WebAssembly's exports their names.
+/// The files that talk to the system below the standard library; those that say instructions which std has no safe way
+/// to say: of vectors, and to prefetch; and those that give WebAssembly's exports their names.
 const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone/src/net/linux.rs",
     "crates/skipstone/src/net/linux/control.rs",
@@ -15,7 +15,8 @@ const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone-web/src/exports.rs",
 ];
 
-/// The exported functions of the C ABI: their names are promised to be nobody else's, and what C gives them are pointers.
+/// The exported functions of the C ABI: their names are promised to be nobody else's, and what C gives them are
+/// pointers.
 const BOUNDARY: &str = "crates/skipstone-ffi/src/boundary/";
 
 /// Words that the protocol's sources do not hold, and what to do instead.

@@ -1,4 +1,5 @@
-//! Code on a page that names its file is that file's, word for word: a line `<!-- path/of/the/file -->` stands before the block.
+//! Code on a page that names its file is that file's, word for word: a line `<!-- path/of/the/file -->` stands before
+//! the block.
 
 use crate::machine::files::File;
 

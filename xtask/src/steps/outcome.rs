@@ -77,8 +77,8 @@ impl Outcome {
     }
 }
 
-/// What this process and those that it has waited for have used, from `/proc/self/stat`: user and system time, its own and
-/// its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` elsewhere than on Linux.
+/// What this process and those that it has waited for have used, from `/proc/self/stat`: user and system time, its own
+/// and its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` elsewhere than on Linux.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field, the program's name in parentheses, may contain spaces.

@@ -1,5 +1,6 @@
-//! Runs steps, each in a process of its own, so that two may run at once and one that breaks ends nothing but itself. One of
-//! the running steps, the one in front, prints as it goes; what others print is shown in one piece when they have ended.
+//! Runs steps, each in a process of its own, so that two may run at once and one that breaks ends nothing but itself.
+//! One of the running steps, the one in front, prints as it goes; what others print is shown in one piece when they
+//! have ended.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -21,7 +21,8 @@ impl Times {
         Times { file, seconds: parse(&text) }
     }
 
-    /// Notes what a step took now, and returns what it took the last time. A file that cannot be written costs nothing but that.
+    /// Notes what a step took now, and returns what it took the last time. A file that cannot be written costs nothing
+    /// but that.
     pub(super) fn note(&mut self, step: &str, took: Duration) -> Option<Duration> {
         let before = self.seconds.insert(step.to_owned(), took.as_secs_f64());
         let text: String = self.seconds.iter().map(|(step, seconds)| format!("{step} {seconds:.1}\n")).collect();

@@ -1,4 +1,5 @@
-//! `reed-solomon-erasure` has the same field and a code of its own: it repairs what we made, and we repair what it made.
+//! `reed-solomon-erasure` has the same field and a code of its own: it repairs what we made, and we repair what it
+//! made.
 
 use crate::common::Seeded;
 use reed_solomon_erasure::galois_8::{self, ReedSolomon};

@@ -1,4 +1,5 @@
-//! The bounds of a queue, and that nobody sleeps beside work: by example, and with every interleaving under `--cfg loom`.
+//! The bounds of a queue, and that nobody sleeps beside work: by example, and with every interleaving under
+//! `--cfg loom`.
 
 use super::*;
 
@@ -60,8 +61,8 @@ mod in_every_order {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// The driver sleeps only if it must be woken for the next command: either it sees the command before it sleeps, or the
-    /// application sees that it is asleep.
+    /// The driver sleeps only if it must be woken for the next command: either it sees the command before it sleeps, or
+    /// the application sees that it is asleep.
     #[test]
     fn loom_no_command_waits_for_a_driver_that_nobody_wakes() {
         loom::model(|| {

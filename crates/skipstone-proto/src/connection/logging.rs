@@ -47,7 +47,8 @@ impl Connection {
         attached.log.on_event(now, &connection, event);
     }
 
-    /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the tag.
+    /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the
+    /// tag.
     #[inline]
     pub(super) fn log_sent(&self, now: Time, number: u64, bytes: usize, plaintext: &[u8]) {
         if let Some(log) = self.attached_log() {

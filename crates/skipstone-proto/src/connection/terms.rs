@@ -50,8 +50,8 @@ impl Terms {
         self.sends = self.sends.and(limits);
     }
 
-    /// How many packets of a reliable carrier may wait for their acknowledgement before the next has it leave at once: as
-    /// many as fill half a window, if each is as long as the carrier allows, so that a small window is not worth one
+    /// How many packets of a reliable carrier may wait for their acknowledgement before the next has it leave at once:
+    /// as many as fill half a window, if each is as long as the carrier allows, so that a small window is not worth one
     /// acknowledgement delay.
     pub(super) fn unacked_max(&self, carrier: &Carrier) -> u32 {
         let half = self.receives.window_bytes / 2 / u32::from(carrier.datagram_bytes_max);

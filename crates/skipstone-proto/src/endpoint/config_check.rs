@@ -59,8 +59,8 @@ impl Config {
         check_inbound(&self.inbound, &self.settings)
     }
 
-    /// Checks that a client on this carrier can be told the settings: that they fit into a datagram of a path of which nothing
-    /// is known yet. [`Config::check`] does this for UDP.
+    /// Checks that a client on this carrier can be told the settings: that they fit into a datagram of a path of which
+    /// nothing is known yet. [`Config::check`] does this for UDP.
     ///
     /// # Errors
     /// They do not: [`ConfigError::ChannelTableTooLong`].
@@ -131,7 +131,8 @@ fn check_redundancy(field: &str, mode: RedundancyMode) -> Result<(), ConfigError
     Err(ConfigError::out_of_range(field, mode, range))
 }
 
-/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would know.
+/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would
+/// know.
 fn check_budget(settings: &Settings, mode: RedundancyMode) -> Result<(), ConfigError> {
     let (budget, needed) = (settings.redundancy.budget_percent, mode.budget_percent_min());
     if budget >= needed {

@@ -105,8 +105,8 @@ impl Endpoint {
         if connection.is_on(path) { Ok(index) } else { Err(DropReason::WrongPath) }
     }
 
-    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server whose
-    /// session fails by them says so.
+    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server
+    /// whose session fails by them says so.
     fn on_session(
         &mut self,
         now: Time,
@@ -137,7 +137,8 @@ impl Endpoint {
         result
     }
 
-    /// Whether this is a handshake whose ClientHello is not whole: nothing of the client's can overtake what is missing.
+    /// Whether this is a handshake whose ClientHello is not whole: nothing of the client's can overtake what is
+    /// missing.
     fn will_sign(&mut self, path: &Path, id: u32) -> bool {
         let found = self.find_on_path(path, id).ok();
         found.and_then(|index| self.slots.connection_at(index)).is_some_and(|connection| connection.will_sign())
@@ -271,7 +272,8 @@ impl Endpoint {
         opened: Opened,
         bytes: &mut [u8],
     ) -> Result<(), DropReason> {
-        // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its name.
+        // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its
+        // name.
         if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(claim, open.cookie) {
             return Err(DropReason::BadCookie);
         }

@@ -1,8 +1,8 @@
-//! A bounded queue for hosts that have proven nothing: its items leave in turns of their networks, and when it is full, the network
-//! with the most loses one. So a host that floods it takes what others leave.
+//! A bounded queue for hosts that have proven nothing: its items leave in turns of their networks, and when it is full,
+//! the network with the most loses one. So a host that floods it takes what others leave.
 //!
-//! Networks share 64 buckets by a secret hash (stochastic fair queueing, McKenney 1990), which changes now and then, so that nobody
-//! shares a flooder's bucket for long.
+//! Networks share 64 buckets by a secret hash (stochastic fair queueing, McKenney 1990), which changes now and then, so
+//! that nobody shares a flooder's bucket for long.
 
 use crate::network::Network;
 use siphasher::sip::SipHasher13;

@@ -1,8 +1,8 @@
-//! The budget of handshakes that may begin, as the work that they are: a signature of RSA costs tens of times what one of ECDSA
-//! costs. It is three quarters of a core. While much of it is left, everybody has what he asks for; the less is left, the
-//! fewer may those have begun who still get some: new clients are accepted during a flood, and who floods waits for himself
-//! (Choudhury and Hahne, 1998: dynamic thresholds). A host whose handshakes fail gets few in any case. Only addresses that a
-//! cookie has validated have an account.
+//! The budget of handshakes that may begin, as the work that they are: a signature of RSA costs tens of times what one
+//! of ECDSA costs. It is three quarters of a core. While much of it is left, everybody has what he asks for; the less
+//! is left, the fewer may those have begun who still get some: new clients are accepted during a flood, and who floods
+//! waits for himself (Choudhury and Hahne, 1998: dynamic thresholds). A host whose handshakes fail gets few in any
+//! case. Only addresses that a cookie has validated have an account.
 
 use super::accounts::Accounts;
 use crate::allowance::{Allowance, CoreShare};
@@ -66,7 +66,8 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
     }
 
-    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that is never let in.
+    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that
+    /// is never let in.
     pub(super) fn on_left(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }

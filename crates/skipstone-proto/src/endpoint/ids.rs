@@ -47,8 +47,8 @@ impl IdTable {
         1 << (24 - self.shard.bits - 1)
     }
 
-    /// Whether another connection can have an id. What is closing, or was not accepted, has one too, beside the connections that
-    /// [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
+    /// Whether another connection can have an id. What is closing, or was not accepted, has one too, beside the
+    /// connections that [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
     pub(crate) fn has_room(&self) -> bool {
         self.by_id.len() < self.capacity() / 4 * 7
     }

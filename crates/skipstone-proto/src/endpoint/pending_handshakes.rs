@@ -7,8 +7,8 @@ use crate::time::{Duration, Time};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Connections of a server that have not received CONNECT yet. Whoever repeats an OPEN asks for a place, so what each address and
-/// each network takes is added up as it changes: the answer takes no walk through all of them.
+/// Connections of a server that have not received CONNECT yet. Whoever repeats an OPEN asks for a place, so what each
+/// address and each network takes is added up as it changes: the answer takes no walk through all of them.
 #[derive(Debug, Default)]
 pub(super) struct PendingHandshakes {
     /// By the order in which they began.

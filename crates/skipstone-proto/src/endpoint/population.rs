@@ -6,8 +6,9 @@ use crate::connection::{Connection, Standing};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Connections that were not accepted, at most; of one network a quarter, and never more than are left for others. With that, some
-/// networks that take all they get leave as many places as each of them has (Choudhury and Hahne, 1998: dynamic thresholds).
+/// Connections that were not accepted, at most; of one network a quarter, and never more than are left for others. With
+/// that, some networks that take all they get leave as many places as each of them has (Choudhury and Hahne, 1998:
+/// dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
 const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
 
@@ -45,7 +46,8 @@ impl Counted {
         matches!(self, Counted::Player(_))
     }
 
-    /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is gone.
+    /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is
+    /// gone.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
         let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {

@@ -1,5 +1,5 @@
-//! Stateless answers to unknown hosts. No answer is longer than the datagram that it answers; few may wait, and networks have equal
-//! shares of them.
+//! Stateless answers to unknown hosts. No answer is longer than the datagram that it answers; few may wait, and
+//! networks have equal shares of them.
 
 use super::answer::{answer_len, write_answer};
 use super::fair_queue::FairQueue;
@@ -100,7 +100,8 @@ impl Replies {
         core::mem::take(&mut self.is_connections_turn)
     }
 
-    /// The next answer. Of eight, six are of handshakes, one is a RESET, and one goes to a query, as long as there are any.
+    /// The next answer. Of eight, six are of handshakes, one is a RESET, and one goes to a query, as long as there are
+    /// any.
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         self.is_connections_turn = true;
         self.popped += 1;

@@ -1,4 +1,5 @@
-//! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md section 2.11.
+//! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md
+//! section 2.11.
 
 use super::state::Endpoint;
 use crate::connection::event::PeerId;
@@ -32,8 +33,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a datagram beside a carrier's session says that the server does not know the session. Nothing else that is
-    /// not in the session goes to the endpoint.
+    /// Whether a datagram beside a carrier's session says that the server does not know the session. Nothing else that
+    /// is not in the session goes to the endpoint.
     pub fn is_session_reset(datagram: &[u8]) -> bool {
         datagram.len() == RESET_BYTES && datagram::decode(datagram) == Ok(Datagram::Reset { id: UNKNOWN_SESSION })
     }

@@ -25,8 +25,9 @@ const BEHIND: NoRoom = NoRoom { why: "the server is behind", counted: DropReason
 const FULL: NoRoom = NoRoom { why: "the server is full", counted: DropReason::Full };
 const NETWORK_FULL: NoRoom =
     NoRoom { why: "the server has no more places for players of your network", counted: DropReason::NetworkFull };
-/// By default, the players of a network and the free places are as three to one at most: one network that takes all it gets leaves a
-/// quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic thresholds).
+/// By default, the players of a network and the free places are as three to one at most: one network that takes all it
+/// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
+/// thresholds).
 const OF_FREE_PLACES: usize = 3;
 /// So many players of a network are let in while there is a place: a household on a server of few places.
 const ALWAYS: usize = 8;
@@ -88,7 +89,8 @@ mod tests {
     use crate::path::{Carrier, Path};
     use crate::time::Time;
 
-    /// What is closing has an id too: of a server with many shards, all places and as many again are more than there are ids.
+    /// What is closing has an id too: of a server with many shards, all places and as many again are more than there
+    /// are ids.
     #[test]
     fn without_an_id_there_is_no_room_though_no_place_is_taken() {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };

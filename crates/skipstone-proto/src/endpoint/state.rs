@@ -227,7 +227,8 @@ impl Endpoint {
     }
 }
 
-/// Notes in the budget of handshakes that a connection whose handshake was charged to it became a player, or is one no more.
+/// Notes in the budget of handshakes that a connection whose handshake was charged to it became a player, or is one no
+/// more.
 fn note_player(budget: &mut HandshakeBudget, connection: &Connection, before: Counted, now: Counted) {
     if !cfg!(feature = "server") || !connection.has_cost_handshake() {
         return;

@@ -60,7 +60,8 @@ pub enum Datagram<'a> {
     },
     /// The connection of a PACKET is unknown here (section 2.11).
     Reset {
-        /// The receiver's id of that PACKET; 0 if nobody knows the session of the carrier in which it came (section 7.1).
+        /// The receiver's id of that PACKET; 0 if nobody knows the session of the carrier in which it came
+        /// (section 7.1).
         id: u32,
     },
     /// A query about the server, without a connection (section 2.9).

@@ -326,8 +326,8 @@ impl Network {
         self
     }
 
-    /// The way back has a rate and a queue, too, and carries each of our packets back whole, as a server does that answers
-    /// each message with one of the same length. The answers have no controller of their own.
+    /// The way back has a rate and a queue, too, and carries each of our packets back whole, as a server does that
+    /// answers each message with one of the same length. The answers have no controller of their own.
     pub fn with_echoes(self, back: LinkConfig, seed: u64) -> Self {
         Network { has_echoes: true, ..self.with_back(back, seed) }
     }

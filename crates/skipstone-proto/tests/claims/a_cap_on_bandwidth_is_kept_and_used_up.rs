@@ -1,5 +1,6 @@
-//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and used up by whoever
-//! has enough to send. Peers share the common cap fairly, and who sends little does not wait for who sends much.
+//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and used up by
+//! whoever has enough to send. Peers share the common cap fairly, and who sends little does not wait for who sends
+//! much.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

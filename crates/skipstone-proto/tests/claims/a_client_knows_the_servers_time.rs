@@ -1,5 +1,5 @@
-//! A client's estimate of the server's clock: the true time is always within the stated error, over paths of any delay, jitter,
-//! asymmetry and loss, between clocks that drift; and an idle connection pays nothing for it.
+//! A client's estimate of the server's clock: the true time is always within the stated error, over paths of any delay,
+//! jitter, asymmetry and loss, between clocks that drift; and an idle connection pays nothing for it.
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use skipstone_proto::MessageId;

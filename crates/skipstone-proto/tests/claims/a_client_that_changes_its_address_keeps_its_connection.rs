@@ -64,8 +64,8 @@ fn losses_in_both_directions_only_delay_it() {
     }
 }
 
-/// How long each message of the server's took, which says something every 16 ms, while the client gets another port all the
-/// time. The client says as much.
+/// How long each message of the server's took, which says something every 16 ms, while the client gets another port all
+/// the time. The client says as much.
 fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(rtt_ms / 2)]);
     world.connect();
@@ -254,7 +254,8 @@ fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
 }
 
-/// Repairs for flights that are gone would fill the link, moves of a full link would send more again, and so on for ever.
+/// Repairs for flights that are gone would fill the link, moves of a full link would send more again, and so on for
+/// ever.
 #[test]
 fn a_loaded_link_survives_a_new_port_every_100_ms() {
     let loaded = LinkConfig {

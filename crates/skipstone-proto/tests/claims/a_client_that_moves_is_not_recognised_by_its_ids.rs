@@ -1,5 +1,5 @@
-//! A client that knows that it moves uses another id of the server's, and is answered by another one of its own: whoever sees two
-//! of its addresses does not know them by the ids.
+//! A client that knows that it moves uses another id of the server's, and is answered by another one of its own:
+//! whoever sees two of its addresses does not know them by the ids.
 
 use crate::simulation::{World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,5 +1,5 @@
-//! Anybody who has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on does not end by it. One that does not go
-//! on ends sooner, with the server's reason.
+//! Anybody who has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on does not end by it. One that
+//! does not go on ends sooner, with the server's reason.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_proto::wire::cursor::Writer;
@@ -115,8 +115,8 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
     }
 }
 
-/// A forged RESET, and an outage that is longer than the server has to show that it goes on: the client begins anew although the server
-/// has forgotten nothing, and is let in as soon as the path is there again.
+/// A forged RESET, and an outage that is longer than the server has to show that it goes on: the client begins anew
+/// although the server has forgotten nothing, and is let in as soon as the path is there again.
 #[test]
 fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
     for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {

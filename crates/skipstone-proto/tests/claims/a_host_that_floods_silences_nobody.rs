@@ -1,5 +1,5 @@
-//! One host sends 30,000 datagrams a second that ask for answers, of each kind, and the server has room for 12,000 on its way out:
-//! newcomers of other networks connect, and whoever else asks is answered.
+//! One host sends 30,000 datagrams a second that ask for answers, of each kind, and the server has room for 12,000 on
+//! its way out: newcomers of other networks connect, and whoever else asks is answered.
 
 use crate::simulation::{BEGINNING, ms, seed_bytes, server_of};
 use skipstone_proto::rng::Rng;

@@ -1,4 +1,5 @@
-//! A round trip of seconds is a long path: the first answer is awaited without fear, and the window grows to what is sent.
+//! A round trip of seconds is a long path: the first answer is awaited without fear, and the window grows to what is
+//! sent.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{DeliveryMode, Event, Time};

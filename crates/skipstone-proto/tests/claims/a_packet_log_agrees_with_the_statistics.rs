@@ -1,5 +1,5 @@
-//! A packet log is told of every packet, as often as the statistics count it, and of nothing twice; the same packets leave with and
-//! without it.
+//! A packet log is told of every packet, as often as the statistics count it, and of nothing twice; the same packets
+//! leave with and without it.
 
 use crate::simulation::{World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

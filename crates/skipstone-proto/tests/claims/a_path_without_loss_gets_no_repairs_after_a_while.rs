@@ -1,4 +1,5 @@
-//! A connection begins with a guess about its path, and pays for repairs until the path has proved itself; then no more.
+//! A connection begins with a guess about its path, and pays for repairs until the path has proved itself; then no
+//! more.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

@@ -37,7 +37,8 @@ fn in_every_mode_over_a_slow_stream() {
 
 #[test]
 fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
-    // Packets of the client's: bytes of each, and how far apart. And how many the server may answer with, in two seconds.
+    // Packets of the client's: bytes of each, and how far apart. And how many the server may answer with, in two
+    // seconds.
     for (bytes, every, answers) in [(50, 16, 16..=20), (3_500, 2, 28..=40)] {
         let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
         world.connect();

@@ -1,5 +1,5 @@
-//! Somebody on the path repeats packets from an address of his own, even before the originals arrive. He cannot answer the
-//! challenge, so the connection stays where it is; he gets no more bytes than he sent.
+//! Somebody on the path repeats packets from an address of his own, even before the originals arrive. He cannot answer
+//! the challenge, so the connection stays where it is; he gets no more bytes than he sent.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;
@@ -29,7 +29,8 @@ fn elsewhere(world: &World, number: u16) -> Path {
     Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000 + number)), ..world.path_to_client(0) }
 }
 
-/// Both sides talk; each packet of the client's is repeated by the stranger, from one of `addresses`, before it arrives.
+/// Both sides talk; each packet of the client's is repeated by the stranger, from one of `addresses`, before it
+/// arrives.
 fn race(addresses: u16) -> World {
     let mut world = World::new(5, server_of(DeliveryMode::ReliableOrdered), &[link(20)]);
     world.connect();

@@ -1,5 +1,5 @@
-//! What many peers get is written once and shared. Nobody can tell: the datagrams, the events and the receipts are, byte for
-//! byte and moment for moment, those of a server that sends each message to each peer.
+//! What many peers get is written once and shared. Nobody can tell: the datagrams, the events and the receipts are,
+//! byte for byte and moment for moment, those of a server that sends each message to each peer.
 
 use crate::simulation::{BEGINNING, Node, World, link, ms};
 use bytes::Bytes;

@@ -1,5 +1,6 @@
-//! A server's inbound rules hold for what clients send: direction, length and rate, per channel and client. A breach is a
-//! counted drop on an unreliable channel, or the end of the connection with a reason that names the channel and the rule.
+//! A server's inbound rules hold for what clients send: direction, length and rate, per channel and client. A breach is
+//! a counted drop on an unreliable channel, or the end of the connection with a reason that names the channel and the
+//! rule.
 
 use crate::simulation::{World, link, ms};
 use skipstone_proto::Carrier;

@@ -1,4 +1,5 @@
-//! A client that asks for encryption gets it or nothing, and one that asks for none gets in only where the server says so.
+//! A client that asks for encryption gets it or nothing, and one that asks for none gets in only where the server says
+//! so.
 
 use crate::simulation::{self, World, check_again, encrypted, link, ms};
 use skipstone_proto::Protection;

@@ -121,8 +121,8 @@ fn and_a_host_that_joins_and_leaves_all_the_time_leaves_some_to_others() {
     assert!(server.admits_handshake(now, &([198, 51, 100, 1], 5_000).into()), "a newcomer beside it");
 }
 
-/// Behind a proxy that ends TLS, thousands play by WebSocket in clear. They have cost no signature when they come, and owe none
-/// when they leave.
+/// Behind a proxy that ends TLS, thousands play by WebSocket in clear. They have cost no signature when they come, and
+/// owe none when they leave.
 #[test]
 fn players_of_streams_in_clear_are_not_held_against_their_host() {
     let (mut server, now) =
@@ -137,7 +137,8 @@ fn players_of_streams_in_clear_are_not_held_against_their_host() {
     for socket in 0..2_000 {
         server.handle_carrier_lost(now, socket, "it leaves");
     }
-    // Others, of a network each, spend most of a budget that has 2,500 at once: what is left is for those who began few.
+    // Others, of a network each, spend most of a budget that has 2,500 at once: what is left is for those who began
+    // few.
     for number in 0..2_300_u16 {
         let remote = SocketAddr::from(([198, number.to_be_bytes()[0], number.to_be_bytes()[1], 1], 5_000));
         assert!(server.admits_handshake(now, &remote));

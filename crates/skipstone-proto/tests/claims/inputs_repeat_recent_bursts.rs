@@ -156,7 +156,8 @@ fn reliable_sequenced_channels_repeat_nothing() {
     assert!(outcome.took.len() as u64 > INPUTS * 8 / 10);
 }
 
-/// 60 inputs of 20 bytes a second over a path with a round trip of 60 ms that loses 5%: how long each took that arrived.
+/// 60 inputs of 20 bytes a second over a path with a round trip of 60 ms that loses 5%: how long each took that
+/// arrived.
 fn inputs_through_loss(mode: DeliveryMode, bursts: u8, seed: u64) -> Vec<Duration> {
     let tick = Duration::from_micros(16_667);
     let settings = Settings {

@@ -1,5 +1,5 @@
-//! A connection is charged for the memory that it really takes: the account and the allocator agree to a quarter, whatever a peer makes
-//! a server hold.
+//! A connection is charged for the memory that it really takes: the account and the allocator agree to a quarter,
+//! whatever a peer makes a server hold.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, seed_bytes};

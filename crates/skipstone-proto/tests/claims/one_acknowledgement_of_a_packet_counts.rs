@@ -1,4 +1,5 @@
-//! WIRE.md section 4.1: of the ACK and REPAIRED frames of a packet the first counts, so that a packet full of them costs what one costs.
+//! WIRE.md section 4.1: of the ACK and REPAIRED frames of a packet the first counts, so that a packet full of them
+//! costs what one costs.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, seed_bytes, server_of};

@@ -1,5 +1,5 @@
-//! Whatever numbers a peer makes up, each datagram has room for what it must say or leaves it to the next: nobody panics, and
-//! nobody sends without end.
+//! Whatever numbers a peer makes up, each datagram has room for what it must say or leaves it to the next: nobody
+//! panics, and nobody sends without end.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, glass, glazed, link, ms, seed_bytes, server_of};
@@ -11,8 +11,9 @@ use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings,
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. With `padding` the client goes
-/// on from another port, by a packet with so much of it, which pays for short datagrams only; `closes` lets it close.
+/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. With `padding`
+/// the client goes on from another port, by a packet with so much of it, which pays for short datagrams only; `closes`
+/// lets it close.
 fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, closes: bool) {
     let what = format!("{count} packets {step} apart, moves by {padding:?}, closes: {closes}");
     let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
@@ -63,7 +64,8 @@ fn acknowledgements_of_recovered_packets_far_apart_leave_room_for_what_follows()
     }
 }
 
-/// A client with the longest token, whose server of the encrypted suite has it acknowledge packets before it lets it in.
+/// A client with the longest token, whose server of the encrypted suite has it acknowledge packets before it lets it
+/// in.
 #[test]
 fn a_connect_waits_for_a_datagram_with_room() {
     let mut world = World::new(3, glazed(server_of(DeliveryMode::ReliableOrdered), 3), &[link(10)]);

@@ -1,5 +1,5 @@
-//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: what it holds stays
-//! within its budgets, and everybody else goes on.
+//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: what it holds
+//! stays within its budgets, and everybody else goes on.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, ms};
@@ -200,8 +200,8 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
         }
         world.server.endpoint.memory_bytes()
     };
-    // Each is charged 8 KiB, so that twelve are within the budget; what waits in the queue of events takes a little more. The
-    // thirteenth closes two, so that not each one more causes a search for the largest.
+    // Each is charged 8 KiB, so that twelve are within the budget; what waits in the queue of events takes a little
+    // more. The thirteenth closes two, so that not each one more causes a search for the largest.
     let held: Vec<u64> = strangers.into_iter().map(&mut fill).collect();
     assert!(held[12..].iter().all(|now| *now <= held[11]), "it stays within the budget: {held:?}");
     world.server.polls = true;
@@ -210,7 +210,8 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
     assert_eq!(closes.iter().filter(|closed| **closed == code::MEMORY).count(), 8, "{closes:?}");
 }
 
-/// Hosts behind one NAT fill the budget of their network, each with as much as it can, while a player of the same address sends little.
+/// Hosts behind one NAT fill the budget of their network, each with as much as it can, while a player of the same
+/// address sends little.
 fn neighbour(trick: Trick, crowd: u16, network: u64, reads: bool) {
     let budget = MemoryBudget { connection: 1 << 18, network, endpoint: 64 << 20 };
     let mut world = World::new(1, Config { memory: budget, ..config(128 << 10) }, &[link(10)]);

@@ -1,6 +1,6 @@
 //! RFC 9000, section 9.3.3: somebody who repeats packets faster than the path carries them, in both directions, passes
-//! for the path. Nothing that a server could ask tells him from it. He reads and alters nothing, and as soon as he loses
-//! a race the connection is where the client is.
+//! for the path. Nothing that a server could ask tells him from it. He reads and alters nothing, and as soon as he
+//! loses a race the connection is where the client is.
 
 use crate::simulation::{World, encrypted, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

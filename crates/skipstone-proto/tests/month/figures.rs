@@ -32,7 +32,8 @@ impl Holdings {
 /// What an idle hour costs both sides together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdleHour {
-    /// Timers that expired, connections that had something to do then, and connections that were asked for something to send.
+    /// Timers that expired, connections that had something to do then, and connections that were asked for something to
+    /// send.
     pub(crate) wakes: u64,
     pub(crate) datagrams: u64,
 }

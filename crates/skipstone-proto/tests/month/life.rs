@@ -17,14 +17,15 @@ const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
-/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's end: a queue that a burst
-/// makes longer than any before doubles its room, once.
+/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's
+/// end: a queue that a burst makes longer than any before doubles its room, once.
 const HEAP_BYTES: i64 = 640 << 10;
 /// What both sides give back at the end of the connection, at most: queues keep the room that the storm made them need.
 const CONNECTION_BYTES: i64 = 1 << 20;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
 const MEMORY_BYTES: u64 = 128 << 10;
-/// Of each exchange of a PING and its answer, the most: each side is woken to say something, and for the timer of its acknowledgement.
+/// Of each exchange of a PING and its answer, the most: each side is woken to say something, and for the timer of its
+/// acknowledgement.
 const WAKES_OF_EXCHANGE: u64 = 10;
 /// Exchanges of an hour, one each 25 s.
 const EXCHANGES: u64 = 144;

@@ -11,7 +11,8 @@ use std::ops::Range;
 /// Of a packet in clear.
 const TAG_BYTES: usize = 8;
 
-/// The key of a plain connection, once its CHALLENGE was seen, or that of a suite of glass, and the packet numbers that passed by.
+/// The key of a plain connection, once its CHALLENGE was seen, or that of a suite of glass, and the packet numbers that
+/// passed by.
 #[derive(Default)]
 pub(crate) struct Eavesdropper {
     plain: Option<Plain>,
@@ -86,8 +87,9 @@ impl Eavesdropper {
         Some((number, opened.end - reader.remaining()..opened.end))
     }
 
-    /// Writes a packet anew behind its id, and seals it again: `write` is told its number and its frames, writes at most `bytes_max`,
-    /// its number first, and says which that is; `None` leaves the packet as it is. False if it is no packet, or stays as it is.
+    /// Writes a packet anew behind its id, and seals it again: `write` is told its number and its frames, writes at
+    /// most `bytes_max`, its number first, and says which that is; `None` leaves the packet as it is. False if it is no
+    /// packet, or stays as it is.
     pub(crate) fn rewrite(
         &mut self,
         datagram: &mut Vec<u8>,

@@ -41,7 +41,8 @@ pub(crate) struct Manner {
 
 /// The first packets of each side, which open the connection.
 const HANDSHAKE_PACKETS: u64 = 4;
-/// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and stay.
+/// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and
+/// stay.
 const LIE_BYTES_MAX: usize = 1_100;
 /// Kinds of lies, and that of an acknowledgement.
 const KINDS: u32 = 15;

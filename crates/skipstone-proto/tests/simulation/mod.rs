@@ -1,4 +1,5 @@
-//! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a seed.
+//! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a
+//! seed.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod clear;
@@ -57,8 +58,8 @@ pub(crate) struct World {
 pub(crate) type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 
 const BUFFER_BYTES: usize = 1 << 16;
-/// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link without delay has
-/// its whole handshake in one moment, and a server may say something to thousands in one.
+/// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link
+/// without delay has its whole handshake in one moment, and a server may say something to thousands in one.
 const ROUNDS_MAX: usize = 2_000;
 const TRANSMITS_MAX: usize = 10_000;
 /// When every world begins.
@@ -253,7 +254,8 @@ impl World {
         (0..self.clients.len()).find(|at| self.addresses[*at].contains(&remote))
     }
 
-    /// Puts new links in place of those that there are, which have grown with their traffic. What is on its way is lost.
+    /// Puts new links in place of those that there are, which have grown with their traffic. What is on its way is
+    /// lost.
     pub(crate) fn renew_links(&mut self, seed: u64) {
         for (at, duplex) in self.links.iter_mut().enumerate() {
             let config = duplex.up.config().clone();
@@ -348,8 +350,8 @@ impl World {
         links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
     }
 
-    /// Everything that can happen at this moment, which has an end: two sides that keep each other busy without time going on would
-    /// keep real processors busy.
+    /// Everything that can happen at this moment, which has an end: two sides that keep each other busy without time
+    /// going on would keep real processors busy.
     fn settle(&mut self) {
         for _ in 0..ROUNDS_MAX {
             let mut moved = self.deliver();

@@ -96,7 +96,8 @@ impl Stranger {
     }
 }
 
-/// Writes a REPAIR into packet `number` that covers the packet `covered` alone, whose content is a PING (WIRE.md section 4.4).
+/// Writes a REPAIR into packet `number` that covers the packet `covered` alone, whose content is a PING (WIRE.md
+/// section 4.4).
 pub(crate) fn write_recovery(writer: &mut Writer<'_>, number: u64, covered: u64) {
     const PING: u8 = 0x01;
     const INDEX: u8 = 5;

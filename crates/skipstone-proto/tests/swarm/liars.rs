@@ -1,5 +1,5 @@
-//! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works without
-//! end, and what they make others hold and send stays bounded.
+//! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works
+//! without end, and what they make others hold and send stays bounded.
 
 use crate::simulation::lies::{Liar, Manner};
 use crate::simulation::{World, glazed, ms};
@@ -16,8 +16,8 @@ use std::rc::Rc;
 const CLIENTS: usize = 4;
 const HONEST: usize = CLIENTS - 1;
 const SPAN_MS: u64 = 3_000;
-/// Of a network, and of a connection as much, if that is less than the usual. The least is less than three connections of the liars'
-/// are charged that hold little, and more than the honest one has anybody hold.
+/// Of a network, and of a connection as much, if that is less than the usual. The least is less than three connections
+/// of the liars' are charged that hold little, and more than the honest one has anybody hold.
 const NETWORK_BYTES: [u64; 3] = [24_500, 100_000, 4 << 20];
 const CONNECTION_BYTES_MAX: u64 = 1 << 20;
 const ENDPOINT_BYTES: u64 = 6 << 20;

@@ -1,5 +1,5 @@
-//! A server's UDP port without its socket, for the fuzz targets: which carrier a datagram is of, the carriers' sessions, and the
-//! endpoint behind them, in the order of a driver's round.
+//! A server's UDP port without its socket, for the fuzz targets: which carrier a datagram is of, the carriers'
+//! sessions, and the endpoint behind them, in the order of a driver's round.
 
 use super::dtls::DtlsGuests;
 use super::guests::Guests;

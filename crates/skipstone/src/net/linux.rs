@@ -1,6 +1,6 @@
 //! The system calls that the standard library lacks, Linux only: `sendmmsg`, `recvmmsg`, UDP segmentation (GSO, GRO),
-//! `ppoll`, socket options, resource limits. The only files of this crate with `unsafe` are this one and `control`, which
-//! holds the control messages; every function here is safe to call.
+//! `ppoll`, socket options, resource limits. The only files of this crate with `unsafe` are this one and `control`,
+//! which holds the control messages; every function here is safe to call.
 
 #![expect(unsafe_code, reason = "these system calls have no safe interface in std, mio or socket2")]
 
@@ -98,8 +98,8 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for index in 0..received {
-        // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; what the kernel put
-        // over them are plain integers, valid in any bit pattern.
+        // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; what the kernel
+        // put over them are plain integers, valid in any bit pattern.
         let (header, address) = unsafe { (headers[index].assume_init_ref(), addresses[index].assume_init_ref()) };
         #[allow(clippy::unnecessary_cast, reason = "musl has 32 bits for it")]
         let control_bytes = header.msg_hdr.msg_controllen as usize;

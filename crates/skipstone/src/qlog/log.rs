@@ -57,7 +57,8 @@ pub(super) fn since_1970() -> Duration {
 
 /// Bytes that are written at once, and those of a stranger that wait.
 const CHUNK_BYTES: usize = 16 << 10;
-/// Bytes of all strangers' records that wait; beyond them, a trace has its first lines alone until its client is accepted.
+/// Bytes of all strangers' records that wait; beyond them, a trace has its first lines alone until its client is
+/// accepted.
 const WAITING_BYTES_MAX: usize = 4 << 20;
 /// Fewer bytes than a chunk are written after so long.
 const CHUNK_TIME: Duration = Duration::from_secs(1);

@@ -40,8 +40,8 @@ struct Configuration {
     time_offset: f64,
 }
 
-/// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without them moves the
-/// server by half a round trip. Both ends have the time of their machines, which is better.
+/// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without
+/// them moves the server by half a round trip. Both ends have the time of their machines, which is better.
 const SERVER_OFFSET_MS: f64 = 0.001;
 
 #[derive(Serialize)]

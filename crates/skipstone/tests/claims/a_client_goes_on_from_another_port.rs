@@ -1,5 +1,5 @@
-//! Real sockets: a client's port changes under load, and nothing is lost; a stranger who repeats its packets from elsewhere,
-//! faster than they arrive themselves, gets nothing but a challenge. Encrypted, and in clear.
+//! Real sockets: a client's port changes under load, and nothing is lost; a stranger who repeats its packets from
+//! elsewhere, faster than they arrive themselves, gets nothing but a challenge. Encrypted, and in clear.
 
 use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Threading};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,4 +1,5 @@
-//! A server hands its sockets to the one that follows, and tells its clients when to come back; clients that asked for it do.
+//! A server hands its sockets to the one that follows, and tells its clients when to come back; clients that asked for
+//! it do.
 
 use skipstone::{
     Client, ClientConfig, Close, Event, ListenSockets, PeerId, Reconnect, RestartNotice, Security, Server,

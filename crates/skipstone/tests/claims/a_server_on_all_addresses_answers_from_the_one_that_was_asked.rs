@@ -1,5 +1,5 @@
-//! A server on all addresses is reached by each of them, on every carrier, also with shards. On a machine, that is the loopback's
-//! network of IPv4, and `::1`; in a namespace with these addresses, three of IPv6 besides:
+//! A server on all addresses is reached by each of them, on every carrier, also with shards. On a machine, that is the
+//! loopback's network of IPv4, and `::1`; in a namespace with these addresses, three of IPv6 besides:
 //!
 //! ```sh
 //! unshare -rn sh -c 'ip link set lo up; for n in 1 2 3; do ip addr add fd00:7::$n/128 dev lo; done; cargo test …'

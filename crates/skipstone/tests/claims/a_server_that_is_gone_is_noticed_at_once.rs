@@ -1,4 +1,5 @@
-//! A client does not wait for timeouts where the network says that nobody is there, or the server that it knows nothing.
+//! A client does not wait for timeouts where the network says that nobody is there, or the server that it knows
+//! nothing.
 
 use skipstone::{Client, ClientConfig, Close, Event, Security, Server, ServerConfig, code};
 #[cfg(feature = "dtls")]
@@ -6,7 +7,8 @@ use skipstone::{DtlsVersion, Trust};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above what a busy machine needs.
+/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above what a busy machine
+/// needs.
 const SOON: Duration = Duration::from_secs(5);
 
 fn server(listen: SocketAddr, security: Security) -> Server {

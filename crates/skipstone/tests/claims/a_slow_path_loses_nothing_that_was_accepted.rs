@@ -1,7 +1,8 @@
-//! A server that sends 12 MB/s to a client behind 10 Mbit/s, under each overflow rule: what was accepted is delivered, or given
-//! up with an event, or was open when the connection closed, and nothing is missing inside the stream.
+//! A server that sends 12 MB/s to a client behind 10 Mbit/s, under each overflow rule: what was accepted is delivered,
+//! or given up with an event, or was open when the connection closed, and nothing is missing inside the stream.
 //!
-//! A second by default; `SKIPSTONE_OVERLOAD_SECONDS=10` sends for ten. The table goes to standard output (`--nocapture`).
+//! A second by default; `SKIPSTONE_OVERLOAD_SECONDS=10` sends for ten. The table goes to standard output
+//! (`--nocapture`).
 
 use skipstone::netsim::{LinkConfig, QueueLimit};
 use skipstone::{

@@ -1,5 +1,5 @@
-//! Each wrong send is refused at the call, with its reason and its message, in both threading modes, by all three handles.
-//! The table goes to standard output (`--nocapture`).
+//! Each wrong send is refused at the call, with its reason and its message, in both threading modes, by all three
+//! handles. The table goes to standard output (`--nocapture`).
 
 use skipstone::{
     ChannelRule, Client, ClientConfig, DeliveryMode, Event, Group, Overflow, PeerError, PeerId, Pool, PoolConfig,

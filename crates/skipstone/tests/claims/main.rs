@@ -3,7 +3,8 @@
 //! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
 //! folder, and its first comment says why.
 //!
-//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.
+//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate,webtransport`
+//! runs all of it.
 
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 

@@ -1,9 +1,9 @@
 //! OpenSSL's own client, `s_client`, joins a server by DTLS, talks with a player of ours, and leaves.
 //!
-//! It knows nothing of the protocol: it turns what it reads into records, and records into what it writes. Its standard input and
-//! output are a Unix socket of datagrams, so that each read is one datagram of the protocol and one record; an endpoint in this
-//! program has them to say. `SKIPSTONE_DTLS_PLAYER` names another program that does the same, which gets the address as its last
-//! argument.
+//! It knows nothing of the protocol: it turns what it reads into records, and records into what it writes. Its standard
+//! input and output are a Unix socket of datagrams, so that each read is one datagram of the protocol and one record;
+//! an endpoint in this program has them to say. `SKIPSTONE_DTLS_PLAYER` names another program that does the same, which
+//! gets the address as its last argument.
 #![cfg(unix)]
 
 use skipstone::{Client, ClientConfig, ClosedBy, Event, Group, PeerId, Security, Server, ServerConfig, Threading};

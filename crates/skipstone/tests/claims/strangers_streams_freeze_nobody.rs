@@ -1,5 +1,5 @@
-//! Streams of strangers who say much that means nothing, as fast as the server reads: its rounds end in time, whoever comes
-//! meanwhile gets in, and each such stream is closed when it has cost what a stranger may cost.
+//! Streams of strangers who say much that means nothing, as fast as the server reads: its rounds end in time, whoever
+//! comes meanwhile gets in, and each such stream is closed when it has cost what a stranger may cost.
 
 use super::enter::{PATIENCE, enter};
 use skipstone::{Event, Security, Server, ServerConfig};
@@ -125,8 +125,8 @@ impl Mixed {
     }
 }
 
-/// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be dropped as
-/// if it carried none: its number would go to another client's stream.
+/// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be
+/// dropped as if it carried none: its number would go to another client's stream.
 #[test]
 fn a_stream_that_has_become_a_connection_is_no_stranger() {
     let security = Some(Security::plain());

@@ -1,5 +1,5 @@
-//! Programs in C, C++, C#, Go and Python print the library's texts, and so does the tool: a text names neither Rust's items
-//! nor the tool's flags.
+//! Programs in C, C++, C#, Go and Python print the library's texts, and so does the tool: a text names neither Rust's
+//! items nor the tool's flags.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are trusted,
-//! and whatever else comes is closed, counted by its reason, and in nobody's way.
+//! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are
+//! trusted, and whatever else comes is closed, counted by its reason, and in nobody's way.
 
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
@@ -289,8 +289,8 @@ fn garbage_is_counted_by_its_kind_and_others_play_on() {
     }
 }
 
-/// One that joins and never reads again is closed with its reason when its queue is full; what waits for it is bounded, and the one
-/// beside it gets everything.
+/// One that joins and never reads again is closed with its reason when its queue is full; what waits for it is bounded,
+/// and the one beside it gets everything.
 #[test]
 fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
     for scheme in ["ws", "wss", "tcp"] {

@@ -1,5 +1,5 @@
-//! Each message that `send` or `broadcast` accepted is delivered, or given up with an event, or its connection ended: with
-//! real threads, real sockets and a slow network, under each overflow rule, whatever the application does.
+//! Each message that `send` or `broadcast` accepted is delivered, or given up with an event, or its connection ended:
+//! with real threads, real sockets and a slow network, under each overflow rule, whatever the application does.
 //!
 //! A hundred seeds by default; `SKIPSTONE_FACADE_SEEDS=A..B` runs others, and replays one that failed.
 
@@ -256,7 +256,8 @@ fn hear_guest(guest: &mut Guest, account: &mut Account, names: &BTreeMap<u64, Me
     }
 }
 
-/// In a reliable-ordered stream nothing is missing that was not given up: up to the newest that arrived, each message did.
+/// In a reliable-ordered stream nothing is missing that was not given up: up to the newest that arrived, each message
+/// did.
 fn assert_no_gap(account: &Account, seed: u64) {
     let mut newest: BTreeMap<(PeerId, u16), MessageId> = BTreeMap::new();
     for ((peer, id), channel) in account.accepted.iter().filter(|(_, channel)| *channel % 3 == 0) {

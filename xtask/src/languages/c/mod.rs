@@ -1,5 +1,5 @@
-//! The C library: its header with every compiler, its tests plain, under sanitizers and under valgrind, its packages, its
-//! examples, and the same on Windows by Wine.
+//! The C library: its header with every compiler, its tests plain, under sanitizers and under valgrind, its packages,
+//! its examples, and the same on Windows by Wine.
 
 mod install;
 mod packets;

@@ -42,8 +42,8 @@ const MEMCHECK: &[&str] = &[
     "--show-leak-kinds=definite,indirect",
     "--errors-for-leak-kinds=definite,indirect",
 ];
-/// Memcheck does not follow the vector instructions of the cryptography, and takes what is sealed for uninitialised. Programs that
-/// seal nothing are checked for that, too.
+/// Memcheck does not follow the vector instructions of the cryptography, and takes what is sealed for uninitialised.
+/// Programs that seal nothing are checked for that, too.
 const ALSO_UNINITIALISED: &[&str] = &["bad_input", "threads"];
 
 const WAYS: &[Way] = &[
@@ -133,8 +133,8 @@ pub(super) fn one(outcome: Result<(), String>) -> Tally {
     }
 }
 
-/// Compiles a program as one that is shipped, and links the library into it that cargo has put into `folder`. `Ok(false)` if there is no
-/// compiler.
+/// Compiles a program as one that is shipped, and links the library into it that cargo has put into `folder`.
+/// `Ok(false)` if there is no compiler.
 pub(crate) fn linked(source: &str, program: &Path, folder: &Path, tree: &Tree) -> Result<bool, String> {
     let (compiler, standard) = if is_cpp(Path::new(source)) { ("c++", "-std=c++17") } else { ("cc", "-std=c99") };
     if process::find(compiler).is_none() {
@@ -240,8 +240,8 @@ pub(super) fn tests(tree: &Tree) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays against
-/// it.
+/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays
+/// against it.
 pub(super) fn examples(tree: &Tree) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let is_wanted = |way: &&Way| way.runner.is_empty() && (way.name == "gcc" || !way.is_covered(tree));

@@ -1,5 +1,5 @@
-//! The C library on Windows: skipstone.dll and the tests cross-compiled by mingw-w64, run under Wine; and a client there against
-//! a server here.
+//! The C library on Windows: skipstone.dll and the tests cross-compiled by mingw-w64, run under Wine; and a client
+//! there against a server here.
 
 use std::path::Path;
 use std::process::{Child, Stdio};

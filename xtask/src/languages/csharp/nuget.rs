@@ -1,5 +1,5 @@
-//! The NuGet package: the assembly and its documentation, the native libraries by runtime id, and the manifest. A package is a ZIP
-//! archive, which Python makes.
+//! The NuGet package: the assembly and its documentation, the native libraries by runtime id, and the manifest. A
+//! package is a ZIP archive, which Python makes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-/// Runtime id and file of each library. Those of other systems are taken from a folder of this id beside the one of this machine.
+/// Runtime id and file of each library. Those of other systems are taken from a folder of this id beside the one of
+/// this machine.
 const LIBRARIES: [(&str, &str); 6] = [
     ("linux-x64", "libskipstone.so"),
     ("linux-arm64", "libskipstone.so"),

@@ -1,5 +1,6 @@
-//! Packet types in C#: protoc makes them of the examples' `.proto`, and a test exchanges each with what Rust wrote. Google.Protobuf is
-//! built from Debian's sources, against .NET 8 alone: it needs spans, which the framework that Mono shares does not have.
+//! Packet types in C#: protoc makes them of the examples' `.proto`, and a test exchanges each with what Rust wrote.
+//! Google.Protobuf is built from Debian's sources, against .NET 8 alone: it needs spans, which the framework that Mono
+//! shares does not have.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,5 @@
-//! What compiles and runs C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm package, all under
-//! `target/csharp`. No SDK of .NET is needed.
+//! What compiles and runs C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm package,
+//! all under `target/csharp`. No SDK of .NET is needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -84,7 +84,8 @@ impl Toolchain {
         version.ok_or_else(|| format!("{} has no runtime", shared.display()))
     }
 
-    /// Compiles `sources` with C# 9, as Unity 2021 does, against the framework that Mono and .NET share. Warnings are errors.
+    /// Compiles `sources` with C# 9, as Unity 2021 does, against the framework that Mono and .NET share. Warnings are
+    /// errors.
     pub(crate) fn compile(&self, assembly: &Assembly, tree: &Tree) -> Result<PathBuf, String> {
         let output = self.folder.join(&assembly.folder).join(assembly.file_name);
         let folder = output.parent().expect("it lies in a folder");

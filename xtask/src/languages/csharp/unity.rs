@@ -1,5 +1,5 @@
-//! The Unity package: each of its assemblies compiles against stubs of what it refers to, its tests run over them, and its layout
-//! keeps Unity's rules.
+//! The Unity package: each of its assemblies compiles against stubs of what it refers to, its tests run over them, and
+//! its layout keeps Unity's rules.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: hours of one server with clients of every carrier, that roam, come back and leave, while it restarts, its clock
-//! jumps, and a console and a dashboard stay open. Nothing may be lost, and what the server holds may not grow.
+//! `cargo xtask soak`: hours of one server with clients of every carrier, that roam, come back and leave, while it
+//! restarts, its clock jumps, and a console and a dashboard stay open. Nothing may be lost, and what the server holds
+//! may not grow.
 
 mod parties;
 mod sample;

@@ -1,5 +1,5 @@
-//! `cargo xtask mutants --sample N --seed S`: how many small changes of the code the tests notice. cargo-mutants makes and tries
-//! them; here is which are drawn, what is run against each, and the account.
+//! `cargo xtask mutants --sample N --seed S`: how many small changes of the code the tests notice. cargo-mutants makes
+//! and tries them; here is which are drawn, what is run against each, and the account.
 
 mod account;
 mod order;

@@ -1,5 +1,5 @@
-//! In which order mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. More of the
-//! same seed are the same ones and others behind them.
+//! In which order mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. More
+//! of the same seed are the same ones and others behind them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ pub(super) struct Mutant {
     pub(super) place: (usize, usize),
 }
 
-/// The mutants of a list of cargo-mutants', in the order that the seed says. The list may have one several times, where a module has
-/// two declarations.
+/// The mutants of a list of cargo-mutants', in the order that the seed says. The list may have one several times, where
+/// a module has two declarations.
 pub(super) fn drawn(listed: &[String], seed: u64) -> Vec<Mutant> {
     let mut of_file: BTreeMap<&str, usize> = BTreeMap::new();
     let places: Vec<usize> = listed.iter().map(|name| next(of_file.entry(file(name)).or_default())).collect();

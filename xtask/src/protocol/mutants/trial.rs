@@ -1,5 +1,6 @@
-//! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which stops at the first
-//! test that fails twice. The copy has a folder for what is built, so that each mutant builds only what it changed.
+//! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which
+//! stops at the first test that fails twice. The copy has a folder for what is built, so that each mutant builds only
+//! what it changed.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -80,8 +81,8 @@ impl Trials {
 
     /// Tries a mutant that [`Trials::list`] named.
     ///
-    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular expression, and a
-    /// name may stand in its list twice.
+    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular
+    /// expression, and a name may stand in its list twice.
     pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<MutantOutcome, String> {
         let (name, (place, count)) = (&mutant.name, mutant.place);
         let mut mutants = self.cargo();

@@ -1,5 +1,5 @@
-//! `cargo xtask house [--of PATH]...`: the shape of the code in figures, a column for each tree: this one, or those at the
-//! given paths. A figure is a hint where to look, not a limit to obey.
+//! `cargo xtask house [--of PATH]...`: the shape of the code in figures, a column for each tree: this one, or those at
+//! the given paths. A figure is a hint where to look, not a limit to obey.
 
 mod circles;
 mod names;

@@ -237,8 +237,8 @@ fn judge(own: &str, target: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Opt
     }
 }
 
-/// An order that the crate's imports allow, each module as low as it can be, as the table has it. Where modules name each
-/// other, the one that names the fewest comes first.
+/// An order that the crate's imports allow, each module as low as it can be, as the table has it. Where modules name
+/// each other, the one that names the fewest comes first.
 pub(super) fn suggestion(of: &Crate<'_>) -> String {
     let mut targets: BTreeMap<&str, BTreeSet<&str>> =
         of.sources.iter().filter_map(|source| Some((*source.module.first()?, BTreeSet::new()))).collect();

@@ -21,7 +21,8 @@ const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
 
 impl Connection {
-    /// Ends the connection from this side, with a code of 2^62-1 at most: a greater one counts as that. Queued reliable messages have `linger` to be acknowledged first.
+    /// Ends the connection from this side, with a code of 2^62-1 at most: a greater one counts as that. Queued reliable
+    /// messages have `linger` to be acknowledged first.
     pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
         let (code, reason) = (code.min(CODE_MAX), shorten(reason));
         match self.state {

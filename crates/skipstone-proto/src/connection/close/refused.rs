@@ -1,5 +1,6 @@
-//! A server's REFUSE, and its RESET of a handshake. Anybody who has seen the nonce, or the id, could have sent them, so they only
-//! shorten the wait of an encrypted handshake: one that goes on authentically does not end by them (WIRE.md sections 2.6, 2.11).
+//! A server's REFUSE, and its RESET of a handshake. Anybody who has seen the nonce, or the id, could have sent them, so
+//! they only shorten the wait of an encrypted handshake: one that goes on authentically does not end by them (WIRE.md
+//! sections 2.6, 2.11).
 
 use crate::connection::client_handshake::{Hint, News, RESEND_FIRST};
 use crate::connection::event::{ClosedBy, code};
@@ -11,8 +12,8 @@ use crate::security::{Plain, Security};
 use crate::time::{Duration, Time};
 use bytes::Bytes;
 
-/// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile, after
-/// 200 ms and 400 ms more.
+/// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile,
+/// after 200 ms and 400 ms more.
 const HINT_PATIENCE: Duration = Duration::from_millis(700);
 
 impl Connection {
@@ -89,9 +90,9 @@ impl Connection {
         self.handshake.as_ref().is_some_and(|handshake| handshake.is_forgotten)
     }
 
-    /// A client whose server has forgotten the handshake begins another, by HELLO, under an id and a nonce that nobody knows yet. A
-    /// server that has not forgotten it would take an OPEN of the old ones for a repetition; and what it has said in the old handshake
-    /// is none of this one's.
+    /// A client whose server has forgotten the handshake begins another, by HELLO, under an id and a nonce that nobody
+    /// knows yet. A server that has not forgotten it would take an OPEN of the old ones for a repetition; and what it
+    /// has said in the old handshake is none of this one's.
     pub(crate) fn begin_anew(&mut self, now: Time, local: u32, nonce: u64) {
         let Some(handshake) = &mut self.handshake else { return };
         handshake.begin_anew(now, local, nonce);

@@ -115,7 +115,8 @@ impl EventQueue {
         self.bytes
     }
 
-    /// Drops the messages of some peers that the application has not polled; returns their number. It looks at every entry.
+    /// Drops the messages of some peers that the application has not polled; returns their number. It looks at every
+    /// entry.
     pub(crate) fn forget_messages(&mut self, is_forgotten: impl Fn(PeerId) -> bool) -> usize {
         let before = self.count;
         self.entries.retain(|entry| {
@@ -140,8 +141,8 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if no run continues. `freed` becomes what the event's entry took; a run frees its whole cost with
-    /// its last message.
+    /// The next event, if no run continues. `freed` becomes what the event's entry took; a run frees its whole cost
+    /// with its last message.
     pub(crate) fn pop(&mut self, freed: &mut EntryCost) -> Option<Event> {
         let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);
         debug_assert!(!goes_on, "the rest of a run would be lost");

@@ -61,7 +61,8 @@ impl Connection {
         self.log_metrics(cx.now);
     }
 
-    /// Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine paused.
+    /// Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine
+    /// paused.
     fn has_peer_paused(&self, now: Time) -> bool {
         let is_ack_lost = self.receiving.received.had_gap(now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
         self.is_calm(now) && !is_ack_lost

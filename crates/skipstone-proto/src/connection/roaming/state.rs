@@ -6,8 +6,8 @@ use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use core::net::SocketAddr;
 
-/// The flight of the old path is sent again, acknowledged, and its losses found within this; on long paths, where a loss
-/// costs more than repairs do, repairs come back sooner.
+/// The flight of the old path is sent again, acknowledged, and its losses found within this; on long paths, where a
+/// loss costs more than repairs do, repairs come back sooner.
 const SETTLING_ROUND_TRIPS: u32 = 4;
 const SETTLING_MAX: Duration = Duration::from_millis(100);
 

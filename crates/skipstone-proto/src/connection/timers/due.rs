@@ -4,7 +4,8 @@ use crate::connection::{Connection, ConnectionState, Side};
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
-/// The least part of a round trip without a packet of the peer after which a sender that waits for the window says where it is.
+/// The least part of a round trip without a packet of the peer after which a sender that waits for the window says
+/// where it is.
 const ANNOUNCEMENT_PART: u32 = 8;
 /// And how many of the window's datagrams come in that time at the least.
 const ANNOUNCEMENT_DATAGRAMS: u32 = 4;
@@ -90,8 +91,9 @@ impl Connection {
         asked.min(self.announcement_due())
     }
 
-    /// When a client that a full window keeps silent sends a PING, once: a NAT may have given it another address, which only the
-    /// client's next packet tells the server, and then the acknowledgements that it waits for go to the old one.
+    /// When a client that a full window keeps silent sends a PING, once: a NAT may have given it another address, which
+    /// only the client's next packet tells the server, and then the acknowledgements that it waits for go to the old
+    /// one.
     fn announcement_due(&self) -> Time {
         let may_have_moved = self.identity.side == Side::Client && !self.path.current.carrier.is_bound;
         let has_asked = self.timers.last_ping >= self.timers.last_received;

@@ -46,8 +46,8 @@ pub(super) struct Composed {
 
 /// Room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
-/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for what stands beside that. A datagram that is too short for
-/// both has the ACK alone.
+/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for what stands beside that. A datagram that
+/// is too short for both has the ACK alone.
 const BYTES_BEHIND_REPAIRED: usize = 2 * BYTES_BESIDE_ACK;
 /// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
 const PADDING_PART_MAX: usize = 16;

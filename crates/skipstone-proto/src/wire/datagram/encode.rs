@@ -103,7 +103,8 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
     write_check(writer);
 }
 
-/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11). The id is 0 if a carrier's session is unknown.
+/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11). The id is 0 if a carrier's session is
+/// unknown.
 ///
 /// # Panics
 /// If there is no room.

@@ -15,7 +15,8 @@ impl MessageEncoder {
         self.check_population();
         let window = u64::from(self.settings().window_bytes);
         let queues: u64 = self.settings().channels.iter().map(|rule| u64::from(rule.queue_messages_max) * 6).sum();
-        // One packet beyond the limit, and each of its messages costs 64 bytes besides its own. A stream's has 4,080 bytes.
+        // One packet beyond the limit, and each of its messages costs 64 bytes besides its own. A stream's has 4,080
+        // bytes.
         let packet = 64 * u64::from(self.settings().datagram_bytes_max.max(4_080))
             + window_cost(self.settings().message_bytes_max as usize);
         for from in self.directions() {

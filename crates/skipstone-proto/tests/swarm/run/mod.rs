@@ -96,7 +96,8 @@ pub(crate) fn run(seed: u64) -> Tally {
     play(seed, None)
 }
 
-/// A number that changes if anything does: FNV-1a over each datagram with its time and its way, and over what came of the run.
+/// A number that changes if anything does: FNV-1a over each datagram with its time and its way, and over what came of
+/// the run.
 pub(crate) fn digest(seed: u64) -> u64 {
     let sum = Rc::new(Cell::new(0xCBF2_9CE4_8422_2325));
     let into = Rc::clone(&sum);

@@ -58,7 +58,8 @@ impl SendControl {
 
     fn push<T: Copy>(&mut self, level: c_int, kind: c_int, value: T) {
         assert!(self.used_bytes + space::<T>() <= mem::size_of_val(&self.words), "the words hold every message");
-        // SAFETY: `space` bytes from `used_bytes` on are ours, aligned as a header is, and hold the header and the value.
+        // SAFETY: `space` bytes from `used_bytes` on are ours, aligned as a header is, and hold the header and the
+        // value.
         unsafe {
             let header = self.words.as_mut_ptr().byte_add(self.used_bytes).cast::<libc::cmsghdr>();
             (*header).cmsg_len = libc::CMSG_LEN(mem::size_of::<T>() as u32) as _;

@@ -1,6 +1,7 @@
-//! The cases of the Autobahn test suite for servers, sections 1 to 7 and 9, against the echo path: what is sent, and what has
-//! to come back. Its sections 12 and 13 are about compression, which is not offered. Where the suite accepts several
-//! outcomes, the strict one is demanded, but in 6.4.3 and 6.4.4: invalid text is noticed at the end of its frame.
+//! The cases of the Autobahn test suite for servers, sections 1 to 7 and 9, against the echo path: what is sent, and
+//! what has to come back. Its sections 12 and 13 are about compression, which is not offered. Where the suite accepts
+//! several outcomes, the strict one is demanded, but in 6.4.3 and 6.4.4: invalid text is noticed at the end of its
+//! frame.
 //!
 //! `cargo test -p skipstone --lib websocket_conforms -- --nocapture` prints how many cases there are.
 

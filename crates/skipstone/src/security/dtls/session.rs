@@ -260,7 +260,8 @@ impl DtlsSession {
         if self.failure.is_some() {
             return;
         }
-        // The buffers are kept, because freeing so large a block between small blocks that stay would fragment the heap.
+        // The buffers are kept, because freeing so large a block between small blocks that stay would fragment the
+        // heap.
         let (mut scratch, mut content) = SCRATCH.take();
         scratch.resize(SCRATCH_BYTES, 0);
         while self.drain_one(&mut scratch, &mut content, take) {}

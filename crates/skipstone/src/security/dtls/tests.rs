@@ -187,8 +187,8 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
     }
 }
 
-/// dimpl's own client acknowledges without delay as long as a part of the server's flight is missing: 66,000 datagrams in ten
-/// seconds.
+/// dimpl's own client acknowledges without delay as long as a part of the server's flight is missing: 66,000 datagrams
+/// in ten seconds.
 #[test]
 fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most() {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
@@ -265,7 +265,8 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
     }
 }
 
-/// The figures of SECURITY.md: `cargo test -p skipstone --features dtls --lib dtls_session_holds -- --ignored --nocapture`.
+/// The figures of SECURITY.md: `cargo test -p skipstone --features dtls --lib dtls_session_holds
+/// -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures memory, alone in its process"]
 fn what_a_dtls_session_holds() {

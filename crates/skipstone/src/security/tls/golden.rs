@@ -1,5 +1,5 @@
-//! `vectors/tls.txt`: a handshake of each cipher suite, from HELLO to the next keys, opened by nothing but the secrets of
-//! TLS. The same is checked of a handshake of today. `vectors/README.md` describes the file and how to renew it
+//! `vectors/tls.txt`: a handshake of each cipher suite, from HELLO to the next keys, opened by nothing but the secrets
+//! of TLS. The same is checked of a handshake of today. `vectors/README.md` describes the file and how to renew it
 //! (`SKIPSTONE_BLESS=1`).
 
 use super::keys::GENERATION;

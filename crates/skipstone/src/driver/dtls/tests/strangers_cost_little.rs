@@ -126,8 +126,8 @@ fn handshakes_that_come_at_once_begin_in_rounds_that_have_room_for_a_signature()
     assert_eq!(rounds, [7, 14, 20, 27, 34, 40]);
 }
 
-/// A stranger who repeats its second hello takes eight of the places at which handshakes wait, and hellos without a good cookie
-/// cost no signature.
+/// A stranger who repeats its second hello takes eight of the places at which handshakes wait, and hellos without a
+/// good cookie cost no signature.
 #[test]
 fn one_stranger_does_not_fill_the_queue_of_handshakes() {
     let (mut host, from) = (host(), address(1));

@@ -62,8 +62,8 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
-/// The server talks to it as soon as it is let in. A browser waits for a second before it says something again, and then for
-/// twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
+/// The server talks to it as soon as it is let in. A browser waits for a second before it says something again, and
+/// then for twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
 #[test]
 fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
     for [one, other] in pairs_of_first(12) {

@@ -122,7 +122,8 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
         let played = pooled(Sender::Page, loss);
         // Where the pacer was taken for a slow link, two bursts of five had repairs at most.
         assert!(played.repairs > BURSTS * 3 / 4, "{loss}: {} repairs", played.repairs);
-        // TLS draws numbers of its own, with which the page's timings move by some ms: what is late by a retransmission and more fails.
+        // TLS draws numbers of its own, with which the page's timings move by some ms: what is late by a retransmission
+        // and more fails.
         assert!(played.at(0.99) < 50, "{loss}");
     }
 }
@@ -131,8 +132,9 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
 fn on_streams_what_quic_sends_again_is_not_sent_once_more() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::PageOnStreams, loss);
-        // Of a loss QUIC hears within a round trip and an eighth; without patience the messages of each lost packet were sent twice. A few
-        // packets are lost again with QUIC's own repetition: which, follows from numbers that TLS and QUIC draw.
+        // Of a loss QUIC hears within a round trip and an eighth; without patience the messages of each lost packet
+        // were sent twice. A few packets are lost again with QUIC's own repetition: which, follows from numbers that
+        // TLS and QUIC draw.
         let lost = (loss * played.late.len() as f64) as u64;
         assert!(played.resent < lost / 4, "{loss}: {} of some {lost} were sent again", played.resent);
         assert!(played.at(0.998) < 100, "{loss}");

@@ -1,5 +1,5 @@
-//! What a session costs a server: memory, and time for each datagram. Figures, not claims: run by hand and one by one, with
-//! `--ignored --nocapture`.
+//! What a session costs a server: memory, and time for each datagram. Figures, not claims: run by hand and one by one,
+//! with `--ignored --nocapture`.
 
 use super::*;
 

@@ -88,7 +88,8 @@ fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned
 #[test]
 fn handshakes_are_charged_to_their_network() {
     let (mut host, mut granted) = (host(), 0);
-    // One address begins handshakes that come to nothing, as fast as it can. Beyond the strangers' places each proves itself.
+    // One address begins handshakes that come to nothing, as fast as it can. Beyond the strangers' places each proves
+    // itself.
     for number in 0..400_u32 {
         let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
         let mut client = page(START);
@@ -145,7 +146,8 @@ fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
             damaged.truncate(damaged.len() - noise.next() as usize % 3 * damaged.len() / 4);
             // The first byte tells carriers apart; the others' are no concern here.
             damaged[0] |= 0x40;
-            // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it out.
+            // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it
+            // out.
             if step > 30 {
                 world.host.take(now, world.player.address, &mut damaged);
             }

@@ -1,4 +1,5 @@
-//! A server whose TLS fails answers with REFUSE, which is shorter than what it answers; the client ends soon, with that reason.
+//! A server whose TLS fails answers with REFUSE, which is shorter than what it answers; the client ends soon, with that
+//! reason.
 
 use super::model::{BEGINNING, Fate, Model, Sessions};
 use super::{Verifier, client_config, server_config};
