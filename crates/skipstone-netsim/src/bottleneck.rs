@@ -12,7 +12,7 @@ use crate::opportunities::{Opportunities, Playback};
 pub(crate) enum Pace<'a> {
     /// Bits a second.
     Rate(u64),
-    /// At these moments, so many bytes each.
+    /// At the moments of these opportunities, with a fixed number of bytes each.
     Opportunities(&'a Opportunities),
 }
 

@@ -102,7 +102,7 @@ pub enum QueueLimit {
     /// Everything waits, for as long as it takes.
     #[default]
     Unlimited,
-    /// At most so many bytes wait, counting headers, and not counting the datagram that is being serialised.
+    /// At most this many bytes wait, counting headers, and not counting the datagram that is being serialised.
     Bytes(usize),
     /// Nothing waits longer than this.
     Time(Duration),

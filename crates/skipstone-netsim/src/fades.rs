@@ -23,8 +23,8 @@ pub(crate) struct Fades {
     until: Duration,
 }
 
-/// After a pause of more changes than this the chain begins anew: nobody can tell the difference, and a call stays
-/// short.
+/// After a pause of more changes than this the chain begins anew: the result has the same distribution, and a call
+/// stays short.
 const CHANGES_MAX: u32 = 1_000_000;
 
 impl Fades {

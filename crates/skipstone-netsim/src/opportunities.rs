@@ -5,7 +5,7 @@
 use core::{fmt, str::FromStr, time::Duration};
 use std::sync::Arc;
 
-/// What one opportunity carries: an Ethernet frame's payload, and mahimahi's own 4 bytes.
+/// Bytes per opportunity: an Ethernet frame's payload, and mahimahi's own 4 bytes.
 const OPPORTUNITY_BYTES: usize = 1_504;
 /// Lines of a recording: more than two hours at 100 Mbit/s.
 const OPPORTUNITIES_MAX: usize = 64 << 20;
@@ -57,7 +57,7 @@ impl FromStr for Opportunities {
 }
 
 impl Opportunities {
-    /// What the recorded link carries on average, in bits a second.
+    /// The average rate of the recorded link, in bits per second.
     pub fn mean_bits_per_second(&self) -> u64 {
         (self.millis.len() * OPPORTUNITY_BYTES * 8) as u64 * 1_000 / self.period()
     }
@@ -102,13 +102,13 @@ impl core::error::Error for TraceError {}
 pub(crate) struct Playback {
     /// The number of the first one that nothing has used.
     next: u64,
-    /// What the one before can still carry, in bytes.
+    /// Bytes that the previous opportunity can still carry.
     rest: usize,
 }
 
 impl Playback {
     /// When these bytes have left, if they may begin at `from`. A datagram takes what its predecessor left of an
-    /// opportunity, and as many whole ones as it needs; what nobody takes at its time is gone.
+    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is gone.
     pub(crate) fn carry(&mut self, from: Duration, bytes: usize, opportunities: &Opportunities) -> Duration {
         if self.next == 0 || opportunities.time(self.next - 1) < from {
             self.rest = 0;

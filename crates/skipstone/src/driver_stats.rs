@@ -197,7 +197,7 @@ pub struct StreamStats {
     pub tls_failures: u64,
     /// Clients that asked for TLS while they, their network or all had begun too many handshakes.
     pub over_budget: u64,
-    /// PROXY headers that cannot be read, or come from somebody who is no trusted proxy.
+    /// PROXY headers that cannot be read, or come from a host that is not a trusted proxy.
     pub bad_proxy_headers: u64,
     /// Requests in clear where TLS is required, and streams of a kind that is not taken.
     pub not_taken: u64,

@@ -70,7 +70,7 @@ impl Returning {
     /// Decides whether the client reconnects, and when.
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;
-        // Who was sent elsewhere and did not get in goes back.
+        // A client that was redirected and did not get in goes back to its first server.
         let was_astray = self.destination.on_closed(close) == NextDestination::Home;
         if self.failed >= self.rules.attempts_max || close.by == ClosedBy::Local {
             return;

@@ -105,7 +105,7 @@ pub(crate) struct Published {
     pub(crate) overview: Overview,
     /// Packets that the peer must have sent by then, and those that arrived.
     pub(crate) packets: (u64, u64),
-    /// What few connections have.
+    /// Values that few connections have.
     pub(crate) extras: Option<Box<Extras>>,
 }
 

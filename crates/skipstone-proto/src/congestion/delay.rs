@@ -393,9 +393,10 @@ impl DelayAware {
         }
     }
 
-    /// What waits here reaches a peer that moves; what waits at the bottleneck does not, and is sent again behind what
-    /// nobody takes any more. So where a queue stands, no more is in flight from now on than the path holds without
-    /// one, even if the window was not used up. What was in flight still counts as sent: a path that is full stays so.
+    /// Data that waits here reaches a peer that moves; data that waits at the bottleneck does not, and is sent again
+    /// behind packets that the old path no longer delivers. So while a queue stands, no more is in flight from now on
+    /// than the path holds without one, even if the window was not used up. What was in flight still counts as sent: a
+    /// path that is full stays full.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
         self.calm.begin(now);

@@ -53,12 +53,12 @@ pub(super) struct ClientHandshake {
 #[derive(Debug)]
 pub(super) struct Hint {
     pub(super) due: Time,
-    /// What the server had proven when the hint came.
+    /// The server's proof of progress when the hint came.
     pub(super) progress: (u64, u64),
     pub(super) news: News,
 }
 
-/// What the hint says.
+/// The content of the hint.
 #[derive(Debug)]
 pub(super) enum News {
     /// REFUSE: the server does not accept the client.

@@ -1,5 +1,5 @@
-//! Packets beside the stream of frames: path challenges and their responses, and probes of the path's MTU. Each packet
-//! holds only that one frame, and padding.
+//! Packets outside the stream of frames: path challenges, their responses, and path MTU probes. Each packet holds only
+//! that one frame and padding.
 
 use super::roaming::{CHALLENGE_BYTES, PathFrame};
 use super::transmit::OVERTAKING_MAX;

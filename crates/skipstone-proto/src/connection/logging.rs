@@ -1,4 +1,4 @@
-//! What a connection tells its packet log, if it has one.
+//! The entries that a connection writes to its packet log, if it has one.
 
 use super::Connection;
 use super::packet_log::{
@@ -47,7 +47,7 @@ impl Connection {
         attached.log.on_event(now, &connection, event);
     }
 
-    /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the
+    /// A packet leaves in a datagram of `bytes` bytes; `plaintext` is its datagram before it is sealed, without the
     /// tag.
     #[inline]
     pub(super) fn log_sent(&self, now: Time, number: u64, bytes: usize, plaintext: &[u8]) {
@@ -58,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// A packet came in a datagram of so many bytes.
+    /// A packet arrived in a datagram of `bytes` bytes.
     #[inline]
     pub(super) fn log_received(&self, now: Time, number: u64, bytes: usize, frames: &[u8]) {
         if let Some(log) = self.attached_log() {

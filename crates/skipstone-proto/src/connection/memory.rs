@@ -28,8 +28,8 @@ impl Connection {
         configured.max(4 * u64::from(self.terms.receives.window_bytes))
     }
 
-    /// Whether to close the connection for its memory would free anything. One that is closing holds nothing but
-    /// messages that nobody has taken, and what its carrier holds.
+    /// Whether closing the connection for its memory would free anything. A connection that is closing holds only
+    /// messages that the application has not taken, and its carrier's memory.
     pub(crate) fn has_evictable(&self) -> bool {
         self.standing() != Standing::Leaver || self.receiving.window.undelivered.memory > 0
     }

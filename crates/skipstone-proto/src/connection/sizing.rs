@@ -18,7 +18,7 @@ impl Connection {
         carrier.packet_bytes_max.min(self.terms.sends.datagram_bytes_max - carrier.record_bytes)
     }
 
-    /// The carrier takes packets of so many bytes from now on.
+    /// The carrier takes packets of at most `bytes` bytes from now on.
     pub(crate) fn set_packet_bytes_max(&mut self, bytes: u16) {
         let carrier = &mut self.path.current.carrier;
         carrier.packet_bytes_max = bytes.min(carrier.datagram_bytes_max);
@@ -43,7 +43,7 @@ impl Connection {
         self.path.mtu.current(max)
     }
 
-    /// The record for the ledger of a datagram of so many bytes.
+    /// The ledger's record for a datagram of `bytes` bytes.
     pub(super) fn size_record(&self, bytes: usize) -> Option<Record> {
         let is_large = bytes > usize::from(FLOOR_BYTES) && !self.path.current.carrier.is_reliable;
         is_large.then_some(Record::Control(Control::Large(bytes as u16)))

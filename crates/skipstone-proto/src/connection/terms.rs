@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Terms {
     /// The server's settings; the defaults until a client has heard them.
     pub(super) settings: Arc<Settings>,
-    /// After so long a silence, this side sends a PING.
+    /// After a silence of this length, this side sends a PING.
     pub(super) keepalive: Duration,
     /// Limits on what this side accepts; `sends` holds those of the peer. Both come from the settings, and in the
     /// direction of a client from its own limits, too.
@@ -69,7 +69,7 @@ impl Terms {
     }
 }
 
-/// An acknowledgement on a reliable carrier leaves at once for so many packets, whatever the window.
+/// On a reliable carrier an acknowledgement leaves at once after this many packets, whatever the window.
 const RELIABLE_PACKETS_MAX: u32 = 32;
 
 /// The client asks first, so that one exchange serves both sides.

@@ -8,7 +8,7 @@ use crate::time::Time;
 use core::net::SocketAddr;
 
 impl Endpoint {
-    /// What an encrypted handshake costs, of any carrier: all show the same certificates.
+    /// The cost of an encrypted handshake on any carrier: all carriers present the same certificates.
     pub fn handshake_cost(&self) -> Cost {
         self.config.suites.as_ref().map_or(HANDSHAKE_COST, |suites| suites.handshake_cost())
     }

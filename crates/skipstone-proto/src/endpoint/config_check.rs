@@ -16,7 +16,7 @@ use crate::wire::settings::{
 
 /// Less than one datagram in a second would look like a dead path.
 const BANDWIDTH_MIN: u64 = 1_000;
-/// Header, number, acknowledgement and seal beside an ACCEPT, at most.
+/// Header, number, acknowledgement and seal that surround an ACCEPT, at most.
 const PACKET_BYTES_BESIDE: usize = 128;
 /// Half of the connection ids, so that a free one is soon found.
 const CONNECTIONS_MAX: u32 = 1 << 23;
@@ -131,8 +131,8 @@ fn check_redundancy(field: &str, mode: RedundancyMode) -> Result<(), ConfigError
     Err(ConfigError::out_of_range(field, mode, range))
 }
 
-/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would
-/// know.
+/// A block code keeps its exact ratio or sends no repairs: a budget that is too small would silently drop some of its
+/// repairs.
 fn check_budget(settings: &Settings, mode: RedundancyMode) -> Result<(), ConfigError> {
     let (budget, needed) = (settings.redundancy.budget_percent, mode.budget_percent_min());
     if budget >= needed {

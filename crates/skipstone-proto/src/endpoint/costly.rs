@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::path::Path;
 use crate::time::{Duration, Time};
 
-/// What waits, and what is left of this round.
+/// The waiting requests, and the rest of this round's budget.
 #[derive(Debug)]
 pub(super) struct Costly {
     waiting: FairQueue<Waiting>,

@@ -272,7 +272,7 @@ impl Endpoint {
         opened: Opened,
         bytes: &mut [u8],
     ) -> Result<(), DropReason> {
-        // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its
+        // The cookie's age does not count, because the client repeats its OPEN; but no other host may send one in its
         // name.
         if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(claim, open.cookie) {
             return Err(DropReason::BadCookie);

@@ -26,9 +26,9 @@ pub(super) struct HandshakeBudget {
 const SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(750), burst: Cost::micros(750_000) };
 /// Of how many parts of the burst the last ones halve, each, how many handshakes a host may have begun.
 const PARTS: i64 = 52;
-/// From so many parts on, that is without a limit: 2^13.
+/// From this number of parts on, the budget has no limit: 2^13.
 const OPEN_PARTS: i64 = 13;
-/// From so many failures on, an address gets few, and so does a network.
+/// From this number of failures on, an address gets few handshakes; the same holds for a network.
 const FAILED_OF_ADDRESS: u32 = 16;
 const FAILED_OF_NETWORK: u32 = 256;
 const FEW_OF_ADDRESS: u32 = 8;
@@ -99,7 +99,7 @@ mod tests {
         ([a, b, c, host], 5_000).into()
     }
 
-    /// How many of so many tries begin, at one moment; each comes to nothing at once if `fails`.
+    /// How many of `tries` handshakes begin at one moment; `ends` is called after each.
     fn begin(
         budget: &mut HandshakeBudget,
         now: Time,
@@ -130,7 +130,7 @@ mod tests {
         begun
     }
 
-    /// How many begin within so many seconds, a try each millisecond, from networks in turn.
+    /// How many begin within `seconds`, with one try every 100 µs, from the networks in turn.
     fn begin_for(each: Cost, budget: &mut HandshakeBudget, seconds: u64, networks: core::ops::Range<u32>) -> u32 {
         let tries = networks.cycle().zip(0..seconds * 10_000);
         let at = |step: u64| START + Duration::from_micros(step * 100);

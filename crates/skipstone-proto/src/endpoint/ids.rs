@@ -1,4 +1,4 @@
-//! Connection ids: chosen at random, found by a table that nobody outside can unbalance, because we chose the ids.
+//! Connection ids: chosen at random, and found by a table that no outside host can unbalance, because we chose the ids.
 
 use crate::security::secret_rng::SecretRng;
 use crate::wire::datagram::{KIND_CRYPTO, KIND_PACKET};
@@ -47,8 +47,8 @@ impl IdTable {
         1 << (24 - self.shard.bits - 1)
     }
 
-    /// Whether another connection can have an id. What is closing, or was not accepted, has one too, beside the
-    /// connections that [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
+    /// Whether another connection can have an id. A connection that is closing, or was not accepted, has one too, in
+    /// addition to the connections that [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
     pub(crate) fn has_room(&self) -> bool {
         self.by_id.len() < self.capacity() / 4 * 7
     }

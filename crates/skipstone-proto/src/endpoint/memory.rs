@@ -49,8 +49,8 @@ impl Endpoint {
         }
     }
 
-    /// What the session beneath a connection holds for its peer, beside what the connection does: it is charged for
-    /// both.
+    /// The memory that the session beneath a connection holds for its peer, in addition to the connection's own: the
+    /// peer is charged for both.
     pub fn set_carrier_bytes(&mut self, socket: u32, bytes: u32) {
         let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
         if let Some(slot) = self.slots.at(index) {

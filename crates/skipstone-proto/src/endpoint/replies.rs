@@ -78,7 +78,7 @@ impl Replies {
         self.query_answer = payload;
     }
 
-    /// Whether there is an answer to a query of so many bytes, and it is no longer than the query.
+    /// Whether there is an answer to a query of `query_bytes` bytes, and it is no longer than the query.
     pub(super) fn can_answer(&self, query_bytes: usize) -> bool {
         self.query_answer.as_ref().is_some_and(|payload| answer_len(payload) <= query_bytes)
     }
@@ -125,7 +125,7 @@ impl Replies {
     }
 }
 
-/// What is answered.
+/// The kind of request that is answered.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Handshake,

@@ -33,8 +33,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a datagram beside a carrier's session says that the server does not know the session. Nothing else that
-    /// is not in the session goes to the endpoint.
+    /// Whether a datagram outside a carrier's session says that the server does not know the session. No other datagram
+    /// outside the session goes to the endpoint.
     pub fn is_session_reset(datagram: &[u8]) -> bool {
         datagram.len() == RESET_BYTES && datagram::decode(datagram) == Ok(Datagram::Reset { id: UNKNOWN_SESSION })
     }

@@ -29,7 +29,7 @@ const NETWORK_FULL: NoRoom =
 /// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
 /// thresholds).
 const OF_FREE_PLACES: usize = 3;
-/// So many players of a network are let in while there is a place: a household on a server of few places.
+/// This many players of a network are always let in while there is a place: a household on a server with few places.
 const ALWAYS: usize = 8;
 
 impl Endpoint {
@@ -89,8 +89,8 @@ mod tests {
     use crate::path::{Carrier, Path};
     use crate::time::Time;
 
-    /// What is closing has an id too: of a server with many shards, all places and as many again are more than there
-    /// are ids.
+    /// A closing connection has an id too: on a server with many shards, all places and as many again are more than
+    /// there are ids.
     #[test]
     fn without_an_id_there_is_no_room_though_no_place_is_taken() {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };

@@ -47,7 +47,7 @@ pub struct Endpoint {
     pub(super) broadcast: Broadcast,
     pub(super) wheel: Wheel,
     pub(super) replies: Replies,
-    /// What may take a signature and waits for its turn.
+    /// Requests that may take a signature and wait for their turn.
     pub(super) costly: Costly,
     pub(super) events: EventQueue,
     pub(super) scratch: Scratch,

@@ -134,7 +134,7 @@ impl Received {
         if self.ranges.range_count() > RANGES_MAX
             && let Some(oldest) = self.ranges.pop_first_range()
         {
-            // What was recovered below the floor is reported late, and brings nothing below it back.
+            // A packet recovered below the floor is reported late, and does not make older packets reportable again.
             self.floor = self.floor.max(oldest.end() + 1);
         }
     }

@@ -33,7 +33,7 @@ pub enum Security {
 }
 
 impl Security {
-    /// The session, if there is one beside sealing in clear.
+    /// The session, if the connection has one; a plain connection has none.
     pub fn session(&mut self) -> Option<&mut (dyn Session + 'static)> {
         match self {
             Security::Plain(_) => None,

@@ -67,7 +67,7 @@ impl<'a> RangeList<'a> {
         PacketRanges { reader: Reader::new(self.varints), next: Next::First { largest }, left: self.further + 1 }
     }
 
-    /// Writes as many ranges as fit beside `reserve` more bytes and [`ACK_RANGES_MAX`], of which `first` must.
+    /// Writes as many ranges as leave `reserve` bytes, up to [`ACK_RANGES_MAX`]; `first` must be written.
     pub(super) fn encode(
         writer: &mut Writer<'_>,
         first: RangeInclusive<u64>,

@@ -145,7 +145,7 @@ impl MessageEncoder {
     }
 
     /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind
-    /// a message as long as that: so many, of which the last has `last_len` bytes.
+    /// a message of the same length: `count` messages, the last of which has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
         self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));

@@ -10,8 +10,8 @@ pub struct Truncated {
 }
 
 impl Truncated {
-    /// Keeps so many bits of `number` that `distance` (how far it may be from the receiver's reference) is below half
-    /// of 2^bits; 32 at most, which a distance of 2^31 and more no longer restores.
+    /// Keeps enough bits of `number` that `distance` (how far it may be from the receiver's reference) is below half of
+    /// 2^bits; 32 at most, which a distance of 2^31 and more no longer restores.
     pub fn new(number: u64, distance: u64) -> Truncated {
         Truncated::with_bits_at_least(number, distance, 0)
     }

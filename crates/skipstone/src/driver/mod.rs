@@ -492,7 +492,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Offered streams that nobody can take any more end, and their clients are notified.
+        // Offered streams that can no longer be accepted end, and their clients are notified.
         self.local.close();
     }
 }

@@ -57,7 +57,7 @@ impl Port {
         self.now
     }
 
-    /// What a driver does between two waits. Returns what leaves, and where to.
+    /// One round of a driver, between two waits. Returns the datagrams that leave, with their destinations.
     pub fn step(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let now = self.now;
         self.endpoint.handle_timeout(now);
@@ -92,7 +92,7 @@ impl Port {
         self.guests.handshake_count()
     }
 
-    /// What became of all that have begun.
+    /// The outcomes of all sessions that have begun.
     pub fn stats(&self) -> (DtlsStats, WebTransportStats) {
         self.guests.stats()
     }
@@ -108,7 +108,7 @@ impl Port {
     }
 }
 
-/// What a server shows on streams within TLS.
+/// The server's configuration for streams within TLS.
 pub fn tls(security: &Security) -> Option<TlsServer> {
     security.streams().map(TlsServer)
 }

@@ -192,7 +192,7 @@ pub(super) fn sharpen_timers() {
 /// Returns pages that the allocator does not use, in the midst of its heaps too.
 #[cfg(target_env = "gnu")]
 pub(super) fn trim_heaps() {
-    // SAFETY: takes an integer, and touches only memory that nobody has allocated. Any thread may call it at any time.
+    // SAFETY: takes an integer, and touches only memory that is not allocated. Any thread may call it at any time.
     unsafe { libc::malloc_trim(0) };
 }
 

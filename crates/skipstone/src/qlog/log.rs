@@ -29,7 +29,7 @@ struct State {
     handed: Instant,
 }
 
-/// What is logged of one connection.
+/// The log of one connection.
 #[derive(Debug)]
 struct Trace {
     file: TraceFile,
@@ -60,7 +60,7 @@ const CHUNK_BYTES: usize = 16 << 10;
 /// Bytes of all strangers' records that wait; beyond them, a trace has its first lines alone until its client is
 /// accepted.
 const WAITING_BYTES_MAX: usize = 4 << 20;
-/// Fewer bytes than a chunk are written after so long.
+/// Less than a chunk is written after this time.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 
 impl EndpointLog {

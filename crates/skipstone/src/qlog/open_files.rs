@@ -87,7 +87,8 @@ impl OpenFiles {
                 self.open.push((order.file, LogFile { file, written }));
                 Ok(self.open.last_mut().map(|(_, file)| file))
             }
-            // A file that was there and is not, or not ours any more, is the affair of whoever did that.
+            // A file that existed before and is now missing or unusable was changed from outside: it is left out, and
+            // that is no error of ours.
             Err(error) if is_out_of_files(&error) || self.paths.contains_key(&order.file) => {
                 self.paths.insert(order.file, None);
                 self.left_out.fetch_add(1, Ordering::Relaxed);

@@ -34,14 +34,14 @@ struct OrdersState {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OrderRefusal {
     Full,
-    /// Nobody writes any more.
+    /// The writer has ended.
     Over,
 }
 
 /// The end at which orders are taken out, in order and until the other end is gone.
 pub(super) struct OrderReader(Arc<Orders>);
 
-/// What may wait for the disk.
+/// Bytes that may wait for the disk, at most.
 pub(super) const WAITING_BYTES_MAX: usize = 4 << 20;
 /// An order takes this besides its records.
 const ORDER_BYTES: usize = 64;

@@ -83,7 +83,7 @@ pub(super) struct Record<'a, 'b> {
     pub(super) data: &'b Data<'a>,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Data<'a> {

@@ -43,7 +43,7 @@ fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut 
     }
 }
 
-/// A client sends messages of 100 bytes for so many seconds. The counters of the client and the server.
+/// A client sends messages of 100 bytes for `seconds` seconds. Returns the counters of the client and the server.
 fn play(qlog: &Qlog, seconds: u64) -> (Stats, Stats) {
     let config = |config, name| Config { packet_log: Some(qlog.endpoint(name)), ..config };
     // A repair for each packet, however short the path is.

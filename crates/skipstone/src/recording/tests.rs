@@ -1,4 +1,4 @@
-//! What is recorded is read back, and whatever happens to the disk or to the file is a sentence.
+//! A recording is read back as it was written, and any fault of the disk or the file is reported as a sentence.
 
 use super::*;
 use skipstone_proto::DeliveryMode;

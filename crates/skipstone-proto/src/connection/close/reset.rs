@@ -1,5 +1,5 @@
-//! A hint that the server has lost this connection: the server was restarted, or its port is closed. Anybody could have
-//! sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
+//! A hint that the server has lost this connection: the server was restarted, or its port is closed. Any host could
+//! have sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
 //! section 2.11).
 
 use crate::connection::event::{ClosedBy, code};

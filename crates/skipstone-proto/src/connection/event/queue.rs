@@ -17,7 +17,7 @@ pub(crate) struct EventQueue {
     bytes: u64,
 }
 
-/// What an entry of the queue takes.
+/// The cost of one entry of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryCost {
     /// Of the peer's receive window.
@@ -27,7 +27,7 @@ pub(crate) struct EntryCost {
 }
 
 impl EntryCost {
-    /// The cost of a message with so many bytes.
+    /// The cost of a message of `bytes` bytes.
     pub(in crate::connection) fn of_message(bytes: usize) -> EntryCost {
         EntryCost { window: window_cost(bytes), memory: ENTRY_BYTES + bytes as u64 }
     }
@@ -75,7 +75,7 @@ impl QueuedEvent {
         }
     }
 
-    /// Whose messages the entry holds, and how many.
+    /// The peer whose messages the entry holds, and their number.
     fn messages(&self) -> Option<(PeerId, usize)> {
         match self {
             QueuedEvent::One(Event::Message { peer, .. }) => Some((*peer, 1)),

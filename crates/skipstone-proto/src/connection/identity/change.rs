@@ -91,6 +91,6 @@ impl Connection {
     }
 }
 
-/// An id is released when the next one has been in use for so long without a newer packet that bears the old one. A new
-/// address is asked for three seconds, and packets go where they did before if it does not answer.
+/// An id is released once the next one has been in use for this long without a newer packet that bears the old one. A
+/// new address is challenged for three seconds; if it does not answer, packets go to the old address again.
 const RELEASE_AFTER: Duration = Duration::from_secs(3);

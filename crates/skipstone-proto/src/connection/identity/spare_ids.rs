@@ -5,7 +5,7 @@ use crate::recovery::{Control, Record};
 use crate::time::Time;
 use crate::wire::frame;
 
-/// The ids beside those in use, one in each direction.
+/// The spare ids, one in each direction, in addition to those in use.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::connection) struct SpareIds {
     /// The id that this side gave the peer for packets after a move; 0 for none.

@@ -1,4 +1,4 @@
-//! What this side's packets became: acknowledged, or recovered by the peer.
+//! The outcome of this side's packets: acknowledged, or recovered by the peer.
 
 use crate::congestion::{AckSample, LossSample};
 use crate::connection::packet_log::{LossTrigger, PacketEvent};

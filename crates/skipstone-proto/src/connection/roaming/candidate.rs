@@ -35,7 +35,7 @@ pub(in crate::connection) struct Candidate {
 /// Whether packets go to an address that has not proven itself, as far as what came from there pays for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseBeforeProof {
-    /// Only challenges go there: the address may be anybody's.
+    /// Only challenges go there: the address may belong to any host.
     Never,
     /// Another port of the peer's host, as soon as it has credit for a challenge: a NAT has most likely lost its
     /// binding, and packets to the old port are lost.
@@ -85,7 +85,7 @@ impl Candidate {
         self.can_pay() && self.send_at <= now
     }
 
-    /// An authentic datagram of so many bytes came from there.
+    /// An authentic datagram of `bytes` bytes came from there.
     pub(super) fn on_datagram(&mut self, bytes: usize) {
         self.credit += (bytes + usize::from(self.path.carrier.overhead_bytes)) * self.use_before_proof.times();
     }

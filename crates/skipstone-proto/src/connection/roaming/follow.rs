@@ -1,4 +1,4 @@
-//! What a connection does when packets come from another address, and when its own address changes.
+//! How a connection reacts when packets come from another address, and when its own address changes.
 
 use super::candidate::{Candidate, UseBeforeProof};
 use crate::channel::channels::Channels;

@@ -103,7 +103,7 @@ mod tests {
     fn the_true_offset_is_always_within_the_error_and_a_later_exchange_never_adds_to_it() {
         for seed in 0..2_000 {
             let mut rng = Rng::new(seed);
-            // Of 1,000,000 µs of the client's, the server counts so many.
+            // During 1,000,000 µs on the client's clock, the server's clock counts this many.
             let rate = 999_800 + i64::from(rng.below(401));
             let first = i64::from(rng.below(2_000_000_000));
             let server_at = |client_us: i64| first + client_us + client_us * (rate - 1_000_000) / 1_000_000;

@@ -44,10 +44,10 @@ pub(super) struct Composed {
     pub(super) repeated_bytes: usize,
 }
 
-/// Room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
+/// Room in addition to the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
-/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for what stands beside that. A datagram that
-/// is too short for both has the ACK alone.
+/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for the ACK's other fields. A datagram that
+/// is too short for both has only the ACK.
 const BYTES_BEHIND_REPAIRED: usize = 2 * BYTES_BESIDE_ACK;
 /// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
 const PADDING_PART_MAX: usize = 16;
@@ -136,7 +136,7 @@ fn write_messages(
     let Decision { retransmission, reserve, class, .. } = *decision;
     let has_copies = retransmission == RetransmitScope::WithCopies;
     packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
-    // A message that fits only without the reserve is fragmented, or it would wait for ever.
+    // A message that fits only without the reserve is fragmented, or it would wait forever.
     packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
     let mut written = Written { is_full: false, repeated_bytes: 0 };
     if retransmission != RetransmitScope::Nothing {
@@ -195,7 +195,7 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
 fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) -> bool {
     match (answer, ending) {
         (Answer::Close, Some(ending)) => {
-            // A reason that does not fit beside an acknowledgement is cut, at a character's border.
+            // A reason that does not fit next to an acknowledgement is cut at a character boundary.
             let mut reason = ending.reason();
             while packet.room() < frame::close_len(ending.code(), reason) && !reason.is_empty() {
                 reason = &reason[..reason.floor_char_boundary(reason.len() - 1)];

@@ -25,7 +25,7 @@ pub(super) struct Session {
     connect: Option<StreamId>,
     /// The protocol's connection is established.
     pub(super) is_connected: bool,
-    /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
+    /// The prefix of each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
     /// Datagrams that arrived on streams and were not taken yet.
     pub(super) came: Vec<BytesMut>,
@@ -109,7 +109,7 @@ impl Session {
         self.connect.is_some()
     }
 
-    /// What precedes each datagram.
+    /// The prefix of each datagram.
     pub(super) fn prefix(&self) -> &[u8] {
         &self.prefix
     }
@@ -267,7 +267,7 @@ impl Session {
                 Ok(())
             }
             _ => {
-                // Grease is no stream of anybody's.
+                // Grease (RFC 9114, section 7.2.8) does not count as a refused stream.
                 self.refused += u64::from(!kind.is_grease());
                 self.refuse(connection, id, STREAM_CREATION_ERROR);
                 Ok(())
@@ -377,7 +377,7 @@ impl Session {
     fn refuse(&mut self, connection: &mut Connection, id: StreamId, code: u32) {
         self.streams.remove(&id);
         let code = VarInt::from_u32(code);
-        // What fails here is over already.
+        // An error here means that the stream is already over.
         let _ = connection.recv_stream(id).stop(code);
         if id.dir() == Dir::Bi {
             let _ = connection.send_stream(id).reset(code);
@@ -444,7 +444,7 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    /// Behind so many bytes of the stream.
+    /// At this offset of the stream.
     Piece(u64, Bytes),
     Over,
 }

@@ -3,7 +3,7 @@
 use super::*;
 use std::net::IpAddr;
 
-/// What became of a question.
+/// The outcome of a request.
 struct Asked {
     /// Where the server says that it was asked.
     local: Option<IpAddr>,

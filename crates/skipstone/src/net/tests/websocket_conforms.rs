@@ -21,7 +21,7 @@ enum Chops {
     Of(usize),
 }
 
-/// What comes back: an opcode and a payload.
+/// An echoed frame: its opcode and its payload.
 type Reply = (u8, Vec<u8>);
 
 #[derive(Debug)]

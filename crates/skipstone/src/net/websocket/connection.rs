@@ -389,7 +389,7 @@ impl WsConnection {
             return;
         }
         match self.unsent_bytes() + FRAME_HEAD_BYTES_MAX + payload.len() > self.options.high_water_bytes {
-            // Who asks for an echo reads it.
+            // A client that asks for echoes is expected to read them.
             true => self.end(WsCloseReason::Lost),
             false => self.outgoing.append_message(kind, payload, self.masks.as_mut().map(Masks::next)),
         }

@@ -45,14 +45,14 @@ pub fn stream_messages(bytes: &[u8]) -> (Vec<Bytes>, Understood) {
     }
 }
 
-/// What a server's port came to with a stream's bytes.
+/// The result of a stream's bytes at a server's port.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// What carries messages; `None` if none can come.
+    /// The kind of stream that carries messages; `None` if none can come.
     pub kind: Option<StreamKind>,
     /// Why the stream ended, before the client's end of it was told.
     pub reason: Option<WsCloseReason>,
-    /// Whose stream it is, by the word of a proxy maybe.
+    /// The address of the stream's client, possibly as given by a proxy.
     pub peer: SocketAddr,
     /// The messages that came.
     pub messages: Vec<Bytes>,
@@ -62,7 +62,7 @@ pub struct Opened {
 pub struct StrangersStream {
     server: WsConnection,
     client: Duplex,
-    /// What the server has answered so far.
+    /// The server's answers so far.
     pub answer: Vec<u8>,
     messages: Vec<Bytes>,
 }
@@ -136,7 +136,7 @@ impl StrangersStream {
         self.server.is_closed()
     }
 
-    /// What became of the stream.
+    /// The outcome of the stream.
     pub fn outcome(&mut self) -> Opened {
         Opened {
             kind: self.server.kind(),

@@ -115,7 +115,7 @@ mod tests {
             (&[(F, "for=1.1.1.1"), (F, "for=203.0.113.7"), (F, "for=10.0.0.1")], Some("203.0.113.7")),
             (&[(F, "For=\"[2001:db8::7]:4711\"")], Some("2001:db8::7")),
             (&[(F, "by=10.0.0.1; for=\"[2001:db8::7]\"")], Some("2001:db8::7")),
-            // What a client has chosen stands in quotes, and is no element.
+            // A value chosen by the client is quoted, and is not an element of its own.
             (&[(F, "for=203.0.113.7;host=\"x, for=1.1.1.1\"")], Some("203.0.113.7")),
             (&[(F, "for=203.0.113.7;host=\"x\\\", for=1.1.1.1\"")], Some("203.0.113.7")),
             // Quotes that a client left open reach into what the proxy added.

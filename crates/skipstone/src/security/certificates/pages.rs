@@ -148,7 +148,7 @@ fn remove_ended(kept_in: &Path, turn: PageTurn) {
         files.entry(number).or_default().push(file);
     }
     for file in files.into_values().rev().skip(ENDED_KEPT).flatten() {
-        // A file that stays is in nobody's way.
+        // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(file);
     }
 }

@@ -157,7 +157,7 @@ fn each_name_gets_its_certificate_and_other_names_the_first() {
     }
 }
 
-/// A disk may take its time: a named pipe that nobody writes to takes forever.
+/// A disk may be slow: reading a named pipe without a writer takes forever.
 #[cfg(unix)]
 #[test]
 fn whoever_polls_events_does_not_wait_for_the_disk() {

@@ -175,7 +175,7 @@ impl DtlsSession {
             && records::is_last_flight_1_2(bytes);
         if is_last_flight {
             self.wake(now);
-            // Whatever is wrong with it, anybody could have sent it.
+            // Errors are ignored: any host could have sent the packet.
             let _ = self.dtls.handle_packet(bytes);
             self.drain(take);
             return true;

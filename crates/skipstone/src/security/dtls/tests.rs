@@ -26,7 +26,7 @@ fn serving(identity: Identity) -> DtlsServer {
     DtlsServer::new(Certificates::new(vec![Arc::new(identity)])).expect("it is one for DTLS")
 }
 
-/// A client that trusts anybody.
+/// A client that trusts any server.
 fn trusting(version: DtlsVersion) -> DtlsTrust {
     let verifier = Verifier::new(&Trust::DangerouslyAnything, "localhost").expect("nothing can be wrong");
     DtlsTrust { verifier: Arc::new(verifier), version }

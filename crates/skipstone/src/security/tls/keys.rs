@@ -164,7 +164,7 @@ impl PacketKeys {
         }
     }
 
-    /// For tests: as if so many packets had been sealed, or opened.
+    /// For tests: as if this many packets had been sealed, or opened.
     #[cfg(all(test, feature = "self-signed"))]
     pub(super) fn skip(&mut self, sealed: u64, opened: u64) {
         (self.sealed, self.opened, self.seen) = (sealed, opened, 0);

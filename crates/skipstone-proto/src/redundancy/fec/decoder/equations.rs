@@ -33,7 +33,7 @@ pub(super) struct Equation {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
-/// An unknown may be so many packets behind the newest, less one. A multiple of the width of vector instructions.
+/// An unknown may be this many packets behind the newest, less one. A multiple of the width of vector instructions.
 pub(super) const HORIZON: u64 = 256;
 const FACTORS: usize = HORIZON as usize;
 /// Rows at most; the one with the oldest lead goes first.
@@ -145,7 +145,7 @@ impl Equations {
         }
     }
 
-    /// Makes room for a row of so many bytes, to which others may be lengthened.
+    /// Makes room for a row of `length` bytes, to which others may be lengthened.
     fn make_room(&mut self, length: usize) {
         let longest = self.rows.iter().map(|row| row.bytes.len()).fold(length, usize::max);
         let room = (BYTES_MAX / longest).clamp(1, ROWS_MAX);

@@ -12,7 +12,7 @@ pub(super) struct Store {
     slots: Vec<StoreSlot>,
     /// Bytes of the longest buffer.
     longest: usize,
-    /// Slots that the largest span wanted, of so many repairs since the last look.
+    /// The number of slots that the largest span needed, among the repairs since the last check.
     wanted: usize,
     repairs: u32,
     packets_since_repair: u32,
@@ -87,7 +87,7 @@ impl Store {
         }
     }
 
-    /// A repair came that spans so many numbers, at most [`SLOTS_MAX`].
+    /// A repair came that spans `span` numbers, at most [`SLOTS_MAX`].
     pub(super) fn on_repair(&mut self, span: usize) {
         self.packets_since_repair = 0;
         self.wanted = self.wanted.max((2 * span).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX));
@@ -101,7 +101,7 @@ impl Store {
         }
     }
 
-    /// Changes to so many slots, or to as many as there are bytes for.
+    /// Changes to `wanted` slots, or to as many as there are bytes for.
     fn resize(&mut self, wanted: usize) {
         let affordable = 1 << (BYTES_MAX / self.longest.max(1)).max(1).ilog2();
         let count = wanted.min(affordable);

@@ -1,4 +1,4 @@
-//! What somebody else sends, with the player's address or another, changes nothing.
+//! Datagrams of another host, from the player's address or another, change nothing.
 
 use super::*;
 use skipstone_proto::DropReason;
@@ -104,7 +104,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
     for version in VERSIONS {
         let mut world = connected(version);
         let from = world.player.address;
-        // Somebody who does not receive what goes to the address.
+        // A host that does not receive datagrams sent to the address.
         world.host.take(world.now, from, &mut hello());
         let cookie = world.host.said().len();
         assert_eq!(cookie, 1, "{version:?}");

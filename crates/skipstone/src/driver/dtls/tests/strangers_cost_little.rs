@@ -1,4 +1,4 @@
-//! Whoever has not proven its address, or has no connection, gets little and not for long.
+//! A host that has not proven its address, or has no connection, gets few resources and not for long.
 
 use super::*;
 

@@ -114,7 +114,8 @@ fn datagrams_are_as_long_as_quic_says() {
     }
 }
 
-/// Of QUIC's controllers CUBIC takes each loss for congestion, and would hold back what the protocol's own lets go.
+/// Of QUIC's controllers, CUBIC takes each loss for congestion, and would hold back packets that the protocol's own
+/// controller lets go.
 #[test]
 fn random_losses_do_not_slow_a_page_down() {
     let lossy = LinkConfig {

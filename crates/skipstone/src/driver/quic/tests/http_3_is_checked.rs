@@ -256,7 +256,7 @@ fn what_a_client_can_make_the_server_keep_is_bounded() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     let (mut written, mut most) = (0, 0);
-    // A request that never ends, and no other beside it.
+    // A request that never ends, and no other request next to it.
     let id = client.open(Dir::Bi, &[1, 0x80, 0, 0x40, 0]).expect("it may");
     assert_eq!(client.open(Dir::Bi, &[1]), None, "a client has one request and another");
     for _ in 0..40 {

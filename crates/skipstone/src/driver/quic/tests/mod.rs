@@ -25,7 +25,7 @@ fn address(number: u32) -> SocketAddr {
     (number.to_be_bytes(), 4_000).into()
 }
 
-/// A server: its sessions, and its endpoint, which encrypts and takes nobody in clear.
+/// A server: its sessions, and its endpoint, which encrypts and accepts no plain connections.
 struct Host {
     guests: QuicGuests,
     endpoint: Endpoint,
@@ -78,7 +78,7 @@ impl Host {
         self.guests.handle_timeout(now, &mut self.endpoint);
     }
 
-    /// What a driver does between two waits. Returns what leaves.
+    /// One round of a driver, between two waits. Returns the datagrams that leave.
     fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
         self.now = now;
         self.end_round(now);
@@ -125,7 +125,7 @@ fn instant(time: Time) -> Instant {
     *BASE.get_or_init(Instant::now) + Duration::from_micros(time.as_micros())
 }
 
-/// Gives each side what the other says, so many times.
+/// Gives each side the other's datagrams, `rounds` times.
 fn exchange(host: &mut Host, now: Time, from: SocketAddr, page: &mut Page, rounds: usize) {
     for _ in 0..rounds {
         page.handle_timeout(instant(now));

@@ -14,7 +14,7 @@ fn server() -> Config {
     Config::server(Settings { channels, ..Settings::default() })
 }
 
-/// Who sends the updates.
+/// The side that sends the updates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sender {
     Host,
@@ -24,7 +24,7 @@ enum Sender {
     PageOnStreams,
 }
 
-/// What became of the updates.
+/// The outcome of the updates.
 struct Played {
     /// How long each took in ms, sorted.
     late: Vec<u64>,
@@ -40,7 +40,7 @@ impl Played {
     }
 }
 
-/// Sends updates of all entities for so many ticks.
+/// Sends updates of all entities for `ticks` ticks.
 fn played(sender: Sender, seed: u64, loss: f64, ticks: u32) -> Played {
     let carrier = match sender {
         Sender::PageOnStreams => Carrier::WEBTRANSPORT_STREAMS,
@@ -85,7 +85,7 @@ fn played(sender: Sender, seed: u64, loss: f64, ticks: u32) -> Played {
     Played { late, repairs: stats.redundancy.repairs_sent, resent: stats.resent }
 }
 
-/// What became of the updates of four seeds, 20 s each.
+/// The pooled outcome of four seeds, 20 s each.
 fn pooled(sender: Sender, loss: f64) -> Played {
     let mut all = Played { late: Vec::new(), repairs: 0, resent: 0 };
     for one in (0..4).map(|seed| played(sender, seed, loss, TICKS)) {

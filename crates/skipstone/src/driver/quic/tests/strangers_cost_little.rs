@@ -1,4 +1,4 @@
-//! Whoever has not proven its address, or has no connection, gets little and not for long.
+//! A host that has not proven its address, or has no connection, gets few resources and not for long.
 
 use super::*;
 use quinn_proto::Dir;
@@ -137,7 +137,7 @@ fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
         let at = Duration::from_micros(now.as_micros());
         let mut bytes = Vec::new();
         while world.link.up.receive(at, &mut bytes).is_some() {
-            // Somebody on the way sends a damaged copy first, from the same address.
+            // An attacker on the path sends a damaged copy first, from the same address.
             let mut damaged = bytes.clone();
             for _ in 0..1 + noise.next() % 3 {
                 let place = noise.next() as usize % damaged.len();
@@ -226,7 +226,7 @@ fn a_server_that_makes_way_begins_no_handshake_and_ends_none() {
     assert!(host.guests.stats().dropped > 0);
 }
 
-/// What the sessions of a host hold.
+/// Bytes held by the sessions of a host.
 fn held_bytes(host: &Host) -> usize {
     host.guests.guests.values().map(|guest| guest.session.held_bytes()).sum()
 }

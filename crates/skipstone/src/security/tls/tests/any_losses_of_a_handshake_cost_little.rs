@@ -74,7 +74,7 @@ fn whichever_three_are_lost() {
     assert!(worst.0 <= bound(3), "{worst:?}");
 }
 
-/// How long the client took on a path that says nothing for so long from then on, in these directions (down, up).
+/// How long the client took on a path that is silent for `span` from `begin` on, in these directions (down, up).
 fn took_silence(sessions: &Arc<Sessions>, begin: Time, span: Duration, ways: [bool; 2]) -> Duration {
     let mut model = Model::new(1, sessions);
     model.run_by(&mut |now, is_up, _| {
