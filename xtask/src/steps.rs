@@ -1,5 +1,5 @@
 //! `cargo xtask test`: which steps are chosen, and the account of them at the end. `list` has the steps, `schedule`
-//! says which run beside each other, `run` runs them.
+//! says which run in parallel, `run` runs them.
 
 mod list;
 mod outcome;

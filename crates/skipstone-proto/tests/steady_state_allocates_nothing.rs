@@ -23,7 +23,7 @@ const SETTLED: usize = 35;
 const SERVER_MAX: f64 = 0.10;
 const CLIENT_MAX: f64 = 0.20;
 
-/// What one side did.
+/// The work of one side.
 #[derive(Debug, Default)]
 struct Account {
     allocations: u64,
@@ -55,7 +55,7 @@ struct World {
     peers: Vec<PeerId>,
     connected: usize,
     buffer: Vec<u8>,
-    /// What the server has heard, on its way to everybody.
+    /// Messages that the server has received, on their way to all clients.
     lines: Vec<BroadcastMessage>,
     at_server: Account,
     at_clients: Account,
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    /// Each client says so many lines in this second, one after the other.
+    /// Each client sends `lines` messages in this second, one after the other.
     fn second(&mut self, lines: usize) {
         let all = lines * self.clients.len();
         let line = Bytes::from_static(&[7; 100]);

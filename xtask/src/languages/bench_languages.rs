@@ -1,5 +1,5 @@
-//! `cargo xtask bench-languages`: what a server costs in C, C# and Go beside the one in Rust, in one run, all
-//! optimised. Each plays the same part for `skipstone bench`, whose clients check every line.
+//! `cargo xtask bench-languages`: the cost of a server in C, C# and Go next to the one in Rust, in one run, all
+//! optimised. Each server does the same work for `skipstone bench`, whose clients check every line.
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -20,7 +20,7 @@ use crate::machine::verdict::Verdict;
 
 pub(crate) use self::toolchain::Runtime;
 
-/// What the client calls.
+/// The header of the functions that the client calls.
 const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
 const TESTS: &str = "clients/csharp/tests";
 
@@ -81,7 +81,7 @@ pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>
     Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
 }
 
-/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing
+/// Compiles a program with the client in it, so that it needs no DLL next to it. The inner `Err` says what is missing
 /// for that.
 pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
     let toolchain = match Toolchain::obtain(tree) {

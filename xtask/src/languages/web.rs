@@ -55,7 +55,7 @@ pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     Ok(script(tree, "experiment"))
 }
 
-/// What a script of the package prints.
+/// The counts that a script of the package prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
     Itself,

@@ -1,4 +1,4 @@
-//! What failed, told once more at the end: by then its first telling is thousands of lines away, and logs are cut.
+//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are cut.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Failure {
     /// As one would type it.
     pub(crate) command: String,
-    /// What it printed, as far as it is told again.
+    /// The lines that it printed, as far as they are repeated.
     pub(crate) lines: Vec<String>,
 }
 
@@ -20,11 +20,11 @@ const LAST_LINES: usize = 40;
 /// How many lines of what its test harness said about failures are.
 const LINES_OF_FAILURES: usize = 200;
 
-/// What a running program says, as far as it matters if it fails.
+/// The output of a running program, as far as it matters if the program fails.
 #[derive(Default)]
 pub(crate) struct Said {
     last: VecDeque<String>,
-    /// What `cargo test` prints between `failures:` and the result; many good programs may follow.
+    /// The lines that `cargo test` prints between `failures:` and the result; many successful programs may follow.
     failures: Vec<String>,
     is_about_failures: bool,
 }

@@ -9,7 +9,7 @@ use crate::machine::tree::Tree;
 pub(crate) struct File {
     /// From the root, with `/` on every platform.
     pub(crate) path: String,
-    /// What it holds; bytes that are no UTF-8 are replaced.
+    /// The content; bytes that are not UTF-8 are replaced.
     pub(crate) text: String,
 }
 

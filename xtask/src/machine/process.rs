@@ -127,7 +127,7 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
                 on_line(line);
             }),
             Err(RecvTimeoutError::Disconnected) => break,
-            // What it started and left running, as a database server, may hold the pipe open for ever,
+            // A child that it left running, such as a database server, may hold the pipe open forever,
             Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -172,7 +172,7 @@ pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnM
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// What it printed to standard output, if it ran and succeeded. Its error output is dropped.
+/// Its standard output, if it ran and succeeded. Its error output is dropped.
 pub(crate) fn output(mut command: Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -214,7 +214,7 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` could not run: {error}", describe(command))
 }
 
-/// What comes, read by a thread of its own, which ends with the pipe.
+/// The chunks that a thread of its own reads from the pipe; the thread ends with the pipe.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -241,7 +241,7 @@ struct Lines {
 impl Lines {
     /// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
     fn forward(&mut self, chunk: &[u8], to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
-        // Nobody listens any more? The lines still count.
+        // Our own output may be closed. The lines still count.
         let _ = to.write_all(chunk);
         let _ = to.flush();
         for &byte in chunk {

@@ -1,5 +1,5 @@
-//! What the checks need of the machine: parts of the Rust toolchain, and a few small programs that tests drive.
-//! Whatever is installed is announced first; what cannot be is said, and counted as skipped.
+//! The programs that the checks need on this machine: parts of the Rust toolchain, and a few small programs that tests
+//! drive. Each installation is announced first; a program that cannot be installed is reported, and counted as skipped.
 
 use std::path::{Path, PathBuf};
 
@@ -248,7 +248,7 @@ impl Program {
                 python.args(["-c", "import ensurepip, venv"]);
                 process::succeeds(python)
             }
-            // Debian has it where no search path leads, beside folders of PostgreSQL's clients alone.
+            // Debian puts it outside the search path, in a folder for each version of PostgreSQL.
             "initdb" => {
                 let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
                 process::find("initdb").is_some()

@@ -1,5 +1,5 @@
-//! `cargo xtask siege`: attackers at a server with good clients beside, a line for each attack. Attackers and judge are
-//! the program `skipstone-siege`, which is built here with the tool, or plays at another build of it.
+//! `cargo xtask siege`: attackers at a server that also has honest clients, a line for each attack. Attackers and judge
+//! are the program `skipstone-siege`, which is built here with the tool, or plays at another build of it.
 
 use std::process::Command;
 

@@ -26,7 +26,7 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
         return Verdict::Skipped("no Python 3, in which the independent decoder is written: install it".into());
     };
     let mut python = process::command(program, tree);
-    // No `__pycache__` beside the vectors.
+    // No `__pycache__` next to the vectors.
     python.args(["-B", DECODER, "--check"]);
     let decoded = process::run(python);
     let mut python = process::command(program, tree);

@@ -1,11 +1,10 @@
 //! How tests are laid out: each crate's claims are modules of one program, `tests/claims/main.rs`, since each program
-//! costs a link of its own. What has a program of its own says why, and nothing that looks like a test is built by
-//! nobody.
+//! costs a link of its own. A test with a program of its own says why, and every file that looks like a test is built.
 
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};
 
-/// What breaks this, each as `path: what`.
+/// Violations of this rule, each as `path: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = Vec::new();
     let mains = files.iter().filter(|file| file.path.contains("/tests/") && file.path.ends_with("/main.rs"));
@@ -23,7 +22,7 @@ pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     breaches
 }
 
-/// Files beside `main.rs` that it does not name.
+/// Files next to `main.rs` that it does not name.
 fn modules_left_out(main: &File, files: &[File]) -> Vec<String> {
     let tokens = tokens(&main.text);
     let folder = main.path.trim_end_matches("main.rs");

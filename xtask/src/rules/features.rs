@@ -24,7 +24,7 @@ struct Combination {
     checks: Checks,
 }
 
-/// What of the library is compiled.
+/// The part of the library that is compiled.
 #[derive(Clone, Copy)]
 enum Checks {
     /// Nothing: its crates are counted.

@@ -1,6 +1,6 @@
-//! What will be published: each crate whose manifest does not say `publish = false`. Each has all that a registry and
-//! its readers ask for, and is built from its package alone, with the others of this workspace as if they were
-//! published.
+//! The crates that will be published: each crate whose manifest does not say `publish = false`. Each has everything
+//! that a registry and its readers ask for, and is built from its package alone, with the others of this workspace as
+//! if they were published.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -51,7 +51,7 @@ fn begins(path: &Path, with: &str) -> bool {
 
 fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     let mut cargo = process::cargo(tree);
-    // What is packaged is what lies there, committed or not.
+    // The package takes the files of the folder, committed or not.
     cargo.args(["package", "--allow-dirty", "--quiet", "--target-dir"]).arg(target);
     cargo.args(names.iter().flat_map(|name| ["--package", name]));
     // Nothing of it is run.
@@ -70,7 +70,7 @@ fn name(manifest: &File) -> Option<&str> {
     package.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
 }
 
-/// What it lacks, each as `path: what`. `has` says whether there is a file; a link to one will do.
+/// Missing parts, each as `path: what`. `has` says whether there is a file; a link to one will do.
 fn missing(manifest: &File, has: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = manifest.path.trim_end_matches("Cargo.toml");
     let says = |key: &&str| manifest.text.lines().any(|line| line.starts_with(*key) && line.contains('='));

@@ -15,8 +15,7 @@ const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone-web/src/exports.rs",
 ];
 
-/// The exported functions of the C ABI: their names are promised to be nobody else's, and what C gives them are
-/// pointers.
+/// The exported functions of the C ABI: their names are promised to be unique, and C passes them pointers.
 const BOUNDARY: &str = "crates/skipstone-ffi/src/boundary/";
 
 /// Words that the protocol's sources do not hold, and what to do instead.
@@ -32,7 +31,7 @@ const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
 /// Where the protocol's sources lie.
 const PROTOCOL: &str = "crates/skipstone-proto/src/";
 
-/// What breaks these rules, each as `path:line: what`.
+/// Violations of these rules, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {

@@ -1,4 +1,4 @@
-//! What came of a step. Each step runs in a process of its own, which leaves this in a file.
+//! The outcome of a step. Each step runs in a process of its own, which leaves the outcome in a file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::machine::failures::{self, Failure};
 use crate::machine::tally::Tally;
 use crate::machine::verdict::Verdict;
 
-/// How a step ended, what it cost, and what is told again at the end.
+/// How a step ended, its cost, and the lines that are repeated at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) tally: Tally,
@@ -77,8 +77,8 @@ impl Outcome {
     }
 }
 
-/// What this process and those that it has waited for have used, from `/proc/self/stat`: user and system time, its own
-/// and its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` elsewhere than on Linux.
+/// CPU time of this process and of those that it has waited for, from `/proc/self/stat`: user and system time, its own
+/// and its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` on other systems than Linux.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field, the program's name in parentheses, may contain spaces.

@@ -1,5 +1,5 @@
-//! Which step starts next. Steps that compile take the machine's cores one after another; steps that mostly wait run
-//! beside them; steps that measure time run alone, at the end.
+//! Which step starts next. Steps that compile take the machine's cores one after another; steps that mostly wait run in
+//! parallel with them; steps that measure time run alone, at the end.
 
 use super::step::{Lane, Step};
 

@@ -1,4 +1,4 @@
-//! A step of `cargo xtask test`, and what may run beside it.
+//! A step of `cargo xtask test`, and the steps that may run in parallel with it.
 
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
@@ -16,14 +16,15 @@ pub(super) struct Step {
     pub(super) run: fn(&Tree, Extent) -> Verdict,
 }
 
-/// What else may run while a step does.
+/// The steps that may run at the same time as this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// It fills the cores, and cargo locks its folder: one at a time.
     Compiles,
-    /// It waits for servers, browsers and clocks: one beside a step that compiles, two when none is left.
+    /// It waits for servers, browsers and clocks: one runs in parallel with a step that compiles, two when none is
+    /// left.
     Waits,
-    /// It measures time: nothing runs beside it.
+    /// It measures time: no other step runs at the same time.
     Timed,
 }
 

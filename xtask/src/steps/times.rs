@@ -1,4 +1,5 @@
-//! How long each step took the last time, beside what it takes now: kept in the target folder, a line for each step.
+//! The duration of each step in the last run, shown next to its duration now: kept in the target folder, a line for
+//! each step.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! The steps `tests` and `timed`: the workspace's own tests. Those that measure time run alone, all others beside steps
-//! that wait, several at once.
+//! The steps `tests` and `timed`: the workspace's own tests. Those that measure time run alone, all others in parallel
+//! with steps that wait, several at once.
 
 use std::process::Command;
 

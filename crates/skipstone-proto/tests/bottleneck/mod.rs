@@ -30,16 +30,16 @@ fn span(time: Time) -> Duration {
     Duration::from_micros(time.as_micros())
 }
 
-/// What a model sender has to send.
+/// The traffic of a model sender.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
     /// More than fits.
     Greedy,
-    /// So many bytes each tick.
+    /// This many bytes each tick.
     Ticks { bytes: u32, interval: Duration },
 }
 
-/// What a flow is.
+/// The kind of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Ours(Congestion, Load),

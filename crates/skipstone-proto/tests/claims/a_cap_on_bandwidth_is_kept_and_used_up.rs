@@ -1,6 +1,6 @@
-//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and used up by
-//! whoever has enough to send. Peers share the common cap fairly, and who sends little does not wait for who sends
-//! much.
+//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and is used up by
+//! peers with enough to send. Peers share the common cap fairly, and a peer that sends little does not wait for one
+//! that sends much.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What left the server at which time, and to which client: IP headers included.
+/// The datagrams that left the server: time, client, and bytes including IP headers.
 type Departures = Rc<RefCell<VecDeque<(Time, usize, u64)>>>;
 
 fn config() -> Config {
@@ -35,7 +35,7 @@ fn world(carrier: Carrier, seed: u64, config: Config, links: &[LinkConfig]) -> (
     (world, departures)
 }
 
-/// Keeps so many bytes in the queues to these clients for so long.
+/// Keeps `queued` bytes in the queues to these clients for `span`.
 fn fill(world: &mut World, clients: &[(PeerId, usize)], (bytes, queued): (usize, u64), span: Duration) {
     let end = world.now + span;
     while world.now < end {

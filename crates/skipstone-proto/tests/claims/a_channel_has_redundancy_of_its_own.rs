@@ -71,7 +71,7 @@ fn repairs_cover_packets_of_their_own_channel_only() {
         world.run_for(ms(2_000));
         let sent = sent.take();
         let packets: BTreeMap<u64, &Opened> = sent.iter().map(|(_, opened)| (opened.number, opened)).collect();
-        // What was lost of the unprotected channel may ride along.
+        // Lost messages of the unprotected channel may be retransmitted in the same packet.
         let protected = |opened: &Opened| {
             let mut channels: Vec<u16> = opened.messages.iter().map(|(channel, _)| *channel).collect();
             channels.retain(|channel| *channel != OFF);

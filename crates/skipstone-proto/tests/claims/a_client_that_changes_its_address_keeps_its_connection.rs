@@ -254,8 +254,8 @@ fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
 }
 
-/// Repairs for flights that are gone would fill the link, moves of a full link would send more again, and so on for
-/// ever.
+/// Repairs for flights that are gone would fill the link, moves of a full link would send still more, and so on without
+/// end.
 #[test]
 fn a_loaded_link_survives_a_new_port_every_100_ms() {
     let loaded = LinkConfig {

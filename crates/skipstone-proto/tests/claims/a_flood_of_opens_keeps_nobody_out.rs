@@ -12,7 +12,7 @@ use std::sync::Arc;
 const PER_MS: usize = 100;
 const NEWCOMERS: usize = 20;
 
-/// What the flood is made of.
+/// The datagrams of the flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flood {
     /// One good OPEN, again and again.
@@ -174,8 +174,8 @@ fn nor_one_of_dear_handshakes_from_sixty_networks() {
     assert!((500..1_000).contains(&begun), "{begun} of the flood");
 }
 
-/// What came at one moment is begun in many rounds, behind what players sent: four handshakes of 5.5 ms take what 11
-/// rounds of 2 ms have.
+/// Handshakes that arrive at one moment begin over many rounds, after the players' datagrams: four handshakes of 5.5 ms
+/// take 11 rounds of 2 ms.
 #[test]
 fn a_round_has_room_for_few_handshakes_and_the_others_wait_for_the_next() {
     let (mut server, now) = (dear(), Time::from_micros(1_000_000));

@@ -1,5 +1,5 @@
-//! Anybody who has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on does not end by it. One that
-//! does not go on ends sooner, with the server's reason.
+//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on is not ended by it. A
+//! handshake that does not go on ends sooner, with the server's reason.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_proto::wire::cursor::Writer;
@@ -8,7 +8,7 @@ use skipstone_proto::{ClosedBy, DeliveryMode, Event, code};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Who the client is, by the HELLO that somebody saw: its id and nonce; and the server's id.
+/// The client's id and nonce, from an observed HELLO, and the server's id.
 type Seen = Rc<Cell<(u32, u64, u32)>>;
 
 /// A client on its way in. Of the server's handshake bytes, those that leave before `silent_for` are lost.
@@ -32,7 +32,7 @@ fn world(silent_for: u64) -> (World, Seen) {
     (world, seen)
 }
 
-/// Somebody sends the client a REFUSE in the server's name.
+/// An attacker sends the client a REFUSE in the server's name.
 fn forge(world: &mut World, seen: &Seen, code: u64) {
     let (id, nonce, _) = seen.get();
     let mut bytes = vec![0; datagram::refuse_len(code, "go away")];

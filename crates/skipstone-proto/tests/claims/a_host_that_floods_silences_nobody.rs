@@ -1,5 +1,5 @@
 //! One host sends 30,000 datagrams a second that ask for answers, of each kind, and the server has room for 12,000 on
-//! its way out: newcomers of other networks connect, and whoever else asks is answered.
+//! its way out: newcomers of other networks connect, and requests of other hosts are answered.
 
 use crate::simulation::{BEGINNING, ms, seed_bytes, server_of};
 use skipstone_proto::rng::Rng;
@@ -15,7 +15,7 @@ const LEAVE_PER_MS: usize = 12;
 const NEWCOMERS: usize = 20;
 const DELAY_MS: u64 = 20;
 
-/// What the flood asks for.
+/// The requests of the flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flood {
     Nothing,

@@ -4,7 +4,7 @@
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{DeliveryMode, Event, Time};
 
-/// The server's waits for the client's messages, in ms: so many of 1,400 bytes each 16 ms, for so many seconds.
+/// The server's waits for the client's messages, in ms: `messages` of 1,400 bytes every 16 ms, for `seconds` seconds.
 fn waits(one_way_ms: u64, messages: u32, seconds: u64) -> Vec<u64> {
     let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link(one_way_ms)]);
     world.connect();

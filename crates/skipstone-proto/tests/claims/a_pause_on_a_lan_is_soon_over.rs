@@ -13,7 +13,7 @@ fn lan(delay: Duration) -> LinkConfig {
     LinkConfig { delay, rate_bits_per_second, queue, ..link(0) }
 }
 
-/// So many messages of 1,000 bytes leave each tick of 16 ms; what is not there after the last.
+/// Sends `messages_per_tick` messages of 1,000 bytes each tick of 16 ms; returns how many are missing after the last.
 fn missing(messages_per_tick: usize, ticks: usize, pause: Option<Duration>) -> usize {
     let mut world = World::new(3, Config::server(Settings::default()), &[lan(LAN_DELAY)]);
     world.connect();

@@ -16,7 +16,7 @@ const RATES: [f64; 4] = [0.2, 4.0, 20.0, 60.0];
 /// One datagram: whether it goes to the server, and its place among those of its direction.
 type Place = (bool, usize);
 
-/// What happens to some datagrams on their way.
+/// The fate of some datagrams on their way.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
@@ -117,7 +117,7 @@ fn pairs() -> impl Iterator<Item = [Place; 2]> {
     places().enumerate().flat_map(|(at, one)| places().skip(at).map(move |other| [one, other]))
 }
 
-/// Every kind of handshake, on short and long paths, beside much traffic and little: three round trips and a second
+/// Every kind of handshake, on short and long paths, with much traffic and with little: three round trips and a second
 /// and a half are enough.
 fn assert_soon(chosen: &[Place], fate: Fate) {
     for (name, config) in kinds() {

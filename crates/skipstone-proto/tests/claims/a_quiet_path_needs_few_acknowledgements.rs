@@ -1,5 +1,5 @@
-//! Where nothing has been missing for a while, an acknowledgement waits for further ticks; the first loss is told at
-//! once all the same, and nobody grows impatient meanwhile.
+//! Where nothing has been missing for a while, an acknowledgement waits for further ticks; the first loss is reported
+//! at once all the same, and no probe or retransmission is sent meanwhile.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms, server_of};

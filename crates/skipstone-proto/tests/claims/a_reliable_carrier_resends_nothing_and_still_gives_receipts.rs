@@ -58,7 +58,7 @@ fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
 #[test]
 fn the_round_trip_time_is_that_of_the_path() {
     for delay in [1, 10, 60] {
-        // Messages each so many ms, none at all in the end.
+        // One message every so many ms, and finally none at all.
         for every in [Some(1_000), Some(16), None] {
             let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(delay)]);
             world.connect();

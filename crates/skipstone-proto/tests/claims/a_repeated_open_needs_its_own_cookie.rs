@@ -1,4 +1,5 @@
-//! Whoever knows a client's address and source, and nothing else, cannot speak to its session through a repeated OPEN.
+//! A host that knows a client's address and source, and nothing else, cannot send to its session through a repeated
+//! OPEN.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

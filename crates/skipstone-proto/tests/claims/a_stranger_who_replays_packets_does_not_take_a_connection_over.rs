@@ -1,5 +1,5 @@
-//! Somebody on the path repeats packets from an address of his own, even before the originals arrive. He cannot answer
-//! the challenge, so the connection stays where it is; he gets no more bytes than he sent.
+//! An attacker on the path repeats packets from its own address, even before the originals arrive. The attacker cannot
+//! answer the challenge, so the connection stays where it is; the attacker gets no more bytes than it sent.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

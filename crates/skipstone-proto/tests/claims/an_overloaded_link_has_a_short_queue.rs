@@ -1,5 +1,5 @@
-//! More is sent than a link takes whose queue is long: what waits, waits in the application's queue. Our own queue, and
-//! acknowledgements that one of them pushes together, do not look like somebody else's.
+//! More is sent than a link with a long queue takes: excess data waits in the application's queue. Neither our own
+//! queue, nor acknowledgements that it pushes together, look like the queue of another flow.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};

@@ -83,7 +83,7 @@ fn on_unreliable_channels_a_breach_can_be_a_counted_drop() {
                 let delivered = world.server.messages(channel).len() as u64;
                 assert_eq!(delivered, if rule.rate.is_some() { 5 } else { 0 }, "{rule:?}");
                 assert!(world.server.drops(DropReason::InboundRule) >= 11 - delivered, "{rule:?}");
-                // What keeps to the rule arrives again.
+                // A message that keeps to the rule arrives again.
                 world.clients[0].send(world.now, channel, vec![9; 100]);
                 world.run_for(ms(100));
                 let is_allowed = rule.direction == Direction::Both;

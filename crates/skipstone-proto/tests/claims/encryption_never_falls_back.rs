@@ -27,7 +27,7 @@ fn of(seed: u64) -> Config {
     encrypted(Config::server(Default::default()), seed)
 }
 
-/// A world whose one client was made for an encrypted server, beside a client that asks as it is told.
+/// A world with one client made for an encrypted server, and one client that asks for this protection.
 fn asks(server: Config, protection: Protection) -> World {
     let mut world = World::new(1, server, &[link(5), link(5)]);
     world.killed = vec![0];
@@ -69,7 +69,7 @@ fn a_client_that_wants_encryption_is_told_that_there_is_none() {
 
 #[test]
 fn reserved_suites_of_an_offer_are_ignored() {
-    // Somebody offers these suites; the server has TLS 1.3.
+    // A client offers these suites; the server has TLS 1.3.
     let cases = [
         (SUITE_TLS_1_3, Some(SUITE_TLS_1_3)),
         (SUITE_TLS_1_3 | 0b0111_0110, Some(SUITE_TLS_1_3)),
@@ -134,7 +134,7 @@ fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
 
 #[test]
 fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
-    // Somebody on the way changes the HELLO alone, or each copy of the offer.
+    // An attacker on the path changes only the HELLO, or each copy of the offer.
     for changes_open in [false, true] {
         let mut world = World::new(1, of(1), &[link(5)]);
         let heard = Rc::new(RefCell::new(Vec::new()));

@@ -1,4 +1,4 @@
-//! Whoever does not take its messages is not sent more than its window, and gets the rest when it does.
+//! A receiver that does not take its messages is not sent more than its window, and gets the rest when it takes them.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::Carrier;

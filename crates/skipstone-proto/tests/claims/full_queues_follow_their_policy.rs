@@ -1,4 +1,4 @@
-//! What a full queue does is the channel's rule: refuse, drop the oldest, or end the connection.
+//! A full queue follows the channel's policy: refuse, drop the oldest, or end the connection.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{ClosedBy, SendError, code};

@@ -1,5 +1,5 @@
-//! `vectors/golden.json` against the codec: every datagram decodes to what is written beside it, and encodes to the
-//! same bytes again. `vectors/README.md` describes the format and how to renew it (`SKIPSTONE_BLESS=1`).
+//! `vectors/golden.json` against the codec: every datagram decodes to the content that is written next to it, and
+//! encodes to the same bytes again. `vectors/README.md` describes the format and how to renew it (`SKIPSTONE_BLESS=1`).
 
 use std::time::Duration;
 
@@ -95,13 +95,13 @@ fn unchecked(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - datagram::CHECK_BYTES]
 }
 
-/// A datagram with its check, of which so many bytes are written.
+/// A datagram with its check, whose content is `length` bytes long.
 fn checked(buffer: &mut [u8], length: usize) -> Vec<u8> {
     let end = datagram::append_check(buffer, length);
     buffer[..end].to_vec()
 }
 
-/// What the receiver of a vector knows before.
+/// The state that the receiver of a vector has before.
 struct Context {
     key: Option<[u8; 16]>,
     packet: u64,

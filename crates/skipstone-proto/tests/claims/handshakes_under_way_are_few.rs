@@ -1,4 +1,4 @@
-//! A host that begins encrypted handshakes and never ends one holds few places, and keeps nobody out.
+//! A host that begins encrypted handshakes and never ends one holds few places, and keeps no other client out.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, seed_bytes, server_of};
@@ -99,7 +99,7 @@ fn whoever_is_let_in_is_not_displaced() {
     assert_eq!((refused, world.server.endpoint.player_count()), (1, 2));
 }
 
-/// What the server lets in and what leaves at once costs it a signature each time.
+/// A client that the server lets in, and that leaves at once, costs the server a signature each time.
 #[test]
 fn and_a_host_that_joins_and_leaves_all_the_time_leaves_some_to_others() {
     let (mut server, now) =

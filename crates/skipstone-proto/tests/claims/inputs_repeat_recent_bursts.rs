@@ -25,8 +25,7 @@ struct Outcome {
     held: BTreeMap<u64, u32>,
 }
 
-/// An input of 20 bytes at each tick, numbered; of the packets that follow input 50's, that one included, so many in a
-/// row are lost.
+/// A numbered input of 20 bytes at each tick; `losses` packets in a row are lost, from the one with input 50 on.
 fn play(mode: DeliveryMode, redundancy: Redundancy, link: LinkConfig, losses: u64) -> Outcome {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=9, mode) };
     let settings = Settings { channels: vec![rule], redundancy, ..Settings::default() };

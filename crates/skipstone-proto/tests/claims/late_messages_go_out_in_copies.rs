@@ -1,5 +1,5 @@
-//! What was lost leaves again in several copies, a few milliseconds apart: one more loss costs no round trip. Without
-//! redundancy it leaves once.
+//! A lost message is sent again in several copies, a few milliseconds apart: one more loss costs no round trip. Without
+//! redundancy it is sent again once.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms};

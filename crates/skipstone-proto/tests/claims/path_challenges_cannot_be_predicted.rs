@@ -1,5 +1,5 @@
 //! A client reads the tokens of its own challenges. What it learns from them must not tell it the token for an address
-//! that it cannot hear at, or it could send a server's stream to anybody.
+//! that it cannot hear at, or it could send a server's stream to any host.
 
 use crate::simulation::{World, link, ms};
 use skipstone_proto::Path;

@@ -5,7 +5,7 @@ use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss, QueueLimit};
 use skipstone_proto::{Config, DeliveryMode, Redundancy, RedundancyMode};
 
-/// What an echo of some messages each tick came to.
+/// The result of an echo of some messages each tick.
 #[derive(Debug)]
 struct Played {
     /// The 95th percentile of the round-trip time.

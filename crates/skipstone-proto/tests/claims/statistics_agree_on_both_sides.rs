@@ -1,4 +1,5 @@
-//! What one side counts as sent the other counts as received, in 64 bits, payload and overhead apart.
+//! The bytes that one side counts as sent equal those that the other counts as received, in 64 bits, payload and
+//! overhead apart.
 
 use crate::simulation::{Node, World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -4,7 +4,7 @@ use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, QueueLimit};
 use skipstone_proto::{Carrier, Config, Congestion, DeliveryMode, Duration};
 
-/// A link of so many bytes per second, headers included, with 20 ms of round trip and 200 ms of queue.
+/// A link of `bytes_per_second`, headers included, with 20 ms of round trip and 200 ms of queue.
 fn link_of(bytes_per_second: u64) -> LinkConfig {
     LinkConfig { rate_bits_per_second: Some(bytes_per_second * 8), queue: QueueLimit::Time(ms(200)), ..link(10) }
 }

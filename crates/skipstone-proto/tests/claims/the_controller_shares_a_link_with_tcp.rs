@@ -17,8 +17,8 @@ fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
     (share(ours), share(cubic))
 }
 
-/// Whose losses fall together is chance, so shares differ by some points with the moment at which the second one
-/// begins.
+/// It is chance which flow's losses fall together, so shares differ by some points with the moment at which the second
+/// one begins.
 #[test]
 fn neither_starves_whoever_comes_first() {
     let starts =

@@ -1,5 +1,5 @@
-//! Whatever numbers a peer makes up, each datagram has room for what it must say or leaves it to the next: nobody
-//! panics, and nobody sends without end.
+//! Whatever numbers a peer makes up, each datagram has room for its due frames or leaves them to the next: no side
+//! panics or sends without end.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, glass, glazed, link, ms, seed_bytes, server_of};

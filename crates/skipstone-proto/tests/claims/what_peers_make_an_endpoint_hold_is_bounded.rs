@@ -233,7 +233,8 @@ fn neighbour(trick: Trick, crowd: u16, network: u64, reads: bool) {
             assert!(held <= network + (u64::from(crowd) << 13), "{held} bytes, {trick:?} by {crowd}");
         }
         if at % (8_000 / u32::from(crowd)) == 0 {
-            // If nobody takes it, it becomes 20 KB: less than any of the others holds in the end.
+            // If the server does not take these messages, they become 20 KB: less than any of the others holds in the
+            // end.
             for _ in 0..8 {
                 world.clients[0].send(world.now, 0, vec![1; 400]);
             }

@@ -1,9 +1,9 @@
-//! What a connection holds at the end of a day, what it does in an idle hour, and its counters.
+//! The memory that a connection holds at the end of a day, its work in an idle hour, and its counters.
 
 use crate::simulation::Node;
 use skipstone_proto::{Endpoint, Stats, Work};
 
-/// What both sides hold, the server's first.
+/// The memory that both sides hold, the server's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holdings {
     /// Timers that wait.
@@ -29,7 +29,7 @@ impl Holdings {
     }
 }
 
-/// What an idle hour costs both sides together.
+/// The cost of an idle hour to both sides together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdleHour {
     /// Timers that expired, connections that had something to do then, and connections that were asked for something to

@@ -20,7 +20,8 @@ const MOVES_MAX: usize = 10_000;
 /// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's
 /// end: a queue that a burst makes longer than any before doubles its room, once.
 const HEAP_BYTES: i64 = 640 << 10;
-/// What both sides give back at the end of the connection, at most: queues keep the room that the storm made them need.
+/// Bytes that both sides free at the end of the connection, at most: queues keep the room that the storm made them
+/// need.
 const CONNECTION_BYTES: i64 = 1 << 20;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
 const MEMORY_BYTES: u64 = 128 << 10;
@@ -30,7 +31,7 @@ const WAKES_OF_EXCHANGE: u64 = 10;
 /// Exchanges of an hour, one each 25 s.
 const EXCHANGES: u64 = 144;
 
-/// What protects the packets.
+/// The protection of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
     Plain,
@@ -202,7 +203,7 @@ impl Life {
         self.world.server.send(now, channel, down);
     }
 
-    /// What happens to players: another port, another network, no network for a while.
+    /// A change of a player's network: another port, another network, no network for a while.
     fn change(&mut self, cut_ms_max: u32) {
         match self.rng.below(4) {
             0 if !self.world.carrier.is_bound => self.world.rebind(0),

@@ -22,7 +22,7 @@ pub(crate) fn rules() -> Vec<ChannelRule> {
     MODES.iter().enumerate().map(rule).collect()
 }
 
-/// What was sent in one direction, and what arrived of it.
+/// The messages sent in one direction, and those that arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
     channels: [Numbers; MODES.len()],

@@ -1,4 +1,4 @@
-//! What whoever knows the key of a plain connection can see, and forge.
+//! The view of an attacker that knows the key of a plain connection: it can read and forge packets.
 
 use super::glass;
 use skipstone_proto::Plain;
@@ -20,7 +20,7 @@ pub(crate) struct Eavesdropper {
     next: BTreeMap<[u8; 3], u64>,
 }
 
-/// What a packet holds.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) messages: usize,
@@ -58,7 +58,7 @@ impl Eavesdropper {
         Some(packet)
     }
 
-    /// What passes by, if it is a packet.
+    /// Looks at a datagram that passes by; `None` if it is not a packet.
     pub(crate) fn see(&mut self, bytes: &[u8]) -> Option<Seen> {
         let (_, frames) = self.open(bytes)?;
         let mut seen = Seen::default();

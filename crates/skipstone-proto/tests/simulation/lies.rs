@@ -24,7 +24,7 @@ pub(crate) struct Liar {
     pub(crate) lies: u64,
 }
 
-/// In which ways somebody lies, besides by single frames.
+/// The ways in which a peer lies, besides by single frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     /// Its packet numbers are far apart.
@@ -131,7 +131,7 @@ fn content(bytes: &[u8]) -> &[u8] {
     &bytes[from..]
 }
 
-/// A number that is special to somebody: near another, near an end of a range, or any.
+/// A number that may be a special case: near another, near an end of a range, or any.
 fn special(rng: &mut Rng, near: u64) -> u64 {
     let ends = [0, 64, 1 << 14, 1 << 16, 1 << 21, 1 << 30, 1 << 31, 1 << 32, (1 << 62) - 1];
     let number = match rng.below(6) {

@@ -34,7 +34,7 @@ pub(crate) struct World {
     pub(crate) refuses: Vec<usize>,
     /// Clients that are dead: they neither hear, speak nor wake.
     pub(crate) killed: Vec<usize>,
-    /// Who asked the server to be let in, and which client that is.
+    /// The connections that asked the server to be let in, with the number of each client.
     pub(crate) asked: Vec<(PeerId, usize)>,
     /// Datagrams that left, by client: towards the server, from the server.
     pub(crate) sent: Vec<(u64, u64)>,
@@ -42,7 +42,7 @@ pub(crate) struct World {
     addresses: Vec<Vec<SocketAddr>>,
     /// Each client's present socket.
     sockets: Vec<u32>,
-    /// What the server sent to addresses where nobody is (any more).
+    /// Datagrams that the server sent to addresses without a client (any more).
     pub(crate) strays: Vec<(SocketAddr, Vec<u8>)>,
     /// The address of the server that all clients send to, where the server has several.
     pub(crate) server_ip: Option<IpAddr>,
@@ -100,7 +100,7 @@ pub(crate) fn glazed(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(glass::GlassSuites(SimulatedSuites::new(seed))))
 }
 
-/// Gives a datagram that was changed the check that it should have now, as whoever lies on purpose would.
+/// Gives a datagram that was changed its correct check again, as a deliberate attacker would.
 pub(crate) fn check_again(datagram: &mut [u8]) {
     let length = datagram.len() - datagram::CHECK_BYTES;
     datagram::append_check(datagram, length);
@@ -186,7 +186,7 @@ impl World {
         self.addresses[at] = vec![address];
     }
 
-    /// Makes room for so many moves of each client, in a test that counts memory.
+    /// Makes room for `count` moves of each client, in a test that counts memory.
     pub(crate) fn reserve_moves(&mut self, count: usize) {
         self.addresses.iter_mut().for_each(|stays| stays.reserve(count));
     }
@@ -231,7 +231,7 @@ impl World {
         is_told
     }
 
-    /// What carries one connection alone has a socket of its own at the server; datagrams of UDP share one.
+    /// A carrier of one connection has a socket of its own at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_bound { at as u32 } else { 0 };
         Path { socket, local: self.server_ip, remote: self.address(at), carrier: self.carrier }
@@ -271,7 +271,7 @@ impl World {
         }
     }
 
-    /// From now on, the links carry datagrams of so many bytes; what is on its way arrives.
+    /// From now on, the links carry datagrams of at most `bytes` bytes; datagrams on their way arrive.
     pub(crate) fn limit_datagrams(&mut self, bytes: Option<usize>) {
         for link in self.links.iter_mut().flat_map(|duplex| [&mut duplex.up, &mut duplex.down]) {
             let config = LinkConfig { datagram_bytes_max: bytes, ..link.config().clone() };
@@ -301,8 +301,8 @@ impl World {
         }
     }
 
-    /// Time moves on. It may not crawl: somebody who wants to be woken again and again without need would keep a real
-    /// processor busy.
+    /// Time moves on. It may not crawl: an endpoint that asks to be woken again and again without need would keep a
+    /// real processor busy.
     fn step_to(&mut self, next: Time) {
         self.now = self.now.max(next);
         let millisecond = self.now.as_micros() / 1_000;

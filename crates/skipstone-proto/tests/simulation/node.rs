@@ -52,7 +52,7 @@ impl Node {
         self.events.iter().find_map(connected).expect("it is connected")
     }
 
-    /// What became of the messages with receipts: their ids, and why they were given up.
+    /// The fates of the messages with receipts: their ids, and why they were given up.
     pub(crate) fn fates(&self) -> Vec<(MessageId, Option<GivenUp>)> {
         let fate = |event: &(Time, Event)| match event.1 {
             Event::Acknowledged { id, .. } => Some((id, None)),
@@ -62,7 +62,7 @@ impl Node {
         self.events.iter().filter_map(fate).collect()
     }
 
-    /// What its first connection is doing.
+    /// The state of its first connection.
     pub(crate) fn overview(&mut self) -> Overview {
         let peer = self.peer();
         self.endpoint.overview(peer).expect("it is there")

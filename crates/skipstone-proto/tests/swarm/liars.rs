@@ -1,5 +1,5 @@
-//! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works
-//! without end, and what they make others hold and send stays bounded.
+//! Peers that lie, on every carrier: whatever they send, all others get everything that was sent, no side panics or
+//! works without end, and the memory and traffic that they cause stay bounded.
 
 use crate::simulation::lies::{Liar, Manner};
 use crate::simulation::{World, glazed, ms};
@@ -16,8 +16,8 @@ use std::rc::Rc;
 const CLIENTS: usize = 4;
 const HONEST: usize = CLIENTS - 1;
 const SPAN_MS: u64 = 3_000;
-/// Of a network, and of a connection as much, if that is less than the usual. The least is less than three connections
-/// of the liars' are charged that hold little, and more than the honest one has anybody hold.
+/// Memory of a network, and of a connection, unless the connection's usual limit is lower. The smallest is less than
+/// the charge for three lying connections that hold little, and more than the honest connection makes any side hold.
 const NETWORK_BYTES: [u64; 3] = [24_500, 100_000, 4 << 20];
 const CONNECTION_BYTES_MAX: u64 = 1 << 20;
 const ENDPOINT_BYTES: u64 = 6 << 20;
@@ -51,7 +51,7 @@ pub(crate) fn run(seed: u64) -> u64 {
     let who = if server_lies { "the server lies" } else { "clients lie" };
     let what = format!("seed {seed}, {}, {who}, {manner:?}, {budget:?}", carrier.name);
     converse(&mut world, &mut rng, budget, &what);
-    // What is on its way arrives, and nobody has anything left to do that moves nothing.
+    // Messages on their way arrive, and no side has work left that achieves nothing.
     world.run_for(ms(4_000));
     for (is_up, node) in [(true, &world.server), (false, &world.clients[HONEST])] {
         for channel in 0..MODES.len() as u16 {
@@ -93,7 +93,7 @@ fn config(rng: &mut Rng) -> Config {
     let network = NETWORK_BYTES[rng.below(NETWORK_BYTES.len() as u32) as usize];
     let memory = MemoryBudget { connection: network.min(CONNECTION_BYTES_MAX), network, endpoint: ENDPOINT_BYTES };
     let server = Config::server(settings);
-    // What the clients take.
+    // The limit that the clients accept.
     let datagram_bytes_max = [256, 600, server.limits.datagram_bytes_max][rng.below(3) as usize];
     let limits = Limits { datagram_bytes_max, ..server.limits };
     Config { memory, limits, ..server }

@@ -50,7 +50,7 @@ fn whoever_lies_hurts_nobody_else() {
     assert!(lies >= 100 * (end - seeds.start), "{lies}");
 }
 
-/// Runs all of them, and says how each that failed is replayed, or takes so long that it will never end.
+/// Runs all seeds, and prints how to replay each that failed, or that takes so long that it may never end.
 fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
     let mut failed = Vec::new();
     for seed in seeds {
@@ -85,5 +85,5 @@ fn say_replay(seed: u64) {
 
 /// A seed takes some milliseconds, and on a busy machine without optimisation some seconds.
 const SEED_TIME_MAX: Duration = Duration::from_secs(120);
-/// After so many the rest would say nothing new.
+/// After this many failures the rest would show nothing new.
 const FAILURES_MAX: usize = 10;

@@ -1,4 +1,4 @@
-//! What a seed stands for: settings, links, carrier, clients, workload and ends.
+//! The plan of a seed: settings, links, carrier, clients, workload and ends.
 
 use crate::simulation::ms;
 use skipstone_netsim::{LinkConfig, Loss, Outage, QueueLimit};
@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) carrier: Carrier,
     pub(crate) links: Vec<LinkConfig>,
-    /// What the links become when the workload is over: the same delay, and nothing lost.
+    /// The links after the workload: the same delay, and nothing lost.
     pub(crate) healed: LinkConfig,
     pub(crate) steps: u32,
     pub(crate) step: Duration,

@@ -1,4 +1,4 @@
-//! What is sent on each channel, what arrives of it, and what the channel's rule promises about that.
+//! The messages sent on each channel, those that arrive, and the channel rule's promises about them.
 
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow};
 
@@ -64,7 +64,7 @@ impl Stream {
         assert_eq!(before, None, "{what}: message {number} has a second fate: {fate:?}");
     }
 
-    /// What holds at any time.
+    /// Checks what holds at any time.
     pub(crate) fn check(&self, what: &str) {
         let is_rising = self.got.is_sorted_by(|a, b| a < b);
         match self.rule.mode {
@@ -82,7 +82,7 @@ impl Stream {
         }
     }
 
-    /// What holds once every sender has nothing left to send, if the connection still stands.
+    /// Checks what holds once every sender has nothing left to send, if the connection still stands.
     pub(crate) fn check_complete(&self, what: &str) {
         if !self.rule.mode.is_reliable() || self.sent.is_empty() {
             return;
@@ -104,7 +104,7 @@ impl Stream {
         }
     }
 
-    /// What holds once every message's fate must be known.
+    /// Checks what holds once every message's fate must be known.
     pub(crate) fn check_fates(&self, what: &str) {
         if self.rule.receipts {
             let open = self.sent.iter().position(|sent| sent.fate.is_none());

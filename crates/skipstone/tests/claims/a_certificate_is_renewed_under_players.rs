@@ -102,8 +102,8 @@ impl Pages {
     }
 }
 
-/// Clients over wss, and in pages, while the certificate is renewed three times: nobody is dropped, and who comes then
-/// is shown the new one, by every carrier.
+/// Clients over wss, and in pages, while the certificate is renewed three times: no client is dropped, and new clients
+/// are shown the new certificate, by every carrier.
 fn renew_three_times_under(clients: usize, pages: usize) {
     let mut renewals = Renewals::new(&format!("renewed-{clients}"));
     let security = Security::from_files(&renewals.file, None).expect("it is good");

@@ -1,5 +1,5 @@
-//! `Client::server_time` and `Server::time` show the same clock, to within the error that the client states, whatever
-//! carries the connection and whoever drives.
+//! `Client::server_time` and `Server::time` show the same clock, to within the error that the client states, on every
+//! carrier and in every threading mode.
 
 use crate::eventually;
 use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Threading};

@@ -1,4 +1,4 @@
-//! A DTLS session that fails ends its own connection, whoever shares its driver and its simulated network.
+//! A DTLS session that fails ends only its own connection, not those that share its driver and its simulated network.
 
 use skipstone::netsim::LinkConfig;
 use skipstone::{Close, Event, Fingerprint, Impairment, Pool, PoolConfig, Scheme, Server, ServerConfig, Target, code};

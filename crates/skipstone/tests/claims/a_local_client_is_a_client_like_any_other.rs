@@ -1,5 +1,5 @@
 //! A client in the server's own process, without a socket: the same events, channels and statistics, in every mixture
-//! of threading modes; both sides hear the end, whoever ends it and however.
+//! of threading modes; both sides hear of the end, whichever side ends the connection and however.
 
 use skipstone::{
     ChannelRule, Client, ClientConfig, ClosedBy, DeliveryMode, Event, Group, ImpairmentError, PeerId, Server,

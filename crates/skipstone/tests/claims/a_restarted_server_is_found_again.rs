@@ -24,7 +24,7 @@ fn let_in(server: &mut Server, tokens: &mut Vec<String>) {
     }
 }
 
-/// Polls until every client has had so many connections; returns the ends of those before.
+/// Polls until every client has had another connection; returns the ends of those before.
 fn play(server: &mut Server, clients: &mut [Client], tokens: &mut Vec<String>) -> Vec<Close> {
     let (mut connected, mut ends) = (vec![false; clients.len()], Vec::new());
     let began = Instant::now();
@@ -72,7 +72,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
     tokens.clear();
     let ends = play(&mut second, &mut clients, &mut tokens);
     assert_eq!(ends.iter().map(|close| close.code).collect::<Vec<_>>(), [code::RESTART; 3]);
-    // Whoever came meanwhile had no answer from the first, and has one from the second.
+    // The client that came in between had no answer from the first server, and has one from the second.
     assert!(play(&mut second, &mut late, &mut tokens).is_empty());
     tokens.sort();
     let mut expected: Vec<String> = urls.into_iter().chain(["late".into()]).collect();

@@ -50,8 +50,7 @@ fn of(pem: &str) -> Server {
     server(Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good"))
 }
 
-/// Tries to come in: `Ok`, or how it ended. Whatever happens, the server's application hears of nobody but who comes
-/// in.
+/// Tries to connect: `Ok`, or how the attempt ended. The server's application hears only of clients that get in.
 fn enter(server: &mut Server, url: &str, trust: Trust) -> Result<(), Close> {
     let config = ClientConfig { trust, threading: Threading::Stepped, ..ClientConfig::default() };
     let mut client = Client::connect(url, b"a token", config).expect("a good URL");

@@ -107,7 +107,7 @@ fn the_url_of_all_addresses_is_one_that_is_reached() {
         let mut server = serve(listen, 1);
         let url = server.url();
         converse(&mut server, &url);
-        // What an operator wrote for listening is what a player copies.
+        // A player copies the address that an operator wrote for listening.
         let port = server.local_addr().port();
         converse(&mut server, &format!("skip+plain://0.0.0.0:{port}"));
         converse(&mut server, &format!("skip+plain://[::ffff:127.0.0.1]:{port}"));

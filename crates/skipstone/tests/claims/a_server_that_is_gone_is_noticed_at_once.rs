@@ -1,5 +1,5 @@
-//! A client does not wait for timeouts where the network says that nobody is there, or the server that it knows
-//! nothing.
+//! A client does not wait for timeouts where the network says that no server is there, or the server says that it does
+//! not know the connection.
 
 use skipstone::{Client, ClientConfig, Close, Event, Security, Server, ServerConfig, code};
 #[cfg(feature = "dtls")]

@@ -30,7 +30,7 @@ fn server(threading: Threading) -> Server {
     Server::start(config).expect("a port is free")
 }
 
-/// What each wrong send returned.
+/// The error that each wrong send returned.
 #[derive(Debug, PartialEq)]
 struct Answers(Vec<(&'static str, Option<SendRefusal>)>);
 

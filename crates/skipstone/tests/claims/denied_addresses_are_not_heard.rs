@@ -38,7 +38,7 @@ fn connect(url: &str) -> Client {
     Client::connect(url, b"", ClientConfig::default()).expect("it begins")
 }
 
-/// Waits until the server has denied something after `before`, and nobody is heard meanwhile.
+/// Waits until the server has denied something after `before`, and gives no event meanwhile.
 fn denied_since(server: &mut Server, before: u64, what: &str, mut step: impl FnMut()) {
     let end = Instant::now() + SPAN_MAX;
     while server.driver_stats().denied <= before {

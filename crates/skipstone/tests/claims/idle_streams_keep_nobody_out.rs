@@ -1,5 +1,5 @@
-//! Streams that never become connections: they end in their time and have a share per network; whoever comes in the
-//! meantime gets in, also where the server was out of descriptors for a while.
+//! Streams that never become connections: they end in time and have a share per network; clients that come in the
+//! meantime get in, even if the server was out of descriptors for a while.
 
 use skipstone::{Client, ClientConfig, Event, ListenerRules, NewcomerLimits, Security, Server, ServerConfig, Trust};
 use std::io::{Read, Write};

@@ -1,10 +1,10 @@
-//! What the library promises over real sockets and real cryptography, one module per claim.
+//! The promises of the library over real sockets and real cryptography, one module per claim.
 //!
-//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
-//! folder, and its first comment says why.
+//! One program, because each program costs a link of its own. A test that needs a process of its own is a program next
+//! to this folder, and its first comment says why.
 //!
-//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate,webtransport`
-//! runs all of it.
+//! A test that needs a feature is left out where that feature is off:
+//! `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.
 
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 

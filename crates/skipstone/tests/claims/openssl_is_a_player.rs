@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// `s_client` writes the content of longer records in several pieces.
 const PIECE_BYTES: u16 = 1_024;
-/// What a record adds, of which the limit is less.
+/// Bytes that a record adds, by which the limit is lower.
 const RECORD_BYTES: u16 = 37;
 
 /// A player whose datagrams another program puts into records.
@@ -99,7 +99,7 @@ fn openssl(server: SocketAddr, flags: &[&str]) -> Command {
     program
 }
 
-/// A server on which everybody hears what anybody says.
+/// A server on which every client hears what any client says.
 struct Table {
     server: Server,
     tokens: Vec<String>,

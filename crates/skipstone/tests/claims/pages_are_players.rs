@@ -1,5 +1,5 @@
-//! Real sockets: pages by WebTransport are players beside native ones, on one port, wherever they move; and whoever
-//! sends garbage to the port disturbs nobody.
+//! Real sockets: pages by WebTransport are players beside native ones, on one port, wherever they move; and garbage
+//! sent to the port disturbs no player.
 
 use super::eventually;
 use crate::web_player::{WebPlayer, socket};

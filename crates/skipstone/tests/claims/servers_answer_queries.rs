@@ -1,5 +1,5 @@
-//! Server browsers: one server or hundreds are asked without a connection; a server is silent until it is told what to
-//! say; and nobody who guesses can answer in a server's place.
+//! Server browsers: one server or hundreds are asked without a connection; a server is silent until its application
+//! sets an answer; and no host that guesses can answer in a server's place.
 
 use skipstone::{
     ClientConfig, Event, QueryAnswerError, QueryBatch, QueryConfig, QueryError, Security, Server, ServerConfig,

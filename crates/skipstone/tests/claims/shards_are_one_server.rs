@@ -16,13 +16,13 @@ const ODD: Group = Group(7);
 struct Table {
     server: Server,
     pool: Pool,
-    /// Who stands, as the server calls them, and who asked.
+    /// The peers that are connected, by the server's ids.
     guests: BTreeSet<PeerId>,
-    /// What the server heard, and from whom.
+    /// The messages that the server received, and from which peer.
     heard: Vec<(PeerId, u32)>,
     moves: usize,
     closed_there: usize,
-    /// What each client heard.
+    /// The messages that each client received.
     lines: BTreeMap<PeerId, Vec<u32>>,
     connected: BTreeSet<PeerId>,
     refused: Vec<u64>,
@@ -208,7 +208,7 @@ fn a_client_whose_new_port_leads_to_another_shard_keeps_its_connection() {
             assert!(strayed + stayed < 64, "{strayed} of its ports led to the other shard, {stayed} to its own");
             let (moves, handed_on) = (table.moves, table.handed_on());
             assert!(table.pool.rebind(client).expect("a socket"), "it stands");
-            // Both talk while nobody knows yet.
+            // Both talk while neither side knows yet.
             for _ in 0..20 {
                 table.pool.send(client, CHANNEL, bytes(sent)).expect("it stands");
                 table.server.send(guest, CHANNEL, bytes(sent)).expect("room");
@@ -242,7 +242,7 @@ fn the_limit_of_clients_is_one_for_all_shards() {
     assert_eq!(table.refused, vec![code::FULL; 20]);
     let seen = || table.server.shards().iter().map(|shard| shard.clients).sum::<usize>();
     assert!(crate::eventually(|| seen() == 10), "{}", seen());
-    // Who leaves makes room, whichever shard the next one comes to.
+    // A client that leaves makes room, whichever shard the next one comes to.
     for _ in 0..2 {
         let (leaver, closed) = (*table.guests.first().expect("ten"), table.closed_there);
         table.server.close(leaver, code::NONE, "", Duration::ZERO).expect("it stands");

@@ -1,5 +1,6 @@
-//! Streams of strangers who say much that means nothing, as fast as the server reads: its rounds end in time, whoever
-//! comes meanwhile gets in, and each such stream is closed when it has cost what a stranger may cost.
+//! Streams of unknown clients that send much meaningless data, as fast as the server reads: the server's rounds end in
+//! time, clients that come meanwhile get in, and each such stream is closed when it has cost as much as an unknown
+//! client may cost.
 
 use super::enter::{PATIENCE, enter};
 use skipstone::{Event, Security, Server, ServerConfig};
@@ -13,10 +14,10 @@ use std::time::{Duration, Instant};
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 const STREAMS: usize = 24;
-/// What a round may be counted as: its own 2 ms, one turn more, and the streams that it accepts.
+/// The counted time of a round, at most: its own 2 ms, one turn more, and the streams that it accepts.
 const ROUND_MAX: Duration = Duration::from_micros(2_900);
 
-/// What is said once, and what again and again.
+/// Bytes that are sent once, and bytes that are repeated.
 type Flood = (&'static str, &'static [u8], &'static [u8]);
 
 const FLOODS: [Flood; 5] = [
@@ -110,7 +111,7 @@ impl Mixed {
         mixed
     }
 
-    /// What the client says next, behind its length.
+    /// The client's next bytes, behind their length.
     fn next(&mut self) -> Vec<u8> {
         let mut buffer = vec![0; 2_000];
         let transmit = self.client.poll_transmit(Time::from_micros(1_002_000), &mut buffer).expect("it has something");

@@ -1,5 +1,5 @@
 //! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are
-//! trusted, and whatever else comes is closed, counted by its reason, and in nobody's way.
+//! trusted, and any other stream is closed, counted by its reason, and disturbs no client.
 
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
@@ -20,7 +20,7 @@ fn server(listener_rules: ListenerRules, trusted_proxies: &[&str]) -> Server {
     Server::start(ServerConfig { listener_rules, trusted_proxies, ..ServerConfig::new(address) }).expect("it starts")
 }
 
-/// What comes back until the server ends the stream.
+/// The server's bytes until it ends the stream.
 fn ask(server: &Server, said: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
@@ -126,7 +126,7 @@ fn a_server_that_the_url_does_not_mean_is_not_trusted() {
 fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     let mut server = server(ListenerRules::default(), &["127.0.0.1"]);
     let address = server.local_addr();
-    // What is no handshake but begins as one, of a host that a trusted proxy names.
+    // Bytes that begin like a handshake and are none, of a host that a trusted proxy names.
     let fail = |host: u8| {
         let mut stream = TcpStream::connect(address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
@@ -140,7 +140,7 @@ fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     counts(&server, |streams| streams.tls_failures + streams.over_budget == 200);
     let before = server.driver_stats().streams;
     assert!(before.tls_failures >= 16 && before.over_budget >= 50, "{before:?}");
-    // Its neighbours and whoever comes from elsewhere are let in.
+    // Its neighbours and hosts of other networks are let in.
     fail(2);
     counts(&server, |streams| streams.tls_failures == before.tls_failures + 1);
     let pin = server.url().split_once('#').expect("it is encrypted").1.to_owned();
@@ -289,8 +289,8 @@ fn garbage_is_counted_by_its_kind_and_others_play_on() {
     }
 }
 
-/// One that joins and never reads again is closed with its reason when its queue is full; what waits for it is bounded,
-/// and the one beside it gets everything.
+/// A client that joins and never reads again is closed with its reason when its queue is full; its waiting data is
+/// bounded, and the client next to it gets everything.
 #[test]
 fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
     for scheme in ["ws", "wss", "tcp"] {

@@ -147,7 +147,7 @@ pub(crate) fn linked(source: &str, program: &Path, folder: &Path, tree: &Tree) -
     process::run(compile).map(|()| true)
 }
 
-/// What Rust's standard library needs of Linux'.
+/// The Linux libraries that Rust's standard library needs.
 const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
 /// Where cargo has put the library.

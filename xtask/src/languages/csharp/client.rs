@@ -8,7 +8,7 @@ use crate::machine::tree::Tree;
 /// Where the client's sources are, for Unity and for everybody else.
 pub(super) const SOURCES: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
 
-/// The client itself, with its documentation beside it.
+/// The client itself, with its documentation next to it.
 pub(super) fn client(toolchain: &Toolchain, folder: &str, tree: &Tree) -> Result<PathBuf, String> {
     let documentation = toolchain.folder().join(folder).join("Skipstone.xml");
     let client = Assembly {

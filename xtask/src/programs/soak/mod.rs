@@ -93,7 +93,7 @@ fn play(plan: &Plan, tool: &std::path::Path, folder: &std::path::Path, tree: &Tr
     Ok(is_well && growth.is_none())
 }
 
-/// What the server holds, since it was last restarted.
+/// The server's resources since it was last restarted.
 #[derive(Default)]
 struct Growth {
     first: Option<Sample>,

@@ -1,4 +1,4 @@
-//! What a process holds, from /proc (proc(5)).
+//! The resources of a process, from /proc (proc(5)).
 
 use std::fmt;
 use std::fs;

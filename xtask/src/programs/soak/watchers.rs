@@ -1,4 +1,4 @@
-//! Who watches the server for hours: a console session and, where there is Chromium, the dashboard's page.
+//! The observers that watch the server for hours: a console session and, where there is Chromium, the dashboard's page.
 
 use std::fmt;
 use std::io::{Read, Write};

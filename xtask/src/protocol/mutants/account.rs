@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(super) enum MutantOutcome {
     /// A test failed.
     Caught,
-    /// The tests did not end in time, which somebody would have noticed.
+    /// The tests did not end in time, which a developer would have noticed.
     Timeout,
     /// Every test passed.
     Missed,
@@ -113,7 +113,7 @@ impl Account {
         self.tried.iter().any(|tried| tried.name == name)
     }
 
-    /// What [`Account::json`] wrote, of a run with this seed.
+    /// Reads the output of [`Account::json`], from a run with this seed.
     pub(super) fn read(json: &str, seed: u64) -> Result<Account, String> {
         if !json.starts_with(&format!("{{\"seed\": {seed}, ")) {
             return Err(format!("that is no account of a run with seed {seed}"));

@@ -16,7 +16,7 @@ use order::Mutant;
 use subject::Subject;
 use trial::Trials;
 
-/// What is asked for.
+/// The arguments of a run.
 struct Draw {
     /// Mutants to judge, of all parts together.
     sample: usize,

@@ -101,7 +101,7 @@ impl Trials {
         })
     }
 
-    /// What cargo-mutants wrote of the only mutant that it tried.
+    /// The result that cargo-mutants wrote for the only mutant that it tried.
     fn outcome(&self, name: &str) -> Option<MutantOutcome> {
         let has = |file: &str| {
             let text = std::fs::read_to_string(self.folder.join("mutants.out").join(file)).unwrap_or_default();
@@ -158,7 +158,7 @@ fn test_arguments(subject: &Subject) -> Vec<String> {
 
 /// Of `Cargo.toml`, and of `.config/nextest.toml`.
 const PROFILE: &str = "mutants";
-/// What tries the mutants, and what runs tests until the first that fails.
+/// The program that tries the mutants, and the one that runs tests until the first that fails.
 const TOOLS: [(&str, &str); 2] = [("mutants", "27.1.0"), ("nextest", "0.9.151")];
 /// Where tests find the tool; it is built if nothing else is said.
 const TOOL_VARIABLE: &str = "SKIPSTONE_TEST_TOOL";

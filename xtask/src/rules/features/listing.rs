@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// What `cargo tree` prints about a package with these arguments, one crate a line. `edges` is `normal`, or
+/// The output of `cargo tree` about a package with these arguments, one crate a line. `edges` is `normal`, or
 /// `normal,build`.
 pub(super) fn listed(edges: &str, arguments: &[&str], tree: &Tree) -> Result<String, String> {
     let mut listing = process::cargo(tree);

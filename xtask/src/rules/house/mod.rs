@@ -30,7 +30,7 @@ pub(crate) fn house(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     Ok(true)
 }
 
-/// What there is to say about one tree, a figure to a name.
+/// The figures of one tree, each with its name.
 struct Column {
     title: String,
     figures: Vec<(String, String)>,

@@ -1,4 +1,4 @@
-//! What the layering check finds.
+//! The findings of the layering check.
 
 /// Something that stands against the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Finding {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A file that is in a circle of files beside each other.
+    /// A file that is in a circle of sibling files.
     Circle,
     /// A file that is in a circle only because a child names what a parent defines.
     Nested,

@@ -44,14 +44,14 @@ pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) ->
     Ok(breaches.is_empty())
 }
 
-/// What stands against the order and is not known yet, each as `path:line: what`.
+/// Violations of the order that are not known yet, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = debts::settle(findings(files), text(files, debts::FILE));
     breaches.extend(page::complaint(text(files, page::PAGE)));
     breaches
 }
 
-/// How many files of the crate are in a circle of files beside each other, and how many in one with a parent only.
+/// How many files of the crate are in a circle of sibling files, and how many in one with a parent only.
 pub(crate) fn files_in_circles(of: &Crate<'_>) -> (usize, usize) {
     let found = circles::findings(of, &of.arrows());
     let beside = found.iter().filter(|finding| finding.kind == Kind::Circle).count();

@@ -8,7 +8,7 @@ pub(crate) const PAGE: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- layers:begin -->\n";
 const END: &str = "<!-- layers:end -->";
 
-/// What is wrong with the page, if anything is.
+/// The fault of the page, if it has one.
 pub(super) fn complaint(page: &str) -> Option<String> {
     match renewed(page, RANKS) {
         Some(renewed) if renewed == page => None,

@@ -180,7 +180,7 @@ pub(super) fn of(folder: &str) -> Option<Ranks> {
     RANKS.iter().find(|(name, _)| *name == folder).map(|(_, ranks)| *ranks)
 }
 
-/// What in the crate stands against its order, or is missing in the order.
+/// Violations of the crate's order, and modules that are missing in the order.
 pub(super) fn findings(of: &Crate<'_>, ranks: Option<Ranks>) -> Vec<Finding> {
     let Some(ranks) = ranks else {
         let why = format!("{}: the crate has no ranks; add it to {TABLE}", of.folder);
@@ -217,7 +217,7 @@ fn table_findings(folder: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Vec<F
     unranked.chain(stale).map(finding).collect()
 }
 
-/// What is wrong with `own` naming `crate::target`, if anything is.
+/// The violation, if `own` may not name `crate::target`.
 fn judge(own: &str, target: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Option<String> {
     if own == target {
         return None;

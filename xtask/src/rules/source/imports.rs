@@ -1,4 +1,4 @@
-//! What a file names: the leaves of its `use` declarations, and the paths in its other code.
+//! The names in a file: the leaves of its `use` declarations, and the paths in its other code.
 
 use std::ops::Range;
 

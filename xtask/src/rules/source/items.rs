@@ -22,7 +22,7 @@ pub(crate) struct Item<'a> {
     pub(crate) is_test: bool,
 }
 
-/// Who may name an item.
+/// The code that may name an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
     /// Written without `pub`.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-/// What the checks can tell apart.
+/// The tokens that the checks tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// An identifier or a keyword; a raw identifier without its `r#`.

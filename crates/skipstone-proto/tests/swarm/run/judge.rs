@@ -1,4 +1,4 @@
-//! What must hold while a run goes on, when it is quiet, and when it is over.
+//! Invariants of a run while it goes on, when it is quiet, and when it is over.
 
 use super::{From, MessageEncoder};
 use crate::plan::BROADCAST_CHANNEL;
@@ -92,7 +92,7 @@ impl MessageEncoder {
         // Stragglers, and the answers to them.
         self.world.run_for(ms(5_000));
         if self.plan.moves {
-            // Who moved and has said nothing since is found by its keepalive.
+            // A client that moved and has sent nothing since is found by its keepalive.
             self.world.run_for(self.settings().keepalive * 2);
         }
         let before = self.world.sent.clone();

@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a run, or many, did: to see that the swarm does what it is for.
+/// The work of one run or of many, which shows that the swarm covers its purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     messages: u64,
@@ -167,7 +167,7 @@ impl MessageEncoder {
             let theirs = self.world.asked.iter().rfind(|(_, client)| *client == at).map(|(peer, _)| *peer);
             if let (Some(ours), Some(theirs)) = (connected, theirs) {
                 assert!(!self.plan.refuses.contains(&at), "client {at} was refused");
-                // Whoever waited for the others may have lost all of its few packets for so long that it gave up.
+                // A client that waited for the others may have lost all of its few packets for so long that it gave up.
                 let Some(settings) = self.world.clients[at].endpoint.settings(ours) else {
                     let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
                     // Or the server gave up first, and told the client so when it heard of it again.
