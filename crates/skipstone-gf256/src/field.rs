@@ -94,7 +94,7 @@ static EXP: [u8; 2 * ORDER] = {
     exp
 };
 
-/// Which power of 2 an element is; 0 is none, and its place is not used.
+/// The exponent of 2 that gives an element; 0 has none, and its place is not used.
 static LOG: [u8; 256] = {
     let mut logs = [0; 256];
     let mut log = 0;

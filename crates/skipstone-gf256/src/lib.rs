@@ -3,7 +3,7 @@
 //!
 //! A repair symbol is the sum of source symbols, each times its [`coefficient`]; [`mul_add`] makes it. A receiver that
 //! lacks some sources takes those that it has out of the repairs, again with [`mul_add`], and lets [`solve`] find the
-//! others. Windows, numbers and lengths are the caller's business.
+//! others. The caller handles windows, numbers and lengths.
 //!
 //! ```
 //! use skipstone_gf256::{coefficient, inverse, mul_add, scale};

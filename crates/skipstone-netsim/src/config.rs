@@ -192,13 +192,13 @@ pub enum ConfigError {
         /// The invalid value of that field.
         value: f64,
     },
-    /// A rate of zero would carry nothing, ever; an [`Outage`] says that better.
+    /// A rate of zero would never carry anything; use an [`Outage`] instead.
     RateZero,
-    /// A rate and recorded opportunities: one of them says how fast the link is.
+    /// A rate and recorded opportunities: only one of them can set the speed of the link.
     RateAndOpportunities,
     /// A mean burst length below 1, or not finite.
     BurstLength(f64),
-    /// So much loss needs longer bursts: the gaps between bursts would have to be shorter than one datagram.
+    /// This loss rate needs longer bursts: the gaps between bursts would have to be shorter than one datagram.
     BurstTooDense {
         /// The loss asked for.
         rate: f64,

@@ -23,7 +23,7 @@ pub(crate) struct Fades {
     until: Duration,
 }
 
-/// After a pause of more changes than this the chain begins anew: the result has the same distribution, and a call
+/// After a pause of more changes than this the chain starts again: the result has the same distribution, and a call
 /// stays short.
 const CHANGES_MAX: u32 = 1_000_000;
 

@@ -125,7 +125,7 @@ impl Link {
         self.flights.len()
     }
 
-    /// The bytes of those, headers apart: what the link holds in memory.
+    /// The bytes of those datagrams without headers, which the link holds in memory.
     pub fn in_flight_bytes(&self) -> usize {
         self.flights.bytes()
     }
@@ -196,7 +196,7 @@ impl Link {
         if self.config.jitter_reorders { own } else { self.in_order_until }
     }
 
-    /// When a datagram arrives if no other matters.
+    /// When a datagram would arrive without regard to the others.
     fn own_arrival(&self, departs: Duration, jitter: Draw) -> Duration {
         departs.saturating_add(self.config.delay).saturating_add(jitter.duration_up_to(self.config.jitter))
     }

@@ -1,6 +1,6 @@
-//! A recorded link, played back: the moments at which it carries something. The format is that of mahimahi (Netravali
-//! and others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last
-//! line the recording begins anew.
+//! A recorded link, played back: the moments at which it carries data. The format is that of mahimahi (Netravali and
+//! others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line
+//! the recording starts again.
 
 use core::{fmt, str::FromStr, time::Duration};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ pub struct Opportunities {
     millis: Arc<[u32]>,
 }
 
-/// Why a text is no recording.
+/// Why a text is not a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// This line, counted from 1, is no whole number of milliseconds, or too large a one.
+    /// This line, counted from 1, is not a whole number of milliseconds, or the number is too large.
     NoNumber(usize),
     /// This line, counted from 1, goes back in time.
     Backwards(usize),

@@ -1,6 +1,6 @@
 //! One random stream per impairment. Each gives the same number of draws for every datagram sent, whatever the
-//! configuration and the fate, so that no impairment shifts the numbers of another. Fades have one that goes on with
-//! time.
+//! configuration and the fate, so that no impairment shifts the numbers of another. Fades have a stream that advances
+//! with time.
 
 use crate::rng::{Draw, SplitMix64, Xoshiro256PlusPlus};
 

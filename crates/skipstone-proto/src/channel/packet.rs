@@ -40,7 +40,7 @@ pub(crate) struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// An empty packet that writes into `writer`, in which the packet's number stands already.
+    /// An empty packet that writes into `writer`, which already holds the packet's number.
     pub(crate) fn new(writer: Writer<'a>, ledger: &'a mut Ledger, capacity: usize) -> Self {
         let number = ledger.next();
         Packet {

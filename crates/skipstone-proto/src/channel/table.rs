@@ -57,7 +57,7 @@ impl ChannelTable {
     pub(crate) fn prefetch(&self, step: Step) {
         let Some(slot) = self.slots.get(self.last as usize) else { return };
         if step != Step::Beyond {
-            // Whether there is one stands in what is fetched.
+            // The fetched cache line shows whether there is one.
             prefetch(slot);
         } else if let Some(channel) = slot {
             channel.outgoing.prefetch();

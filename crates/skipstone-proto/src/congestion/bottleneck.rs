@@ -3,7 +3,7 @@
 
 use crate::time::{Duration, Time};
 
-/// A model of the bottleneck's queue, as far as this sender fills it.
+/// A model of the bottleneck's queue, counting only this sender's own packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bottleneck {
     /// The additional time of the later packets of trains compared with the first, in microseconds, and their bytes.

@@ -96,7 +96,7 @@ impl ClientHandshake {
         &self.datagram
     }
 
-    /// The OPEN that answers a challenge, up to what is sealed.
+    /// The OPEN that answers a challenge, up to its sealed part.
     pub(super) fn open_for(&self, source: u32, challenge: &Challenge<'_>) -> Result<Vec<u8>, DropReason> {
         let Challenge { nonce, version, suite, cookie, .. } = *challenge;
         let offer = Offer::decode(&self.offer).map_err(|_| DropReason::BadFrame)?;

@@ -80,7 +80,7 @@ impl Connection {
         Some((self.path.current, length))
     }
 
-    /// Seals a packet that holds what `fill` writes.
+    /// Seals a packet that holds the frames that `fill` writes.
     fn write_control_packet(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! A server's limits of what its client may send, applied to the messages that arrive.
+//! A server's limits on its client's messages, applied to those that arrive.
 
 use super::event::code;
 use super::stats::DropReason;
@@ -21,7 +21,7 @@ pub(super) enum Inbound {
 }
 
 impl Connection {
-    /// Limits what the client may send.
+    /// Limits the messages that the client may send.
     pub(crate) fn set_inbound(&mut self, rules: &Arc<[InboundRule]>) {
         self.receiving.inbound = (!rules.is_empty()).then(|| Box::new(InboundLimits::new(rules.clone())));
     }

@@ -21,13 +21,13 @@ impl Connection {
         self.log = log.map(|log| AttachedLog { shard, log: Arc::clone(log) });
     }
 
-    /// The log. Without the feature there is none, and the compiler drops what belongs to it.
+    /// The log. Without the feature there is none, and the compiler removes its code.
     #[inline]
     fn attached_log(&self) -> Option<&AttachedLog> {
         if cfg!(feature = "packet-log") { self.log.as_ref() } else { None }
     }
 
-    /// Tells the log, if there is one, what `make` returns.
+    /// Writes the return value of `make` to the log, if there is one.
     #[inline]
     pub(super) fn log<'a>(&'a self, now: Time, make: impl FnOnce() -> PacketEvent<'a>) {
         if let Some(log) = self.attached_log() {

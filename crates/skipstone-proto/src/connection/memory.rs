@@ -15,8 +15,8 @@ impl Connection {
             + limits
     }
 
-    /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the client was
-    /// asked for.
+    /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the application was
+    /// asked about the client.
     pub(crate) fn pending_bytes(&self) -> Option<u32> {
         let Security::Session(session) = &self.security else { return None };
         self.is_unasked().then(|| (size_of::<Connection>() + session.handshake_bytes()) as u32)

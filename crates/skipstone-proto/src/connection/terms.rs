@@ -58,7 +58,7 @@ impl Terms {
         half.clamp(1, RELIABLE_PACKETS_MAX) - 1
     }
 
-    /// The settings as they hold for what this side sends.
+    /// The settings as they apply to this side's messages.
     pub(super) fn for_sending(&self) -> Arc<Settings> {
         let Limits { message_bytes_max, window_bytes, datagram_bytes_max } = self.sends;
         if self.sends == Limits::of(&self.settings) {
@@ -75,7 +75,7 @@ const RELIABLE_PACKETS_MAX: u32 = 32;
 /// The client asks first, so that one exchange serves both sides.
 fn keepalive(settings: &Settings, side: Side) -> Duration {
     let idle_timeout = settings.idle_timeout;
-    // Before the idle timeout of the peer, whatever the settings are.
+    // Less than the peer's idle timeout, whatever the settings are.
     let asks_first = settings.keepalive.min(idle_timeout * 5 / 6);
     match side {
         Side::Client => asks_first,

@@ -1,5 +1,5 @@
-//! The ranges of a configuration's fields. What comes from the network is checked by `Settings::decode`, which WIRE.md
-//! section 5 makes more tolerant: of overlapping rules, for one, the first wins.
+//! The ranges of a configuration's fields. Settings from the network are checked by `Settings::decode`, which WIRE.md
+//! section 5 makes more tolerant: for example, the first of overlapping rules wins.
 
 use super::config::{Config, MemoryBudget};
 use super::config_error::ConfigError;
@@ -59,11 +59,11 @@ impl Config {
         check_inbound(&self.inbound, &self.settings)
     }
 
-    /// Checks that a client on this carrier can be told the settings: that they fit into a datagram of a path of which
-    /// nothing is known yet. [`Config::check`] does this for UDP.
+    /// Checks that the settings can be sent to a client on this carrier: that they fit into a datagram of a path of
+    /// which nothing is known yet. [`Config::check`] does this for UDP.
     ///
     /// # Errors
-    /// They do not: [`ConfigError::ChannelTableTooLong`].
+    /// They do not fit: [`ConfigError::ChannelTableTooLong`].
     pub fn check_carrier(&self, carrier: &Carrier) -> Result<(), ConfigError> {
         let bytes = frame::accept_len(&self.settings.encode());
         let datagram_bytes = carrier.packet_bytes_max.min(self.settings.datagram_bytes_max - carrier.record_bytes);

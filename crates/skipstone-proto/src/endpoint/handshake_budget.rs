@@ -1,8 +1,8 @@
-//! The budget of handshakes that may begin, as the work that they are: a signature of RSA costs tens of times what one
-//! of ECDSA costs. It is three quarters of a core. While much of it is left, everybody has what he asks for; the less
-//! is left, the fewer may those have begun who still get some: new clients are accepted during a flood, and who floods
-//! waits for himself (Choudhury and Hahne, 1998: dynamic thresholds). A host whose handshakes fail gets few in any
-//! case. Only addresses that a cookie has validated have an account.
+//! The budget of handshakes that may begin, by the work that they cost: an RSA signature costs tens of times as much as
+//! one of ECDSA. The budget is three quarters of a core. While much of it is left, every host gets the handshakes that
+//! it asks for. The less is left, the fewer handshakes a host may have begun and still get another: new clients are
+//! accepted during a flood, and a flooding host delays itself (Choudhury and Hahne, 1998: dynamic thresholds). A host
+//! whose handshakes fail gets few in any case. Only addresses that a cookie has validated have an account.
 
 use super::accounts::Accounts;
 use crate::allowance::{Allowance, CoreShare};
@@ -110,7 +110,7 @@ mod tests {
         begin_each(HANDSHAKE_COST, budget, now, remote, tries, ends)
     }
 
-    /// The same with handshakes that cost so much.
+    /// The same with handshakes of this cost.
     fn begin_each(
         each: Cost,
         budget: &mut HandshakeBudget,

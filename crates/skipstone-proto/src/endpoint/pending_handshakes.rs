@@ -97,7 +97,7 @@ impl Party {
 }
 
 impl PendingHandshakes {
-    /// How many there are.
+    /// The number of pending handshakes.
     pub(super) fn count(&self) -> usize {
         self.all.count
     }

@@ -17,9 +17,9 @@ pub(crate) struct Replies {
     queries: FairQueue<QueryReply>,
     /// The application's answer to queries from now on, if it gives one.
     query_answer: Option<Bytes>,
-    /// How many wait, in all queues.
+    /// Number of answers that wait, in all queues.
     waiting: usize,
-    /// How many were taken out.
+    /// Number of answers that were taken out.
     popped: u64,
     /// The last datagram that left was an answer: connections are next.
     is_connections_turn: bool,
@@ -32,7 +32,7 @@ struct Reply {
     bytes: [u8; REPLY_BYTES_MAX],
 }
 
-/// An answer to a query: written when it leaves, so that many that wait share the application's bytes.
+/// An answer to a query: written when it leaves, so that waiting answers share the application's bytes.
 #[derive(Debug)]
 struct QueryReply {
     path: Path,

@@ -8,7 +8,7 @@ use crate::path::Path;
 use crate::time::Time;
 use crate::wire::datagram::{self, Datagram, RESET_BYTES};
 
-/// In place of a connection's id: the whole session of a carrier is unknown.
+/// Stands for a connection's id if the whole session of a carrier is unknown.
 const UNKNOWN_SESSION: u32 = 0;
 
 impl Endpoint {
@@ -20,8 +20,8 @@ impl Endpoint {
         }
     }
 
-    /// A server answers a record of a carrier's session that it does not know. The carrier of `path` is the one below
-    /// the session's.
+    /// A server answers a record of a carrier's session that it does not know. The carrier of `path` is the one beneath
+    /// that session.
     pub fn handle_unknown_session(&mut self, path: Path, length: usize) {
         self.answer_unknown(path, UNKNOWN_SESSION, length);
     }

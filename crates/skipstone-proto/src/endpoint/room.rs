@@ -9,12 +9,12 @@ use core::net::SocketAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     Free,
-    /// None for now. What is in the way is soon gone, and a client that waits repeats its OPEN.
+    /// None for now. There will be room soon, and a client that waits repeats its OPEN.
     Soon,
     None(NoRoom),
 }
 
-/// Why a client is told that there is no room.
+/// The reason for refusing a client for lack of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoRoom {
     pub(super) why: &'static str,

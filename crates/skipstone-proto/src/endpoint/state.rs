@@ -140,7 +140,7 @@ impl Endpoint {
         if connection.is_dead() {
             return self.remove(index);
         }
-        // WHY: pages download what is built, and a client has none of these.
+        // WHY: pages download the compiled code, and a client has none of these.
         if cfg!(feature = "server") && slot.is_pending {
             let bytes = connection.pending_bytes();
             slot.is_pending = bytes.is_some();

@@ -1,4 +1,4 @@
-//! Counters of an endpoint besides those of its connections.
+//! Counters of an endpoint, in addition to those of its connections.
 
 use crate::connection::stats::Stats;
 

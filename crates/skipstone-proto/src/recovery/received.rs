@@ -37,7 +37,7 @@ pub(crate) struct Received {
 const QUIET_AFTER: Duration = Duration::from_secs(3);
 /// Number of packets after which an acknowledgement leaves on a quiet path.
 const UNACKED_MAX: u32 = 12;
-/// Packets that are further apart are not a stream: the next one may arrive much later, and says nothing about this
+/// Packets that are further apart are not a stream: the next one may arrive much later, and reveals nothing about this
 /// one.
 const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 

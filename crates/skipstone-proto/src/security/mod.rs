@@ -24,7 +24,7 @@ pub enum Protection {
     Encrypted(Arc<dyn Suites>),
 }
 
-/// How a connection seals.
+/// The way in which a connection seals its packets.
 pub enum Security {
     /// In clear, with a tag against damage.
     Plain(Plain),

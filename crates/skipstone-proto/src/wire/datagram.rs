@@ -317,7 +317,7 @@ pub const CRYPTO_HEADER_BYTES: usize = HEADER_BYTES + 3;
 /// Bytes of the reason in a REFUSE, at most.
 pub const REFUSE_REASON_BYTES_MAX: usize = 512;
 
-/// In datagrams by which a stranger begins.
+/// Marks the datagrams with which an unknown host begins.
 const MAGIC: &[u8; 4] = b"SKIP";
 const NONCE_BYTES: usize = 8;
 const HELLO_FIXED_BYTES: usize = HEADER_BYTES + MAGIC.len() + 3 + NONCE_BYTES;

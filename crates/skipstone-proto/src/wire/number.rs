@@ -5,7 +5,7 @@
 pub struct Truncated {
     /// The bits that were kept, below 2^bits.
     pub value: u32,
-    /// How many were kept: 7, 14, 21, 28 or 32.
+    /// The number of bits that were kept: 7, 14, 21, 28 or 32.
     pub bits: u8,
 }
 

@@ -1,4 +1,4 @@
-//! A server's UDP port without its socket, for the fuzz targets: which carrier a datagram is of, the carriers'
+//! A server's UDP port without its socket, for the fuzz targets: the choice of a datagram's carrier, the carriers'
 //! sessions, and the endpoint behind them, in the order of a driver's round.
 
 use super::dtls::DtlsGuests;
@@ -12,13 +12,13 @@ use crate::security::Security;
 use skipstone_proto::{Config, Duration, Endpoint, Event, Shard, Time};
 use std::net::SocketAddr;
 
-/// The port. It lets everybody in who asks.
+/// The port. It accepts every client that asks.
 pub struct Port {
     now: Time,
     guests: Guests,
     endpoint: Endpoint,
     buffer: Vec<u8>,
-    /// Connections that stood at some time.
+    /// Connections that were established at some time.
     pub connected: usize,
 }
 

@@ -24,7 +24,7 @@ pub struct ReceiveBatch {
 pub(super) struct Slot {
     pub(super) len: usize,
     pub(super) from: SocketAddr,
-    /// Where it arrived, if the socket reports that.
+    /// The address at which it arrived, if the socket reports that.
     pub(super) local: Option<IpAddr>,
     /// The size of each datagram in the buffer, if the kernel coalesced several.
     pub(super) segment_bytes: Option<usize>,

@@ -156,7 +156,7 @@ impl SendBatch {
                 // A remainder of one segment needs no splitting by the kernel.
                 segment => (bytes.len(), segment.filter(|s| usize::from(*s) < bytes.len())),
             };
-            // An empty datagram is a datagram: `chunks` would give none.
+            // An empty datagram is valid: `chunks` would yield none.
             let empty = bytes.is_empty().then_some(bytes);
             let chunks = bytes.chunks(piece_bytes.max(1)).chain(empty);
             chunks.map(move |bytes| Piece { bytes, to: transmit.to, segment_bytes })

@@ -41,7 +41,7 @@ struct Configuration {
 }
 
 /// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without
-/// them moves the server by half a round trip. Both ends have the time of their machines, which is better.
+/// them moves the server by half a round trip. The clocks of both machines are more accurate.
 const SERVER_OFFSET_MS: f64 = 0.001;
 
 #[derive(Serialize)]

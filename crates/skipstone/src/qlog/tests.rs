@@ -1,4 +1,4 @@
-//! Files are JSON text sequences, and say as often as the statistics what was sent, received and lost.
+//! Files are JSON text sequences, and report the same numbers of sent, received and lost packets as the statistics.
 
 use super::*;
 use bytes::Bytes;
@@ -30,7 +30,7 @@ fn path(port: u16) -> PeerPath {
     PeerPath { socket: 0, local: None, remote: ([192, 0, 2, 1], port).into(), carrier: Carrier::UDP }
 }
 
-/// Takes what is due to the other side; every seventh datagram is lost.
+/// Carries due datagrams to the other side; every seventh datagram is lost.
 fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut u32) {
     let mut buffer = vec![0; 1 << 16];
     while let Some(transmit) = from.poll_transmit(now, &mut buffer) {
@@ -125,7 +125,7 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
     let [client, server] = ["client", "server"].map(|name| records(&folder, &format!("{name}-1.sqlog")));
     for records in [&client, &server] {
         let trace = &records[0]["trace"];
-        // The vantage point tells which side of the sequence diagram; without an offset, a server is moved by a guess.
+        // The vantage point selects the side of the sequence diagram; without an offset, a server is moved by a guess.
         let is_server = trace["vantage_point"]["type"] == "server";
         assert_eq!(trace["configuration"]["time_offset"].as_f64().is_some_and(|offset| offset > 0.0), is_server);
         assert_eq!(trace["common_fields"]["time_format"], "relative");
@@ -209,7 +209,7 @@ fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
     for _ in 0..50 {
         now += Duration::from_millis(10);
         server.handle_timeout(now);
-        // No datagram is lost where the count of each side begins anew.
+        // No datagram is lost at the point where the count of each side starts again.
         for (port, client) in &mut clients {
             client.handle_timeout(now);
             carry(now, client, (&mut server, *port), &mut 0);

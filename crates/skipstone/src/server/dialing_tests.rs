@@ -32,7 +32,7 @@ fn config(threading: Threading) -> ClientConfig {
     ClientConfig { threading, ..ClientConfig::default() }
 }
 
-/// The client's first event, while the server lets everybody in.
+/// The client's first event, while the server accepts every client.
 fn outcome(client: &mut Client, mut server: Option<&mut Server>) -> Event {
     let end = Instant::now() + Duration::from_secs(20);
     loop {

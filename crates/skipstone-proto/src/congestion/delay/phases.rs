@@ -40,7 +40,7 @@ impl DelayAware {
     /// acknowledgement arrives.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
         let (window, promised) = (u64::from(self.window), self.promised_window());
-        // After an outage or a loss that counted, what trains promise may be of before.
+        // After an outage or a loss that counted, a train's promise may date from before it.
         let is_first = self.recovery_from == Time::ZERO;
         if is_first && 4 * window < promised {
             return 3 * amount;

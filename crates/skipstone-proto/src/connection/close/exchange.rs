@@ -127,7 +127,7 @@ impl Connection {
         let is_reliable = self.path.current.carrier.is_reliable;
         let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now && now < ending.deadline)?;
         let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;
-        // However many connections close at once, what is repeated soon is less than what can be sent.
+        // However many connections close at once, the CLOSEs that are repeated soon are fewer than can be sent.
         let backed_off = spacing * (1 << ending.sent.saturating_sub(CLOSE_PROMPT).min(8));
         ending.sent += 1;
         ending.send_at = if repeats { now + backed_off } else { Time::NEVER };

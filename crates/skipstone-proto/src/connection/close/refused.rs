@@ -12,7 +12,7 @@ use crate::security::{Plain, Security};
 use crate::time::{Duration, Time};
 use bytes::Bytes;
 
-/// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile,
+/// How long the server has to show otherwise, beyond three round trips: both sides retransmit lost datagrams meanwhile,
 /// after 200 ms and 400 ms more.
 const HINT_PATIENCE: Duration = Duration::from_millis(700);
 

@@ -141,7 +141,7 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if no run continues. `freed` becomes what the event's entry took; a run frees its whole cost
+    /// The next event, if no run continues. `freed` becomes the cost of the event's entry; a run frees its whole cost
     /// with its last message.
     pub(crate) fn pop(&mut self, freed: &mut EntryCost) -> Option<Event> {
         let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);

@@ -16,7 +16,7 @@ pub(in crate::connection) struct SpareIds {
     pub(super) remote: u32,
     /// The peer's count.
     pub(super) taken: u32,
-    /// Since when all of the peer's newest packets bear `local`; [`Time::NEVER`] if they do not.
+    /// The time since which all of the peer's newest packets bear `local`; [`Time::NEVER`] if they do not.
     pub(super) used_since: Time,
     /// The endpoint should assign another id.
     pub(super) is_wanted: bool,

@@ -8,7 +8,7 @@ use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 use crate::wire::ack::{Ack, Repaired};
 
-/// An acknowledgement leaves so much later than agreed without being overdue: machines are busy now and then.
+/// An acknowledgement may leave this much later than agreed without being overdue: machines are busy now and then.
 const ACK_DELAY_TOLERANCE: Duration = Duration::from_millis(10);
 
 impl Connection {

@@ -5,7 +5,7 @@ use crate::connection::event::EntryCost;
 use crate::time::Time;
 
 impl Connection {
-    /// The application polled messages of an entry that cost so much. True if the peer must be told that there is room
+    /// The application polled messages of an entry with this cost. True if the peer must be told that there is room
     /// again.
     pub(crate) fn on_polled(&mut self, now: Time, cost: EntryCost) -> bool {
         let free_before = self.receive_window_free();

@@ -32,7 +32,7 @@ pub(in crate::connection) struct Candidate {
     pub(super) use_before_proof: UseBeforeProof,
 }
 
-/// Whether packets go to an address that has not proven itself, as far as what came from there pays for them.
+/// Whether packets go to an address that has not proven itself, within the credit of the bytes that came from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseBeforeProof {
     /// Only challenges go there: the address may belong to any host.
@@ -48,7 +48,7 @@ pub(super) enum UseBeforeProof {
 const TIMES_KNOWN_HOST: usize = 3;
 
 impl UseBeforeProof {
-    /// How many bytes may go there for each that came.
+    /// How many bytes may go there for each byte that came.
     fn times(self) -> usize {
         if self == UseBeforeProof::Never { 1 } else { TIMES_KNOWN_HOST }
     }

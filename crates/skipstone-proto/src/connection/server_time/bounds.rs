@@ -22,7 +22,7 @@ pub struct ServerTime {
 }
 
 impl ServerTime {
-    /// The estimate so much later, if nothing was heard since.
+    /// The estimate `span` later, if no answer came since.
     pub fn after(self, span: Duration) -> Self {
         ServerTime { at: self.at + span, error: self.error + drift(span) }
     }
@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 pub(super) struct OffsetBounds {
     low: i64,
     high: i64,
-    /// When, by this side's clock.
+    /// The time, by this side's clock.
     at: Time,
 }
 

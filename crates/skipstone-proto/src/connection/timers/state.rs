@@ -13,7 +13,7 @@ pub(in crate::connection) struct Timers {
     handshake_end: Time,
     /// Timer of the messages that wait to be merged.
     pub(in crate::connection) merge: MergeTimer,
-    /// When incomplete unreliable messages are dropped.
+    /// The time at which incomplete unreliable messages are dropped.
     pub(in crate::connection) expire_due: Time,
     /// The server may not know this connection any more: if no authentic packet arrives until this time, the connection
     /// ends.

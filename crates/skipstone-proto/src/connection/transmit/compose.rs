@@ -21,7 +21,7 @@ use core::ops::Range;
 #[derive(Debug)]
 pub(super) struct Composed {
     pub(super) number: u64,
-    /// Where the frames that repairs cover lie in the buffer; the last byte before the seal is theirs.
+    /// The place in the buffer of the frames that repairs cover; they end at the seal.
     pub(super) content: Range<usize>,
     /// The greatest packet number that the packet acknowledges.
     pub(super) acked_up_to: Option<u64>,
@@ -118,7 +118,7 @@ impl Connection {
     }
 }
 
-/// How far messages found room.
+/// The messages that found room.
 struct Written {
     is_full: bool,
     repeated_bytes: usize,
@@ -161,16 +161,16 @@ fn write_messages(
     written
 }
 
-/// The receive window to tell the peer: nothing while all of it is free.
+/// The receive window to report to the peer: none while the whole window is free.
 fn free_window(limits: Limits, taken: u64) -> Option<u64> {
     let window = u64::from(limits.window_bytes);
     (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
-/// Writes which packets came, and returns the greatest number of them; `None` if there is nothing to acknowledge.
+/// Writes the numbers of the packets that came, and returns the greatest; `None` if there is nothing to acknowledge.
 fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> Option<u64> {
     let delay_us = received.delay(now).as_micros() as u64;
-    // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
+    // The greatest number that we saw may be this far behind the peer's next number: the peer keeps fewer in flight.
     const DISTANCE: u64 = 8_000;
     ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE, BYTES_BEHIND_REPAIRED);
     let mut budget = packet.room().saturating_sub(BYTES_BESIDE_ACK);

@@ -97,7 +97,7 @@ const UNCONFIRMED_MAX: u64 = 1_000;
 const RANGES_UNCONFIRMED_MAX: usize = 8;
 
 impl Connection {
-    /// Decides what the next datagram holds; `None` if none is due.
+    /// Decides the content of the next datagram; `None` if none is due.
     #[inline]
     pub(super) fn decide(&mut self, now: Time, space: Space, repeat: AckRepeat) -> Option<Decision> {
         if !self.security.is_established() {

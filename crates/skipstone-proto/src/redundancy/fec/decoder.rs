@@ -1,9 +1,9 @@
 //! The receiving side: the last packets, and the repairs that cover one that is missing.
 //!
-//! **Work.** A packet for which no repair waits is only copied. One that repairs wait for costs at most 64 additions of
-//! symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each immediately recovers
-//! everything that it makes recoverable. A REPAIR within a packet that was recovered is refused, so that none leads to
-//! another.
+//! **Work.** A packet for which no repair waits is only copied. A packet that repairs wait for costs at most 64
+//! additions of symbols. A REPAIR costs one addition for each packet that it covers, 181 at most, and 128 more. Each
+//! immediately recovers everything that it makes recoverable. A REPAIR within a recovered packet is refused, so that no
+//! REPAIR leads to another.
 //!
 //! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much for reuse, however large datagrams are. Only
 //! recovered packets are allocated anew.

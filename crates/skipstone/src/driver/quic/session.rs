@@ -38,7 +38,7 @@ pub(super) struct Session {
 struct Stream {
     inbound: Inbound,
     pieces: StreamPieces,
-    /// When it was opened.
+    /// The time at which it was opened.
     since: Time,
 }
 
@@ -275,8 +275,8 @@ impl Session {
         }
     }
 
-    /// Handles the beginning of a session's stream, with these bytes after its head: it carries datagrams, if the
-    /// session is this one.
+    /// Handles the beginning of a session's stream, with these bytes after its head: the stream carries datagrams, if
+    /// it names this session.
     fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
         let count = self.streams.values().filter(|stream| matches!(stream.inbound, Inbound::Datagrams(_))).count();
         let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
@@ -455,7 +455,7 @@ fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     // A stream that is not there any more is over.
     let Ok(mut chunks) = stream.read(false) else { return Some(Read::Over) };
     let next = chunks.next(READ_BYTES);
-    // Whether windows grew: they are told with the next transmit in any case.
+    // Whether windows grew is irrelevant: they are announced with the next transmit in any case.
     let _ = chunks.finalize();
     match next {
         Ok(Some(chunk)) => Some(Read::Piece(chunk.offset, chunk.bytes)),

@@ -70,7 +70,7 @@ impl SendControl {
         self.used_bytes += space::<T>();
     }
 
-    /// Where the messages are, and their bytes.
+    /// The address of the messages, and their bytes.
     pub(super) fn as_raw(&mut self) -> (*mut c_void, usize) {
         (self.words.as_mut_ptr().cast(), self.used_bytes)
     }
@@ -95,7 +95,8 @@ impl ReceiveControl {
         let mut read = ReceivedControl::default();
         let (mut at, end) = (0, bytes.min(ReceiveControl::BYTES));
         while at + mem::size_of::<libc::cmsghdr>() <= end {
-            // SAFETY: a header of the kernel's lies here, within the bytes that it wrote, aligned as headers are.
+            // SAFETY: a header written by the kernel is at this place, within the bytes that it wrote, aligned as
+            // headers are.
             let value = unsafe { self.0.as_ptr().byte_add(at) }.cast::<libc::cmsghdr>();
             // SAFETY: as above; a header is plain integers.
             let header = unsafe { value.read() };
@@ -104,7 +105,7 @@ impl ReceiveControl {
             if length < LENGTH_OF_HEADER || at + length > end {
                 return read;
             }
-            // WHY: the kernel cuts a message for which there is no room, and states the length that is left.
+            // WHY: the kernel cuts a message for which there is no room, and states the remaining length.
             let holds = |value_bytes: usize| length >= LENGTH_OF_HEADER + value_bytes;
             match (header.cmsg_level, header.cmsg_type) {
                 (libc::SOL_UDP, libc::UDP_GRO) if holds(mem::size_of::<c_int>()) => {
@@ -123,7 +124,7 @@ impl ReceiveControl {
                     // SAFETY: the value of this message is an in6_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in6_pktinfo>(value) };
                     let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
-                    // That of IPv4 stands in a message of its own.
+                    // IPv4's own address is in a message of its own.
                     let is_own = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
                     read.local = Some(IpAddr::V6(ip)).filter(|_| is_own).or(read.local);
                 }

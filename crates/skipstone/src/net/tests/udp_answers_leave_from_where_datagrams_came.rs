@@ -1,15 +1,15 @@
-//! A socket on all addresses says where each datagram was sent to, and answers from there.
+//! A socket on all addresses reports the destination of each datagram, and answers from there.
 
 use super::*;
 use std::net::IpAddr;
 
 /// The outcome of a request.
 struct Asked {
-    /// Where the server says that it was asked.
+    /// The address at which the server says that it was asked.
     local: Option<IpAddr>,
-    /// Where its answers came from.
+    /// The addresses from which its answers came.
     answered_from: Vec<IpAddr>,
-    /// The system says where datagrams were sent to.
+    /// The system reports the destinations of datagrams.
     knows_local: bool,
 }
 

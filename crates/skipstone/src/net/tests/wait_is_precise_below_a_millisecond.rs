@@ -48,7 +48,7 @@ fn writability_is_reported_only_while_watched() {
     wait(&mut poll, &mut events, Some(Duration::from_micros(200))).unwrap();
     assert!(events.is_empty());
     socket.watch_writable(poll.registry()).unwrap();
-    // Windows ends the wait that is under way without an event, and says it in the next.
+    // Windows ends the current wait without an event, and reports the event in the next.
     for _ in 0..3 {
         if events.is_empty() {
             wait(&mut poll, &mut events, Some(Duration::from_secs(5))).unwrap();

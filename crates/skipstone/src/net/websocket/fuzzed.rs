@@ -50,7 +50,7 @@ pub fn stream_messages(bytes: &[u8]) -> (Vec<Bytes>, Understood) {
 pub struct Opened {
     /// The kind of stream that carries messages; `None` if none can come.
     pub kind: Option<StreamKind>,
-    /// Why the stream ended, before the client's end of it was told.
+    /// Why the stream ended, before the client's end was reported.
     pub reason: Option<WsCloseReason>,
     /// The address of the stream's client, possibly as given by a proxy.
     pub peer: SocketAddr,
@@ -87,8 +87,8 @@ impl StrangersStream {
         Ok(StrangersStream { server, client, answer: Vec::new(), messages: Vec::new() })
     }
 
-    /// The server gets these bytes, and what it does with them costs at most this much a turn. Returns how many were
-    /// taken: a server that has ended the stream takes none.
+    /// Gives the server these bytes; its work on them costs at most `turn` per turn. Returns how many were taken: a
+    /// server that has ended the stream takes none.
     pub fn write(&mut self, bytes: &[u8], turn: Cost) -> usize {
         let mut taken = 0;
         while taken < bytes.len() && !self.server.is_closed() {

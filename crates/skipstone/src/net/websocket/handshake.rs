@@ -255,7 +255,7 @@ pub(super) fn encode_request(uri: &Uri, key: &str) -> Option<Vec<u8>> {
         return None;
     }
     let host = uri.authority()?.as_str();
-    // User and password are no part of a Host header, and nothing here could use them.
+    // User and password are not part of a Host header, and are not used here.
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let request = format!(

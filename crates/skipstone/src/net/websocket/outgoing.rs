@@ -47,7 +47,7 @@ impl ByteQueue {
         hide(&mut self.bytes[start..], mask);
     }
 
-    /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is no error.
+    /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is not an error.
     pub(super) fn write_to(&mut self, tcp: &mut impl Write) -> io::Result<Written> {
         let written = write_all_it_takes(tcp, &self.bytes[self.sent..])?;
         self.sent += written.bytes as usize;

@@ -139,7 +139,7 @@ fn remove_ended(kept_in: &Path, turn: PageTurn) {
     let prefix = format!("{}.pages.", name.to_string_lossy());
     let ended = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name();
-        // Behind the number of a turn stands the number of a process that died over it.
+        // The number of a turn is followed by the number of a process that died while writing it.
         let number = name.to_str()?.strip_prefix(&prefix)?.split('.').next()?.parse::<u64>().ok()?;
         (number < turn.0).then(|| (number, entry.path()))
     });

@@ -170,7 +170,7 @@ fn whoever_polls_events_does_not_wait_for_the_disk() {
     assert!(is_made, "the system has mkfifo");
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| certificates.look(SystemTime::now()));
-        // Opens as soon as the other thread has, and says nothing yet.
+        // Opens as soon as the other thread has opened it, and writes nothing yet.
         let pipe = std::fs::OpenOptions::new().write(true).open(&file).expect("it is ours");
         let (sender, polled) = std::sync::mpsc::channel();
         scope.spawn(|| {

@@ -61,7 +61,7 @@ pub(crate) struct DtlsFailure {
 
 /// Bytes of a handshake datagram.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
-/// Limit on datagrams that wait to be sent; what is dropped is sent again, by dimpl or by the protocol.
+/// Limit on datagrams that wait to be sent; dropped ones are sent again, by dimpl or by the protocol.
 const OUTGOING_MAX: usize = 64;
 /// Shortest time between two datagrams that a timer causes.
 pub(super) const TIMER_SPACING: Duration = Duration::from_millis(50);

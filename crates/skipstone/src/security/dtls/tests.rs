@@ -1,4 +1,4 @@
-//! Sessions against each other, without sockets: what a forger, and a peer that makes no sense, can do to them.
+//! Sessions against each other, without sockets: the effects of a forger, and of a peer that sends nonsense.
 
 use super::super::Trust;
 use super::super::certificates::Certificates;
@@ -40,7 +40,7 @@ fn said(session: &mut DtlsSession) -> Vec<Vec<u8>> {
     core::iter::from_fn(|| session.poll_datagram()).collect()
 }
 
-/// Everything that one has to say, handed to the other; the content that came.
+/// Hands all output of one session to the other. Returns the content that came.
 fn talk(now: Time, from: &mut DtlsSession, to: &mut DtlsSession) -> Vec<Vec<u8>> {
     let mut content = Vec::new();
     for datagram in said(from) {
@@ -59,7 +59,7 @@ fn established(version: DtlsVersion) -> (DtlsSession, DtlsSession) {
     (client, server)
 }
 
-/// Whether what one sends still arrives at the other.
+/// Whether data that one side sends still arrives at the other.
 fn is_well(now: Time, client: &mut DtlsSession, server: &mut DtlsSession) -> bool {
     said(client);
     client.send(now, b"a packet");
@@ -259,7 +259,7 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
                 && server.failure().is_none()
         });
         let taken = taken.count();
-        // Of 1.3 none: dimpl drops what is in clear once it has answered.
+        // None in 1.3: dimpl drops unencrypted records once it has answered.
         let kept = if version == DtlsVersion::V1_2 { taken } else { 0 };
         assert!(kept <= SERVER_QUEUE_MAX, "{version:?}: {taken}");
     }

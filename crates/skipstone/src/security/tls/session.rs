@@ -182,7 +182,7 @@ impl Session for TlsSession {
         let is_sealed =
             self.packets.as_mut().is_some_and(|packets| is_usable && packets.seal(header, payload, trailer));
         if !is_sealed {
-            // No plaintext leaves, whatever failed.
+            // No plaintext leaves, even after a failure.
             rest.fill(0);
             self.fail("a packet could not be sealed".into());
         }

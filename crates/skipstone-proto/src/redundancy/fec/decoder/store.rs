@@ -8,7 +8,7 @@ use crate::redundancy::fec::symbol::{self, PREFIX_BYTES};
 /// times the store is kept, but smaller. Memory is reused, and bounded by [`BYTES_MAX`].
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    /// None, or a power of two.
+    /// Empty, or a power of two.
     slots: Vec<StoreSlot>,
     /// Bytes of the longest buffer.
     longest: usize,
@@ -36,7 +36,7 @@ pub(super) const SLOTS_MAX: usize = 256;
 const QUIET_SLOTS_MAX: usize = 64;
 /// Packets without a repair that make times quiet.
 const QUIET_MAX: u32 = 512;
-/// Repairs after which slots that none of them wanted are given back.
+/// The number of repairs after which unused slots are given back.
 const REPAIRS_PER_LOOK: u32 = 64;
 /// Bytes of all symbols: [`SLOTS_MAX`] of a whole datagram on Ethernet. There are fewer slots if datagrams are larger.
 pub(super) const BYTES_MAX: usize = 384 * 1_024;

@@ -1,4 +1,4 @@
-//! Joins, speaks in every delivery mode through loss, finds the path's datagram size, and leaves.
+//! A player joins, sends in every delivery mode through loss, finds the path's datagram size, and leaves.
 
 use super::*;
 use skipstone_netsim::Loss;
@@ -61,7 +61,7 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
 fn datagrams_grow_to_what_the_path_carries_records_included() {
     for version in VERSIONS {
         for path in [1_500, 1_400, 1_300] {
-            // The link limits what UDP carries.
+            // The link limits the length of UDP datagrams.
             let narrow = LinkConfig { datagram_bytes_max: Some(path - 28), ..link() };
             let mut world = World::new(version, 1, Config::server(Settings::default()), narrow);
             world.connect();

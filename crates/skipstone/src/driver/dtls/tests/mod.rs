@@ -69,7 +69,7 @@ impl Host {
         );
     }
 
-    /// Ends a round: what waits for the next one has its turn.
+    /// Ends a round: requests that wait for the next one have their turn.
     fn end_round(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);
@@ -117,7 +117,7 @@ impl Host {
     }
 }
 
-/// A client that has a session of its own, of whatever implementation.
+/// A client with a DTLS session of any implementation.
 fn session(version: DtlsVersion, now: Time) -> DtlsSession {
     trust(version).session(now)
 }

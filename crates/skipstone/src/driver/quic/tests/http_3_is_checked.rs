@@ -1,4 +1,5 @@
-//! Whatever a client says above QUIC: an answer, a refusal, or the end of its connection; nothing for others.
+//! Whatever a client sends above QUIC, the result is an answer, a refusal, or the end of its connection; other clients
+//! are not affected.
 
 use super::*;
 use crate::driver::quic::session::KEPT_BYTES_MAX;

@@ -72,7 +72,7 @@ impl Host {
         );
     }
 
-    /// Ends a round: what waits for the next one has its turn.
+    /// Ends a round: requests that wait for the next one have their turn.
     fn end_round(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);

@@ -111,7 +111,7 @@ fn pooled(sender: Sender, loss: f64) -> Played {
 fn the_worst_update_of_a_page_comes_without_a_round_trip() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Host, loss);
-        // The way takes 10 ms, and an acknowledgement that asks for what is missing 20 more.
+        // One way takes 10 ms, and an acknowledgement that reports the loss 20 ms more.
         assert!(played.at(0.99) < 20 && played.at(0.998) < 30, "{loss}");
     }
 }
@@ -120,10 +120,10 @@ fn the_worst_update_of_a_page_comes_without_a_round_trip() {
 fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Page, loss);
-        // Where the pacer was taken for a slow link, two bursts of five had repairs at most.
+        // When the pacer was mistaken for a slow link, two bursts of five had repairs at most.
         assert!(played.repairs > BURSTS * 3 / 4, "{loss}: {} repairs", played.repairs);
-        // TLS draws numbers of its own, with which the page's timings move by some ms: what is late by a retransmission
-        // and more fails.
+        // TLS draws random numbers of its own, which move the page's timings by some ms: a message that is late by a
+        // retransmission and more fails the test.
         assert!(played.at(0.99) < 50, "{loss}");
     }
 }
@@ -132,9 +132,9 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
 fn on_streams_what_quic_sends_again_is_not_sent_once_more() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::PageOnStreams, loss);
-        // Of a loss QUIC hears within a round trip and an eighth; without patience the messages of each lost packet
-        // were sent twice. A few packets are lost again with QUIC's own repetition: which, follows from numbers that
-        // TLS and QUIC draw.
+        // QUIC reports a loss within a round trip and an eighth; without this delay the messages of each lost packet
+        // were sent twice. A few packets are lost again with QUIC's own retransmission, depending on random numbers
+        // that TLS and QUIC draw.
         let lost = (loss * played.late.len() as f64) as u64;
         assert!(played.resent < lost / 4, "{loss}: {} of some {lost} were sent again", played.resent);
         assert!(played.at(0.998) < 100, "{loss}");

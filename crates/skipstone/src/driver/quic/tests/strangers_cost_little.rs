@@ -45,7 +45,7 @@ fn a_flood_begins_32_handshakes_and_all_others_are_asked_for_a_proof() {
     assert_eq!((stats.begun, stats.open), (LIMITS.strangers as u64, LIMITS.strangers as u64));
     assert!(stats.retries >= 1_000 - LIMITS.strangers as u64);
     assert_eq!(stats.displaced, 0, "whoever has a place keeps it");
-    // They are not told again and again, and leave no trace.
+    // They are not notified repeatedly, and leave no state.
     let mut told = 0;
     for millisecond in 0..12_000 {
         told +=
@@ -71,7 +71,7 @@ fn a_page_comes_in_during_a_flood_by_its_proof() {
 fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned() {
     let (mut host, mut clients) = (host(), Vec::new());
     for number in 0..80 {
-        // Few in a second, so that the budget of handshakes is not what limits them.
+        // Few per second, so that the budget of handshakes does not limit them.
         let now = START + Duration::from_millis(40) * number;
         let (from, mut client) = (address(0xC000_0200 + number), page(now));
         exchange(&mut host, now, from, &mut client, 8);
@@ -88,8 +88,8 @@ fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned
 #[test]
 fn handshakes_are_charged_to_their_network() {
     let (mut host, mut granted) = (host(), 0);
-    // One address begins handshakes that come to nothing, as fast as it can. Beyond the strangers' places each proves
-    // itself.
+    // One address begins handshakes that fail, as fast as it can. Beyond the places for unproven addresses, each has to
+    // prove itself.
     for number in 0..400_u32 {
         let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
         let mut client = page(START);
@@ -144,7 +144,7 @@ fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
                 damaged[place] ^= 1 << (noise.next() % 8);
             }
             damaged.truncate(damaged.len() - noise.next() as usize % 3 * damaged.len() / 4);
-            // The first byte tells carriers apart; the others' are no concern here.
+            // The first byte tells carriers apart; other carriers are not tested here.
             damaged[0] |= 0x40;
             // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it
             // out.
@@ -166,7 +166,7 @@ fn a_session_without_a_connection_ends_after_five_seconds() {
     exchange(&mut host, now, address(1), &mut client, 8);
     assert_eq!(client.granted, Some(true));
     for _ in 0..48 {
-        // Whatever it says that is no OPEN.
+        // Content of any kind that is not an OPEN.
         client.send(b"hello?");
         exchange_for(&mut host, &mut now, Duration::from_millis(100), address(1), &mut client);
     }
@@ -267,7 +267,7 @@ fn a_stream_that_does_not_say_what_it_is_for_is_refused_in_time() {
     assert_eq!(client.stopped, [(id, u64::from(EXCESSIVE_LOAD))]);
 }
 
-/// A client may be a tenth of a core, and a stranger a hundredth; what comes beyond that is lost.
+/// A client may cost a tenth of a core, and an unproven one a hundredth; datagrams beyond that are dropped.
 #[test]
 fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
     let (mut host, mut now, mut client) = (host(), START, page(START));

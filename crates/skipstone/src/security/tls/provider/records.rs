@@ -45,7 +45,7 @@ impl Sealed {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, number).0)
     }
 
-    /// Seals what lies behind the first `open` bytes, and appends the tag.
+    /// Seals the bytes behind the first `open` bytes, and appends the tag.
     fn seal<A: AsRef<[u8]>>(
         &self,
         number: u64,
