@@ -1,5 +1,5 @@
-//! Once connections stand and their queues have their size, a line to everybody needs no memory that was not there
-//! before: neither at the server nor at a client.
+//! Once connections are established and their queues have their size, a message to all clients allocates no memory,
+//! neither at the server nor at a client.
 //!
 //! A process of its own: the counter of allocations is the global allocator of its program.
 
@@ -16,10 +16,10 @@ use std::ops::Range;
 const TICKS_PER_SECOND: usize = 60;
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// From this second on everything has its size. What is kept of a peer's packets, to mend others with, takes longest: a
-/// peer that says little fills it slowly.
+/// From this second on all queues have their size. The packets that are kept for repairs take longest: a peer that
+/// sends little fills that store slowly.
 const SETTLED: usize = 35;
-/// Allocations a delivery before that, while queues and what is kept for repairs grow.
+/// Allocations per delivery before that, while queues and the packets kept for repairs grow.
 const SERVER_MAX: f64 = 0.10;
 const CLIENT_MAX: f64 = 0.20;
 
@@ -46,7 +46,7 @@ impl Account {
     }
 }
 
-/// A server and clients who tell everybody something, joined without loss; a datagram takes half a tick.
+/// A server and clients that send messages to all, joined without loss; a datagram takes half a tick.
 struct World {
     now: Time,
     server: Endpoint,
@@ -95,7 +95,7 @@ impl World {
         world
     }
 
-    /// Datagrams that left before arrive, events are taken, lines go to everybody, and what is due leaves.
+    /// Datagrams that left before arrive, events are taken, messages go to all clients, and due datagrams leave.
     fn half_tick(&mut self) {
         self.now += TICK / 2;
         let now = self.now;

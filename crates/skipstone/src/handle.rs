@@ -568,7 +568,7 @@ impl Drop for Handle {
         {
             // A thread that panicked has already printed the panic.
             let _ = thread.join();
-            // A thread that waits on another clone of this handle is woken and sees the end, even if the driver ended
+            // A thread with a `Waiter` of this handle is woken and sees the end, even if the driver ended
             // long before.
             background.shared.is_drained.store(false, Ordering::SeqCst);
             background.shared.wakeup.wake();

@@ -141,7 +141,7 @@ mod tests {
         returning.on_closed(&elsewhere, now);
         assert_eq!(returning.target().url, "skip+plain://127.0.0.1:1");
         assert!(returning.due() >= Some(now + Duration::from_millis(125)), "not at once, however often");
-        // Neither after an established connection, because of another host's answer to the next one.
+        // Nor after an established connection: another host may answer the next one.
         returning.on_connected();
         returning.on_closed(&closed(code::IDLE_TIMEOUT, ClosedBy::Nobody, ""), now);
         returning.on_closed(&elsewhere, now);

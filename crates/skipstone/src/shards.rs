@@ -92,7 +92,7 @@ pub(crate) fn listen(
     let bits = bits_for(count);
     let mut drivers = Vec::new();
     for index in 0..count {
-        // Each shard has suites of its own, because sessions share reference counts in them.
+        // Each shard has suites of its own: sessions share their content by reference counts.
         let bandwidth_max = config.bandwidth_max.map(|all| all / u64::from(count));
         let memory = share_of(config.memory, count);
         let players_of_network_max = config.players_of_network_max.map(|all| all.div_ceil(count));

@@ -237,7 +237,7 @@ mod tests {
             assert!(limits.swept <= 2 * (usize::from(channel) + 1), "{} after {channel}", limits.swept);
         }
         assert_eq!(limits.paid_at.len(), 1 << 16);
-        // A channel's entry is removed once it is paid for and as many more have come.
+        // Entries are removed once their rate is paid for and as many more messages have come.
         for channel in 0..=u16::MAX {
             limits.admit(at(10_000), channel).expect("its first message for a while");
         }

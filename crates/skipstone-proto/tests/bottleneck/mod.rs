@@ -272,7 +272,7 @@ pub enum Sender {
     Cubic(Box<(CubicFlow, CubicReceiver)>),
 }
 
-/// One flow and what was measured of it.
+/// One flow and its measurements.
 #[derive(Debug)]
 pub struct Flow {
     pub sender: Sender,

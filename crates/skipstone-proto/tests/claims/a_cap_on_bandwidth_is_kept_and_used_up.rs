@@ -56,7 +56,7 @@ fn sent(departures: &Departures, from: Time, to: Time, client: Option<usize>) ->
     departures.iter().filter(wanted).map(|(.., bytes)| bytes).sum()
 }
 
-/// The most that a token bucket of this rate lacks at any time: what left beyond the rate.
+/// The most that a token bucket of this rate lacks at any time: the bytes sent beyond the rate.
 fn burst(departures: &Departures, client: Option<usize>, rate: u64) -> u64 {
     let (mut debt, mut last, mut worst) = (0.0_f64, Time::ZERO, 0.0_f64);
     for (at, of, bytes) in departures.borrow().iter() {
@@ -161,7 +161,7 @@ fn an_endpoint_that_is_idle_or_below_its_caps_costs_and_differs_nothing() {
         }
         world.run_for(Duration::from_secs(60));
         let mut departures: Vec<_> = departures.take().into();
-        // Which of two clients is first in one moment may differ.
+        // The order of two clients at one moment may differ.
         departures.sort_by_key(|(at, client, _)| (*at, *client));
         (departures, world.server.endpoint.work())
     };

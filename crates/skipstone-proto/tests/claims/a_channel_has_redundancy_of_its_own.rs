@@ -93,7 +93,7 @@ fn repairs_cover_packets_of_their_own_channel_only() {
             repairs[OFF as usize] == 0 && repairs[FIXED as usize] > 300 && repairs[ADAPTIVE as usize] > 700,
             "{repairs:?}"
         );
-        // New messages of two channels never share a packet; what is late leaves apart.
+        // New messages of two channels never share a packet; retransmissions leave separately.
         let is_mixed = |opened: &&&Opened| !opened.is_late && protected(opened).len() > 1;
         assert_eq!(packets.values().find(is_mixed), None, "seed {seed}");
     }

@@ -1,5 +1,5 @@
 //! A client's estimate of the server's clock: the true time is always within the stated error, over paths of any delay,
-//! jitter, asymmetry and loss, between clocks that drift; and an idle connection pays nothing for it.
+//! jitter, asymmetry and loss, between clocks that drift; and it costs an idle connection nothing.
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use skipstone_proto::MessageId;
@@ -17,7 +17,7 @@ struct TwoClocks {
     rng: Rng,
     /// True time, in µs; the server's clock shows it as it is.
     now: u64,
-    /// The client's clock runs so much faster, in millionths.
+    /// The client's clock runs this much faster, in millionths.
     drift_ppm: i64,
     /// The client's clock at true time 0.
     client_first: u64,

@@ -64,8 +64,8 @@ fn losses_in_both_directions_only_delay_it() {
     }
 }
 
-/// How long each message of the server's took, which says something every 16 ms, while the client gets another port all
-/// the time. The client says as much.
+/// How long each of the server's messages took, one every 16 ms, while the client's port changes all the time. The
+/// client sends as many messages.
 fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(rtt_ms / 2)]);
     world.connect();
@@ -107,7 +107,7 @@ fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
 fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(100)]);
     world.connect();
-    // The port is a stranger's: he is the first with one of the client's packets, and never answers.
+    // The new port is an attacker's, which is first with one of the client's packets and never answers.
     let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let inside = caught.clone();
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
@@ -130,7 +130,7 @@ fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() 
     let taken: usize = world.strays.iter().map(|(_, bytes)| bytes.len() + HEADERS).sum();
     let brought = packet.len() + HEADERS;
     assert!(taken > brought && taken <= 3 * brought, "{taken} bytes for {brought}");
-    // The client speaks, and has the connection again with all that the stranger swallowed.
+    // The client sends a packet, and gets the connection back with all packets that the attacker swallowed.
     world.tap = None;
     let now = world.now;
     world.clients[0].send(now, 3, "still here");
@@ -166,7 +166,7 @@ fn a_client_that_is_told_shows_its_new_address_at_once() {
 fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
     let mut world = World::pair(3, link(20));
     world.connect();
-    // Everything of the client's is caught, and arrives from elsewhere; nothing arrives at the client.
+    // All of the client's packets are caught, and arrive from another address; no packet arrives at the client.
     let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let inside = caught.clone();
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
@@ -267,7 +267,7 @@ fn a_loaded_link_survives_a_new_port_every_100_ms() {
     };
     let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[loaded]);
     world.connect();
-    // Two thirds of the rate, and what was on its way to the old port again.
+    // Two thirds of the rate, and the packets on their way to the old port once more.
     for tick in 0..600 {
         let now = world.now;
         for channel in 0..29 {

@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Ids of packets: when each left, in which stay of the client's, whether towards the server, the id.
+/// Ids of packets: the time at which each left, the stay of the client, whether towards the server, and the id.
 type Log = Rc<RefCell<Vec<(Time, usize, bool, [u8; 3])>>>;
 
 struct Watched {

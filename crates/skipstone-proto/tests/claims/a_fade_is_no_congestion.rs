@@ -1,5 +1,5 @@
-//! Radio loses everything for a moment now and then. That says nothing about the rate that the path carries: the window
-//! stays, and long messages arrive as fast as with random loss of that rate.
+//! A radio link occasionally loses everything for a moment. That reveals nothing about the rate that the path carries:
+//! the window stays, and long messages arrive as fast as with random loss of that rate.
 
 use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_netsim::{LinkConfig, Loss};

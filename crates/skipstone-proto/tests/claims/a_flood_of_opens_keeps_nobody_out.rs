@@ -67,7 +67,7 @@ impl Flooder {
 
     fn play_ms(&mut self, world: &mut World) {
         if self.flood == Flood::Cookies {
-            // Six thousand handshakes in a second are what it begins; the rest of its datagrams are the same again.
+            // The flood begins six thousand handshakes per second; the rest of its datagrams are repetitions.
             for _ in 0..6 {
                 self.next += 1;
                 let remote = SocketAddr::new(self.remote.ip(), 1_024 + (self.next % 60_000) as u16);
@@ -95,7 +95,7 @@ impl Flooder {
     }
 }
 
-/// How long the newcomers took who came in the midst of it.
+/// How long the newcomers took that came during the flood.
 fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
     let server = encrypted(server_of(DeliveryMode::ReliableOrdered), 3);
     let mut world = World::new(5, server, &vec![link(20); NEWCOMERS]);

@@ -11,7 +11,7 @@ use std::rc::Rc;
 /// The client's id and nonce, from an observed HELLO, and the server's id.
 type Seen = Rc<Cell<(u32, u64, u32)>>;
 
-/// A client on its way in. Of the server's handshake bytes, those that leave before `silent_for` are lost.
+/// A client that connects. Handshake bytes of the server that leave before `silent_for` are lost.
 fn world(silent_for: u64) -> (World, Seen) {
     let mut world = World::new(3, encrypted(server_of(DeliveryMode::ReliableOrdered), 3), &[link(10)]);
     let seen = Seen::default();
@@ -115,8 +115,8 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
     }
 }
 
-/// A forged RESET, and an outage that is longer than the server has to show that it goes on: the client begins anew
-/// although the server has forgotten nothing, and is let in as soon as the path is there again.
+/// A forged RESET, and an outage that is longer than the server has to show otherwise: the client starts again although
+/// the server has forgotten nothing, and is let in as soon as the path works again.
 #[test]
 fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
     for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {

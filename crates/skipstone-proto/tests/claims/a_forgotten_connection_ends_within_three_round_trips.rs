@@ -1,5 +1,5 @@
-//! A server that does not know a connection says so, and the client believes it once the server leaves two packets
-//! unanswered.
+//! A server that does not know a connection sends a RESET, and the client believes it once the server leaves two
+//! packets unanswered.
 
 use crate::simulation::{World, encrypted, link, ms, seed_bytes};
 use skipstone_proto::wire::cursor::Writer;

@@ -1,4 +1,4 @@
-//! A round trip of seconds is a long path: the first answer is awaited without fear, and the window grows to what is
+//! A round trip of seconds is a long path: no timeout expires before the first answer, and the window grows to what is
 //! sent.
 
 use crate::simulation::{World, link, ms, server_of};

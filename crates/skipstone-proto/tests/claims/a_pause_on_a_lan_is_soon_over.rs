@@ -1,6 +1,6 @@
 //! Where the round trip is shorter than the time for which acknowledgements are held back, each of them covers a whole
-//! window: a small window must grow all the same. Otherwise a pause of the reader, after which the window is small,
-//! would leave a fast link idle until queues overflow.
+//! window: a small window must still grow. Otherwise a pause of the reader, after which the window is small, would
+//! leave a fast link idle until queues overflow.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};

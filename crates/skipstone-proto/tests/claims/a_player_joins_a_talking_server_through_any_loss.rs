@@ -1,5 +1,5 @@
 //! Any one or two of the first datagrams of a handshake may be lost, late or doubled while the server already talks to
-//! the client: the client is let in soon all the same, and what the server sent reliably arrives.
+//! the client: the client is still let in soon, and the server's reliable messages arrive.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// Datagrams of each direction that may be lost.
 const DATAGRAMS: usize = 12;
 
-/// How the server talks: messages a second, from the moment it accepts the client.
+/// The server's message rates, per second, from the moment it accepts the client.
 const RATES: [f64; 4] = [0.2, 4.0, 20.0, 60.0];
 
 /// One datagram: whether it goes to the server, and its place among those of its direction.
@@ -81,7 +81,7 @@ fn hold(world: &mut World, chosen: Vec<Place>, fate: Fate) -> Held {
     held
 }
 
-/// Sends on what was held back long enough.
+/// Passes on datagrams that were held back long enough.
 fn release(world: &mut World, held: &Held) {
     let now = Duration::from_micros(world.now.as_micros());
     held.borrow_mut().retain(|(until, is_up, bytes)| {

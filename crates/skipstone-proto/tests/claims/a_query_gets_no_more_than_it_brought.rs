@@ -1,5 +1,5 @@
-//! A server tells server browsers about itself only if its application says so, never with more bytes than the question
-//! had, and without keeping anything.
+//! A server answers server browsers only if its application has set an answer, never with more bytes than the query
+//! had, and without keeping state.
 
 use crate::simulation::seed_bytes;
 use bytes::Bytes;

@@ -37,7 +37,7 @@ fn in_every_mode_over_a_slow_stream() {
 
 #[test]
 fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
-    // Packets of the client's: bytes of each, and how far apart. And how many the server may answer with, in two
+    // Packets of the client's: the bytes of each and the interval, and how many the server may answer with in two
     // seconds.
     for (bytes, every, answers) in [(50, 16, 16..=20), (3_500, 2, 28..=40)] {
         let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
@@ -58,7 +58,7 @@ fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
 #[test]
 fn the_round_trip_time_is_that_of_the_path() {
     for delay in [1, 10, 60] {
-        // One message every so many ms, and finally none at all.
+        // One message at each of these intervals in ms, and finally none at all.
         for every in [Some(1_000), Some(16), None] {
             let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(delay)]);
             world.connect();

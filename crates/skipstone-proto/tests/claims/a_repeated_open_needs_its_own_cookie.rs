@@ -7,7 +7,7 @@ use skipstone_proto::DropReason;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where the nonce, the cookie and the handshake bytes of an OPEN lie.
+/// The offsets of the nonce, the cookie and the handshake bytes in an OPEN.
 const NONCE: usize = 7;
 const COOKIE: usize = 18;
 const REST: usize = 38;

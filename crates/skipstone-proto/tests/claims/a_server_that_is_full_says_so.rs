@@ -34,7 +34,7 @@ fn as_does_one_whose_ids_are_used_up() {
     assert_eq!(outcomes.last(), Some(&Err(ConnectError::Full)));
 }
 
-/// A server with one place, and clients that begin to connect when the test says so.
+/// A server with one place, and clients that begin to connect at the test's call.
 fn one_place(clients: usize, delay_ms: u64) -> World {
     let config = Config { connections_max: 1, ..Config::server(Default::default()) };
     let mut world = World::new(1, config, &vec![link(delay_ms); clients]);

@@ -29,7 +29,7 @@ fn elsewhere(world: &World, number: u16) -> Path {
     Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000 + number)), ..world.path_to_client(0) }
 }
 
-/// Both sides talk; each packet of the client's is repeated by the stranger, from one of `addresses`, before it
+/// Both sides talk; the attacker repeats each of the client's packets from one of `addresses` before the original
 /// arrives.
 fn race(addresses: u16) -> World {
     let mut world = World::new(5, server_of(DeliveryMode::ReliableOrdered), &[link(20)]);

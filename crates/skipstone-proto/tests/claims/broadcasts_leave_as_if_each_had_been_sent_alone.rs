@@ -1,5 +1,5 @@
-//! What many peers get is written once and shared. No peer can tell: the datagrams, the events and the receipts are,
-//! byte for byte and moment for moment, those of a server that sends each message to each peer.
+//! A message to many peers is written once and shared. No peer can tell: the datagrams, the events and the receipts
+//! are, byte for byte and moment for moment, those of a server that sends each message to each peer.
 
 use crate::simulation::{BEGINNING, Node, World, link, ms};
 use bytes::Bytes;
@@ -22,7 +22,7 @@ enum Way {
     OneByOne,
 }
 
-/// Datagrams that left, and what the applications heard, each with its moment.
+/// Datagrams that left, and events of the applications, each with its time.
 type History = (Vec<(Time, usize, bool, Vec<u8>)>, Vec<Vec<(Time, Event)>>);
 
 /// Rules that leave nothing out: turns, receipts, short queues, all modes that retransmit and one that does not.

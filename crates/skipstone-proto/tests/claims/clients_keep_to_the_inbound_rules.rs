@@ -1,4 +1,4 @@
-//! A server's inbound rules hold for what clients send: direction, length and rate, per channel and client. A breach is
+//! A server's inbound rules apply to clients' messages: direction, length and rate, per channel and client. A breach is
 //! a counted drop on an unreliable channel, or the end of the connection with a reason that names the channel and the
 //! rule.
 
@@ -40,7 +40,7 @@ fn rules() -> [InboundRule; 3] {
     ]
 }
 
-/// Sends what breaks each of the rules: long messages, and many.
+/// Sends messages that break each of the rules: long ones, and many.
 fn break_rule(world: &mut World, channel: u16) {
     for number in 0..10 {
         world.clients[0].send(world.now, channel, vec![number; 101]);

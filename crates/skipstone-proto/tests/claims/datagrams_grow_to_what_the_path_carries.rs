@@ -1,5 +1,5 @@
-//! Path MTU discovery (RFC 8899): datagrams begin at 1,200 bytes, grow to what the path carries when that is wanted,
-//! and shrink at once when large ones vanish.
+//! Path MTU discovery (RFC 8899): datagrams begin at 1,200 bytes, grow to the path's maximum if that is configured, and
+//! shrink at once when large ones are lost.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

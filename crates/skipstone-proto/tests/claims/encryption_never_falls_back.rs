@@ -1,5 +1,5 @@
-//! A client that asks for encryption gets it or nothing, and one that asks for none gets in only where the server says
-//! so.
+//! A client that asks for encryption gets it or no connection, and one that asks for none gets in only where the server
+//! permits it.
 
 use crate::simulation::{self, World, check_again, encrypted, link, ms};
 use skipstone_proto::Protection;
@@ -14,11 +14,11 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where the bit set of suites lies in a HELLO, and the suite in a CHALLENGE and an OPEN.
+/// The offsets of the bit set of suites in a HELLO, and of the suite in a CHALLENGE and an OPEN.
 const HELLO_SUITES_AT: usize = 20;
 const CHALLENGE_SUITE_AT: usize = 14;
 const OPEN_SUITE_AT: usize = 17;
-/// Where the suites of the offer lie that an OPEN repeats.
+/// The offset of the offer's suites that an OPEN repeats.
 const OPEN_OFFER_AT: usize = 39;
 /// Bits that were the suites DTLS 1.2 and 1.3 once.
 const RESERVED: [u8; 2] = [2, 4];
@@ -205,7 +205,7 @@ fn the_answer_to_a_damaged_hello_ends_nothing_that_was_agreed_upon_since() {
         if let Ok(Datagram::Challenge(challenge)) = decode(bytes) {
             asked = Some((challenge.to, challenge.nonce));
         }
-        // The word about a HELLO that noise had changed overtakes what answers the OPEN.
+        // The notice about a HELLO that noise had changed overtakes the answer to the OPEN.
         if !is_up
             && bytes[0] == KIND_CRYPTO
             && let Some((to, nonce)) = asked.take()

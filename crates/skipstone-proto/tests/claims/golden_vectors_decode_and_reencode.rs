@@ -52,7 +52,7 @@ fn check(vector: &Value) {
     }
 }
 
-/// Fills in the tag and the check, where there are question marks for them, and what the datagram decodes to.
+/// Fills in the tag and the check, where there are question marks for them, and the decoded datagram.
 fn bless(vector: &mut Value) {
     let context = Context::of(vector);
     let mut written = vector["hex"].as_str().expect("a vector has bytes").to_owned();
@@ -254,7 +254,7 @@ impl Context {
         }
     }
 
-    /// Decodes `bytes`, which are not malformed, and encodes what came out.
+    /// Decodes `bytes`, which are not malformed, and encodes the result.
     fn encode(&self, bytes: &[u8]) -> Vec<u8> {
         let mut buffer = vec![0xee; 65_507];
         let mut w = Writer::new(&mut buffer);
@@ -465,7 +465,7 @@ fn render(vectors: &[Value]) -> String {
     format!("[\n{}\n]\n", vectors.join(",\n"))
 }
 
-/// A vector or what it expects, whose fields and frames have lines of their own.
+/// A vector or its expected result, whose fields and frames have lines of their own.
 fn render_object(object: &Value, indent: usize) -> String {
     let fields = in_order(object.as_object().expect("an object"));
     let outer = " ".repeat(indent);

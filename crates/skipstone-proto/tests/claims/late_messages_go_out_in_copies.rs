@@ -16,7 +16,7 @@ struct Outcome {
     world: World,
     /// Between the sending of the message that is lost and its arrival.
     took: Duration,
-    /// When it left, lost or not.
+    /// The times at which it left, lost or not.
     left: Vec<Time>,
 }
 

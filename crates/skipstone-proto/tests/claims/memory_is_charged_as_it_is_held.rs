@@ -1,5 +1,5 @@
-//! A connection is charged for the memory that it really takes: the account and the allocator agree to a quarter,
-//! whatever a peer makes a server hold.
+//! A connection is charged for the memory that it really takes: the account and the allocator agree to within a
+//! quarter, whatever a peer makes a server hold.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, seed_bytes};
@@ -54,7 +54,7 @@ fn hold(kind: Kind, stranger: &mut Stranger, server: &mut Endpoint) {
         }
         Kind::Gaps => (1..32_500).for_each(|at| say((UNORDERED, 2 * at), None, 1)),
         Kind::Channels => (2..4_000).for_each(|channel| say((channel, 1), None, 20)),
-        // Nearly as many as there are places in the queue, whose length doubles.
+        // Nearly as many as the queue has places, before its length doubles.
         Kind::Unread(bytes) => (0..8_100).for_each(|at| say((0, at), None, bytes)),
         Kind::Runs(count) => (0..8_100).for_each(|at| {
             stranger.packet(server, now, |writer| {

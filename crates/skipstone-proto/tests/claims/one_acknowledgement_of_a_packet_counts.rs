@@ -1,5 +1,5 @@
 //! WIRE.md section 4.1: of the ACK and REPAIRED frames of a packet the first counts, so that a packet full of them
-//! costs what one costs.
+//! costs no more than one.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, seed_bytes, server_of};
@@ -64,7 +64,7 @@ fn the_first_repaired_counts_alone_and_an_ack_beside_it() {
     assert!(told.receipts() > 0);
 }
 
-/// A malformed one drops the packet wherever it stands, as any frame does.
+/// A malformed one drops the packet at any position, as any frame does.
 #[test]
 fn a_later_one_of_a_packet_that_was_never_sent_drops_the_packet() {
     let mut told = Told::new();

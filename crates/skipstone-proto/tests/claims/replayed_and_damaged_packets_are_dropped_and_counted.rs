@@ -1,4 +1,4 @@
-//! Copies, damage and strangers' packets change nothing but the counters.
+//! Copies, damage and other hosts' packets change nothing but the counters.
 
 use crate::simulation::{World, bare_server_of, link, ms};
 use skipstone_netsim::LinkConfig;

@@ -1,4 +1,4 @@
-//! The rate that a connection names as available is the path's, so that a game can scale what it sends.
+//! The rate that a connection reports as available is the path's, so that a game can scale its traffic by it.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, QueueLimit};

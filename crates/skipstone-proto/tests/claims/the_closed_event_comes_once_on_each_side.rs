@@ -12,7 +12,7 @@ fn last_words(node: &Node) -> (ClosedBy, u64, String) {
     (closes[0].by, closes[0].code, closes[0].reason_text().into_owned())
 }
 
-/// Ends a connection on a lossy link, waits, and returns what each side heard.
+/// Ends a connection on a lossy link, waits, and returns how each side saw the end.
 fn after(seed: u64, end: impl FnOnce(&mut World)) -> [(ClosedBy, u64, String); 2] {
     let mut world = World::pair(seed, LinkConfig { loss: Loss::Random(0.1), ..link(20) });
     world.connect();

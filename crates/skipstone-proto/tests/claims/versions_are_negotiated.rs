@@ -1,4 +1,5 @@
-//! A server that speaks none of a client's versions says which it speaks; the client believes only what makes sense.
+//! A server that supports none of a client's versions reports which it supports; the client believes only a plausible
+//! answer.
 
 use crate::simulation::{World, check_again, link, ms};
 use skipstone_proto::{ClosedBy, DropReason, code};

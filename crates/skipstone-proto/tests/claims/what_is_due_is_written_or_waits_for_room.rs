@@ -11,9 +11,9 @@ use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings,
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. With `padding`
-/// the client goes on from another port, by a packet with so much of it, which pays for short datagrams only; `closes`
-/// lets it close.
+/// A server has as much to acknowledge as possible: packets `step` apart that it recovered, each by a repair. With
+/// `padding` the client goes on from another port, by a packet with this much padding, which pays for short datagrams
+/// only; `closes` lets it close.
 fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, closes: bool) {
     let what = format!("{count} packets {step} apart, moves by {padding:?}, closes: {closes}");
     let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");

@@ -1,5 +1,5 @@
-//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: what it holds
-//! stays within its budgets, and everybody else goes on.
+//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: its memory
+//! stays within its budgets, and all other clients go on.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, ms};
@@ -37,9 +37,9 @@ enum Trick {
     Gaps,
     /// One early message on each channel.
     Channels,
-    /// Whole messages, while the application takes none.
+    /// Whole messages, while the application does not take any.
     Unread,
-    /// Whatever.
+    /// A random choice of all tricks.
     Anything,
 }
 
@@ -68,7 +68,7 @@ fn play(trick: Trick, rng: &mut Rng, stranger: &mut Stranger, world: &mut World,
     }
 }
 
-/// Twenty strangers of several networks. Streams have sockets of their own.
+/// Twenty hostile clients of several networks. Streams have sockets of their own.
 fn strangers(world: &mut World, carrier: Carrier) -> Vec<Stranger> {
     let join = |at: u16| {
         let remote = SocketAddr::from(([203, 0, (at % 3) as u8, 1], 5_000 + at));
@@ -120,7 +120,7 @@ fn by_budgets_whoever_sends_what_on_any_carrier() {
     }
 }
 
-/// One stranger plays a trick until it is closed. The code, and the greatest that the server held.
+/// One hostile client plays a trick until it is closed. Returns the code, and the most memory that the server held.
 fn alone(carrier: Carrier, trick: Trick, window_bytes: u32) -> (Option<u64>, u64) {
     let mut world = World::on(carrier, 1, config(window_bytes), &[]);
     let path = Path { socket: 9, local: None, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier };
@@ -200,8 +200,8 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
         }
         world.server.endpoint.memory_bytes()
     };
-    // Each is charged 8 KiB, so that twelve are within the budget; what waits in the queue of events takes a little
-    // more. The thirteenth closes two, so that not each one more causes a search for the largest.
+    // Each is charged 8 KiB, so that twelve are within the budget; events that wait in the queue take a little more.
+    // The thirteenth closes two, so that not every further client causes a search for the largest.
     let held: Vec<u64> = strangers.into_iter().map(&mut fill).collect();
     assert!(held[12..].iter().all(|now| *now <= held[11]), "it stays within the budget: {held:?}");
     world.server.polls = true;

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// The world, and packets of the client's as they leave.
+/// The world, and the client's packets as they leave.
 struct Race {
     world: World,
     captured: Rc<RefCell<Vec<Vec<u8>>>>,

@@ -1,4 +1,4 @@
-//! The life of one connection, day by day, and what must hold at the end of each.
+//! The life of one connection, day by day, and the invariants at the end of each.
 
 use crate::figures::{Holdings, IdleHour, has_only_grown};
 use crate::simulation::{World, encrypted, link, ms};
@@ -12,7 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 const TICK: Duration = Duration::from_micros(16_667);
-/// The longest cut. A client that hears nothing asks after 25 s, and is forgotten after 30.
+/// The longest cut. A client that receives nothing sends a PING after 25 s, and is forgotten after 30.
 const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
@@ -25,7 +25,7 @@ const HEAP_BYTES: i64 = 640 << 10;
 const CONNECTION_BYTES: i64 = 1 << 20;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
 const MEMORY_BYTES: u64 = 128 << 10;
-/// Of each exchange of a PING and its answer, the most: each side is woken to say something, and for the timer of its
+/// Wakeups of each exchange of a PING and its answer, at most: each side is woken to send, and for the timer of its
 /// acknowledgement.
 const WAKES_OF_EXCHANGE: u64 = 10;
 /// Exchanges of an hour, one each 25 s.
@@ -103,7 +103,7 @@ impl Life {
         self.tidy(0);
     }
 
-    /// Leaves nothing on the heap that grew with traffic but what is the connection's.
+    /// Frees everything on the heap that grew with traffic, except the connection's own memory.
     fn tidy(&mut self, seed: u32) {
         self.world.renew_links(seed.into());
         self.world.strays.shrink_to_fit();
@@ -112,7 +112,7 @@ impl Life {
         }
     }
 
-    /// A busy part, a night, hours in which something is said now and then, an idle rest.
+    /// A busy part, a night, hours with an occasional message, an idle rest.
     pub(crate) fn day(&mut self, number: u32) {
         let (begin, mut idle) = (self.began + DAY * (number - 1), IdleHour::default());
         let heap = measure(|| {
@@ -177,7 +177,7 @@ impl Life {
         assert_eq!((count, self.world.server.endpoint.work().timers), (0, 0), "nothing is left of it");
     }
 
-    /// Both say something at each tick, on the ordered channel and in turn on the others; now and then at length.
+    /// Both send messages at each tick, on the ordered channel and in turn on the others, and occasionally long ones.
     fn talk(&mut self, span: Duration) {
         self.relink(self.rough());
         let end = self.world.now + span;

@@ -1,4 +1,5 @@
-//! Messages of one direction, numbered on each channel, and what each channel's mode promises of those that arrive.
+//! Messages of one direction, numbered on each channel, and the promises of each channel's mode about those that
+//! arrive.
 
 use bytes::Bytes;
 use skipstone_proto::{ChannelRule, DeliveryMode, Event, GivenUp};
@@ -41,7 +42,7 @@ struct Numbers {
 }
 
 impl Direction {
-    /// The next message of a channel: its number, and as many bytes behind it as asked for.
+    /// The next message of a channel: its number, followed by `more` bytes.
     pub(crate) fn next(&mut self, channel: u16, more: usize) -> Bytes {
         let numbers = &mut self.channels[usize::from(channel)];
         let mut payload = numbers.sent.to_be_bytes().to_vec();

@@ -28,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) is_repair: bool,
 }
 
-/// A packet with what it holds.
+/// A packet with its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) number: u64,
@@ -37,7 +37,7 @@ pub(crate) struct Opened {
     /// The packets that its REPAIR covers.
     pub(crate) covers: Vec<u64>,
     pub(crate) is_late: bool,
-    /// How long it says that its acknowledgement waited, in µs.
+    /// The time that its acknowledgement waited, as it states, in µs.
     pub(crate) ack_delay_us: Option<u64>,
 }
 
@@ -87,9 +87,9 @@ impl Eavesdropper {
         Some((number, opened.end - reader.remaining()..opened.end))
     }
 
-    /// Writes a packet anew behind its id, and seals it again: `write` is told its number and its frames, writes at
-    /// most `bytes_max`, its number first, and says which that is; `None` leaves the packet as it is. False if it is no
-    /// packet, or stays as it is.
+    /// Writes a packet again behind its id, and seals it again: `write` gets its number and its frames, writes at most
+    /// `bytes_max`, its number first, and returns that number; `None` leaves the packet unchanged. False if it is not a
+    /// packet, or stays unchanged.
     pub(crate) fn rewrite(
         &mut self,
         datagram: &mut Vec<u8>,
@@ -109,7 +109,7 @@ impl Eavesdropper {
         true
     }
 
-    /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if it has none.
+    /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if there is no REPAIR.
     pub(crate) fn lie(&mut self, bytes: &mut [u8], at: usize, flip: u8) -> bool {
         let Some((number, frames)) = self.open(bytes) else { return false };
         let end = frames.end;

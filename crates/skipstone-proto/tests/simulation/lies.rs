@@ -1,4 +1,4 @@
-//! Frames of the right form and the wrong sense, drawn at random: what a peer may say that has joined as any other and
+//! Well-formed frames with false content, drawn at random: the packets of a peer that has joined like any other and
 //! then lies.
 
 use super::clear::Eavesdropper;
@@ -13,7 +13,7 @@ use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::{INDEX_MAX, SYMBOL_BYTES_MIN, encode_repair_header, repair_header_len};
 use std::ops::RangeInclusive;
 
-/// Changes the packets of one side into lies. Those that open and end the connection keep what they say.
+/// Changes the packets of one side into lies. Packets that open and end the connection keep their content.
 pub(crate) struct Liar {
     rng: Rng,
     eyes: Eavesdropper,
@@ -33,9 +33,9 @@ pub(crate) struct Manner {
     acknowledges: bool,
     /// It has the other side recover packets that never were.
     recovers: bool,
-    /// It confirms nothing that came, so that the other side says all of it again and again.
+    /// It acknowledges nothing, so that the other side sends everything again and again.
     is_deaf: bool,
-    /// It lies from the first packet on, not only once the connection stands.
+    /// It lies from the first packet on, not only once the connection is established.
     is_early: bool,
 }
 
@@ -44,7 +44,7 @@ const HANDSHAKE_PACKETS: u64 = 4;
 /// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and
 /// stay.
 const LIE_BYTES_MAX: usize = 1_100;
-/// Kinds of lies, and that of an acknowledgement.
+/// Number of kinds of lies, and the kind of an acknowledgement.
 const KINDS: u32 = 15;
 const KIND_ACK: u32 = 1;
 /// A packet's number in its longest form.
@@ -68,7 +68,7 @@ impl Liar {
             self.ahead = 0;
         }
         if !is_own && self.ahead > 0 {
-            // Its own endpoint has never sent what is acknowledged.
+            // Its own endpoint has never sent the acknowledged packets.
             let bytes_max = datagram.len();
             self.eyes.rewrite(datagram, bytes_max, |number, frames, writer| {
                 writer.truncated(Truncated::new(number, 1 << 13));
@@ -197,7 +197,7 @@ fn repair(rng: &mut Rng, number: u64, writer: &mut Writer<'_>) {
         return;
     }
     encode_repair_header(writer, number, rng.below(u32::from(INDEX_MAX) + 1) as u8, covered.into_iter());
-    // To the end of the packet, whatever comes behind.
+    // The symbol extends to the end of the packet, whatever follows.
     writer.bytes(&vec![rng.below(256) as u8; symbol]);
 }
 

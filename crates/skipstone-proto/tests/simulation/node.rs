@@ -1,4 +1,4 @@
-//! An endpoint of a model network, with what it has told its application.
+//! An endpoint of a model network, with the events of its application.
 
 use super::seed_bytes;
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use skipstone_proto::Time;
 use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, Overview, PeerId, SendError};
 use skipstone_proto::{GivenUp, MessageId};
 
-/// One endpoint and what it has told its application so far.
+/// One endpoint and the events of its application so far.
 pub(crate) struct Node {
     pub(crate) endpoint: Endpoint,
     pub(crate) events: Vec<(Time, Event)>,
@@ -16,7 +16,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// An endpoint alone.
+    /// An endpoint without an application.
     pub(crate) fn made(config: Config, seed: u64) -> Self {
         Node::new(config, seed)
     }

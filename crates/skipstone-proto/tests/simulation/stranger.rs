@@ -1,4 +1,4 @@
-//! A client made by hand: it is let in as any other, and then says whatever a test wants.
+//! A client made by hand: it is accepted like any other, and then sends whatever a test wants.
 
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open, SUITE_PLAIN};
@@ -20,7 +20,7 @@ pub(crate) struct Stranger {
 }
 
 impl Stranger {
-    /// Knocks, and is let in. What else the server has to say meanwhile is lost.
+    /// Connects, and is accepted. Other datagrams of the server's are lost meanwhile.
     pub(crate) fn join(server: &mut Endpoint, now: Time, path: Path) -> Self {
         let mut buffer = vec![0; 1 << 16];
         let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
@@ -96,7 +96,7 @@ impl Stranger {
     }
 }
 
-/// Writes a REPAIR into packet `number` that covers the packet `covered` alone, whose content is a PING (WIRE.md
+/// Writes a REPAIR into packet `number` that covers only the packet `covered`, whose content is a PING (WIRE.md
 /// section 4.4).
 pub(crate) fn write_recovery(writer: &mut Writer<'_>, number: u64, covered: u64) {
     const PING: u8 = 0x01;

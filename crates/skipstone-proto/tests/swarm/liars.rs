@@ -24,7 +24,7 @@ const ENDPOINT_BYTES: u64 = 6 << 20;
 /// How long the server's application takes no events, in ticks.
 const PAUSE_TICKS_MAX: u32 = 6;
 
-/// How many lies were told.
+/// How many lies were sent.
 pub(crate) fn run(seed: u64) -> u64 {
     let mut rng = Rng::new(seed ^ 0x11A5);
     let carriers = [Carrier::UDP, Carrier::DTLS, Carrier::WEBSOCKET];
@@ -106,7 +106,7 @@ fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
     vec![link; CLIENTS]
 }
 
-/// Sixty times a second, everybody sends a message on each channel; a liar that was thrown out comes back.
+/// Sixty times a second, every client sends a message on each channel; a liar that was closed comes back.
 fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) {
     // The server's application may let its clients wait.
     world.server.polls = false;
@@ -119,7 +119,7 @@ fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) 
     world.run_for(ms(100));
     for tick in 0..SPAN_MS * 60 / 1_000 {
         let now = world.now;
-        // One pause at a time: what an honest client sends in several would exceed the least budget.
+        // One pause at a time: an honest client's messages during several would exceed the least budget.
         if pauses && tick >= polls_at + u64::from(PAUSE_TICKS_MAX) && rng.below(30) == 0 {
             polls_at = tick + 1 + u64::from(rng.below(PAUSE_TICKS_MAX));
         }
@@ -159,7 +159,7 @@ fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) 
     world.server.polls = true;
 }
 
-/// A client's connection that stands.
+/// A client's established connection.
 fn standing(world: &World, at: usize) -> Option<skipstone_proto::PeerId> {
     let mut standing = None;
     for (_, event) in &world.clients[at].events {

@@ -1,4 +1,4 @@
-//! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
+//! Random settings, links, workloads and ends, each from one seed, and the invariants of all of them.
 //!
 //! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it. With
 //! `SKIPSTONE_SWARM_DIGESTS=1` each seed's digest is printed, which is that of the same run as WebAssembly.

@@ -51,7 +51,7 @@ pub(crate) enum How {
     CarrierLost,
 }
 
-/// Everyone's, for broadcasts: reliable and ordered, with a queue that never fills.
+/// The broadcast channel of all clients: reliable and ordered, with a queue that never fills.
 pub(crate) const BROADCAST_CHANNEL: u16 = 60_000;
 
 impl Plan {

@@ -8,7 +8,7 @@ pub(crate) struct Stream {
     pub(crate) rule: ChannelRule,
     key: u64,
     pub(crate) sent: Vec<Sent>,
-    /// Numbers of what arrived, in the order of arrival.
+    /// Numbers of the messages that arrived, in the order of arrival.
     pub(crate) got: Vec<u32>,
 }
 
@@ -89,7 +89,7 @@ impl Stream {
         }
         let newest = self.sent.len() as u32 - 1;
         if self.rule.mode == DeliveryMode::ReliableSequenced {
-            // One that arrives behind a newer one is acknowledged, and the application does not hear of it.
+            // A message that arrives after a newer one is acknowledged, and not delivered to the application.
             assert_eq!(self.got.last(), Some(&newest), "{what}: the newest did not arrive");
             return;
         }

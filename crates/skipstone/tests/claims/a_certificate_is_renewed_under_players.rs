@@ -42,7 +42,7 @@ impl Drop for Renewals {
     }
 }
 
-/// Players in pages, who need to be stepped all the time; none without WebTransport.
+/// Players in pages, which need to be stepped all the time; none without WebTransport.
 #[derive(Default)]
 struct Pages {
     #[cfg(feature = "webtransport")]

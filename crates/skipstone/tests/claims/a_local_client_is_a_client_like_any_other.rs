@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const MODES: [Threading; 2] = [Threading::Background, Threading::Stepped];
 
-/// A server that lets everybody in, one client, and what both heard.
+/// A server that accepts every client, one client, and the events of both.
 struct Game {
     server: Option<Server>,
     client: Option<Client>,

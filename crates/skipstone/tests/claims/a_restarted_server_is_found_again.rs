@@ -1,5 +1,5 @@
-//! A server hands its sockets to the one that follows, and tells its clients when to come back; clients that asked for
-//! it do.
+//! A server hands its sockets to the one that follows, and tells its clients when to reconnect; clients configured to
+//! reconnect do.
 
 use skipstone::{
     Client, ClientConfig, Close, Event, ListenSockets, PeerId, Reconnect, RestartNotice, Security, Server,
@@ -14,7 +14,7 @@ fn server(security: &Security, sockets: Option<ListenSockets>, shards: u32) -> R
     Server::start(ServerConfig { security: Some(security.clone()), sockets, shards, ..ServerConfig::new(listen) })
 }
 
-/// Lets everybody in that comes, and returns the tokens.
+/// Accepts every client that comes, and returns the tokens.
 fn let_in(server: &mut Server, tokens: &mut Vec<String>) {
     while let Some(event) = server.poll_event() {
         if let Event::Requested { peer, token, .. } = event {
@@ -134,7 +134,7 @@ fn a_handshake_that_is_under_way_is_counted_until_it_ends() {
             server.wait(Duration::from_millis(5));
         }
     };
-    // A stream that says nothing yet.
+    // A stream that has not sent anything yet.
     let slow = std::net::TcpStream::connect(address).expect("it listens");
     until(1);
     drop(slow);

@@ -1,4 +1,5 @@
-//! Certificates and fingerprints: who is trusted comes in, and everybody else is told why not and what to do.
+//! Certificates and fingerprints: a client connects only to a server that it trusts, and otherwise gets the reason and
+//! the remedy.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PKCS_ECDSA_P256_SHA256};
 use skipstone::{

@@ -1,4 +1,4 @@
-//! The server's inbound rules and caps on bandwidth reach the protocol, whatever the carrier.
+//! The server's inbound rules and caps on bandwidth reach the protocol, on every carrier.
 
 use crate::eventually;
 use skipstone::{Client, ClientConfig, Direction, Event, Group, InboundRule, SendRefusal, Server, ServerConfig, code};

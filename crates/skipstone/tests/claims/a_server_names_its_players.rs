@@ -15,7 +15,7 @@ fn server(shards: u32) -> Server {
     Server::start(config).expect("a port is free")
 }
 
-/// Polls the server until `done` says so, and lets everybody in.
+/// Polls the server until `done` returns a value, and accepts every client.
 fn until<T>(server: &mut Server, mut done: impl FnMut(&mut Server, &Event) -> Option<T>) -> T {
     let end = Instant::now() + SPAN_MAX;
     loop {

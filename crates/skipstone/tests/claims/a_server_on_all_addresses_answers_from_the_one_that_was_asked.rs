@@ -1,4 +1,4 @@
-//! A server on all addresses is reached by each of them, on every carrier, also with shards. On a machine, that is the
+//! A server on all addresses is reached at each of them, on every carrier, also with shards. On a machine, that is the
 //! loopback's network of IPv4, and `::1`; in a namespace with these addresses, three of IPv6 besides:
 //!
 //! ```sh
@@ -20,7 +20,7 @@ fn addresses() -> Vec<IpAddr> {
     all.filter(|ip| UdpSocket::bind((*ip, 0)).is_ok()).collect()
 }
 
-/// A server that lets everybody in and sends back what comes.
+/// A server that accepts every client and sends its messages back.
 fn serve(listen: &str, shards: u32) -> Server {
     let security = Security::self_signed().expect("it is made").allowing_plain();
     let config = ServerConfig {
@@ -44,7 +44,7 @@ fn echo(server: &mut Server) {
     server.flush().expect("it runs");
 }
 
-/// Has a client say something that takes several datagrams, and hear it again.
+/// Has a client send a message of several datagrams, and receive it again.
 fn converse(server: &mut Server, url: &str) {
     let mut client = Client::connect(url, b"", ClientConfig::default()).expect(url);
     let end = Instant::now() + SPAN;

@@ -7,8 +7,8 @@ use skipstone::{DtlsVersion, Trust};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above what a busy machine
-/// needs.
+/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above the time that a busy
+/// machine needs.
 const SOON: Duration = Duration::from_secs(5);
 
 fn server(listen: SocketAddr, security: Security) -> Server {

@@ -60,7 +60,7 @@ fn expected(has_peers: bool) -> Answers {
     Answers(expected)
 }
 
-/// Drives both until `done` says so.
+/// Drives both until `done` returns a value.
 fn drive<T>(server: &mut Server, mut done: impl FnMut(&mut Server) -> Option<T>) -> T {
     let end = Instant::now() + SPAN_MAX;
     loop {

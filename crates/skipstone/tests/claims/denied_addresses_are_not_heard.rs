@@ -1,4 +1,4 @@
-//! A server hears nothing of the addresses that it denies, on any carrier, and counts what came from them.
+//! A server ignores datagrams and streams of denied addresses, on any carrier, and counts them.
 
 #[cfg(feature = "webtransport")]
 use crate::web_player::WebPlayer;

@@ -1,5 +1,5 @@
-//! The real TLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
-//! shows. The other simulated runs seal with a stand-in.
+//! The real TLS through the model network: loss, doubled and damaged datagrams, a key change; no message is lost, and
+//! no plaintext is visible. The other simulated runs use the simulated suite.
 
 use bytes::Bytes;
 use skipstone::netsim::{Duplex, LinkConfig, Loss};

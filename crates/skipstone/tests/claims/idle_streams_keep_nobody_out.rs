@@ -17,7 +17,7 @@ fn server(newcomers: NewcomerLimits) -> Server {
     Server::start(ServerConfig { listener_rules, security, ..ServerConfig::new(address) }).expect("it starts")
 }
 
-/// A stream that says this and no more.
+/// A stream that sends these bytes and no more.
 fn idle(server: &Server, said: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
     stream.write_all(said).expect("it is open");

@@ -70,7 +70,7 @@ mod web_player;
 #[cfg(feature = "simulate")]
 mod what_send_accepts_is_accounted_for;
 
-/// Waits until published statistics say so: they are up to 50 ms old, and a busy machine makes them older.
+/// Waits until published statistics fulfil `is_so`: they are up to 50 ms old, and older on a busy machine.
 fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(10);
     loop {

@@ -2,8 +2,8 @@
 //!
 //! It knows nothing of the protocol: it turns what it reads into records, and records into what it writes. Its standard
 //! input and output are a Unix socket of datagrams, so that each read is one datagram of the protocol and one record;
-//! an endpoint in this program has them to say. `SKIPSTONE_DTLS_PLAYER` names another program that does the same, which
-//! gets the address as its last argument.
+//! an endpoint in this program creates and reads them. `SKIPSTONE_DTLS_PLAYER` names another program that does the
+//! same, which gets the address as its last argument.
 #![cfg(unix)]
 
 use skipstone::{Client, ClientConfig, ClosedBy, Event, Group, PeerId, Security, Server, ServerConfig, Threading};
@@ -59,7 +59,7 @@ impl Player {
         }
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer) {
             for datagram in buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
-                // Whatever does not fit is lost, as on a full path.
+                // Datagrams that do not fit are lost, as on a full path.
                 let _ = self.pipe.send(datagram);
             }
         }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 const CHANNEL: u16 = 1;
 const ODD: Group = Group(7);
 
-/// A server that lets everybody in, and its clients.
+/// A server that accepts every client, and its clients.
 struct Table {
     server: Server,
     pool: Pool,
@@ -113,7 +113,7 @@ fn bytes(number: u32) -> Vec<u8> {
 
 #[test]
 fn everybody_hears_everybody_whichever_shard_they_came_to() {
-    // A number that is no power of two: some ids name shards that there are not.
+    // A number that is not a power of two: some ids name shards that do not exist.
     let mut table = Table::new(config(3));
     let by_dtls = if cfg!(feature = "dtls") { "skip+dtls" } else { "skip" };
     let schemes = ["skip+plain", by_dtls, "skip", "ws"];
@@ -135,7 +135,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
     let seen = || table.server.overviews().iter().map(|(peer, _)| *peer).collect::<BTreeSet<_>>();
     assert!(crate::eventually(|| seen() == table.guests), "{:?}", seen());
 
-    // Each says its number, and the server passes it on to all.
+    // Each sends its number, and the server forwards it to all.
     for (seat, peer) in seats.iter().enumerate() {
         table.pool.send(*peer, CHANNEL, bytes(seat as u32)).expect("it stands");
     }
@@ -152,7 +152,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
         lines.clear();
     }
 
-    // A group has members in all shards; what is said to one reaches that one.
+    // A group has members in all shards; a message to one peer reaches only that peer.
     for (seat, peer) in who.iter().filter(|(seat, _)| **seat % 2 == 1) {
         table.server.join(*peer, ODD).expect("it stands");
         if *seat == 1 {
@@ -177,7 +177,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
     assert_eq!(stats.drops.of(DropReason::UnknownConnection), 0, "whoever came is known there");
     assert_eq!(table.handed_on(), 0, "nobody moved");
 
-    // Everybody hears the end, and one is told before.
+    // Every client gets the end, and one gets a message before.
     table.server.close(who[&5], code::KICKED, "out", Duration::ZERO).expect("it stands");
     table.step_until(|table| table.closed_there == 1 && table.refused == [code::KICKED]);
     let Table { server, mut pool, .. } = table;

@@ -1,5 +1,4 @@
-//! Whatever span, code or rate of merging a call is given, it does what it says or refuses with the reason. Nothing
-//! panics, and no driver ends.
+//! A call with any span, code or rate of merging works or refuses with the reason. Nothing panics, and no driver ends.
 
 use skipstone::{Client, ClientConfig, Event, Merging, PeerError, PeerId, Pool, PoolConfig, QueryBatch, QueryConfig};
 use skipstone::{Server, ServerConfig, Threading};

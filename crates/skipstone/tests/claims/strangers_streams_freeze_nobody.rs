@@ -28,7 +28,7 @@ const FLOODS: [Flood; 5] = [
     ("messages of a byte", b"", &[0x82, 0x81, 1, 2, 3, 4, 9]),
 ];
 
-/// Says it on one stream after the other until it is told to stop.
+/// Sends the flood on one stream after the other until `is_over`.
 fn flood(server: SocketAddr, first: &[u8], again: &[u8], is_over: &AtomicBool) {
     let again = again.repeat(4_096);
     while !is_over.load(Ordering::Relaxed) {
@@ -85,7 +85,7 @@ fn nor_messages_without_websocket() {
     stands("messages of a byte", b"", &[0x80, 0x01, 9]);
 }
 
-/// A stream on which a client of the protocol and a stranger who says nothing speak in turns.
+/// A stream on which a client of the protocol and a silent host take turns.
 struct Mixed {
     stream: TcpStream,
     client: Endpoint,
@@ -127,7 +127,7 @@ impl Mixed {
 }
 
 /// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be
-/// dropped as if it carried none: its number would go to another client's stream.
+/// dropped as if it carried none: its number would be reused for another client's stream.
 #[test]
 fn a_stream_that_has_become_a_connection_is_no_stranger() {
     let security = Some(Security::plain());

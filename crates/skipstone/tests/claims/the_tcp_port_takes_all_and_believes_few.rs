@@ -150,7 +150,7 @@ fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     }
 }
 
-/// A proxy that says this first, or within the request, and then passes all bytes on.
+/// A proxy that sends this first, or within the request, and then passes all bytes on.
 fn proxy(server: SocketAddr, first: &'static str, header: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has one");
@@ -185,7 +185,7 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
         ("ws", "", "Forwarded: for=203.0.113.9;proto=https\r\n", [203, 0, 113, 9].into()),
         // One of the two is the client's own.
         ("ws", "", "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 1.1.1.1\r\n", [127, 0, 0, 1].into()),
-        // Behind its header the client speaks, which is no proxy.
+        // Behind its header the client's bytes follow; the client is not a proxy.
         ("ws", V1, FORWARDED, told),
         ("ws", "", "", [127, 0, 0, 1].into()),
     ] {
@@ -224,7 +224,7 @@ fn streams_of_a_trusted_proxy_count_for_the_networks_of_their_clients() {
     assert_eq!(still.kind(), std::io::ErrorKind::WouldBlock, "it was not displaced");
 }
 
-/// A ClientHello of TLS 1.2, as far as it matters here: a record's head, and a part of what it announces.
+/// A ClientHello of TLS 1.2, as far as needed here: a record's head, and a part of the announced length.
 const HALF_A_HELLO: &[u8] = &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
 
 #[test]
@@ -316,7 +316,7 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
         let (mut sent, mut heard, mut closed) = (0, 0, None);
         while closed.is_none() || heard < sent {
             assert!(Instant::now() < end, "{scheme}: {sent} sent, {heard} heard, closed: {closed:?}");
-            // Never ahead of the good one by what its own queue would not hold.
+            // Never ahead of the good client by more than its own queue holds.
             if closed.is_none() && sent < heard + 100 {
                 let receipt = server.broadcast(Group::EVERYONE, 7, vec![9; 10_000]).expect("room");
                 server.flush().expect("it runs");
@@ -336,7 +336,7 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
         }
         let (code, reason) = closed.expect("it was");
         assert_eq!(code, code::QUEUE_OVERFLOW, "{scheme}: {reason}");
-        // Its channel's queue and its stream's, and what the kernel took.
+        // The queues of its channel and its stream, and the bytes that the kernel took.
         assert!((8 << 20..48 << 20).contains(&(sent * 10_000)), "{scheme}: after {sent} messages");
     }
 }

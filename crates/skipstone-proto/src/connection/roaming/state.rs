@@ -15,8 +15,8 @@ const SETTLING_MAX: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(in crate::connection) struct Roaming {
     pub(super) candidate: Option<Box<Candidate>>,
-    /// The previous address, if the connection left it by a challenge: challenged after the move, and when packets come
-    /// from there.
+    /// The previous address, if the connection moved because another one answered its challenge. This one is challenged
+    /// after the move, and when packets come from there.
     pub(super) left: Option<Box<Candidate>>,
     /// Until this time no other address is challenged, because the last one that answered was not the peer's.
     pub(super) held_until: Option<Time>,

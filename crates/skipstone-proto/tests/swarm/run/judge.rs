@@ -10,13 +10,13 @@ use skipstone_proto::{Close, ClosedBy, DropReason, Event, PeerId, code};
 use skipstone_proto::{Duration, Time};
 
 impl MessageEncoder {
-    /// Nothing grows beyond what the settings allow.
+    /// Memory does not grow beyond the limits of the settings.
     pub(super) fn check_memory(&mut self) {
         self.check_population();
         let window = u64::from(self.settings().window_bytes);
         let queues: u64 = self.settings().channels.iter().map(|rule| u64::from(rule.queue_messages_max) * 6).sum();
-        // One packet beyond the limit, and each of its messages costs 64 bytes besides its own. A stream's has 4,080
-        // bytes.
+        // One packet beyond the limit, each of whose messages costs 64 bytes in addition to its own. A stream's packet
+        // has 4,080 bytes.
         let packet = 64 * u64::from(self.settings().datagram_bytes_max.max(4_080))
             + window_cost(self.settings().message_bytes_max as usize);
         for from in self.directions() {
@@ -43,7 +43,7 @@ impl MessageEncoder {
         !self.ended[at] && !self.closes.contains_key(&(Some(at), ours)) && !self.closes.contains_key(&(None, theirs))
     }
 
-    /// The links heal and everyone polls: everything reliable arrives, and every state is freed.
+    /// The links heal and all applications poll: every reliable message arrives, and every state is freed.
     pub(super) fn quiesce(&mut self) {
         self.world.relink(&self.plan.healed.clone());
         self.world.server.polls = true;
@@ -118,7 +118,7 @@ impl MessageEncoder {
         for (from, channel) in self.streams.keys().copied().collect::<Vec<_>>() {
             let stream = &self.streams[&(from, channel)];
             let what = format!("{from:?} channel {channel} {:?}", stream.rule);
-            // The dead do not tell what they got.
+            // Clients that were killed do not report what they got.
             if from == From::Client(from.client()) || !self.world.killed.contains(&from.client()) {
                 stream.check(&what);
             }

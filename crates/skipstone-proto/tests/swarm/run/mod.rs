@@ -1,4 +1,4 @@
-//! Plays one seed's plan and looks at what came of it.
+//! Plays one seed's plan and checks the outcome.
 
 mod judge;
 
@@ -80,10 +80,10 @@ struct MessageEncoder {
     budgets: BTreeMap<From, u32>,
     /// Peers as each client's own endpoint and the server know them.
     peers: Vec<Option<(PeerId, PeerId)>>,
-    /// Broadcasts that each client must get; `None` if it is not certain which.
+    /// Broadcasts that each client must get; `None` if that is uncertain.
     broadcasts: Vec<Option<Vec<u32>>>,
     broadcast_count: u32,
-    /// How far each node's events have been looked at: the server's last.
+    /// How many of each node's events were looked at: the server's last.
     seen: Vec<usize>,
     got_broadcasts: Vec<Vec<u32>>,
     closes: BTreeMap<(Option<usize>, PeerId), Close>,
@@ -96,8 +96,8 @@ pub(crate) fn run(seed: u64) -> Tally {
     play(seed, None)
 }
 
-/// A number that changes if anything does: FNV-1a over each datagram with its time and its way, and over what came of
-/// the run.
+/// A number that changes if anything does: FNV-1a over each datagram with its time and direction, and over the outcome
+/// of the run.
 pub(crate) fn digest(seed: u64) -> u64 {
     let sum = Rc::new(Cell::new(0xCBF2_9CE4_8422_2325));
     let into = Rc::clone(&sum);
@@ -170,7 +170,7 @@ impl MessageEncoder {
                 // A client that waited for the others may have lost all of its few packets for so long that it gave up.
                 let Some(settings) = self.world.clients[at].endpoint.settings(ours) else {
                     let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
-                    // Or the server gave up first, and told the client so when it heard of it again.
+                    // Or the server gave up first, and notified the client when the client's packets arrived again.
                     let has_server_left = self.world.server.events.iter().any(|(_, event)| {
                         matches!(event, Event::Closed { peer, close } if *peer == theirs && close.by == ClosedBy::Nobody)
                     });
@@ -253,7 +253,7 @@ impl MessageEncoder {
         self.world.clients.iter_mut().for_each(|client| client.endpoint.flush(now));
     }
 
-    /// A channel that a rule holds, seldom one that none does; mostly one of few, so that some fall idle and wake.
+    /// A channel that a rule covers, seldom one that no rule does; mostly one of few, so that some fall idle and wake.
     fn channel(&mut self) -> u16 {
         let settings = self.plan.config.settings.clone();
         let rule = &settings.channels[1 + self.rng.below(settings.channels.len() as u32 - 1) as usize];
@@ -331,7 +331,7 @@ impl MessageEncoder {
         }
     }
 
-    /// Joining again says whether it was a member; asked in a way that leaves everything as it was.
+    /// Returns whether the peer was a member, by joining again in a way that changes nothing.
     fn is_member(&mut self, peer: PeerId, group: Group) -> bool {
         let is_new = self.world.server.endpoint.join(peer, group);
         if is_new {

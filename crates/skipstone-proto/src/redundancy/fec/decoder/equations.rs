@@ -41,7 +41,7 @@ pub(super) const ROWS_MAX: usize = 64;
 /// Bytes of all rows: enough for the maximum number of rows with full datagrams on Ethernet. Fewer rows if datagrams
 /// are larger.
 pub(super) const BYTES_MAX: usize = 128 * 1_024;
-/// A buffer up to this length is reused; the limit is a little more than such a row.
+/// A buffer up to this length is reused: a little more than such a row.
 const SPARE_BYTES_MAX: usize = 2_048;
 
 impl Equations {
