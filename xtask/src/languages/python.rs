@@ -14,7 +14,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
 }
 
-/// The Python of the environment in which the module lies, if the step has made it.
+/// The Python of the environment that contains the module, if the step has made it.
 pub(crate) fn interpreter(tree: &Tree) -> Option<PathBuf> {
     let python = programs(tree).join("python");
     let mut imports = process::command(&python.to_string_lossy(), tree);

@@ -1,4 +1,4 @@
-//! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests
+//! The browser client, `clients/web`: its tools for building, linting and testing come from npm; its end-to-end tests
 //! drive headless Chromium and Firefox against a real server.
 
 use std::process::Command;
@@ -42,7 +42,7 @@ pub(crate) fn browsers(tree: &Tree) -> Verdict {
     run_script(tree, "test:browsers", Counts::Tests).map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
-/// The measurements in browsers, to be run; `Err` says what they lack.
+/// The measurements in browsers, to be run; `Err` names what they lack.
 pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
         return Err(why);
@@ -62,7 +62,7 @@ enum Counts {
     Tests,
 }
 
-/// In this order: what later ones need first.
+/// In this order: scripts that later ones need come first.
 const SCRIPTS: &[(&str, Counts)] = &[
     ("build", Counts::Itself),
     ("typecheck", Counts::Itself),
@@ -102,7 +102,7 @@ fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String
     }
 }
 
-/// Each time: what an earlier run has built may be of other sources. Cargo and vite do again what has changed.
+/// Each time, because an earlier run may have built other sources. Cargo and vite rebuild only what has changed.
 fn build(tree: &Tree) -> Result<(), String> {
     run_script(tree, "build", Counts::Itself).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The words of the command line, taken one by one: flags, options with a value, and what is left.
+//! The words of the command line, taken one by one: flags, options with a value, and the remaining words.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ impl Arguments {
         self.words.pop_front()
     }
 
-    /// Takes `--name`; says whether it was there.
+    /// Takes `--name`; returns whether it was there.
     pub(crate) fn take_flag(&mut self, name: &str) -> bool {
         let Some(at) = self.words.iter().position(|word| word == name) else {
             return false;

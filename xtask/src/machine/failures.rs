@@ -15,9 +15,9 @@ pub(crate) struct Failure {
 /// Those of this process.
 static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
-/// How many last lines of a program that failed are told again.
+/// How many of the last lines of a failed program are repeated.
 const LAST_LINES: usize = 40;
-/// How many lines of what its test harness said about failures are.
+/// How many lines of its test harness about failures are repeated.
 const LINES_OF_FAILURES: usize = 200;
 
 /// The output of a running program, as far as it matters if the program fails.
@@ -45,19 +45,19 @@ impl Said {
         self.last.push_back(line.to_owned());
     }
 
-    /// The program failed: keeps what it said.
+    /// The program failed: keeps its output.
     pub(crate) fn keep(self, command: String) {
         let lines = if self.failures.is_empty() { self.last.into() } else { self.failures };
         TOLD.lock().unwrap_or_else(PoisonError::into_inner).push(Failure { command, lines });
     }
 }
 
-/// Takes what was kept.
+/// Takes the failures that were kept.
 pub(crate) fn take() -> Vec<Failure> {
     std::mem::take(&mut *TOLD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Prints what failed, once more.
+/// Prints the failures once more.
 pub(crate) fn tell_again(told: &[Failure]) {
     if told.is_empty() {
         return;

@@ -89,8 +89,8 @@ impl Executable {
     }
 }
 
-/// Runs test programs, `at_once` at a time, and shows what each prints in one piece, when it has ended. A program that
-/// fails without a failed test counts as one.
+/// Runs test programs, `at_once` at a time, and shows the output of each in one piece, when it has ended. A program
+/// that fails without a failed test counts as one.
 pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally {
     let pending = Mutex::new(programs.into_iter().enumerate());
     let total = Mutex::new(Tally::default());

@@ -5,7 +5,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// Runs the long flood of the tool's tests, optimised, and shows what it came to.
+/// Runs the long flood of the tool's tests, optimised, and shows the result.
 pub(crate) fn flood(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let count = arguments.take_value("--count")?.unwrap_or_else(|| COUNT_DEFAULT.into());
     arguments.expect_end()?;

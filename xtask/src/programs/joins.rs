@@ -83,7 +83,7 @@ impl Cell<'_> {
         if self.carrier != "ws" {
             joining.args(["--loss", self.loss, "--delay", self.delay]);
         }
-        // WHY: its exit code is not looked at, for clients without an answer are what is counted.
+        // WHY: its exit code is ignored, because clients without an answer are counted.
         let output = joining.stderr(Stdio::inherit()).output();
         let output = output.map_err(|error| format!("the tool does not run: {error}"))?;
         Joined::read(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| "the tool wrote no result".into())
@@ -130,7 +130,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// From the JSON of `stress --connects`, whose counts of all carriers stand before those of each.
+    /// From the JSON of `stress --connects`, where the counts of all carriers precede those of each.
     fn read(json: &str) -> Option<Joined> {
         let all = json.split_once("\"all\"")?.1;
         let number = |name: &str| -> Option<f64> {

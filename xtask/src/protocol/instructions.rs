@@ -137,7 +137,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if complaints.is_empty() { Verdict::Passed } else { Verdict::Failed(complaints.join("; ")) }
 }
 
-/// Counts every scenario, as many at once as there are cores: counts do not depend on what else runs.
+/// Counts every scenario, as many at once as there are cores: counts do not depend on other programs.
 fn count_all(tree: &Tree) -> Result<Counts, String> {
     let bench = build(tree)?;
     let (next, counts) = (AtomicUsize::new(0), Mutex::new(Ok(Counts::new())));
@@ -147,7 +147,7 @@ fn count_all(tree: &Tree) -> Result<Counts, String> {
             let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
             match (&mut *counts, counted) {
                 (Ok(counts), Ok(Some(count))) => drop(counts.insert(scenario.name, count)),
-                // This machine lacks what the scenario is about.
+                // This machine lacks the feature that the scenario tests.
                 (_, Ok(None)) | (Err(_), _) => {}
                 (counts, Err(why)) => *counts = Err(why),
             }
@@ -219,7 +219,7 @@ fn build(tree: &Tree) -> Result<String, String> {
     Ok(program.file.to_string_lossy().into_owned())
 }
 
-/// Instructions of the measured part of one scenario, a unit; `None` if it had none to do.
+/// Instructions of the measured part of one scenario, per unit; `None` if it had no unit to do.
 fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
     let mut valgrind = process::command("valgrind", tree);
     valgrind.args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*measured_side*"]);

@@ -1,5 +1,5 @@
 //! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder and the client that were written from
-//! that page alone.
+//! that page only.
 
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;

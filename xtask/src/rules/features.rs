@@ -1,6 +1,6 @@
 //! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no
-//! other library of cryptography, than it says. `programs` checks the tool and the demonstration alike. And an
-//! application's own rustls is left alone.
+//! other library of cryptography, than it states. `programs` checks the tool and the demonstration in the same way. And
+//! an application's own rustls is not affected.
 
 mod listing;
 mod programs;
@@ -15,7 +15,7 @@ use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
-/// A set of features, and what may be in its build.
+/// A set of features, and the crates that may be in its build.
 struct Combination {
     /// As behind `--features`; the defaults are off.
     features: &'static str,
@@ -30,8 +30,8 @@ enum Checks {
     /// Nothing: its crates are counted.
     Crates,
     Library,
-    /// Its tests, examples and benchmarks, too. What they need of a feature is one of the same switches, so that four
-    /// combinations have all of it.
+    /// Its tests, examples and benchmarks, too. The features that they need are among the same switches, so that four
+    /// combinations contain all of it.
     AllTargets,
 }
 
@@ -47,10 +47,10 @@ const fn with_tests(features: &'static str, crates_max: usize) -> Combination {
     Combination { features, crates_max, checks: Checks::AllTargets }
 }
 
-/// None; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch of its
-/// own, so that further pairs would compile nothing that these do not. One module alone knows of the providers, which
-/// [`knows_no_provider`] checks: the other features compile with aws-lc as they do with ring, but where a library of
-/// their own knows of it.
+/// No feature; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch
+/// of its own, so that further pairs would compile nothing that these do not. Only one module knows of the providers,
+/// which [`knows_no_provider`] checks: the other features compile with aws-lc as they do with ring, unless a library of
+/// their own depends on it.
 const COMBINATIONS: &[Combination] = &[
     with_tests("", 25),
     of("websocket", MANY),

@@ -26,8 +26,8 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
     process::run(packaging(&names, tree, &target)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Cargo takes a published version for unchangeable: it would build a crate against what an earlier run unpacked and
-/// compiled of the others.
+/// Cargo takes a published version for unchangeable: it would build a crate against the others as an earlier run
+/// unpacked and compiled them.
 fn forget_earlier_runs(target: &Path) {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();

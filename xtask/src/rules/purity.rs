@@ -1,11 +1,11 @@
-//! The protocol takes time, bytes and a seed, and reaches for nothing: no clock, socket, thread or entropy of the
-//! system. And in the whole project, `unsafe` stands in six files, and at the boundary to C.
+//! The protocol takes time, bytes and a seed, and uses no clock, socket, thread or entropy of the system. And in the
+//! whole project, `unsafe` is allowed in six files, and at the boundary to C.
 
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};
 
-/// The files that talk to the system below the standard library; those that say instructions which std has no safe way
-/// to say: of vectors, and to prefetch; and those that give WebAssembly's exports their names.
+/// The files that talk to the system below the standard library; those with instructions for which std has no safe
+/// function: of vectors, and to prefetch; and those that give WebAssembly's exports their names.
 const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone/src/net/linux.rs",
     "crates/skipstone/src/net/linux/control.rs",
@@ -18,7 +18,7 @@ const UNSAFE_HERE: &[&str] = &[
 /// The exported functions of the C ABI: their names are promised to be unique, and C passes them pointers.
 const BOUNDARY: &str = "crates/skipstone-ffi/src/boundary/";
 
-/// Words that the protocol's sources do not hold, and what to do instead.
+/// Words that the protocol's sources may not contain, and the replacement.
 const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
     ("Instant", "the caller says what time it is: take a `Time`"),
     ("SystemTime", "the caller says what time it is: take a `Time`"),
@@ -28,7 +28,7 @@ const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
     ("RandomState", "entropy comes from the seed alone"),
 ];
 
-/// Where the protocol's sources lie.
+/// The folder of the protocol's sources.
 const PROTOCOL: &str = "crates/skipstone-proto/src/";
 
 /// Violations of these rules, each as `path:line: what`.
@@ -68,7 +68,7 @@ fn forbidden_words(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// `std::thread`, alone or in a group that is taken from `std`.
+/// `std::thread`, alone or in a group that is imported from `std`.
 fn threads(tokens: &[Placed<'_>], found: &mut Found) {
     for at in 0..tokens.len() {
         if tokens[at].token != Token::Word("std") {
@@ -103,7 +103,7 @@ fn default_hashers(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// How many generic parameters stand in the angle brackets that `tokens` begin with, after a `::` or not.
+/// The number of generic parameters in the angle brackets that `tokens` begin with, after a `::` or not.
 fn parameter_count(tokens: &[Placed<'_>]) -> Option<usize> {
     let mut marks = tokens.iter().map(|placed| placed.token).peekable();
     marks.next_if_eq(&Token::PathSeparator);

@@ -14,7 +14,7 @@ pub(super) struct Outcome {
     pub(super) word: String,
     /// One line on it; may be empty.
     pub(super) note: String,
-    /// Seconds of CPU time of the step and of all programs that it waited for, where the system tells.
+    /// Seconds of CPU time of the step and of all programs that it waited for, where the system reports it.
     pub(super) cpu_seconds: Option<f64>,
     pub(super) failures: Vec<Failure>,
 }
@@ -45,7 +45,7 @@ impl Outcome {
         std::fs::write(file, self.to_text()).map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    /// The one that a step's process has written; `None` if it has not.
+    /// The outcome that a step's process has written; `None` if it has not.
     pub(super) fn read(file: &Path) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(file).ok()?)
     }

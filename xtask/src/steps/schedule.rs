@@ -21,8 +21,8 @@ impl<'a> Schedule<'a> {
         Self { steps, states: vec![State::Pending; steps.len()] }
     }
 
-    /// Takes the first step that may start now, by its place among the chosen ones. `None` if a step has to end before;
-    /// if none runs, all have ended.
+    /// Takes the first step that may start now, by its place among the chosen ones. `None` if a step has to end first;
+    /// if no step runs, all have ended.
     pub(super) fn start_next(&mut self) -> Option<usize> {
         let at = (0..self.steps.len()).find(|&at| self.may_start(at))?;
         self.states[at] = State::Running;

@@ -28,7 +28,7 @@ pub(super) enum Lane {
     Timed,
 }
 
-/// How much is asked for.
+/// The extent of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     Whole,

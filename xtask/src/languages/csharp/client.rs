@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::toolchain::{Assembly, Toolchain};
 use crate::machine::tree::Tree;
 
-/// Where the client's sources are, for Unity and for everybody else.
+/// The folder of the client's sources, for Unity and all other users.
 pub(super) const SOURCES: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
 
 /// The client itself, with its documentation next to it.

@@ -32,7 +32,7 @@ const RUNTIME_CONFIG: &str = r#"{"runtimeOptions":{"tfm":"net8.0","framework":{"
 "#;
 
 impl Toolchain {
-    /// Obtains what is missing. `Err` says what cannot be had, and the remedy.
+    /// Obtains missing tools. `Err` names a tool that cannot be had, and the remedy.
     pub(crate) fn obtain(tree: &Tree) -> Result<Self, String> {
         const WITHOUT: &str = "nothing of C# can be checked";
         let programs = [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("pip", "python3-pip")];
@@ -52,12 +52,12 @@ impl Toolchain {
         Ok(toolchain)
     }
 
-    /// Where assemblies are built.
+    /// The folder where assemblies are built.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the parts that were downloaded lie, NUnit among them.
+    /// The folder of the downloaded parts, NUnit among them.
     pub(crate) fn parts(&self) -> PathBuf {
         self.folder.join("compiler")
     }
@@ -76,7 +76,7 @@ impl Toolchain {
         format!("-r:{REFERENCES}/{name}.dll")
     }
 
-    /// The assemblies of .NET 8 itself, for what the shared framework does not have.
+    /// The assemblies of .NET 8 itself, for functions that the shared framework does not have.
     pub(crate) fn dotnet_framework(&self) -> Result<PathBuf, String> {
         let shared = self.folder.join("dotnet/dnv/net/runtime/.net/shared/Microsoft.NETCore.App");
         let versions = std::fs::read_dir(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
@@ -217,7 +217,7 @@ pub(crate) enum Framework {
     Own,
 }
 
-/// All that Roslyn can say of C# 9.
+/// All warnings that Roslyn has for C# 9.
 const WARNING_LEVEL: u8 = 5;
 
 fn remedy(what: &str, why: &str, needed: &str) -> String {

@@ -28,7 +28,7 @@ impl Sample {
         })
     }
 
-    /// Whether a later sample shows no more, but for what a busy allocator keeps. Clients that come and go have a few
+    /// Whether a later sample shows no more, except what a busy allocator keeps. Clients that come and go have a few
     /// sockets.
     pub(super) fn is_kept_by(&self, later: &Sample) -> bool {
         later.memory <= self.memory + self.memory / 5 + 2_048

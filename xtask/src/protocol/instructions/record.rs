@@ -58,7 +58,7 @@ impl Record {
         self.sections.get(std::env::consts::ARCH)?.get(name).copied()
     }
 
-    /// Replaces what was counted on this kind of processor; what this machine lacks stays.
+    /// Replaces the counts of this kind of processor; counts that this machine cannot make stay.
     pub(super) fn set(&mut self, counts: &Counts) {
         let section = self.sections.entry(std::env::consts::ARCH.to_owned()).or_default();
         section.extend(counts.iter().map(|(name, count)| ((*name).to_owned(), *count)));

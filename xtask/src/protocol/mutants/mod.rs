@@ -1,5 +1,5 @@
 //! `cargo xtask mutants --sample N --seed S`: how many small changes of the code the tests notice. cargo-mutants makes
-//! and tries them; here is which are drawn, what is run against each, and the account.
+//! and tries them; this module selects the mutants and the tests against each, and keeps the account.
 
 mod account;
 mod order;
@@ -21,7 +21,7 @@ struct Draw {
     /// Mutants to judge, of all parts together.
     sample: usize,
     seed: u64,
-    /// These alone, which survived before.
+    /// Only these mutants, which survived before.
     again: Option<Vec<String>>,
 }
 
@@ -76,7 +76,7 @@ fn number(flag: &str, text: Option<String>, default: u64) -> Result<u64, String>
 }
 
 impl Draw {
-    /// Evenly over the parts; the first ones have what is left over.
+    /// Evenly over the parts; the first ones get the remainder.
     fn decks(&self, subjects: &[&'static Subject], trials: &Trials) -> Result<Vec<Deck>, String> {
         let (each, more) = (self.sample / subjects.len(), self.sample % subjects.len());
         let decks = subjects.iter().enumerate().map(|(at, subject)| {
@@ -94,7 +94,7 @@ impl Draw {
     }
 }
 
-/// Some of each part in turns, so that a run that is broken off says something of all parts.
+/// Some of each part in turns, so that an interrupted run covers all parts.
 fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>) -> Result<Account, String> {
     // A run that was broken off goes on.
     let before = json.filter(|file| file.exists()).map(|file| Account::read(&read(file)?, draw.seed)).transpose()?;
@@ -144,7 +144,7 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
 const SAMPLE_DEFAULT: u64 = 200;
 /// Days.
 const SAMPLE_MAX: u64 = 10_000;
-/// Mutants of one part that are judged in a row: the next part builds anew what depends on the one before.
+/// Mutants of one part that are judged in a row: the next part recompiles everything that depends on the one before.
 const ROUND: usize = 12;
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mutant {
-    /// `file:line:column: what is replaced`.
+    /// `file:line:column: replacement`.
     pub(super) name: String,
     /// Its place among those of its file, and how many these are.
     pub(super) place: (usize, usize),
 }
 
-/// The mutants of a list of cargo-mutants', in the order that the seed says. The list may have one several times, where
-/// a module has two declarations.
+/// The mutants of a list of cargo-mutants', in the order of the seed. The list may contain one several times, where a
+/// module has two declarations.
 pub(super) fn drawn(listed: &[String], seed: u64) -> Vec<Mutant> {
     let mut of_file: BTreeMap<&str, usize> = BTreeMap::new();
     let places: Vec<usize> = listed.iter().map(|name| next(of_file.entry(file(name)).or_default())).collect();
@@ -51,7 +51,7 @@ pub(super) fn file(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// The name without line and column. Mutants that are alike without them are told apart by their order in the file.
+/// The name without line and column. Mutants that differ only in these are told apart by their order in the file.
 fn without_place(name: &str) -> String {
     let mut parts = name.splitn(4, ':');
     let file = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The four parts whose tests are tried: where their code lies, and what is run against a mutant of it.
+//! The four parts whose tests are tried: the place of their code, and the tests that run against a mutant of it.
 
 /// One part, as data.
 #[derive(Debug)]

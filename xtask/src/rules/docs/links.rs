@@ -36,7 +36,7 @@ pub(super) fn is_page(path: &str) -> bool {
     path.ends_with(".md")
 }
 
-/// Why the link leads nowhere, if it does.
+/// Why the link is broken, if it is.
 fn breach(
     page: &str,
     target: &str,

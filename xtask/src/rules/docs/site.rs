@@ -1,4 +1,4 @@
-//! The site: mdBook's source, assembled from the pages where they are, and a check of what mdBook made of it.
+//! The site: mdBook's source, assembled from the pages in their folders, and a check of mdBook's output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -64,7 +64,7 @@ impl Site {
         paths(&from)?.iter().try_for_each(|path| copy(path, &to.join(path.strip_prefix(&from).unwrap_or(path))))
     }
 
-    /// Prints what the site is made of. `Ok(false)` if a link in it leads nowhere; each is printed.
+    /// Prints the parts of the site. `Ok(false)` if a link in it is broken; each is printed.
     pub(super) fn check_and_describe(&self) -> Result<bool, String> {
         let site = self.html();
         let paths = paths(&site)?;

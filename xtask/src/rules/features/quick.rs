@@ -1,4 +1,4 @@
-//! How our own crates are built where they run for a second only.
+//! How our own crates are built where they run only for a second.
 
 /// The settings for cargo with which our own crates, which unusual features have compiled anew, take half the time.
 /// Other crates stay those of the workspace.

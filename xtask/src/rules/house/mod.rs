@@ -59,11 +59,11 @@ impl Column {
 fn test_programs(tree: &Tree) -> Option<usize> {
     let mut cargo = process::cargo(tree);
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
-    // Each target of each package says it once.
+    // Each target of each package has this once.
     process::output(cargo).map(|json| json.matches("\"test\":true").count())
 }
 
-/// In Markdown. The rows are those of the first tree, then what only later ones have.
+/// In Markdown. The rows are those of the first tree, then those that only later ones have.
 fn table(columns: &[Column]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in columns.iter().flat_map(|column| &column.figures) {

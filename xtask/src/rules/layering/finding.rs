@@ -1,12 +1,12 @@
 //! The findings of the layering check.
 
-/// Something that stands against the order.
+/// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) kind: Kind,
     /// The file, the crate's folder, or `folder::Name` of a name.
     pub(super) path: String,
-    /// `path:line: what`.
+    /// `path:line: violation`.
     pub(super) text: String,
 }
 
@@ -14,7 +14,7 @@ pub(super) struct Finding {
 pub(super) enum Kind {
     /// A file that is in a circle of sibling files.
     Circle,
-    /// A file that is in a circle only because a child names what a parent defines.
+    /// A file that is in a circle only because a child names an item of its parent.
     Nested,
     /// An import of a higher module, of one of the same rank, or through the root.
     Upward,

@@ -1,7 +1,7 @@
-//! Inside each crate imports point down, no two files import each other, and no two types that others see share a name.
+//! Inside each crate imports point down, no two files import each other, and no two visible types share a name.
 //!
-//! `ranks` has the order of the modules, `circles` finds files that import each other, `names` types that
-//! share a name, `debts` what is known and shall go, `page` shows the order in ARCHITECTURE.md.
+//! `ranks` holds the order of the modules, `circles` finds files that import each other, `names` finds types that share
+//! a name, `debts` lists known violations that shall go, `page` shows the order in ARCHITECTURE.md.
 
 mod circles;
 mod debts;
@@ -17,7 +17,7 @@ use crate::machine::files::File;
 use crate::machine::tree::Tree;
 use crate::rules::source::crates::{Crate, crates};
 
-/// `cargo xtask layering [--update | --suggest]`: the same check as in `cargo xtask test`; or what it generates is
+/// `cargo xtask layering [--update | --suggest]`: the same check as in `cargo xtask test`; or the generated texts are
 /// written; or an order that the imports allow is printed.
 pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) -> Result<bool, String> {
     let is_update = arguments.take_flag("--update");

@@ -3,7 +3,7 @@
 use super::ranks::{RANKS, Ranks};
 use crate::machine::tree::Tree;
 
-/// Where the order is shown.
+/// The page that shows the order.
 pub(crate) const PAGE: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- layers:begin -->\n";
 const END: &str = "<!-- layers:end -->";
