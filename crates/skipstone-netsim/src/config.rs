@@ -124,8 +124,8 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
-    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time alone: links of one seed are faded at
-    /// the same moments, whatever they carry. Whatever is sent at one moment shares its fate, and a fade that falls
+    /// In fades: as [`Burst`](Self::Burst), except that the chain moves only with time: links of one seed are faded at
+    /// the same moments, whatever they carry. Datagrams sent at one moment share their fate, and a fade that falls
     /// between two datagrams hits none.
     Fade {
         /// Share of the time for which the link is faded, in the long run; below 1.

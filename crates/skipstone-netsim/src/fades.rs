@@ -1,5 +1,5 @@
 //! When a link is faded: a chain of two states in continuous time, each of which lasts for a random time of its own. It
-//! is drawn from a stream of its own and by time alone: of two runs with one seed, both meet the same fades at the same
+//! is drawn from a stream of its own and depends only on time: two runs with one seed meet the same fades at the same
 //! moments, whatever they send.
 //!
 //! ```text
@@ -69,7 +69,7 @@ impl Fades {
         Duration::try_from_secs_f64(mean * self.exponential()).unwrap_or(Duration::MAX)
     }
 
-    /// Exponentially distributed with a mean of 1, by comparisons alone (von Neumann, Various techniques used in
+    /// Exponentially distributed with a mean of 1, only by comparisons (von Neumann, Various techniques used in
     /// connection with random digits, 1951). WHY: a logarithm may differ in the last digit from machine to machine.
     fn exponential(&mut self) -> f64 {
         let mut whole = 0.0;

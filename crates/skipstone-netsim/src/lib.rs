@@ -1,5 +1,5 @@
 //! A seeded **model network**: the path of datagrams between a sender and a receiver, in a few hundred lines and
-//! without a single dependency.
+//! without dependencies.
 //!
 //! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate or as recorded behind a
 //! drop-tail queue, loses (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes

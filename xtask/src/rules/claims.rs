@@ -38,7 +38,7 @@ fn declares(tokens: &[Placed<'_>], name: &str) -> bool {
     tokens.windows(2).any(|pair| pair[0].token == Token::Word("mod") && pair[1].token == Token::Word(name))
 }
 
-/// Whether cargo makes a program of its own of it.
+/// Whether cargo builds it as a program of its own.
 fn is_program(path: &str, folder: &str) -> bool {
     let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
         return false;
@@ -55,7 +55,7 @@ fn reason_missing(file: &File) -> Option<String> {
         .then(|| format!("{}: belongs in claims/; else its first comment says why it needs `{REASON}`", file.path))
 }
 
-/// Tests in a library whose manifest says that it has none.
+/// Tests in a library whose manifest states that it has none.
 fn unit_tests_left_out(manifest: &File, files: &[File]) -> Option<String> {
     let library = manifest.text.split("[lib]").nth(1)?.split("\n[").next()?;
     if !library.lines().any(|line| line.replace(' ', "") == "test=false") {

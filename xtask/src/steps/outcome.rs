@@ -1,4 +1,4 @@
-//! The outcome of a step. Each step runs in a process of its own, which leaves the outcome in a file.
+//! The outcome of a step. Each step runs in a process of its own, which writes the outcome to a file.
 
 use std::path::Path;
 

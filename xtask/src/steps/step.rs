@@ -7,7 +7,7 @@ use crate::machine::verdict::Verdict;
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    /// Whether it is one of those of `--fast`.
+    /// Whether the step is part of `--fast`.
     pub(super) is_fast: bool,
     pub(super) lane: Lane,
     /// The steps, before it in the list, whose products it uses: it starts when those of them that were chosen have

@@ -133,7 +133,7 @@ impl Packet<'_> {
         if length < wanted.min(FRAGMENT_BYTES_MIN) || length == 0 {
             return None;
         }
-        // Datagrams have grown since it was taken apart, of which the receiver may hold parts.
+        // Datagrams have grown since the message was split into fragments, of which the receiver may hold some.
         let length = if length == payload.len() { length.div_ceil(2) } else { length };
         let end = rest.start + length as u32;
         self.message(Some(wire), header, &payload[rest.start as usize..end as usize]);

@@ -18,7 +18,7 @@ pub(super) struct Losses {
     counted_at: Time,
 }
 
-/// Minimum number of datagrams of a stretch, so that chance alone makes no high loss.
+/// Minimum number of datagrams of a stretch, so that a high loss is not due to chance.
 const DATAGRAMS_MIN: u32 = 48;
 /// Losses at the longest queue before they count as a sign of an overflow.
 const OVERFLOWS_MIN: u64 = 5;

@@ -13,7 +13,7 @@ use crate::wire::frame;
 use crate::wire::number::Truncated;
 
 impl Connection {
-    /// Writes a packet of its own that is due into `buffer`: where to, and its length.
+    /// Writes a control packet that is due into `buffer`. Returns its path and its length.
     pub(crate) fn poll_control_packet(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
         if self.identity.ids.remote == 0 {
             return None;

@@ -81,7 +81,7 @@ impl Connection {
             ),
         }
         if is_established && self.state == ConnectionState::Opening {
-            // The server may have dropped the last CONNECT for want of this flight.
+            // The server may have dropped the last CONNECT because it lacked this flight.
             self.connect_at(now);
         }
         Some(datagram::append_check(buffer, length))

@@ -27,7 +27,7 @@ pub(super) struct Waiting {
 const ROUND: Cost = Cost::micros(2_000);
 /// Of 1,500 bytes at most.
 const WAITING_MAX: usize = 256;
-/// Its client has sent it again by then, more than once.
+/// By then its client has sent the datagram again, more than once.
 const AGE_MAX: Duration = Duration::from_secs(3);
 
 impl Costly {

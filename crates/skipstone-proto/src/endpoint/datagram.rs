@@ -303,7 +303,7 @@ impl Endpoint {
         if is_good && CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
             return Ok(());
         }
-        // WHY: the choice follows from the offer alone. An OPEN may repeat a choice that this server made for an offer
+        // WHY: the choice follows only from the offer. An OPEN may repeat a choice that this server made for an offer
         // that was changed on its way.
         if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
             self.challenge(now, path, length, &Claim { suite, ..*claim });

@@ -85,9 +85,9 @@ impl Endpoint {
         self.keep_budget(now, Scope::Endpoint, "the other side is short of memory, and this connection holds the most");
     }
 
-    /// Looks at all connections if a budget is exceeded. First go the packets kept for repairs; then connections are
-    /// closed until a part of the budget is free, so that a peer which holds little more each time does not cause such
-    /// a search with each datagram.
+    /// Looks at all connections if a budget is exceeded. The packets kept for repairs are freed first; then connections
+    /// are closed until a part of the budget is free, so that a peer which holds little more each time does not cause
+    /// such a search with each datagram.
     fn keep_budget(&mut self, now: Time, scope: Scope, why: &str) {
         let (budget, network) = match scope {
             Scope::Network(network) => (self.config.memory.network, Some(network)),

@@ -170,7 +170,7 @@ impl Slots {
         (0..).zip(&self.slots).filter_map(|(index, slot)| slot.charge.map(|(network, bytes)| (network, bytes, index)))
     }
 
-    /// The charges of those whose end would free something.
+    /// The charges of connections whose end would free memory.
     pub(super) fn evictable(&self) -> impl Iterator<Item = Charge> + '_ {
         let is_evictable = |slot: &Slot| slot.connection.as_ref().is_some_and(|connection| connection.has_evictable());
         self.charges().filter(move |(_, _, index)| is_evictable(&self.slots[*index as usize]))

@@ -41,7 +41,7 @@ impl SpentCookies {
         }
     }
 
-    /// Forgets a cookie whose handshake was given up, for want of room or of an answer: its client may try again.
+    /// Forgets a cookie whose handshake was given up for lack of room or of an answer: its client may try again.
     pub(super) fn forgive(&mut self, cookie: &Cookie) {
         self.cookies.remove(cookie);
     }

@@ -26,8 +26,8 @@ pub struct MessageRun<'a> {
 }
 
 impl<'a> MessageRun<'a> {
-    /// The messages at the beginning of `bytes` that follow one of `before` bytes: as far as they are whole, and
-    /// neither damaged nor of any other form.
+    /// The messages at the beginning of `bytes` that follow one of `before` bytes: up to the first that is incomplete,
+    /// damaged or of another form.
     pub(super) fn at(bytes: &'a [u8], before: usize) -> MessageRun<'a> {
         let first = RunPosition { at: 0, length: before };
         let mut run =

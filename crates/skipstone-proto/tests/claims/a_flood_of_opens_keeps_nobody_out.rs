@@ -1,5 +1,5 @@
-//! A host that floods a server with handshakes that lead nowhere: newcomers get in meanwhile, those of its own network
-//! included.
+//! A host floods a server with handshakes that it never completes: newcomers are still let in, including those of the
+//! same network.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
 use skipstone_proto::security::simulated::SimulatedSuites;

@@ -1,5 +1,5 @@
 //! With repairs, every message of a burst of which one packet is lost arrives after the one-way delay, whichever packet
-//! it is. The sender does not send it again, and knows that the path lost it.
+//! it is. The sender does not retransmit the packet, and counts it as lost by the path.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{BEGINNING, World, link, ms, server_of};

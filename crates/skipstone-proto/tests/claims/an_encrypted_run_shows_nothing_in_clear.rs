@@ -1,4 +1,4 @@
-//! Of an encrypted run, no datagram holds a token, a message or a reason, nor is anything sent before there are keys.
+//! In an encrypted run, no datagram contains a token, a message or a reason, and none is sent before there are keys.
 
 use crate::simulation::{World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,5 +1,5 @@
 //! More is sent than a link with a long queue takes: excess data waits in the application's queue. Neither our own
-//! queue, nor acknowledgements that it pushes together, look like the queue of another flow.
+//! queue, nor acknowledgements that our queue pushes together, look like the queue of another flow.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};

@@ -1,5 +1,5 @@
 //! A client reads the tokens of its own challenges. The client must not be able to derive from them the token for an
-//! address that it cannot hear at, or it could send a server's stream to any host.
+//! address at which it receives nothing, or it could send a server's stream to any host.
 
 use crate::simulation::{World, link, ms};
 use skipstone_proto::Path;

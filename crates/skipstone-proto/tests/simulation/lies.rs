@@ -62,7 +62,7 @@ impl Liar {
         Liar { rng: Rng::new(seed), eyes: Eavesdropper::default(), manner, ahead: 0, lies: 0 }
     }
 
-    /// Looks at a datagram of either side, and perhaps puts lies into one of its own.
+    /// Looks at a datagram of either side, and may put lies into one of its own side.
     pub(crate) fn pass(&mut self, is_own: bool, datagram: &mut Vec<u8>) {
         if let Ok(Datagram::Hello(_) | Datagram::Challenge(_)) = datagram::decode(datagram) {
             self.ahead = 0;

@@ -182,7 +182,7 @@ impl World {
         *self.addresses[at].last().expect("each has one")
     }
 
-    /// A client is elsewhere from the beginning. Nothing of its own has left yet.
+    /// Places a client at another address from the beginning. It must not have sent anything yet.
     pub(crate) fn begin_at(&mut self, at: usize, address: SocketAddr) {
         self.addresses[at] = vec![address];
     }

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) ends: Vec<End>,
     /// Clients change their addresses.
     pub(crate) moves: bool,
-    /// From this step on the paths carry what the healed link does.
+    /// From this step on the paths carry only the healed link's datagram size.
     pub(crate) shrinks_at: Option<u32>,
 }
 

@@ -97,7 +97,7 @@ impl Port {
         self.guests.stats()
     }
 
-    /// Bytes that are held for the streams of the WebTransport client that has the most, of those without a connection.
+    /// Bytes held for the streams of one WebTransport client without a connection: of the client with the most.
     pub fn held_for_strangers(&self) -> usize {
         self.guests.quic.as_ref().map_or(0, |quic| quic.held_for_strangers())
     }

@@ -1,4 +1,4 @@
-//! Real sockets: pages by WebTransport are players beside native ones, on one port, wherever they move; and garbage
+//! Real sockets: pages by WebTransport are players next to native ones, on one port, wherever they move; and garbage
 //! sent to the port disturbs no player.
 
 use super::eventually;

@@ -32,7 +32,7 @@ fn next(counter: &mut usize) -> usize {
     core::mem::replace(counter, *counter + 1)
 }
 
-/// Those of a list that are these, in code that has moved maybe: of those that are alike, the nearest.
+/// The mutants of a list with these names, even if the code has moved: of mutants with equal names, the nearest.
 pub(super) fn found(listed: &[String], names: &[String]) -> Vec<Mutant> {
     let all = drawn(listed, 0);
     let nearest = |name: &String| {

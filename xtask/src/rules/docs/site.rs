@@ -53,7 +53,7 @@ impl Site {
 
     /// Adds the API's pages, which rustdoc writes.
     pub(super) fn add_api(&self, tree: &Tree) -> Result<(), String> {
-        // A folder of its own: the usual one has the pages of every crate that was ever documented.
+        // A folder of its own, because the usual one has the pages of every crate that was ever documented.
         let target = self.folder.join("api");
         remove(&target.join("doc"))?;
         let mut cargo = process::cargo(tree);

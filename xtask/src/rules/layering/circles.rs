@@ -2,7 +2,7 @@
 //!
 //! Tests count, and re-exports are followed to the file that defines the name; methods are not seen, since methods are
 //! not imported. A file and one inside its folder (`connection/mod.rs` and `connection/state.rs`) are told apart from
-//! sibling files: where the only way back is a child that names what a parent defines, the circle is *nested*.
+//! sibling files: where the only way back is a child that names an item of its parent, the circle is *nested*.
 
 use std::collections::VecDeque;
 

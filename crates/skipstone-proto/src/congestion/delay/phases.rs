@@ -57,7 +57,7 @@ impl DelayAware {
     }
 
     /// Whether no packet train long enough to estimate a rate was sent yet, on a path so long that growth without an
-    /// estimate would take minutes. Queues alone end the growth then.
+    /// estimate would take minutes. Only queues end the growth then.
     pub(super) fn is_unpromised(&self) -> bool {
         self.rate.promised() == 0 && self.smoothed > self.overshoot()
     }
@@ -96,7 +96,7 @@ impl DelayAware {
         (window as u32).clamp(self.window_min(), WINDOW_MAX)
     }
 
-    /// From now on, steady, with no more than makes no queue of its own.
+    /// From now on in steady state, with no more in flight than the path holds without a queue.
     pub(super) fn begin_bare(&mut self, now: Time) {
         self.window = self.window.min(self.bare_window());
         self.recovery_from = now + Duration::from_micros(1);

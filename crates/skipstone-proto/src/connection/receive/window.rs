@@ -35,7 +35,7 @@ impl Connection {
     }
 
     /// Window cost that this side can still accept: twice the window, so that a whole window is always free for a peer
-    /// of which little is held.
+    /// that makes this side hold little.
     pub(in crate::connection) fn receive_window_free(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         (2 * u64::from(self.terms.receives.window_bytes)).saturating_sub(taken)

@@ -70,7 +70,7 @@ impl MergeTimer {
         self.is_tried |= self.is_over(now);
     }
 
-    /// Time at which the wait ends by the timer alone.
+    /// Time at which the wait ends if only the timer ends it.
     pub(super) fn wakes_at(&self) -> Time {
         if self.is_tried { Time::NEVER } else { self.due }
     }

@@ -6,7 +6,7 @@
 //! REPAIR leads to another.
 //!
 //! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much for reuse, however large datagrams are. Only
-//! recovered packets are allocated anew.
+//! recovered packets need new allocations.
 //!
 //! `store` keeps packets, `equations` keeps repairs.
 
@@ -278,7 +278,8 @@ mod tests {
                 sender.encoder.begin_burst();
                 let mut sent: Vec<Sent> = (0..4).map(|_| sender.source(&mut rng, 200)).collect();
                 sent.push(sender.repair());
-                // Two of one burst, then two bursts of which everything comes: the repairs of three cover them.
+                // Two packets of one burst are lost, then two bursts arrive completely: the repairs of three bursts
+                // cover them.
                 let losses = if burst % 3 == 0 { pick(&mut rng, 4, 2) } else { vec![] };
                 lost += losses.len();
                 (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));

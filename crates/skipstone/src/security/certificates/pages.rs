@@ -1,5 +1,5 @@
 //! Short-lived certificates for pages, which accept them by their hash. There is one for each turn of four days, and
-//! the clock alone selects it: the same ones are used after a restart, by another server with the same identity, and by
+//! only the clock selects it: the same ones are used after a restart, by another server with the same identity, and by
 //! a server whose clock was wrong for a while.
 
 use super::news::CertificateEvent;

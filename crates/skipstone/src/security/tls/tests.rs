@@ -107,7 +107,7 @@ fn a_packet_is_opened_once_and_late_ones_within_the_window() {
     assert!(early[WINDOW as usize..].iter().rev().all(|packet| opens(&mut server, packet.clone())));
     assert!(!early.iter().any(|packet| opens(&mut server, packet.clone())), "too late, or a replay");
     assert!(late.iter().all(|packet| opens(&mut server, packet.clone()) && !opens(&mut server, packet.clone())));
-    // However many packets are left out meanwhile, no old packet comes to life again when its low bits come round.
+    // However many packets are left out meanwhile, no old packet is accepted when its low bits occur again.
     for skipped in [1 << 10, 1 << 14, 1 << 21] {
         server.packets.as_mut().expect("they stand").skip(0, skipped + 5);
         client.packets.as_mut().expect("they stand").skip(skipped + 5, 0);

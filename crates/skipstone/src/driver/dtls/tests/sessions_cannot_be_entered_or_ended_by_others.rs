@@ -52,7 +52,7 @@ fn a_session_is_entered_neither_by_bare_datagrams_nor_through_another_session() 
             assert_eq!(dropped(&mut world), before + 1, "{from}");
         }
         assert!(world.host.got.is_empty());
-        // Nor by another session.
+        // Another session does not change that either.
         let mut other = session(version, now);
         shake_hands(&mut world.host, now, address(78), &mut other, 4);
         assert!(other.is_established());
@@ -126,7 +126,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
 #[test]
 fn a_bare_connection_is_not_entered_through_a_session() {
     for version in VERSIONS {
-        // A server that lets clients in clear in, too, and one of those.
+        // A server that also accepts plain clients, and one such client.
         let mut host = Host::made(Config::server(Default::default()), true);
         let mut bare = Endpoint::new(Config::client(), [9; 32]).expect("it is good");
         let (path, from) = (Path { carrier: Carrier::UDP, ..server_path() }, address(1));

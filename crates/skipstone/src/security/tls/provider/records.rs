@@ -24,7 +24,7 @@ struct Sealed {
 
 /// The same in TLS 1.3.
 struct Sealed13(Sealed);
-/// The same in TLS 1.2, the nonce from the record's number alone.
+/// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);
 /// The same in TLS 1.2 with AES-GCM. Of the nonce the peer chooses the part behind the salt.
 struct SealedGcm12(Sealed);

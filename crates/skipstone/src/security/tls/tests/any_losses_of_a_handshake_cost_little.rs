@@ -92,7 +92,7 @@ fn whenever_the_path_is_silent_for_two_seconds() {
             worst = worst.max(took_silence(&sessions, BEGINNING + DELAY * begin / 4, SILENCE, ways));
         }
     }
-    // The first attempt behind the silence succeeds; the repeats are a second apart (HELLO: two) by then.
+    // The first attempt after the silence succeeds; by then the repeats are a second apart (HELLO: two).
     assert!(worst <= SILENCE + Duration::from_secs(2), "{worst:?}");
 }
 
