@@ -16,12 +16,12 @@ pub struct LinkConfig {
     /// A datagram that would overtake an earlier one arrives together with it instead, so at spacings far below the
     /// jitter most datagrams wait for the unluckiest before them and the mean is above half of this.
     pub jitter: Duration,
-    /// Lets jitter reorder: every datagram takes its own time, whatever came before it.
+    /// Lets jitter reorder: every datagram takes its own time, regardless of earlier ones.
     pub jitter_reorders: bool,
     /// How fast the link serialises, counting [`header_bytes`](Self::header_bytes). `None`: in no time.
     pub rate_bits_per_second: Option<u64>,
-    /// Moments at which the link carries something, in place of a rate: a recorded radio link, played back. They count
-    /// from the caller's epoch.
+    /// Moments at which the link carries data, instead of a rate: a recorded radio link, played back. They count from
+    /// the caller's epoch.
     pub opportunities: Option<Opportunities>,
     /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of
     /// them.
@@ -72,7 +72,7 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// Says whether a link can be made of this.
+    /// Checks that the configuration is valid.
     ///
     /// # Errors
     /// A probability outside 0 to 1, a rate of zero, or a burst loss that no two-state chain has.
@@ -142,7 +142,8 @@ impl Loss {
             Loss::Random(rate) => probability("loss", rate),
             Loss::Fade { rate, mean_length } => {
                 probability("loss", rate)?;
-                // Its chain steps each microsecond, and both ways out of a state together are a probability.
+                // Its chain steps each microsecond, and the sum of both transition probabilities must itself be a
+                // probability.
                 if mean_length < FADE_MIN || mean_length.as_micros() as f64 * (1.0 - rate) < 1.0 {
                     return Err(ConfigError::FadeLength { rate, mean_length });
                 }
@@ -153,8 +154,8 @@ impl Loss {
                 if !mean_length.is_finite() || mean_length < 1.0 {
                     return Err(ConfigError::BurstLength(mean_length));
                 }
-                // The chain leaves its good state with this probability over the mean length, at most 1. Of a rate of
-                // 1, which never does, this is infinite.
+                // The chain leaves its good state with this probability over the mean length, at most 1. At a rate of 1
+                // it never leaves, and this is infinite.
                 if rate / (1.0 - rate) > mean_length {
                     return Err(ConfigError::BurstTooDense { rate, mean_length });
                 }

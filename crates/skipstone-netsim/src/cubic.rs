@@ -34,16 +34,16 @@ pub struct CubicFlow {
     threshold: f64,
     epoch: Option<Epoch>,
     window_max: f64,
-    /// From the first that the receiver may lack.
+    /// From the first segment that the receiver may lack.
     segments: VecDeque<Sent>,
     base: u64,
     order_next: u64,
     /// The greatest transmission that arrived, and how many are assumed to be on the way.
     order_arrived: Option<u64>,
     in_flight: u64,
-    /// Transmissions below this were answered by a smaller window.
+    /// Losses of transmissions below this have already reduced the window.
     recovery_order: u64,
-    /// Until all below this arrived, the window does not grow.
+    /// Until all segments below this have arrived, the window does not grow.
     recovery_until: u64,
     lost: BTreeSet<u64>,
     rtt: Option<(Duration, Duration)>,
@@ -209,7 +209,7 @@ impl CubicFlow {
         (self.reductions, self.timeouts)
     }
 
-    /// Marks a segment as arrived; 1 if that is news.
+    /// Marks a segment as arrived; returns 1 if it had not arrived before.
     fn on_arrived(&mut self, index: usize) -> u64 {
         let sent = &mut self.segments[index];
         match core::mem::replace(&mut sent.state, State::Arrived) {
@@ -243,7 +243,7 @@ impl CubicFlow {
 
     fn reduce(&mut self) {
         self.reductions += 1;
-        // Fast convergence: a flow that lost before it came back to its maximum makes room.
+        // Fast convergence: a flow that had a loss before it came back to its maximum makes room.
         let is_below = self.window < self.window_max;
         self.window_max = if is_below { self.window * (1.0 + DECREASE) / 2.0 } else { self.window };
         self.window = (self.window * DECREASE).max(2.0);

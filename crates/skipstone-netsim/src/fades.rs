@@ -37,7 +37,7 @@ impl Fades {
         self.of = None;
     }
 
-    /// Whether the link is faded at `now`. Before an earlier `now` nothing changes.
+    /// Whether the link is faded at `now`. A `now` before an earlier one changes nothing.
     pub(crate) fn is_faded(&mut self, now: Duration, rate: f64, mean_length: Duration) -> bool {
         let chain = (rate, mean_length);
         if self.of.is_none() {
@@ -57,7 +57,7 @@ impl Fades {
         self.is_faded
     }
 
-    /// From nowhere the link is faded as often as in the long run.
+    /// A chain that has not begun is faded with the long-run probability.
     fn begin(&mut self, now: Duration, chain: (f64, Duration)) {
         self.of = Some(chain);
         self.is_faded = self.stream.draw().hits(chain.0);

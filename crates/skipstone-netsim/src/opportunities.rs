@@ -10,7 +10,7 @@ const OPPORTUNITY_BYTES: usize = 1_504;
 /// Lines of a recording: more than two hours at 100 Mbit/s.
 const OPPORTUNITIES_MAX: usize = 64 << 20;
 
-/// The moments at which a link carries something.
+/// The moments at which a link carries data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// In ms, ascending; the last is the length of the recording, and above zero.
@@ -77,7 +77,7 @@ impl Opportunities {
     fn first_from(&self, moment: Duration) -> u64 {
         let (count, period) = (self.millis.len() as u64, self.period());
         let millis = u64::try_from(moment.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
-        // The last one of a round is at the beginning of the next.
+        // The last opportunity of a round is at the beginning of the next.
         let round = millis.saturating_sub(1) / period;
         let within = millis - round * period;
         round * count + self.millis.partition_point(|own| u64::from(*own) < within) as u64
@@ -100,7 +100,7 @@ impl core::error::Error for TraceError {}
 /// How far a link has used its opportunities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Playback {
-    /// The number of the first one that nothing has used.
+    /// The number of the first opportunity that was not used.
     next: u64,
     /// Bytes that the previous opportunity can still carry.
     rest: usize,

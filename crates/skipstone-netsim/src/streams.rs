@@ -15,7 +15,7 @@ pub(crate) struct Streams {
     fades: Xoshiro256PlusPlus,
 }
 
-/// All chance that one datagram can need.
+/// All random draws that one datagram can need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
     pub(crate) loss: Draw,
@@ -61,12 +61,12 @@ impl Streams {
         }
     }
 
-    /// The stream that goes on with time, not with datagrams.
+    /// The stream that advances with time, not with datagrams.
     pub(crate) fn of_fades(&self) -> Xoshiro256PlusPlus {
         self.fades.clone()
     }
 
-    /// The chance of the next datagram.
+    /// The draws of the next datagram.
     pub(crate) fn draw(&mut self) -> Draws {
         Draws {
             loss: self.loss.draw(),

@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// Allocations in these seconds: at the server, at the clients.
+/// Allocations in these seconds: at the server, and at the clients.
 fn fanout(clients: usize, lines: usize, seconds: Range<usize>) -> (Account, Account) {
     let mut world = World::new(clients);
     (0..seconds.start).for_each(|_| world.second(lines));

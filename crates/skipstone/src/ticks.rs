@@ -66,7 +66,7 @@ mod tests {
         let start = Instant::now();
         let mut ticks = Ticks::default();
         for number in 1..1_000 {
-            // Each tick's work takes another time, up to an interval.
+            // The work of each tick takes a different time, up to an interval.
             let now = start + INTERVAL * (number - 1) + millis(u64::from(number * 7 % 16)) * u32::from(number > 1);
             assert_eq!(ticks.next_after(now, INTERVAL), Tick { due: start + INTERVAL * number, missed: 0 });
         }

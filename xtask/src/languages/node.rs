@@ -30,7 +30,7 @@ impl NodePackage {
             let is_there = process::succeeds(self.npm(&["ping"], tree));
             return Err(if is_there { Verdict::Failed(why) } else { Verdict::Skipped(why) });
         }
-        // So that the next run need not ask npm again. One that cannot be written costs some seconds.
+        // So that the next run need not ask npm again. If the stamp cannot be written, that costs some seconds.
         let _ = std::fs::write(stamp, lock);
         Ok(())
     }

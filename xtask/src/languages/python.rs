@@ -66,7 +66,7 @@ fn environment(tree: &Tree) -> Result<(), Verdict> {
     pip.args(PACKAGES);
     let remedy = "connect to the network, or name a registry by PIP_INDEX_URL";
     process::run(pip).map_err(|why| Verdict::Skipped(format!("{why}: {remedy}")))?;
-    // One that cannot be written costs some seconds.
+    // If the stamp cannot be written, that costs some seconds.
     let _ = std::fs::write(stamp, wanted);
     Ok(())
 }

@@ -88,7 +88,7 @@ fn prepare(tree: &Tree) -> Result<(), Verdict> {
 /// A script of the package, to be run.
 fn script(tree: &Tree, name: &str) -> Command {
     let mut npm = PACKAGE.script(name, &[], tree);
-    // The program and the pictures lie where cargo builds.
+    // The program and the pictures are in cargo's build folder.
     let target = process::target_dir(tree);
     npm.env("SKIPSTONE_BIN", target.join("debug/skipstone")).env("SKIPSTONE_ARTIFACTS", target.join("browsers"));
     npm

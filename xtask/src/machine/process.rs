@@ -113,7 +113,7 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
     let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
     command.stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
     let started = command.spawn();
-    // The pipe ends with the last who could write: not we.
+    // The pipe ends with the last process that could write to it: we must not be one.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = started.map_err(|error| not_started(&command, &error))?;
     let mut said = Said::default();

@@ -133,7 +133,7 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
             packages.join(" "),
         ));
     }
-    // Another step may install, too, and apt-get refuses to wait for itself.
+    // Another step may install, too, and apt-get does not wait for another apt-get.
     let lock = process::target_dir(tree).join("xtask-install.lock");
     let lock = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file));
     if let Err(error) = &lock {

@@ -76,7 +76,7 @@ impl Cell<'_> {
         let mut background = tool();
         background.args(["stress", &url, "-c", self.clients, "-r", self.rate, "-d", "1h", "-q"]);
         let _background = start(background)?;
-        // Clients of the background are there, and talk.
+        // The background clients are connected, and talk.
         std::thread::sleep(Duration::from_secs(3));
         let mut joining = tool();
         joining.args(["stress", &url, "--connects", "50/s", "-d", "15s", "-q", "--json", "-"]);

@@ -236,7 +236,7 @@ fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
         return Err(wrong());
     }
     let (units, total) = (number(&said, "units ")?, number(&counted, "Collected : ")?);
-    // To a digit behind the point, as it is written down.
+    // To one decimal place, as recorded.
     Ok((units > 0).then(|| (10.0 * total as f64 / units as f64).round() / 10.0))
 }
 

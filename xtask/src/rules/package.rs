@@ -36,7 +36,7 @@ fn forget_earlier_runs(target: &Path) {
     let unpacked = registries.flat_map(|registry| entries(&registry));
     let compiled = entries(&target.join("debug/.fingerprint"));
     for stale in unpacked.chain(compiled).filter(|path| begins(path, "skipstone")) {
-        // A folder that cannot be removed shows in the build that follows.
+        // A folder that cannot be removed shows in the following build.
         let _ = std::fs::remove_dir_all(stale);
     }
 }
@@ -54,7 +54,7 @@ fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     // The package takes the files of the folder, committed or not.
     cargo.args(["package", "--allow-dirty", "--quiet", "--target-dir"]).arg(target);
     cargo.args(names.iter().flat_map(|name| ["--package", name]));
-    // Nothing of it is run.
+    // The build is not run.
     cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
     cargo
 }

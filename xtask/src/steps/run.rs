@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 
     fn print_output(&self, at: usize) {
-        // A log that cannot be read is missed, and no more.
+        // A log that cannot be read is only missing in the output.
         let text = std::fs::read(self.file(at, "log")).unwrap_or_default();
         print!("{}", String::from_utf8_lossy(&text));
     }

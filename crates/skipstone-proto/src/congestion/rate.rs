@@ -85,7 +85,7 @@ impl DeliveryRate {
         }
         let sending = micros(sent_at).wrapping_sub(stamp.first_sent_at);
         let arriving = micros(now).wrapping_sub(stamp.delivered_at);
-        // Shorter than a round trip it cannot be; a compressed run of acknowledgements would look like a fast path.
+        // It cannot be shorter than a round trip; a compressed run of acknowledgements would look like a fast path.
         let span = sending.max(arriving).max(rtt_min_us).max(1);
         let delivered = u64::from(self.delivered.wrapping_sub(stamp.delivered));
         let rate = delivered * 1_000_000 / u64::from(span);

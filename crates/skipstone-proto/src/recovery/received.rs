@@ -268,7 +268,7 @@ mod tests {
     fn a_recovery_that_is_reported_late_makes_no_number_new_again() {
         let mut received = Received::default();
         let at = |millis: u64| Time::from_micros(millis * 1_000);
-        // Recovered packets come after all: reports wait from now on.
+        // Recovered packets arrive later: reports wait from now on.
         for number in 0..10 {
             received.on_packet(at(number * 50), 3 * number, true, DELAY);
             received.on_repaired(at(number * 50), 3 * number + 1);

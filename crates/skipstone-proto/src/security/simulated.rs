@@ -235,7 +235,7 @@ impl Session for SimulatedSession {
     }
 
     fn handshake_bytes(&self) -> usize {
-        // As the real one of TLS.
+        // As with the real TLS suite.
         8_192
     }
 

@@ -290,7 +290,7 @@ mod tests {
         let full = encode(200, &sparse(10), Some(70_000)).unwrap().len();
         for room in 0..=full {
             let Some(bytes) = encode(room, &sparse(10), Some(70_000)) else {
-                // Type, largest, delay, count, first, window.
+                // The fields are type, largest, delay, count, first, window.
                 assert!(room < 1 + 2 + 2 + 1 + 1 + 4);
                 continue;
             };

@@ -517,7 +517,7 @@ mod tests {
 
     #[test]
     fn no_bytes_make_a_decoder_panic() {
-        // xorshift64: any bytes will do, as long as they are the same in every run.
+        // xorshift64: any bytes suffice, as long as they are the same in every run.
         let mut state = 0x5eed_5eed_5eed_5eed_u64;
         let mut random = move || {
             state ^= state << 13;

@@ -45,7 +45,7 @@ fn world(seed: u64, link: LinkConfig, mut is_lost: impl FnMut(&Opened) -> bool +
     (world, sent)
 }
 
-/// When the message with this payload arrived on a channel.
+/// The time at which the message with this payload arrived on a channel.
 fn arrival(world: &World, on: u16, with: &[u8]) -> Time {
     let is_it =
         |event: &Event| matches!(event, Event::Message { channel, payload, .. } if *channel == on && payload == with);
@@ -135,7 +135,7 @@ fn what_is_lost_is_waited_for_only_where_nothing_protects_it() {
     assert_eq!(times.len(), 2, "no copies of it: {times:?}");
 }
 
-/// Two losses in a row of everything that is late: where copies leave, they cost no other round trip.
+/// Two losses in a row of every retransmission: where copies are sent, these losses cost no further round trip.
 #[test]
 fn what_is_late_is_copied_by_the_mode_of_its_channel() {
     let rule =

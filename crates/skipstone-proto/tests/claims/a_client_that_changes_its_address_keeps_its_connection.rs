@@ -9,7 +9,7 @@ use skipstone_proto::{DropReason, Event, PeerId};
 use std::net::SocketAddr;
 
 const MESSAGES: u64 = 400;
-/// Of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
 
 /// How a client changes its address.
@@ -157,7 +157,7 @@ fn a_client_that_is_told_shows_its_new_address_at_once() {
     roam(&mut world, 0);
     let moved = |event: &(Time, Event)| matches!(event.1, Event::PathChanged { .. });
     world.run_until_true(ms(100), |world| world.server.events.iter().any(moved));
-    // There, the challenge, and the answer.
+    // The packet, the challenge, and the answer.
     assert!(world.now.since(began) <= ms(61), "{:?}", world.now.since(began));
     assert_eq!(world.server.overview().rtt.latest(), ms(40), "the challenge measured the new path");
 }

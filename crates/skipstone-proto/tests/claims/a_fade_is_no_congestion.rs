@@ -5,7 +5,7 @@ use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::{Config, Duration, Settings};
 
-/// How long eight messages of 1 MiB take, one behind the other, with a round trip of 60 ms.
+/// How long eight messages of 1 MiB take, one after the other, with a round trip of 60 ms.
 fn eight_mebibytes(seed: u64, loss: Loss) -> Duration {
     let settings = Settings { redundancy: no_redundancy(), ..Settings::default() };
     let mut world = World::new(seed, Config::server(settings), &[LinkConfig { loss, ..link(30) }]);

@@ -8,7 +8,7 @@ use skipstone_proto::{Carrier, Config, Cost, DeliveryMode, DropReason, Endpoint,
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// OPENs in each millisecond: 100,000 in a second.
+/// OPENs in each millisecond: 100,000 per second.
 const PER_MS: usize = 100;
 const NEWCOMERS: usize = 20;
 
@@ -19,7 +19,7 @@ enum Flood {
     Replayed,
     /// Its cookie, with garbage behind it.
     Garbage,
-    /// A cookie of its own for each, got by HELLO, and a handshake that begins well.
+    /// A different cookie for each, obtained by HELLO, and a handshake that begins correctly.
     Cookies,
     /// As `Garbage`, from all addresses of the network.
     Network,
@@ -28,7 +28,7 @@ enum Flood {
 struct Flooder {
     flood: Flood,
     remote: SocketAddr,
-    /// OPENs that it has.
+    /// The OPENs of the flood.
     opens: Vec<(SocketAddr, Vec<u8>)>,
     next: usize,
 }
@@ -125,7 +125,7 @@ fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
 
 #[test]
 fn from_whatever_network_and_whatever_it_is_made_of() {
-    // The newcomers are 192.0.2.0, with one port each.
+    // The newcomers come from 192.0.2.0, with one port each.
     for remote in [SocketAddr::from(([203, 0, 113, 1], 6_000)), SocketAddr::from(([192, 0, 2, 200], 6_000))] {
         for flood in [Flood::Replayed, Flood::Garbage, Flood::Cookies] {
             let took = newcomers_beside(flood, remote);
@@ -136,7 +136,7 @@ fn from_whatever_network_and_whatever_it_is_made_of() {
     assert!(took.iter().all(|ms| *ms < 2_000), "of a whole network: {took:?} ms");
 }
 
-/// A server whose certificate has a key of RSA with 4,096 bits.
+/// A server whose certificate has an RSA key of 4,096 bits.
 fn dear() -> Endpoint {
     let suites = SimulatedSuites::new(3).costing(Cost::micros(5_500));
     let config = server_of(DeliveryMode::ReliableOrdered).encrypted(Arc::new(suites));
@@ -161,7 +161,7 @@ fn nor_one_of_dear_handshakes_from_sixty_networks() {
     let (mut server, mut newcomers, mut begun) = (dear(), Vec::new(), 0);
     for ms in 0..6_000_u64 {
         let now = Time::from_micros(1_000_000 + ms * 1_000);
-        // 333 in a second; the server has time for 136.
+        // 333 per second; the server has time for 136.
         if ms % 3 == 0 {
             let remote = ([203, 0, (ms / 3 % 60) as u8, (ms % 200) as u8], 1_024 + ms as u16).into();
             begun += u64::from(is_begun(&mut server, now, remote, 100_000 + ms));

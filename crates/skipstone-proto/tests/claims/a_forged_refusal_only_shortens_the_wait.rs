@@ -84,7 +84,7 @@ fn without_the_nonce_it_is_nothing() {
     assert!(is_connected(&world));
 }
 
-/// The same by RESET, for which the server's id is enough.
+/// The same by RESET, which needs only the server's id.
 #[test]
 fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
     for (silent_for, slow_for) in [(0, 0), (100, 0), (500, 0), (0, 2_000)] {

@@ -1,4 +1,4 @@
-//! An idle channel keeps its counters and nothing else, and they are enough.
+//! An idle channel keeps only its counters, and they suffice.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

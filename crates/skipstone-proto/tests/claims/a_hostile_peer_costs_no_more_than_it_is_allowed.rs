@@ -28,7 +28,7 @@ impl Hostile {
         Hostile { now, server, client, buffer: vec![0; 1 << 16] }
     }
 
-    /// Sends a packet of this number.
+    /// Sends a packet with this number.
     fn packet(&mut self, number: u64, write: impl FnOnce(&mut Writer<'_>)) {
         self.client.number = number;
         self.client.packet(&mut self.server, self.now, write);

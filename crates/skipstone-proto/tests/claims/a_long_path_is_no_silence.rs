@@ -36,7 +36,7 @@ fn what_a_game_sends_finds_room_from_its_first_tick_on() {
     }
 }
 
-/// A megabyte a second has room after a round trip, in which half of it waits.
+/// A path of one megabyte per second has room after a round trip, of which half is waiting time.
 #[test]
 fn where_trains_of_packets_come_through_the_window_grows_fourfold_in_a_round_trip() {
     let waits = waits(500, 20, 20);

@@ -26,7 +26,7 @@ fn a_lost_packet_is_recovered_without_a_round_trip() {
             }
         }));
         world.connect();
-        // Sent when the path was found to lose a little, which it is taken to do at first.
+        // Sent while the path is assumed to lose a little, which is the initial assumption.
         while world.now < from {
             for _ in 0..MESSAGES {
                 world.clients[0].send(world.now, 1, vec![1; 55]);

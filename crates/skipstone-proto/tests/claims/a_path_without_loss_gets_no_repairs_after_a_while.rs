@@ -1,5 +1,4 @@
-//! A connection begins with a guess about its path, and pays for repairs until the path has proved itself; then no
-//! more.
+//! A connection begins with a guess about its path, and sends repairs until the path has proved itself; then it stops.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

@@ -20,7 +20,7 @@ type Place = (bool, usize);
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
-    /// They arrive, and once more after this time.
+    /// They arrive, and again after this time.
     Doubled(Duration),
     /// They arrive this much later than others.
     Late(Duration),
@@ -59,7 +59,7 @@ fn join(config: Config, link: LinkConfig, seed: u64, rate: f64, chosen: &[Place]
     joined
 }
 
-/// Datagrams that are held back: until when, whether for the server, their bytes.
+/// Datagrams that are held back: until which time, whether for the server, their bytes.
 type Held = Rc<RefCell<Vec<(Time, bool, Vec<u8>)>>>;
 
 /// From now on, the chosen datagrams meet this fate.
@@ -112,7 +112,7 @@ fn places() -> impl Iterator<Item = Place> {
     [false, true].into_iter().flat_map(|is_up| (0..DATAGRAMS).map(move |at| (is_up, at)))
 }
 
-/// Every single one (as a pair with itself) and every pair of the first datagrams each way.
+/// Every single datagram (as a pair with itself) and every pair among the first in each direction.
 fn pairs() -> impl Iterator<Item = [Place; 2]> {
     places().enumerate().flat_map(|(at, one)| places().skip(at).map(move |other| [one, other]))
 }

@@ -1,4 +1,4 @@
-//! On a stream nothing is sent twice, however slow it is, and everything else works as ever.
+//! On a stream nothing is sent twice, however slow it is, and everything else works as usual.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::LinkConfig;
@@ -53,8 +53,8 @@ fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
     }
 }
 
-/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, add
-/// nothing to it.
+/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, do not
+/// increase it.
 #[test]
 fn the_round_trip_time_is_that_of_the_path() {
     for delay in [1, 10, 60] {

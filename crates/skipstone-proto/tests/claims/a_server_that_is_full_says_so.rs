@@ -117,7 +117,7 @@ fn crowded(config: Config, crowd: &[IpAddr], others: &[&str]) -> World {
     world
 }
 
-/// Hosts of one network, this one and those behind it.
+/// Hosts of one network: this one and the following ones.
 fn hosts(first: [u8; 4], count: u8) -> Vec<IpAddr> {
     let [a, b, c, d] = first;
     (0..count).map(|host| IpAddr::from([a, b, c, d + host])).collect()

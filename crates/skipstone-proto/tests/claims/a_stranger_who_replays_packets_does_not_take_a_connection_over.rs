@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// Of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
 
-/// Packets of the client's, as they leave.
+/// The client's packets, as they leave.
 fn capture(world: &mut World) -> Rc<RefCell<Vec<Vec<u8>>>> {
     let captured = Rc::new(RefCell::new(Vec::new()));
     let inside = captured.clone();

@@ -13,7 +13,7 @@ fn holds(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|window| window == word)
 }
 
-/// Everything that was on its way while messages went both ways and the connection was closed.
+/// All datagrams that were sent while messages went both ways and the connection was closed.
 fn datagrams(server: Config, seed: u64, link: LinkConfig) -> (World, Vec<Vec<u8>>) {
     let mut world = World::new(seed, server, &[link]);
     let all = Rc::new(RefCell::new(Vec::new()));

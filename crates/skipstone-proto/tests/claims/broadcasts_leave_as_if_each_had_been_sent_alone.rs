@@ -25,7 +25,7 @@ enum Way {
 /// Datagrams that left, and events of the applications, each with its time.
 type History = (Vec<(Time, usize, bool, Vec<u8>)>, Vec<Vec<(Time, Event)>>);
 
-/// Rules that leave nothing out: turns, receipts, short queues, all modes that retransmit and one that does not.
+/// Rules that cover everything: turns, receipts, short queues, all modes that retransmit and one that does not.
 fn settings(rng: &mut Rng) -> Settings {
     let mode =
         *pick(rng, &[DeliveryMode::ReliableOrdered, DeliveryMode::ReliableOrdered, DeliveryMode::ReliableUnordered]);

@@ -11,7 +11,7 @@ use skipstone_proto::{Redundancy, RedundancyMode};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Without redundancy, whose packets have sizes of their own.
+/// Without redundancy, whose packets have other sizes.
 fn plain_server() -> Config {
     let config = server_of(DeliveryMode::ReliableOrdered);
     Config {

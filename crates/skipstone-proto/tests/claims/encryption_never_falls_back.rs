@@ -20,7 +20,7 @@ const CHALLENGE_SUITE_AT: usize = 14;
 const OPEN_SUITE_AT: usize = 17;
 /// The offset of the offer's suites that an OPEN repeats.
 const OPEN_OFFER_AT: usize = 39;
-/// Bits that were the suites DTLS 1.2 and 1.3 once.
+/// Bits that formerly meant the suites DTLS 1.2 and 1.3.
 const RESERVED: [u8; 2] = [2, 4];
 
 fn of(seed: u64) -> Config {

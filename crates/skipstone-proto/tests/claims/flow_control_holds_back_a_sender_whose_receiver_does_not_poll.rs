@@ -64,7 +64,7 @@ fn also_if_an_older_packet_is_acknowledged_after_the_news_was_lost() {
     let mut world = stalled(Carrier::UDP, 1_000, 500);
     world.clients[0].send(world.now, 9, vec![1]);
     world.run_for(ms(11));
-    // It takes an acknowledgement along, of before the news.
+    // It carries an acknowledgement that is older than the report.
     world.server.send(world.now, 9, vec![1]);
     world.run_for(ms(1));
     let until = world.now + ms(15);

@@ -14,7 +14,7 @@ fn world(overflow: Overflow) -> World {
     world
 }
 
-/// Sends messages of these lengths at once; whether each was taken.
+/// Sends messages of these lengths at once; returns whether each was accepted.
 fn send(world: &mut World, lengths: &[usize]) -> Vec<Result<MessageId, SendError>> {
     let peer = world.clients[0].peer();
     lengths.iter().map(|length| world.clients[0].send_to(world.now, peer, 0, vec![*length as u8; *length])).collect()

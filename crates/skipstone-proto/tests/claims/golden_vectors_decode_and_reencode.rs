@@ -77,7 +77,7 @@ fn to_json(decoded: Result<Value, Malformed>) -> Value {
     decoded.unwrap_or_else(|Malformed| json!("malformed"))
 }
 
-/// Without the form in which its numbers were sent.
+/// Without the encoding in which its numbers were sent.
 fn meaning(mut decoded: Value) -> Value {
     match &mut decoded {
         Value::Object(fields) => match fields.remove("resolved") {
@@ -346,7 +346,7 @@ impl Context {
                     (before, _) = self.resolve(sequence, before);
                     let truncated = match sequence {
                         Sequence::Truncated(truncated) => truncated,
-                        // Not to be written, so that any would do.
+                        // The value is not written, so any would do.
                         Sequence::None | Sequence::Next => Truncated { value: 0, bits: 7 },
                     };
                     let number = before.map(|number| (number, truncated));
@@ -365,7 +365,7 @@ impl Context {
     }
 }
 
-/// The greatest distance that these bits are enough for.
+/// The greatest distance for which these bits suffice.
 fn distance(number: Truncated) -> u64 {
     (1 << (number.bits - 1)) - 1
 }
@@ -451,7 +451,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Spaces are for people.
+/// Spaces are only for readers.
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> =
         text.chars().filter(|c| *c != ' ').map(|c| c.to_digit(16).expect("a hexadecimal digit")).collect();

@@ -48,7 +48,7 @@ fn open(cookie: &[u8; 20], write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     open
 }
 
-/// Hands a datagram in; returns the answers.
+/// Passes a datagram to the server; returns the answers.
 fn ask(server: &mut Endpoint, path: Path, datagram: &[u8]) -> Vec<Vec<u8>> {
     server.handle_datagram(NOW, path, &mut datagram.to_vec());
     let mut buffer = vec![0; 1 << 16];

@@ -146,7 +146,7 @@ fn a_short_budget_repeats_the_newest() {
     assert!(one_late >= 3 && at_once + one_late + 1 >= INPUTS as usize, "{at_once} and {one_late}");
 }
 
-/// Of a newest state, older ones are not wanted.
+/// Older states are of no use once a newer one arrived.
 #[test]
 fn reliable_sequenced_channels_repeat_nothing() {
     let lossy = LinkConfig { loss: Loss::Random(0.1), ..link(DELAY_MS) };

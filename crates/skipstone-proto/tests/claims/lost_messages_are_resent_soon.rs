@@ -1,5 +1,5 @@
-//! A lost message is missed as soon as its acknowledgement is overdue, or a later packet has arrived and a short while
-//! has passed.
+//! A lost message is detected as soon as its acknowledgement is overdue, or when a later packet has arrived and a short
+//! time has passed.
 
 use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_proto::Config;

@@ -6,7 +6,8 @@ use crate::simulation::{World, link, seed_bytes, server_of};
 use skipstone_proto::wire::ack::{encode_ack, encode_repaired};
 use skipstone_proto::{DeliveryMode, Endpoint, Event, MessageId, Time};
 
-/// A server, and a client made by hand that it has sent eight messages, each in another packet. Packet 0 let it in.
+/// A server, and a client made by hand to which the server has sent eight messages, each in another packet. Packet 0
+/// accepted the client.
 struct Told {
     server: Endpoint,
     client: Stranger,

@@ -1,5 +1,5 @@
-//! Bytes of repairs and copies never exceed their share of the bytes of the packets that they stand in for: at no
-//! moment, in no mode, whatever the path loses.
+//! Bytes of repairs and copies never exceed their share of the bytes of the packets that they stand in for: at any
+//! moment, in any mode, with any losses.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms};

@@ -1,5 +1,5 @@
-//! A packet that others overtake is late, not lost: on a path that reorders and loses nothing, redundancy fades,
-//! although repairs recover most packets before they come.
+//! A packet that others overtake is late, not lost: on a path that reorders and loses nothing, redundancy decreases,
+//! although repairs recover most packets before they arrive.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::LinkConfig;

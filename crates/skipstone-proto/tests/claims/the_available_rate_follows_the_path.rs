@@ -9,8 +9,8 @@ fn link_of(bytes_per_second: u64) -> LinkConfig {
     LinkConfig { rate_bits_per_second: Some(bytes_per_second * 8), queue: QueueLimit::Time(ms(200)), ..link(10) }
 }
 
-/// Keeps more in the queue than the path takes, and returns the least and the greatest rate of the span, looked at each
-/// 20 ms.
+/// Keeps more in the queue than the path carries, and returns the least and the greatest rate of the span, sampled
+/// every 20 ms.
 fn rates_while_full(world: &mut World, span: Duration) -> (u64, u64) {
     let (end, peer) = (world.now + span, world.asked[0].0);
     let (mut least, mut greatest) = (u64::MAX, 0);

@@ -139,7 +139,7 @@ fn and_what_was_polled_late_brings_nobody_back() {
     let mut world = World::pair(1, link(20));
     world.server.polls = false;
     world.run_for(ms(200));
-    // The application lets it in unseen, and sees that it came only after it has gone.
+    // The application accepts the client before its event, and sees the event only after the client has gone.
     let peer = skipstone_proto::PeerId { index: 0, generation: 0 };
     assert!(world.server.endpoint.accept(world.now, peer));
     world.run_for(ms(200));

@@ -7,7 +7,7 @@ use std::time::Duration;
 const GREEDY: Kind = Kind::Ours(Congestion::DelayAware, Load::Greedy);
 const AGGRESSIVE: Kind = Kind::Ours(Congestion::Aggressive, Load::Greedy);
 
-/// The shares of ours and of CUBIC's.
+/// The shares of our flows and of CUBIC's.
 fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
     let mut network = Network::new(link(2_000, 20, 100), 7);
     let ours = network.add(ours, millis(our_start), Duration::MAX);

@@ -4,7 +4,7 @@
 use crate::simulation::{World, check_again, link, ms};
 use skipstone_proto::{ClosedBy, DropReason, code};
 
-/// HELLO offers this version instead of 1, and VERSIONS names that one.
+/// HELLO offers this version instead of 1, and VERSIONS lists that one.
 fn world(offered: u8, named: u8) -> World {
     let mut world = World::pair(1, link(10));
     world.tap = Some(Box::new(move |_, _, _, bytes| {

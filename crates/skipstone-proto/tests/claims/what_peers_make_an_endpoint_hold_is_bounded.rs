@@ -26,7 +26,7 @@ fn config(window_bytes: u32) -> Config {
     Config { memory: BUDGET, ..Config::server(settings) }
 }
 
-/// The way in which one of them tries it.
+/// The way in which one of the clients attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trick {
     /// Messages far ahead, which wait for the first.
@@ -154,7 +154,7 @@ fn by_the_window_on_a_stream_where_to_break_it_ends_the_connection() {
 
 #[test]
 fn by_a_connections_own_budget_where_the_window_says_too_little() {
-    // Within its window of 1 MiB, a byte on each of thousands of channels takes many times as much.
+    // Within its window of 1 MiB, a byte on each of thousands of channels takes many times as much memory.
     let (closed, greatest) = alone(Carrier::UDP, Trick::Channels, 1 << 20);
     assert_eq!(closed, Some(code::MEMORY));
     assert!(greatest <= 4 << 20, "{greatest}");
@@ -178,7 +178,7 @@ fn and_what_nobody_took_of_one_that_is_closed_for_it_is_counted() {
     assert!(world.server.endpoint.memory_bytes() <= 3 * BUDGET.connection);
 }
 
-/// Connections that each are charged the least that there is exceed their network's budget together.
+/// Connections that are each charged the minimum exceed their network's budget together.
 #[test]
 fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
     let budget = MemoryBudget { connection: 100_000, network: 100_000, endpoint: 1 << 20 };

@@ -10,7 +10,7 @@ pub(crate) struct Holdings {
     pub(crate) timers: [usize; 2],
     /// Bytes that the peer makes each side hold.
     pub(crate) memory_bytes: [u64; 2],
-    /// Messages and channels that wait, and bytes that wait for others or are in flight, all added up.
+    /// Messages and channels that wait, and bytes that wait for others or are in flight, as one sum.
     pub(crate) waiting: [u64; 2],
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct IdleHour {
 }
 
 impl IdleHour {
-    /// All that they cost until now.
+    /// All their costs so far.
     pub(crate) fn so_far(endpoints: [&Endpoint; 2], sent: (u64, u64)) -> IdleHour {
         let wakes = |Work { entries, timeouts, transmits, .. }: Work| entries + timeouts + transmits;
         IdleHour { wakes: endpoints.into_iter().map(|it| wakes(it.work())).sum(), datagrams: sent.0 + sent.1 }
@@ -50,9 +50,9 @@ impl IdleHour {
     }
 }
 
-/// Whether no counter is less than it was.
+/// Whether no counter has decreased.
 pub(crate) fn has_only_grown(now: &Stats, before: &Stats) -> bool {
-    // A difference below zero would be zero, and the sum too much.
+    // A difference below zero would be cut to zero, and the sum too high.
     let mut sum = *now;
     sum.subtract(before);
     sum.add(before);

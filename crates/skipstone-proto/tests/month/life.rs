@@ -18,7 +18,7 @@ const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
 /// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's
-/// end: a queue that a burst makes longer than any before doubles its room, once.
+/// end: a queue that a burst makes longer than ever before doubles its room once.
 const HEAP_BYTES: i64 = 640 << 10;
 /// Bytes that both sides free at the end of the connection, at most: queues keep the room that the storm made them
 /// need.
@@ -28,7 +28,7 @@ const MEMORY_BYTES: u64 = 128 << 10;
 /// Wakeups of each exchange of a PING and its answer, at most: each side is woken to send, and for the timer of its
 /// acknowledgement.
 const WAKES_OF_EXCHANGE: u64 = 10;
-/// Exchanges of an hour, one each 25 s.
+/// Exchanges per hour, one every 25 s.
 const EXCHANGES: u64 = 144;
 
 /// The protection of the packets.
@@ -50,9 +50,9 @@ pub(crate) struct Life {
     began: Time,
     /// Since the first day began.
     heap_bytes: i64,
-    /// At the end of the second day, when everything has its size.
+    /// At the end of the second day, when all buffers have their size.
     usual_heap_bytes: i64,
-    /// The server's counters and the client's, at the last look.
+    /// The server's counters and the client's, when last checked.
     counters: [Stats; 2],
 }
 
@@ -81,7 +81,7 @@ impl Life {
         life
     }
 
-    /// Gives everything that grows with traffic its size: full datagrams on a bad link that is cut again and again.
+    /// Brings everything that grows with traffic to its size: full datagrams on a bad link that is cut again and again.
     fn storm(&mut self) {
         for round in 0..30 {
             let rough = self.rough();
@@ -163,7 +163,7 @@ impl Life {
         assert!(off <= time.error && time.error < DAY / 4_000, "{time:?} at {now:?}");
     }
 
-    /// The connection ends as any other.
+    /// The connection ends like any other.
     pub(crate) fn end(mut self) {
         let (peer, now) = (self.world.clients[0].peer(), self.world.now);
         let heap = measure(|| {
@@ -216,7 +216,7 @@ impl Life {
         }
     }
 
-    /// Nothing passes for a while. A stream loses nothing by it.
+    /// No datagram passes for a while. A stream loses nothing.
     fn cut(&mut self, length_ms: u32) {
         let end = self.world.now + ms(length_ms.into());
         if self.world.carrier.is_reliable {
@@ -236,7 +236,7 @@ impl Life {
         self.world.clients[0].endpoint.set_writable(0, is_writable);
     }
 
-    /// A link on which datagrams get lost, late, doubled and damaged; a stream's only gets slower.
+    /// A link that loses, delays, duplicates and damages datagrams; a stream's only gets slower.
     fn rough(&self) -> LinkConfig {
         let jittery = LinkConfig { jitter: ms(8), ..link(20) };
         if self.world.carrier.is_reliable {
@@ -256,7 +256,7 @@ impl Life {
         }
     }
 
-    /// Takes the events that came, and looks at the counters.
+    /// Takes the events that came, and checks the counters.
     fn take(&mut self) {
         self.world.strays.clear();
         let (up, down) = (&mut self.up, &mut self.down);

@@ -8,15 +8,15 @@ use skipstone_proto::wire::frame::{Frame, Frames};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Of a packet in clear.
+/// Bytes of the tag of a packet in clear.
 const TAG_BYTES: usize = 8;
 
-/// The key of a plain connection, once its CHALLENGE was seen, or that of a suite of glass, and the packet numbers that
-/// passed by.
+/// The key of a plain connection, once its CHALLENGE was seen, or that of a glass suite, and the packet numbers seen so
+/// far.
 #[derive(Default)]
 pub(crate) struct Eavesdropper {
     plain: Option<Plain>,
-    /// Of each receiver's id, one more than the greatest.
+    /// For each receiver's id, one more than the greatest number.
     next: BTreeMap<[u8; 3], u64>,
 }
 
@@ -73,7 +73,7 @@ impl Eavesdropper {
         Some(seen)
     }
 
-    /// The number of a packet, and where its frames lie.
+    /// The number of a packet, and the place of its frames.
     fn open(&mut self, bytes: &[u8]) -> Option<(u64, Range<usize>)> {
         if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {
             let is_plain = challenge.suite == SUITE_PLAIN;

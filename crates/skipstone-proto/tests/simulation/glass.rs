@@ -7,7 +7,7 @@ use skipstone_proto::wire::cursor::Reader;
 use skipstone_proto::{Session, Suites, Time};
 use std::ops::Range;
 
-/// Suites of glass.
+/// The glass suites: the key is known.
 #[derive(Debug)]
 pub(crate) struct GlassSuites(pub(crate) SimulatedSuites);
 

@@ -18,7 +18,7 @@ pub(crate) struct Liar {
     rng: Rng,
     eyes: Eavesdropper,
     manner: Manner,
-    /// By how much the packet numbers of this connection are greater than those that the liar's endpoint knows.
+    /// How much greater the packet numbers of this connection are than those that the liar's endpoint knows.
     ahead: u64,
     /// How many packets were changed.
     pub(crate) lies: u64,
@@ -31,7 +31,7 @@ pub(crate) struct Manner {
     leaps: bool,
     /// Packets are full of acknowledgements.
     acknowledges: bool,
-    /// It has the other side recover packets that never were.
+    /// It makes the other side recover packets that never existed.
     recovers: bool,
     /// It acknowledges nothing, so that the other side sends everything again and again.
     is_deaf: bool,
@@ -41,8 +41,8 @@ pub(crate) struct Manner {
 
 /// The first packets of each side, which open the connection.
 const HANDSHAKE_PACKETS: u64 = 4;
-/// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and
-/// stay.
+/// No changed packet becomes longer than this, or than it was: packets of a handshake are short enough, and keep their
+/// length.
 const LIE_BYTES_MAX: usize = 1_100;
 /// Number of kinds of lies, and the kind of an acknowledgement.
 const KINDS: u32 = 15;
@@ -219,7 +219,7 @@ fn message(rng: &mut Rng, any: u64, writer: &mut Writer<'_>) {
     writer.bytes(&vec![3; length]);
 }
 
-/// Whether a fragment is a part of its message, and not all of it.
+/// Whether a fragment is a part of its message, and not the whole.
 fn is_proper(fragment: &FragmentHeader, length: usize) -> bool {
     let (length, total) = (length as u64, u64::from(fragment.total));
     length > 0 && length < total && u64::from(fragment.offset) + length <= total

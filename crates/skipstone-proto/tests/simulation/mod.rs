@@ -50,7 +50,7 @@ pub(crate) struct World {
     pub(crate) answered_from: Option<IpAddr>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
-    /// The present millisecond, and how many moments of it were played.
+    /// The present millisecond, and how many of its moments were played.
     steps: (u64, u32),
 }
 
@@ -199,7 +199,7 @@ impl World {
         self.addresses[at].push(address);
     }
 
-    /// A client goes to another network, and does not notice.
+    /// A client moves to another network, and does not notice.
     pub(crate) fn wander(&mut self, at: usize) {
         let SocketAddr::V4(mut address) = self.address(at) else { unreachable!("all of them are") };
         let [a, b, c, d] = address.ip().octets();
@@ -243,7 +243,7 @@ impl World {
         Path { socket: 0, local: None, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
     }
 
-    /// As a client's endpoint knows it, whose socket is another one after it roamed.
+    /// The path as a client's endpoint knows it; its socket changes when the client roams.
     fn path_of_client(&mut self, at: usize) -> Path {
         let socket = self.sockets[at];
         Path { socket, ..self.path_to_server(at) }
@@ -351,8 +351,8 @@ impl World {
         links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
     }
 
-    /// Everything that can happen at this moment, which has an end: two sides that keep each other busy without time
-    /// going on would keep real processors busy.
+    /// Handles everything that can happen at this moment, which must end: two sides that keep each other busy without
+    /// time advancing would keep real processors busy.
     fn settle(&mut self) {
         for _ in 0..ROUNDS_MAX {
             let mut moved = self.deliver();

@@ -8,10 +8,10 @@ use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::encode_repair_header;
 use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Time};
 
-/// One that a server has let in, in clear.
+/// A client that a server has accepted, in clear.
 pub(crate) struct Stranger {
     pub(crate) path: Path,
-    /// Its name at the server.
+    /// Its id at the server.
     pub(crate) peer: PeerId,
     to: u32,
     plain: Plain,
@@ -68,12 +68,12 @@ impl Stranger {
         server.handle_datagram(now, self.path, &mut packet[..end]);
     }
 
-    /// Skips a packet's number: the server believes that it was lost.
+    /// Skips a packet's number: the server assumes that the packet was lost.
     pub(crate) fn skip(&mut self) {
         self.number += 1;
     }
 
-    /// Sends the repair of a packet that never was, three numbers before this one; the other side recovers a PING.
+    /// Sends the repair of a packet that never existed, three numbers before this one; the other side recovers a PING.
     pub(crate) fn recovery(&mut self, server: &mut Endpoint, now: Time) {
         let number = self.number;
         self.packet(server, now, |writer| write_recovery(writer, number, number - 3));

@@ -55,7 +55,7 @@ fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
     let mut failed = Vec::new();
     for seed in seeds {
         let (done, is_done) = mpsc::channel::<()>();
-        // An endpoint that never returns from a call cannot be stopped but with the process.
+        // An endpoint that never returns from a call can only be stopped with the process.
         #[expect(clippy::disallowed_methods, reason = "the thread watches the test, and drives nothing")]
         let watch = std::thread::spawn(move || {
             if is_done.recv_timeout(SEED_TIME_MAX) == Err(mpsc::RecvTimeoutError::Timeout) {

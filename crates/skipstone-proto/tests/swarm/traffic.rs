@@ -29,7 +29,7 @@ impl Stream {
         Stream { rule, key, sent: Vec::new(), got: Vec::new() }
     }
 
-    /// Whether each message is known by its place, so that it may be too short to hold its number.
+    /// Whether each message is identified by its place, so that it may be too short to contain its number.
     fn is_counted(&self) -> bool {
         self.rule.mode == DeliveryMode::ReliableOrdered && self.rule.overflow != Overflow::DropOldest
     }

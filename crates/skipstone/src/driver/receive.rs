@@ -443,7 +443,7 @@ impl Driver {
 
     fn drop_stale(&mut self, number: u32) {
         self.stats.streams.timed_out += 1;
-        // Nothing else happens that would have it published.
+        // No other event would have it published.
         self.publisher.is_stale = true;
         self.lose_stream(number, "the handshake of the stream took too long", false);
     }
@@ -531,7 +531,7 @@ fn receive_datagrams(
         if udp.receive_batch(batch)? == 0 {
             return Ok(false);
         }
-        // Read behind the call: no datagram is handled at a time before it came.
+        // Read after the call, so that no datagram is handled at a time before it arrived.
         let now = clock.now();
         let cost = batch.datagrams().map(|it| DATAGRAM + take(now, it.addresses(), it.bytes)).sum();
         left -= cost;

@@ -91,7 +91,7 @@ fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
         let times: Vec<f64> = records[1..].iter().map(|record| record["time"].as_f64().expect("a time")).collect();
         assert!(times.is_sorted() && (4_900.0..5_600.0).contains(times.last().expect("there are some")));
         let sent = count(&records, "transport:packet_sent") + count(&records, "skipstone:handshake_sent");
-        // The server answers HELLO before there is a connection.
+        // The server answers HELLO before a connection exists.
         let answers = if name == "server" { stats.sent.datagrams - sent } else { 0 };
         assert!(answers <= 3, "{answers}");
         assert_eq!(sent + answers, stats.sent.datagrams);
@@ -161,7 +161,7 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
     for (from, to) in [(&client, &server), (&server, &client)] {
         let (sent, received) = (packets(from, "transport:packet_sent"), packets(to, "transport:packet_received"));
         assert!(received.len() > 100);
-        // The path takes no time. A double of ms since 1970 has steps of a quarter of a microsecond.
+        // The path takes no time. A double of milliseconds since 1970 has a resolution of a quarter of a microsecond.
         let apart = |(number, at): (&u64, &f64)| sent.get(number).map_or(f64::INFINITY, |sent| (at - sent).abs());
         let most = received.iter().filter(|(number, _)| **number > 0).map(apart).fold(0.0, f64::max);
         assert!(most < 0.001, "{most} ms");
@@ -288,7 +288,7 @@ fn a_full_disk_and_a_folder_that_is_none_are_errors_that_say_so() {
     let error = full.append(b"a record").expect_err("there is no room");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert!(Qlog::create("/dev/null/folder", QlogLimits::default()).is_err());
-    // The folder goes while it runs.
+    // The folder is removed while the log runs.
     let folder = folder("gone");
     let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
     fs::remove_dir_all(&folder).expect("it is ours");

@@ -92,7 +92,7 @@ fn damaged_files_are_errors_with_a_place() {
     assert_eq!(with(8, &[7]), "it is damaged: there is no such entry as at byte 0");
     assert_eq!(with(9, &[99]), "it is damaged: there is no such entry as at byte 9");
     assert_eq!(with(10, &[0xFF; 12]), "it is damaged: there is no such entry as at byte 9");
-    // Any byte may be any other: it is read to its end, or an error.
+    // Any byte may become any other: the file is read to its end, or to an error.
     for at in 0..good.len() {
         for byte in 0..=255 {
             let mut damaged = good.clone();

@@ -38,7 +38,7 @@ fn read_or_make_within(
     loop {
         let is_late = Instant::now() >= end;
         match fs::read(path) {
-            // A device or a pipe that is empty claims nothing, and is never replaced.
+            // An empty device or pipe claims nothing, and is never replaced.
             Ok(content) if !content.is_empty() || !path.is_file() => return Ok(content),
             Ok(_) if is_late => match create(&beside(path, HEIR, heirs)) {
                 Ok(_) => {

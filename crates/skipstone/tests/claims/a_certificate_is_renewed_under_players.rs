@@ -1,5 +1,5 @@
-//! A certificate is renewed under players who do not notice, over TLS on TCP and over WebTransport; and who comes then
-//! is shown the new one, by every carrier.
+//! A certificate is renewed under players who do not notice, over TLS on TCP and over WebTransport; and new clients are
+//! shown the new certificate, by every carrier.
 
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
@@ -55,7 +55,7 @@ impl Pages {
         self.all.iter_mut().for_each(WebPlayer::step);
     }
 
-    /// Lets one in, and returns the certificate that it was shown.
+    /// Accepts one client, and returns the certificate that it was shown.
     fn enter(&mut self, server: &mut Server) -> Vec<u8> {
         let mut page = WebPlayer::new(server.local_addr());
         let is_in = eventually(|| {

@@ -5,7 +5,7 @@ use crate::eventually;
 use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Threading};
 use std::time::{Duration, Instant};
 
-/// Lets the server in one process with the client accept it, until there is an estimate.
+/// Has the server accept a client in the same process, until there is an estimate.
 fn estimate(mut server: Server, mut client: Client, what: &str) {
     let end = Instant::now() + Duration::from_secs(10);
     assert_eq!(client.server_time(), None, "{what}: nothing was asked yet");

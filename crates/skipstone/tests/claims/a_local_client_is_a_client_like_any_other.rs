@@ -33,7 +33,7 @@ impl Game {
         Game { server: Some(server), client: Some(client), at_server: Vec::new(), at_client: Vec::new() }
     }
 
-    /// Both go on until this holds.
+    /// Both continue until the condition holds.
     fn until(&mut self, what: &str, mut holds: impl FnMut(&Game) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
         while !holds(self) {
@@ -242,7 +242,7 @@ fn a_client_that_is_not_driven_blocks_its_stream_and_loses_nothing() {
     for number in 0..count {
         game.server().send(peer, 0, number.to_be_bytes().repeat(256)).expect("room");
     }
-    // Longer than a snapshot of the statistics may be old.
+    // Longer than the maximum age of a statistics snapshot.
     let end = Instant::now() + Duration::from_millis(200);
     while Instant::now() < end {
         game.server().flush().expect("it runs");

@@ -1,5 +1,4 @@
-//! `wait_tick` and `wait_until` take as long as they should however many events come, and every event is there
-//! afterwards.
+//! `wait_tick` and `wait_until` take the specified time however many events come, and every event is there afterwards.
 
 use skipstone::{Client, ClientConfig, Event, PeerId, Server, ServerConfig, Threading};
 use std::time::{Duration, Instant};

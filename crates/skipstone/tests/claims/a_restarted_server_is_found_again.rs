@@ -62,7 +62,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
     assert!(play(&mut first, &mut clients, &mut tokens).is_empty());
     let peers: Vec<PeerId> = clients.iter().map(Client::peer).collect();
     first.stop_inviting().expect("the driver runs");
-    // The driver answers in order: by now it begins no handshake.
+    // The driver answers in order: from now on it begins no handshake.
     let sockets = first.listen_sockets().expect("files are to be had").expect("it has sockets");
     let mut late = vec![Client::connect(&native, b"late", comes_back()).expect("a socket")];
     let notice = RestartNotice::after(Duration::from_millis(20)).spread(Duration::from_millis(50));

@@ -22,7 +22,7 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// Another authority, which this one vouches for.
+    /// Another authority, which this one has signed.
     fn below(&self) -> Authority {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
         let mut params = CertificateParams::new(Vec::new()).expect("no names");

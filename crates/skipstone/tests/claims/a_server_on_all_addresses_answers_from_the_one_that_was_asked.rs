@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 const SPAN: Duration = Duration::from_secs(10);
 
-/// Those of this machine's addresses among some that it may have.
+/// The addresses of a list that this machine has.
 fn addresses() -> Vec<IpAddr> {
     let all = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "::1", "fd00:7::1", "fd00:7::2", "fd00:7::3"];
     let all = all.into_iter().map(|ip| ip.parse::<IpAddr>().expect("an address"));

@@ -84,7 +84,7 @@ fn a_server_that_was_restarted_is_noticed_with_the_next_packet() {
         let mut first = server(any(), security());
         let address = first.local_addr();
         let mut client = connect(&mut first);
-        // Its sockets close without a word, as those of a process that is killed.
+        // Its sockets close silently, like those of a killed process.
         drop(first);
         let mut second = Some(server(address, security()));
         client.send(0, "is anybody there?").expect("it stands");

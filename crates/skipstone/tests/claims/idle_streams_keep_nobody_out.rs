@@ -74,7 +74,7 @@ fn they_end_whether_they_said_nothing_half_a_request_or_a_whole_one() {
 fn one_that_became_a_connection_stays() {
     let mut server = server(NewcomerLimits { timeout: Duration::from_millis(300), ..NewcomerLimits::default() });
     let _client = let_in(&mut server);
-    // Another's end shows that the time is over.
+    // The end of another stream shows that the time is over.
     read_to_end(&mut idle(&server, b""));
     read_to_end(&mut idle(&server, b""));
     assert!(server.poll_event().is_none_or(|event| !matches!(event, Event::Closed { .. })));

@@ -59,7 +59,7 @@ fn a_server_is_silent_until_it_is_told_what_to_say_and_says_what_it_was_told_las
     let mut server = serve(None);
     let address = server.local_addr().to_string();
     let short = Duration::from_millis(200);
-    // The driver takes an answer over in its next turn; until then it may still give the one before.
+    // The driver uses a new answer in its next turn; until then it may still give the previous one.
     let soon_answers = |bytes| (0..50).any(|_| query(&address, SPAN).expect("an answer").payload.len() == bytes);
     assert!(matches!(query(&address, short), Err(QueryError::Timeout)), "off by default");
     server.set_query_answer(Some("open".into())).expect("it fits");

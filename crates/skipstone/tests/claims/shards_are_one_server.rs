@@ -247,7 +247,7 @@ fn the_limit_of_clients_is_one_for_all_shards() {
         let (leaver, closed) = (*table.guests.first().expect("ten"), table.closed_there);
         table.server.close(leaver, code::NONE, "", Duration::ZERO).expect("it stands");
         table.step_until(|table| table.closed_there > closed && table.connected.len() == 9);
-        // A server keeps the place of one that left until it has heard the goodbye.
+        // A server keeps the place of a client that left until it has received the CLOSE.
         while table.connected.len() < 10 {
             let refused = table.refused.len();
             table.seat("skip+plain");

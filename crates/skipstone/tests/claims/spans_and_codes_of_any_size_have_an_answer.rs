@@ -73,7 +73,7 @@ fn whoever_waits_without_end_hears_of_what_happens() {
         let (mut server, client, peer) = pair(threading);
         server.close(peer, CODE_MAX, "", Duration::MAX).expect("it is open");
         drop(client);
-        // The connection ends when its goodbye is not answered.
+        // The connection ends when its CLOSE is not answered.
         server.wait(Duration::MAX);
         assert!(matches!(server.poll_event(), Some(Event::Closed { .. })));
     }

@@ -38,7 +38,7 @@ fn flood(server: SocketAddr, first: &[u8], again: &[u8], is_over: &AtomicBool) {
         if stream.write_all(first).is_err() {
             continue;
         }
-        // Answers are read, or the server would stop to write them.
+        // Answers must be read, or the server would stop for writing them.
         let mut answers = [0; 1 << 16];
         let is_timeout = |kind| matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut);
         while !is_over.load(Ordering::Relaxed) {
@@ -138,7 +138,7 @@ fn a_stream_that_has_become_a_connection_is_no_stranger() {
     for noise in (900..1_300).step_by(4) {
         let mut mixed = Mixed::challenged(server.local_addr());
         let open = mixed.next();
-        // It may be over before all of it is written.
+        // The stream may be over before all of it is written.
         let _ = mixed.stream.write_all(&[NOTHING.repeat(noise), open, NOTHING.repeat(600)].concat());
         streams.push(mixed);
     }

@@ -241,7 +241,7 @@ fn what_never_becomes_a_connection_ends_in_its_time_and_is_counted() {
         assert!(began.elapsed() >= timeout, "{said:?}");
     }
     counts(&server, |streams| streams.timed_out == 6);
-    // One byte now and then does not help.
+    // A single byte from time to time does not help.
     let mut slow = TcpStream::connect(server.local_addr()).expect("it listens");
     slow.set_read_timeout(Some(Duration::from_millis(20))).expect("it is a socket");
     let is_over = HALF_A_HELLO.iter().cycle().take(500).any(|byte| {
@@ -320,7 +320,7 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
             if closed.is_none() && sent < heard + 100 {
                 let receipt = server.broadcast(Group::EVERYONE, 7, vec![9; 10_000]).expect("room");
                 server.flush().expect("it runs");
-                // The first may go before the server's application knows that the good one has joined.
+                // The first may leave before the server's application knows that the good one has joined.
                 sent += usize::from(receipt.peers == 2);
             }
             while let Some(event) = server.poll_event() {

@@ -35,7 +35,7 @@ const SANITIZED: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-reco
 const MEMCHECK: &[&str] = &[
     "valgrind",
     "--quiet",
-    // Else a thread that calls without a pause may keep all others from running, for minutes.
+    // Otherwise a thread that calls without a pause may keep all others from running, for minutes.
     "--fair-sched=yes",
     "--error-exitcode=9",
     "--leak-check=full",

@@ -119,7 +119,7 @@ impl Toolchain {
             Runtime::Mono => process::command("mono", tree),
             Runtime::DotNet => process::command(&self.dotnet().to_string_lossy(), tree),
         };
-        // A machine that C# is otherwise unknown to: nothing is asked, nothing is reported home.
+        // No telemetry, and no culture data.
         command.env("DOTNET_CLI_TELEMETRY_OPTOUT", "1").env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
         command.arg(assembly);
         command

@@ -96,7 +96,7 @@ impl Draw {
 
 /// Some of each part in turns, so that an interrupted run covers all parts.
 fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>) -> Result<Account, String> {
-    // A run that was broken off goes on.
+    // An interrupted run is continued.
     let before = json.filter(|file| file.exists()).map(|file| Account::read(&read(file)?, draw.seed)).transpose()?;
     let (started, mut account) = (Instant::now(), before.unwrap_or_default());
     let begun = account.judged();

@@ -194,7 +194,7 @@ impl<'a> Crate<'a> {
                 }),
             };
             let Some(mut next) = next else {
-                // A macro made it, or it is a name of another crate that this file only passes on.
+                // A macro made it, or it is a name of another crate that this file only re-exports.
                 return source
                     .uses
                     .iter()

@@ -99,7 +99,7 @@ impl Connection {
         self.identity.ids = ConnectionIds { local, remote: 0 };
         self.identity.spare = SpareIds::default();
         self.security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
-        // Packet numbers are those of a session.
+        // Each session has packet numbers of its own.
         self.sending = Sending { bandwidth: self.sending.bandwidth.take(), ..Sending::default() };
         self.receiving.begin_anew();
         self.state = ConnectionState::Hello;

@@ -18,7 +18,7 @@ impl Connection {
         match self.state {
             ConnectionState::Opening => return self.handle_forgotten(cx),
             ConnectionState::Closing if self.identity.side == Side::Client => {
-                // The server knows as little of this connection as after a CLOSE.
+                // The server has no state of this connection, as after a CLOSE.
                 if let Some(ending) = self.ending.take() {
                     self.finish(cx, ClosedBy::Local, ending.code, ending.reason);
                 }

@@ -30,7 +30,7 @@ impl MessageEncoder {
         assert!(work < 1 << 20, "{work} events wait");
     }
 
-    /// Places that were taken and given back add up to the connections that there are.
+    /// Places that were taken and given back add up to the existing connections.
     fn check_population(&mut self) {
         let clients = self.world.clients.iter_mut();
         for node in clients.chain([&mut self.world.server]) {
@@ -89,7 +89,7 @@ impl MessageEncoder {
 
     /// After that, only keepalives are sent.
     pub(super) fn stay_idle(&mut self) {
-        // Stragglers, and the answers to them.
+        // Late packets, and the answers to them.
         self.world.run_for(ms(5_000));
         if self.plan.moves {
             // A client that moved and has sent nothing since is found by its keepalive.
@@ -147,7 +147,7 @@ impl MessageEncoder {
         assert_eq!(ours.len(), 1, "client {at}: {ours:?}");
         let Some(theirs) = theirs.last().copied().flatten() else { return };
         let ours = ours[0];
-        // On a link that loses, the last word of each may have got lost; on a healed one it may not.
+        // On a link that loses packets, the last CLOSE of each side may be lost; on a healed link it may not.
         let is_told = [ours, theirs].into_iter().any(|close| close.by == ClosedBy::Peer);
         let on_healed = self.plan.ends[at].at_step.is_none() && self.peers[at].is_some();
         let is_by_overflow = [ours, theirs].into_iter().any(|close| close.code == code::QUEUE_OVERFLOW);
@@ -176,7 +176,7 @@ impl MessageEncoder {
         assert_eq!(sent_up, up, "the clients count their datagrams");
         assert!(both.received.messages <= both.sent.messages, "{both:?}");
         assert!(both.received.payload_bytes <= both.sent.payload_bytes, "{both:?}");
-        // The dead have messages that they never looked at.
+        // Killed clients have messages that they never looked at.
         assert!(both.received.messages >= self.tally.arrived, "{both:?}");
         if self.world.killed.is_empty() {
             assert_eq!(both.received.messages, self.tally.arrived, "{both:?}");
@@ -189,7 +189,7 @@ impl MessageEncoder {
         self.tally.window_drops += both.drops.of(DropReason::WindowExceeded);
     }
 
-    /// Looks at the events that came since the last time.
+    /// Checks the events that came since the last time.
     pub(super) fn look(&mut self) {
         for at in 0..=self.world.clients.len() {
             let node = (at < self.world.clients.len()).then_some(at);
@@ -223,7 +223,7 @@ impl MessageEncoder {
                 stream.on_message(&payload, &format!("{from:?} channel {channel}"));
             }
             Event::Acknowledged { id, .. } => self.on_fate(node, id, Fate::Acknowledged),
-            // A broadcast for which one peer had no room: it is expected there no more.
+            // A broadcast for which one peer had no room is no longer expected there.
             Event::GivenUp { peer, channel: BROADCAST_CHANNEL, .. } => {
                 let at = self.client_of(peer);
                 self.broadcasts[at] = None;

@@ -74,7 +74,7 @@ struct MessageEncoder {
     world: World,
     rng: Rng,
     streams: BTreeMap<(From, u16), Stream>,
-    /// Message ids are per node: who sent it, and which it was.
+    /// Message ids are per node: the sender and the message.
     ids: BTreeMap<(Option<usize>, MessageId), (From, u16, usize)>,
     /// Bytes that may still be sent.
     budgets: BTreeMap<From, u32>,
@@ -91,7 +91,7 @@ struct MessageEncoder {
     tally: Tally,
 }
 
-/// Plays a seed; panics if a promise is broken.
+/// Plays a seed; panics if an invariant is violated.
 pub(crate) fn run(seed: u64) -> Tally {
     play(seed, None)
 }
@@ -163,7 +163,7 @@ impl MessageEncoder {
                 Event::Connected { peer, .. } => Some(*peer),
                 _ => None,
             });
-            // The last, if the server took an earlier one for dead before the client heard of it.
+            // The last one, if the server gave an earlier one up before the client knew.
             let theirs = self.world.asked.iter().rfind(|(_, client)| *client == at).map(|(peer, _)| *peer);
             if let (Some(ours), Some(theirs)) = (connected, theirs) {
                 assert!(!self.plan.refuses.contains(&at), "client {at} was refused");
@@ -236,7 +236,7 @@ impl MessageEncoder {
         self.check_memory();
     }
 
-    /// Now and then a client's address changes: its NAT forgets it, or it goes elsewhere, knowing it or not.
+    /// From time to time a client's address changes: its NAT forgets it, or the client moves, with or without noticing.
     fn move_somebody(&mut self) {
         let at = self.rng.below(self.peers.len() as u32) as usize;
         match self.rng.below(40) {

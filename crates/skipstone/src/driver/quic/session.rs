@@ -120,7 +120,7 @@ impl Session {
         settings.enable_webtransport(1);
         let mut bytes = Vec::new();
         settings.encode(&mut bytes);
-        // A client that allows no stream gets no settings, and will ask for nothing.
+        // A client that allows no stream gets no settings, and will make no request.
         if let Some(id) = connection.streams().open(Dir::Uni) {
             write(connection, id, &bytes);
         }
@@ -452,7 +452,7 @@ enum Read {
 /// Received bytes of a stream that were not read; `None` if there are none now.
 fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     let mut stream = connection.recv_stream(id);
-    // A stream that is not there any more is over.
+    // A stream that no longer exists is over.
     let Ok(mut chunks) = stream.read(false) else { return Some(Read::Over) };
     let next = chunks.next(READ_BYTES);
     // Whether windows grew is irrelevant: they are announced with the next transmit in any case.

@@ -116,7 +116,7 @@ impl ReceiveControl {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) if holds(mem::size_of::<libc::in_pktinfo>()) => {
                     // SAFETY: the value of this message is an in_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in_pktinfo>(value) };
-                    // Of a broadcast, this is the interface's own address.
+                    // For a broadcast, this is the interface's own address.
                     let ip = Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes());
                     read.local = Some(IpAddr::V4(ip)).filter(|_| !ip.is_unspecified());
                 }

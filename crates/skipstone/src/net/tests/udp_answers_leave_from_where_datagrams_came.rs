@@ -51,7 +51,7 @@ fn assert_answers_from_there(any: IpAddr, asked: IpAddr, backend: Backend) {
 fn each_answer_comes_from_the_address_that_was_asked() {
     let [v4, v6]: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let all = [[127, 0, 0, 1], [127, 0, 0, 2], [127, 9, 9, 9]].map(IpAddr::from);
-    // Elsewhere, the loopback has one address of IPv4.
+    // On other systems, the loopback has one IPv4 address.
     let loopback = if cfg!(target_os = "linux") { &all[..] } else { &all[..1] };
     for backend in [Backend::Native, Backend::Portable] {
         for asked in loopback.iter().copied() {

@@ -58,7 +58,7 @@ fn malformed_requests_are_bad_requests() {
         REQUEST.replace("Host: server.example.com\r\n", "Host: server.example.com\r\nHost: server.example.com\r\n"),
         REQUEST.replace("dGhlIHNhbXBsZSBub25jZQ==", "short"),
         REQUEST.replace("ZSBub25jZQ==", "ZSBub25jZR=="),
-        // On two lines, which only lists may be.
+        // On two lines, which is permitted only for lists.
         REQUEST.replace("Origin:", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin:"),
         REQUEST.replace("Origin:", "Content-Length: 5\r\nOrigin:"),
         REQUEST.replace("Origin:", "Transfer-Encoding: chunked\r\nOrigin:"),

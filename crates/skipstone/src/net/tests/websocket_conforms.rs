@@ -299,7 +299,7 @@ fn closings(table: &mut Table) {
     for (place, code) in (1..).zip([0, 999, 1004, 1005, 1006, 1016, 1100, 2000, 2999]) {
         table.add(format!("7.9.{place}"), vec![close(code, b"")], Chops::Whole, vec![], End::Closes(1002));
     }
-    // The suite only informs about these.
+    // The suite is only informative about these.
     table.add("7.13.1", vec![close(5000, b"")], Chops::Whole, vec![], End::ClosesAnyhow);
     table.add("7.13.2", vec![close(65_535, b"")], Chops::Whole, vec![], End::ClosesAnyhow);
 }

@@ -201,7 +201,7 @@ fn upgrade(request: &RequestHead<'_>, rest: &[u8], rules: &StreamRules, source: 
     if only(fields, SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Verdict::refused(UPGRADE_REQUIRED, WsCloseReason::NoUpgrade);
     }
-    // Behind a body the frames would begin elsewhere than for a proxy that lets it pass.
+    // After a body the frames would begin at another place than for a proxy that lets it pass.
     let has_body = fields.contains_key(TRANSFER_ENCODING) || fields.get_all(CONTENT_LENGTH).iter().any(|it| it != "0");
     let key = only(fields, SEC_WEBSOCKET_KEY).filter(|key| is_key(key.as_bytes()) && !has_body);
     let Some(key) = key else { return Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest) };

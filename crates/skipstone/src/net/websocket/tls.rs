@@ -190,7 +190,7 @@ impl<W: Write> Write for OneBuffer<'_, W> {
 impl TlsFailure {
     fn of(error: &Error) -> Self {
         let reason = match error {
-            // The rules for certificates have words of their own.
+            // The rules for certificates have texts of their own.
             Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),
             error => format!("TLS failed: {error}"),
         };

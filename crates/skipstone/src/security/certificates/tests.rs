@@ -296,7 +296,7 @@ fn a_clock_that_was_wrong_for_a_while_leaves_pages_their_certificates() {
             server.look(now);
             assert_eq!(server.web_fingerprints(), *announced);
         }
-        // A process that begins while the clock is wrong, and one that begins afterwards.
+        // A process that starts while the clock is wrong, and one that starts afterwards.
         let restarted = kept(&file);
         restarted.look(wrong);
         assert_eq!(kept(&file).web_fingerprints(), announced, "its file is there still");

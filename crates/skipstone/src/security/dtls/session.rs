@@ -304,7 +304,7 @@ impl DtlsSession {
             }
             Output::Timeout(at) => {
                 let left = at.saturating_duration_since(instant(self.now));
-                // Times are cut to microseconds, and dimpl's are not.
+                // Times are truncated to microseconds, and dimpl's are not.
                 let at = self.now + left + Duration::from_micros(1);
                 self.due = if left > SOON { Time::NEVER } else { at.max(self.quiet_until) };
                 return false;

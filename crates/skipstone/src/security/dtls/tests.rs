@@ -173,7 +173,7 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
         assert!(server.is_established() && !said(&mut server).is_empty(), "{version:?}");
         let (mut now, mut answers) = (START, 0);
         while client.poll_timeout() < Time::NEVER {
-            // Times are cut to microseconds.
+            // Times are truncated to microseconds.
             now = now.max(client.poll_timeout()) + Duration::from_millis(1);
             client.handle_timeout(now);
             talk(now, &mut client, &mut server);
@@ -297,7 +297,7 @@ fn what_a_dtls_session_holds() {
             let sessions: Vec<_> = (0..1_000).map(|_| make(rounds)).collect();
             let each = (resident_kb() - before) as f64 / sessions.len() as f64;
             println!("{version:?}, {name}: {each:.1} KB each");
-            // Not given back, or the next would find room that is there already.
+            // Not freed, or the next session would reuse existing memory.
             core::mem::forget((warm, sessions));
         }
     }

@@ -69,7 +69,7 @@ impl Assembly {
     /// Keeps bytes that begin at or behind `joined`. False if they leave too many gaps.
     fn keep(&mut self, begin: usize, bytes: &[u8]) -> bool {
         let end = begin + bytes.len();
-        // Those that touch the new one become one with it.
+        // Spans that touch the new one are merged with it.
         let first = self.spans.partition_point(|span| span.end < begin);
         let last = self.spans.partition_point(|span| span.start <= end);
         if first == last && self.spans.len() >= SPANS_MAX {

@@ -129,7 +129,7 @@ fn keys_change_at_their_time_in_each_direction_and_are_gone_then() {
         assert!(!opens(&mut server, packets[1].clone()), "the key before is gone");
         assert!(opens(&mut server, packets[2].clone()));
     }
-    // The other direction is as it was, and goes on by itself.
+    // The other direction is unchanged, and continues.
     assert!(carries(&mut server, &mut client));
     server.packets.as_mut().expect("they stand").skip(GENERATION, 4 * GENERATION + 2);
     assert!(carries(&mut server, &mut client) && carries(&mut client, &mut server));
@@ -355,7 +355,7 @@ fn what_a_tls_session_holds() {
         let each = (resident_kb() - before) as f64 / sessions.len() as f64;
         let stated = sessions[0].handshake_bytes();
         println!("finished {is_finished}: {each:.2} KB each, stated as {stated} bytes");
-        // Not given back, or the next would find room that is there already.
+        // Not freed, or the next session would reuse existing memory.
         core::mem::forget((warm, sessions));
     }
 }

@@ -60,7 +60,7 @@ fn a_session_is_entered_neither_by_bare_datagrams_nor_through_another_session() 
         other.send(now, &buffer[..transmit.bytes]);
         shake_hands(&mut world.host, now, address(78), &mut other, 1);
         assert_eq!(dropped(&mut world), before + 1);
-        // In its own it counts.
+        // In its own session it counts.
         world.player.session.send(now, &buffer[..transmit.bytes]);
         world.run_for(Duration::from_millis(100));
         assert_eq!(world.host.got.len(), 1);
@@ -113,7 +113,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
         assert_well(&mut world);
         world.run_for(Duration::from_secs(3));
         assert_well(&mut world);
-        // The player itself, which was restarted.
+        // The player itself, after a restart.
         let (now, mut again) = (world.now, session(version, world.now));
         shake_hands(&mut world.host, now, from, &mut again, 3);
         assert!(again.is_established(), "{version:?}");

@@ -78,7 +78,7 @@ fn one_network_has_64_sessions_without_a_connection() {
     let established = clients.iter().filter(|client| client.is_established()).count();
     assert_eq!(established, NETWORK_MAX as usize);
     assert_eq!(host.guests.stats().displaced, 100 - u64::from(NETWORK_MAX));
-    // Another network is not concerned.
+    // Another network is not affected.
     let now = START + Duration::from_secs(4);
     let mut other = session(DtlsVersion::V1_2, now);
     shake_hands(&mut host, now, address(0x0A00_0001), &mut other, 4);

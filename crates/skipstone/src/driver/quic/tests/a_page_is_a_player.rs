@@ -58,7 +58,7 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
         assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
         assert_eq!(world.host.guests.stats().dropped, 0, "seed {seed}");
     }
-    // Of all seeds together: the keys are random, and with them which datagrams the link loses.
+    // Summed over all seeds: the keys are random, and so is the choice of lost datagrams.
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 

@@ -219,7 +219,8 @@ impl Player {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }
-                // A packet for each, as Chromium has it, if its congestion window and its pacer let it leave.
+                // Each datagram in a packet of its own, as in Chromium, if its congestion window and its pacer let it
+                // leave.
                 left.extend(self.page.datagrams(instant(now)));
             }
         }

@@ -98,7 +98,7 @@ fn handshakes_are_charged_to_their_network() {
         client.abort(instant(START));
         exchange(&mut host, START, from, &mut client, 2);
     }
-    // Those that need no proof have a limit of their own: a burst of 32.
+    // Clients that need no proof have a limit of their own: a burst of 32.
     assert!((32..=48).contains(&granted), "{granted}");
     assert_eq!(host.guests.stats().open, 0);
 }
@@ -146,8 +146,8 @@ fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
             damaged.truncate(damaged.len() - noise.next() as usize % 3 * damaged.len() / 4);
             // The first byte tells carriers apart; other carriers are not tested here.
             damaged[0] |= 0x40;
-            // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it
-            // out.
+            // The keys of the first datagram of a connection are public: a host that changes the datagram keeps the
+            // client out.
             if step > 30 {
                 world.host.take(now, world.player.address, &mut damaged);
             }
@@ -240,7 +240,7 @@ fn streams_whose_beginning_is_missing_hold_little_and_are_refused() {
     let mut most = 0;
     for _ in 0..9 {
         let Some(id) = client.open(Dir::Uni, &[0]) else { break };
-        // The datagram with the first byte is lost, and nothing is acknowledged any more.
+        // The datagram with the first byte is lost, and nothing is acknowledged after that.
         drop(client.datagrams(instant(START)));
         for at in 1..200_u8 {
             client.quic.send_stream(id).write(&[at]).expect("room");
@@ -279,7 +279,7 @@ fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
     let at_once = host.delivered;
     assert!((3_000..7_000).contains(&at_once), "{at_once}");
     assert!(host.guests.stats().dropped > 100, "{:?}", host.guests.stats());
-    // Another client is not concerned, and this one is heard again.
+    // Another client is not affected, and this one gets answers again.
     let mut other = page(now);
     exchange(&mut host, now, address(2), &mut other, 8);
     assert_eq!(other.granted, Some(true));
@@ -298,7 +298,7 @@ fn a_round_begins_few_handshakes_and_the_others_wait_for_the_next() {
     let mut host = host();
     let mut clients: Vec<Page> = (0..60).map(|_| page(START)).collect();
     let from = |at: usize| address(0x0A00_0000 + (at as u32) * 256);
-    // The first flights: 32 begin at once, for nothing is known of them; the others are asked for a proof.
+    // The first flights: 32 begin at once, because nothing is known of them; the others are asked for a proof.
     let mut begun = Vec::new();
     for _ in 0..20 {
         let before = host.guests.stats().begun;

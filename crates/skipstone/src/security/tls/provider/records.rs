@@ -131,7 +131,7 @@ impl MessageEncrypter for Sealed13 {
         payload.extend_from_chunks(&message.payload);
         payload.extend_from_slice(&message.typ.to_array());
         self.0.seal(number, Aad::from(make_tls13_aad(total)), &mut payload, 0)?;
-        // Records of 1.3 name 1.2 (RFC 8446, section 5.1).
+        // Records of 1.3 contain the version number of 1.2 (RFC 8446, section 5.1).
         Ok(OutboundOpaqueMessage::new(ContentType::ApplicationData, ProtocolVersion::TLSv1_2, payload))
     }
 
