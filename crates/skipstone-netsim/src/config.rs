@@ -206,7 +206,7 @@ pub enum ConfigError {
         /// The mean burst length asked for.
         mean_length: f64,
     },
-    /// Fades of a mean below 1 ms, or a link that is never anything but faded.
+    /// Fades of a mean below 1 ms, or a link that is always faded.
     FadeLength {
         /// The loss asked for.
         rate: f64,

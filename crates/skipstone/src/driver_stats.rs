@@ -181,7 +181,7 @@ pub struct StreamStats {
     pub answered: u64,
     /// Plain HTTP requests for something that there is not.
     pub not_upgraded: u64,
-    /// Streams that ended without a goodbye: the peer is gone, or went without one.
+    /// Streams that ended without a close: the peer is gone, or left without closing.
     pub lost: u64,
     /// Streams that were closed in an orderly way, by either side.
     pub closed: u64,

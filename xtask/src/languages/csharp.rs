@@ -1,5 +1,5 @@
-//! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested
-//! on Mono, which is of the family that Unity has, and on .NET 8.
+//! The C# client: its sources are in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested
+//! on Mono, which is of the family that Unity uses, and on .NET 8.
 
 mod client;
 mod examples;

@@ -41,7 +41,7 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
     Ok(tally)
 }
 
-/// Python, and the packages that the step needs, in an environment of their own; or why they cannot be had.
+/// Python, and the packages that the step needs, in an environment of their own; or why they are not available.
 fn environment(tree: &Tree) -> Result<(), Verdict> {
     if let Some(why) = system::program("python3", "python3", "the Python module cannot be tried", tree) {
         return Err(Verdict::Skipped(why));

@@ -77,7 +77,7 @@ const SEEDS: (u64, u64) = (0, 300);
 
 const PACKAGE: NodePackage = NodePackage { folder: "clients/web" };
 
-/// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
+/// Node, npm, the wasm target and the packages that the lock file names; or why they are not available.
 fn prepare(tree: &Tree) -> Result<(), Verdict> {
     if let Some(why) = system::without_target(system::WASM, tree) {
         return Err(Verdict::Skipped(why));

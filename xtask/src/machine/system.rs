@@ -10,7 +10,7 @@ use crate::machine::verdict::Verdict;
 /// The target that proves that the protocol needs no operating system.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// The targets of other systems for which the libraries compile, where their standard library is to be had.
+/// The targets of other systems for which the libraries compile, where their standard library is available.
 pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
 /// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other
@@ -148,8 +148,8 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     apt_get(&arguments, tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Obtains the original source of a package, an archive, into `folder`. The archive's lists and the system's own stay
-/// apart.
+/// Obtains the original source of a package, an archive, into `folder`. The archive's package lists are separate from
+/// the system's.
 pub(crate) fn debian_source(package: &str, folder: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let there = || {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -233,7 +233,7 @@ fn is_root(tree: &Tree) -> bool {
     process::output(id).is_some_and(|id| id.trim() == "0")
 }
 
-/// A program that tests drive, and the Debian package that has it.
+/// A program that tests drive, and the Debian package that contains it.
 struct Program {
     name: &'static str,
     debian_package: &'static str,

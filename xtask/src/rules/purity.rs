@@ -85,7 +85,7 @@ fn threads(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// `HashMap<K, V>` and `HashSet<T>` without a hasher of their own draw their keys from the system.
+/// `HashMap<K, V>` and `HashSet<T>` without an explicit hasher draw their keys from the system.
 fn default_hashers(tokens: &[Placed<'_>], found: &mut Found) {
     for (at, placed) in tokens.iter().enumerate() {
         let (name, with_hasher) = match placed.token {

@@ -10,7 +10,7 @@ enum State {
     Ended,
 }
 
-/// The chosen steps in order, and how far each of them is.
+/// The chosen steps in order, and the progress of each.
 pub(super) struct Schedule<'a> {
     steps: &'a [&'a Step],
     states: Vec<State>,

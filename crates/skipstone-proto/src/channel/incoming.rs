@@ -256,7 +256,7 @@ impl Incoming {
         Ok(Some(whole))
     }
 
-    /// A late message arrived whole, and fragments of it had been sent meanwhile.
+    /// A late message arrived complete, and fragments of it had been sent meanwhile.
     fn drop_partial(&mut self, number: u64, held_bytes: &mut u64) {
         let Some(held) = &mut self.held else { return };
         if let Some(partial) = held.partial.remove(&number) {

@@ -21,7 +21,7 @@ pub(crate) struct Packet<'a> {
     pub number: u64,
     /// Bytes of frames that fit into a packet that holds nothing else.
     pub capacity: usize,
-    /// Whether a frame so far asks for an acknowledgement.
+    /// Whether a frame written so far asks for an acknowledgement.
     pub is_ack_eliciting: bool,
     /// Payload bytes that are sent for the first time, for statistics.
     pub new_payload_bytes: u32,

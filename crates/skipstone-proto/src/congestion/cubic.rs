@@ -3,7 +3,7 @@
 
 use crate::time::Time;
 
-/// The state of a CUBIC window's growth. Its owner has the window itself.
+/// The state of a CUBIC window's growth. The caller holds the window itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cubic {
     /// When this epoch of growth began.

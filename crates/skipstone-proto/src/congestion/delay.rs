@@ -40,7 +40,7 @@ pub(super) struct DelayAware {
     /// The time since which the queue stands although we yield, and the window before that.
     standing_from: Time,
     standing_window: u32,
-    /// The queueing delay at which this path lost too much, as far as it was seen.
+    /// The observed queueing delay at which this path lost too much.
     depth: u32,
     depth_at: Time,
     /// The standing queue that remained when our own was drained.

@@ -43,13 +43,13 @@ pub(super) struct ClientHandshake {
     pub(super) interval: Duration,
     /// Challenges that arrive before this time are late copies of the one that was answered.
     pub(super) challenge_from: Time,
-    /// A hint that the handshake does not go on, until the server shows otherwise.
+    /// A hint that the handshake has failed, until the server shows otherwise.
     pub(super) hint: Option<Hint>,
     /// The server has forgotten the handshake, and the endpoint should begin another.
     pub(super) is_forgotten: bool,
 }
 
-/// A datagram that ends the handshake, unless the server shows in time that it goes on.
+/// A datagram that ends the handshake, unless the server shows in time that the handshake continues.
 #[derive(Debug)]
 pub(super) struct Hint {
     pub(super) due: Time,

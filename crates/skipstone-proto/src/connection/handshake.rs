@@ -237,7 +237,7 @@ impl Connection {
         matches!(self.security, Security::Session(_))
     }
 
-    /// Whether the server paid for a handshake of this client's with a signature, in the protocol or beneath it.
+    /// Whether a handshake of this client cost the server a signature, in the protocol or beneath it.
     pub(crate) fn has_cost_handshake(&self) -> bool {
         self.is_server() && (self.is_encrypted() || self.path.current.carrier.is_signed)
     }

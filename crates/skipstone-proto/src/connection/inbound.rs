@@ -26,7 +26,7 @@ impl Connection {
         self.receiving.inbound = (!rules.is_empty()).then(|| Box::new(InboundLimits::new(rules.clone())));
     }
 
-    /// Whether a message of this channel is looked at by itself, because a rule holds the channel.
+    /// Whether each message of this channel is checked separately, because a rule covers the channel.
     pub(super) fn is_limited_inbound(&self, channel: u16) -> bool {
         self.identity.is_server() && self.receiving.inbound.as_ref().is_some_and(|limits| limits.holds(channel))
     }

@@ -77,7 +77,7 @@ impl RunPosition {
         Some(begin..end)
     }
 
-    /// Goes on behind the messages that are as long as the one before. How many there are.
+    /// Skips the messages that are as long as the one before. Returns their number.
     fn skip_alike(&mut self, bytes: &[u8]) -> usize {
         let mut count = 0;
         while bytes.get(self.at) == Some(&ALIKE) && bytes.len() - self.at > self.length {

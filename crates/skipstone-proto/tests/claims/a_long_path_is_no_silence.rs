@@ -36,7 +36,7 @@ fn what_a_game_sends_finds_room_from_its_first_tick_on() {
     }
 }
 
-/// A path of one megabyte per second has room after a round trip, of which half is waiting time.
+/// One megabyte per second fits into the window after a round trip; until then half of the data waits.
 #[test]
 fn where_trains_of_packets_come_through_the_window_grows_fourfold_in_a_round_trip() {
     let waits = waits(500, 20, 20);

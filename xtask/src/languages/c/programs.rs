@@ -217,7 +217,7 @@ fn there(tree: &Tree) -> impl Iterator<Item = &'static Way> {
     THERE.get_or_init(|| WAYS.iter().filter(|way| way.is_there(tree)).collect()).iter().copied()
 }
 
-/// Whether clang has its sanitizers. To be asked before all else, since they may be installed.
+/// Whether clang has its sanitizers. Call this first, because it may install them.
 pub(super) fn has_sanitizers_of_clang(tree: &Tree) -> bool {
     WAYS.iter().any(|way| way.name == "clang-sanitized" && way.is_there(tree))
 }

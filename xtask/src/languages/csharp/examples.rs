@@ -8,7 +8,7 @@ use crate::machine::process;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Each with the words of a run that ends by itself, and with exit code 0 if all went well.
+/// Each with the arguments of a run that ends by itself, with exit code 0 on success.
 const EXAMPLES: [(&str, &str, &[&str]); 3] = [
     ("clients/csharp/examples/Echo.cs", "Echo.exe", &["check"]),
     ("clients/csharp/examples/Dots.cs", "Dots.exe", &["check"]),

@@ -25,7 +25,7 @@ struct Draw {
     again: Option<Vec<String>>,
 }
 
-/// The mutants of one part, the next of the draw last.
+/// The mutants of one part in reverse order of the draw: the next one is last.
 struct Deck {
     subject: &'static Subject,
     mutants: Vec<Mutant>,

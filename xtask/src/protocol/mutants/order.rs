@@ -1,5 +1,5 @@
-//! In which order mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. More
-//! of the same seed are the same ones and others behind them.
+//! The order in which mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. A
+//! larger sample of the same seed begins with the same mutants.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -25,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Finding {
-    /// As the list of known findings has it; a table with gaps cannot be put off.
+    /// Its entry in the list of known findings; a table with gaps has none, because it cannot be postponed.
     pub(super) fn entry(&self) -> Option<String> {
         let kind = match self.kind {
             Kind::Circle => "circle",

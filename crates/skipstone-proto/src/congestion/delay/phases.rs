@@ -157,9 +157,9 @@ impl DelayAware {
         Duration::from_micros(patience.clamp(least, 4 * least))
     }
 
-    /// The answer to a step comes a round trip and a half later, and until then a whole datagram more each round trip
-    /// is the whole queue of a path on which a few datagrams are all that fits: there the second half of the way is
-    /// gone finely.
+    /// The answer to a step comes one and a half round trips later. On a path that holds only a few datagrams, one more
+    /// datagram per round trip until then would already be the whole queue: there the second half of the way is taken
+    /// in smaller steps.
     fn course(&self, delay: u32, target: u32) -> Course {
         match () {
             () if delay > target => Course::Down,
@@ -182,7 +182,7 @@ impl DelayAware {
         }
     }
 
-    /// Once a round trip: faster in a direction that lasts, and at once to where it fits from far too much.
+    /// Once per round trip: faster while the direction lasts, and from far above the target directly to the target.
     fn end_round(&mut self, now: Time, steady: &mut Steady, rate: u64, target: u32) {
         let (standing, delay, datagram) = (self.queue.standing(), self.queue.delay(), u64::from(self.datagram));
         steady.round_until = now + micros(standing);

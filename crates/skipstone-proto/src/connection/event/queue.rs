@@ -181,7 +181,7 @@ mod tests {
 
     const PEER: PeerId = PeerId { index: 3, generation: 1 };
 
-    /// Messages of these lengths behind one that they follow, as a packet brings them.
+    /// Messages of these lengths after a first one, as in a packet.
     fn run_of(lengths: &[usize]) -> Messages {
         let (mut buffer, mut run) = (vec![0; 100_000], MessageEncoder::default());
         let mut writer = Writer::new(&mut buffer);

@@ -241,7 +241,7 @@ fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) -
     true
 }
 
-/// Makes the packet ask for an acknowledgement: by a PING behind other frames, for one without any asks by itself.
+/// Makes the packet ask for an acknowledgement: by a PING after other frames; a packet without frames does so anyway.
 fn write_ping(packet: &mut Packet<'_>, capacity: usize) {
     if packet.room() < capacity {
         frame::encode_ping(&mut packet.writer);

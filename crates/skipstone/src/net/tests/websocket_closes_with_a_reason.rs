@@ -121,7 +121,7 @@ fn broken_frames() {
     assert_eq!(fail_with(&broken_text), (1007, WsCloseReason::Protocol));
 }
 
-/// Sends `bytes` after a handshake: the code of the Close frame that comes back, and the server's reason.
+/// Sends `bytes` after a handshake. Returns the code of the server's Close frame, and the server's reason.
 fn fail_with(bytes: &[u8]) -> (u16, WsCloseReason) {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::upgraded(&mut server);

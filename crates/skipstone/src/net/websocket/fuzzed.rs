@@ -129,7 +129,7 @@ impl StrangersStream {
         }
     }
 
-    /// The client ends its direction, then is gone. Returns whether the server's end is over with that.
+    /// The client closes its direction, then the stream. Returns whether the server's end is over.
     pub fn end(&mut self, turn: Cost) -> bool {
         let _ = self.client.shutdown(std::net::Shutdown::Both);
         self.run(turn);

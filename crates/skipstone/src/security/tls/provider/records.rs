@@ -26,7 +26,7 @@ struct Sealed {
 struct Sealed13(Sealed);
 /// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);
-/// The same in TLS 1.2 with AES-GCM. Of the nonce the peer chooses the part behind the salt.
+/// The same in TLS 1.2 with AES-GCM. The peer chooses the part of the nonce behind the salt.
 struct SealedGcm12(Sealed);
 
 const TAG_BYTES: usize = 16;

@@ -103,7 +103,7 @@ fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
     assert!(took <= Duration::from_millis(5_600), "{took:?}");
 }
 
-/// Its datagrams name a handshake that is gone, and have no way back: it begins with HELLO.
+/// Its datagrams name a handshake that no longer exists, and get no answer: the client begins again with HELLO.
 #[test]
 fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
     let sessions = long_sessions();
