@@ -320,7 +320,7 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
             if closed.is_none() && sent < heard + 100 {
                 let receipt = server.broadcast(Group::EVERYONE, 7, vec![9; 10_000]).expect("room");
                 server.flush().expect("it runs");
-                // The first may leave before the server's application knows that the good one has joined.
+                // The first messages may be sent before the server's application knows that the good one has joined.
                 sent += usize::from(receipt.peers == 2);
             }
             while let Some(event) = server.poll_event() {

@@ -36,7 +36,7 @@ pub(super) const SLOTS_MAX: usize = 256;
 const QUIET_SLOTS_MAX: usize = 64;
 /// Packets without a repair that make times quiet.
 const QUIET_MAX: u32 = 512;
-/// The number of repairs after which unused slots are given back.
+/// The number of repairs after which slots that none of them needed are given back.
 const REPAIRS_PER_LOOK: u32 = 64;
 /// Bytes of all symbols: [`SLOTS_MAX`] of a whole datagram on Ethernet. There are fewer slots if datagrams are larger.
 pub(super) const BYTES_MAX: usize = 384 * 1_024;
