@@ -16,7 +16,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// An endpoint without an application.
+    /// A single endpoint, outside of a world.
     pub(crate) fn made(config: Config, seed: u64) -> Self {
         Node::new(config, seed)
     }
