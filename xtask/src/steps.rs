@@ -1,5 +1,5 @@
-//! `cargo xtask test`: which steps are chosen, and the account of them at the end. `list` has the steps, `schedule` says
-//! which run beside each other, `run` runs them.
+//! `cargo xtask test`: the choice of steps, and the account of them at the end. `list` holds the steps, `schedule`
+//! decides which run in parallel, `run` runs them.
 
 mod list;
 mod outcome;
@@ -33,7 +33,8 @@ pub(crate) fn test(mut arguments: Arguments, tree: &Tree) -> Result<bool, String
     Ok(run::run_all(&chosen, extent, tree)?.failed == 0)
 }
 
-/// `cargo xtask step NAME FILE [--fast]`, which is how `test` starts a step: runs it, and leaves in the file what came of it.
+/// `cargo xtask step NAME FILE [--fast]`, which is how `test` starts a step: runs it, and writes its outcome to the
+/// file.
 pub(crate) fn run_one(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let extent = extent(&mut arguments);
     let (name, file) = arguments.next_word().zip(arguments.next_word()).ok_or("`step` is for `cargo xtask test`")?;

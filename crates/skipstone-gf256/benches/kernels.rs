@@ -1,8 +1,9 @@
-//! How fast each kernel of this machine is, next to `reed-solomon-erasure` without its C: `cargo bench -p skipstone-gf256`.
+//! How fast each kernel of this machine is, next to `reed-solomon-erasure` without its C:
+//! `cargo bench -p skipstone-gf256`.
 //!
 //! Source bytes per second of `mul_add`, out of 32 sources that stay in the first-level cache, as those of a window do;
-//! then what it takes to find 2, 6 and 20 lost symbols from as many repairs. The best of several rounds counts: what
-//! disturbs a machine only makes it slower.
+//! then the time to find 2, 6 and 20 lost symbols from as many repairs. The best of several rounds counts: disturbances
+//! of a machine only make it slower.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -29,7 +29,7 @@ pub const fn inverse(a: u8) -> Option<u8> {
 ///
 /// Repairs of windows that slide cover different sources, which puts zeros into the matrix: some parts are then
 /// singular by chance, as with random coefficients. In simulated windows of three bursts of 3 to 10 sources with 10%
-/// loss that took none of 296,000 repairable sources; with 25% loss, one in 7,000 to 15,000.
+/// loss that made none of 296,000 repairable sources unrecoverable; with 25% loss, one in 7,000 to 15,000.
 pub const fn coefficient(repair: u8, source: u64) -> u8 {
     let x = repair % 64;
     let y = 64 + (source % 192) as u8;
@@ -94,7 +94,7 @@ static EXP: [u8; 2 * ORDER] = {
     exp
 };
 
-/// Which power of 2 an element is; 0 is none, and its place is not used.
+/// The exponent of 2 that gives an element; 0 has none, and its place is not used.
 static LOG: [u8; 256] = {
     let mut logs = [0; 256];
     let mut log = 0;

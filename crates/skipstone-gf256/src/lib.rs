@@ -3,7 +3,7 @@
 //!
 //! A repair symbol is the sum of source symbols, each times its [`coefficient`]; [`mul_add`] makes it. A receiver that
 //! lacks some sources takes those that it has out of the repairs, again with [`mul_add`], and lets [`solve`] find the
-//! others. Windows, numbers and lengths are the caller's business.
+//! others. The caller handles windows, numbers and lengths.
 //!
 //! ```
 //! use skipstone_gf256::{coefficient, inverse, mul_add, scale};
@@ -38,8 +38,8 @@
 //!
 //! NEON on aarch64 passes all tests in an emulator (QEMU), which says nothing about its speed.
 //!
-//! WebAssembly has vectors if the module is built for them (`-C target-feature=+simd128`): in Node 20 on a virtual core of an Intel
-//! Xeon 400 bytes take 24 ns instead of 400 and 1,200 bytes 92 ns instead of 1,185.
+//! WebAssembly has vectors if the module is built for them (`-C target-feature=+simd128`): in Node 20 on a virtual core
+//! of an Intel Xeon 400 bytes take 24 ns instead of 400 and 1,200 bytes 92 ns instead of 1,185.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
 

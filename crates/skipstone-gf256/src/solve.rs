@@ -3,7 +3,7 @@
 use crate::field::inverse;
 use crate::kernel::Kernel;
 
-/// As many unknowns as [`solve`] takes at once.
+/// The maximum number of unknowns that [`solve`] takes at once.
 pub const UNKNOWNS_MAX: usize = 64;
 
 /// A sum of unknown symbols, each times its coefficient, and the bytes that it amounts to.
@@ -19,9 +19,9 @@ pub struct Equation {
 /// it now is, or `None` as long as the equations do not determine it. An unknown may be determined while others are
 /// not.
 ///
-/// The equations stay equivalent to what they were, and what was reduced once costs next to nothing the next time: keep
-/// them, add one, solve again. Equations that follow from others are welcome and change nothing; of equations that
-/// contradict each other, as only a broken or hostile sender makes them, the first ones hold.
+/// The equations stay equivalent to the original ones, and equations that were already reduced cost next to nothing the
+/// next time: keep them, add one, solve again. Equations that follow from others are allowed and change nothing; of
+/// equations that contradict each other, as only a broken or hostile sender makes them, the first ones hold.
 ///
 /// Work is at most equations × unknowns × symbol length.
 ///
@@ -60,7 +60,7 @@ pub fn solve(equations: &mut [Equation]) -> Vec<Option<usize>> {
     let mut pivots: Vec<Pivot> = Vec::with_capacity(unknowns);
     for row in 0..equations.len() {
         if pivots.len() == unknowns {
-            break; // all are determined: what is left follows from these
+            break; // all are determined: the remaining equations follow from these
         }
         for pivot in &pivots {
             eliminate(kernel, equations, row, *pivot);
@@ -74,8 +74,8 @@ pub fn solve(equations: &mut [Equation]) -> Vec<Option<usize>> {
         pivots.push(pivot);
     }
     let mut solved = vec![None; unknowns];
-    // Each pivot's column is 0 in all other pivots' equations. So an unknown that any sum of equations gives alone is a
-    // pivot, and its equation already says so.
+    // Each pivot's column is 0 in all other pivots' equations. So an unknown that some sum of equations determines is a
+    // pivot, and its own equation already contains no other unknown.
     for pivot in pivots.iter().filter(|pivot| is_alone(&equations[pivot.row])) {
         solved[pivot.column] = Some(pivot.row);
     }

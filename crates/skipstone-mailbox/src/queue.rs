@@ -12,7 +12,7 @@ use std::time::Duration;
 /// Limits of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// How many entries.
+    /// Maximum number of entries.
     pub entries: u64,
     /// Their weights, together.
     pub bytes: u64,
@@ -45,7 +45,7 @@ pub struct Consumed {
 }
 
 impl<T> Queue<T> {
-    /// An empty one, whose entries weigh what `weigh` says.
+    /// An empty queue, whose entries have the weight that `weigh` returns.
     pub fn new(bound: Bound, weigh: fn(&T) -> u64) -> Self {
         let (taken_entries, taken_bytes) = (AtomicU64::new(0), AtomicU64::new(0));
         Queue { items: Items::default(), bound, weigh, taken_entries, taken_bytes }

@@ -1,5 +1,5 @@
-//! The slowest part of a path: the link serialises datagrams at a rate or at recorded opportunities, the queue holds those
-//! that arrive too fast, and a full queue drops the newest.
+//! The slowest part of a path: the link serialises datagrams at a rate or at recorded opportunities, the queue holds
+//! those that arrive too fast, and a full queue drops the newest.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -12,14 +12,14 @@ use crate::opportunities::{Opportunities, Playback};
 pub(crate) enum Pace<'a> {
     /// Bits a second.
     Rate(u64),
-    /// At these moments, so many bytes each.
+    /// At the moments of these opportunities, with a fixed number of bytes each.
     Opportunities(&'a Opportunities),
 }
 
 /// The queue in front of a rate, in order of arrival at it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bottleneck {
-    /// When the last datagram accepted so far has been serialised.
+    /// The time at which the last datagram accepted so far has been serialised.
     busy_until: Duration,
     /// Remainder of rounding to nanoseconds, in nanoseconds times the rate, so that a long run does not drift.
     remainder: u128,
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_million_odd_datagrams_do_not_drift() {
         let mut bottleneck = Bottleneck::default();
-        // 8 bits at 3 Gbit/s: two and two thirds of a nanosecond each.
+        // 8 bits at 3 Gbit/s: two and two thirds nanoseconds each.
         let mut departs = None;
         for _ in 0..3_000_000 {
             departs = bottleneck.accept(Duration::ZERO, 1, Pace::Rate(3_000_000_000), QueueLimit::Unlimited);
@@ -138,7 +138,7 @@ mod tests {
     #[test]
     fn the_queue_forgets_what_has_been_serialised() {
         let mut bottleneck = Bottleneck::default();
-        // 125 bytes at 1 Mbit/s: 1 ms each. Sent twice as fast for a while, then as fast as it goes.
+        // 125 bytes at 1 Mbit/s: 1 ms each. Sent at twice the rate for a while, then at the rate of the link.
         for number in 0..100 {
             bottleneck.accept(
                 Duration::from_micros(500 * number),

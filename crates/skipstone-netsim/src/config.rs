@@ -16,14 +16,15 @@ pub struct LinkConfig {
     /// A datagram that would overtake an earlier one arrives together with it instead, so at spacings far below the
     /// jitter most datagrams wait for the unluckiest before them and the mean is above half of this.
     pub jitter: Duration,
-    /// Lets jitter reorder: every datagram takes its own time, whatever came before it.
+    /// Lets jitter reorder: every datagram takes its own time, regardless of earlier ones.
     pub jitter_reorders: bool,
     /// How fast the link serialises, counting [`header_bytes`](Self::header_bytes). `None`: in no time.
     pub rate_bits_per_second: Option<u64>,
-    /// Moments at which the link carries something, in place of a rate: a recorded radio link, played back. They count
-    /// from the caller's epoch.
+    /// Moments at which the link carries data, instead of a rate: a recorded radio link, played back. They count from
+    /// the caller's epoch.
     pub opportunities: Option<Opportunities>,
-    /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of them.
+    /// How much may wait for the rate, or for an opportunity, before the newest is dropped. Matters only with one of
+    /// them.
     pub queue: QueueLimit,
     /// How datagrams get lost on the way.
     pub loss: Loss,
@@ -71,7 +72,7 @@ impl Default for LinkConfig {
 }
 
 impl LinkConfig {
-    /// Says whether a link can be made of this.
+    /// Checks that the configuration is valid.
     ///
     /// # Errors
     /// A probability outside 0 to 1, a rate of zero, or a burst loss that no two-state chain has.
@@ -101,7 +102,7 @@ pub enum QueueLimit {
     /// Everything waits, for as long as it takes.
     #[default]
     Unlimited,
-    /// At most so many bytes wait, counting headers, and not counting the datagram that is being serialised.
+    /// At most this many bytes wait, counting headers, and not counting the datagram that is being serialised.
     Bytes(usize),
     /// Nothing waits longer than this.
     Time(Duration),
@@ -123,9 +124,9 @@ pub enum Loss {
         /// Mean number of datagrams lost in a row; at least 1, and at least `rate / (1 - rate)`.
         mean_length: f64,
     },
-    /// In fades: as [`Burst`](Self::Burst), but that the chain moves with time alone: links of one seed are faded at the same
-    /// moments, whatever they carry. Whatever is sent at one moment shares its fate, and a fade that falls between two datagrams
-    /// hits none.
+    /// In fades: as [`Burst`](Self::Burst), except that the chain moves only with time: links of one seed are faded at
+    /// the same moments, whatever they carry. Datagrams sent at one moment share their fate, and a fade that falls
+    /// between two datagrams hits none.
     Fade {
         /// Share of the time for which the link is faded, in the long run; below 1.
         rate: f64,
@@ -141,7 +142,8 @@ impl Loss {
             Loss::Random(rate) => probability("loss", rate),
             Loss::Fade { rate, mean_length } => {
                 probability("loss", rate)?;
-                // Its chain steps each microsecond, and both ways out of a state together are a probability.
+                // Its chain steps each microsecond, and the sum of both transition probabilities must itself be a
+                // probability.
                 if mean_length < FADE_MIN || mean_length.as_micros() as f64 * (1.0 - rate) < 1.0 {
                     return Err(ConfigError::FadeLength { rate, mean_length });
                 }
@@ -152,8 +154,8 @@ impl Loss {
                 if !mean_length.is_finite() || mean_length < 1.0 {
                     return Err(ConfigError::BurstLength(mean_length));
                 }
-                // The chain leaves its good state with this probability over the mean length, at most 1. Of a rate of
-                // 1, which never does, this is infinite.
+                // The chain leaves its good state with this probability over the mean length, at most 1. At a rate of 1
+                // it never leaves, and this is infinite.
                 if rate / (1.0 - rate) > mean_length {
                     return Err(ConfigError::BurstTooDense { rate, mean_length });
                 }
@@ -191,20 +193,20 @@ pub enum ConfigError {
         /// The invalid value of that field.
         value: f64,
     },
-    /// A rate of zero would carry nothing, ever; an [`Outage`] says that better.
+    /// A rate of zero would never carry anything; use an [`Outage`] instead.
     RateZero,
-    /// A rate and recorded opportunities: one of them says how fast the link is.
+    /// A rate and recorded opportunities: only one of them can set the speed of the link.
     RateAndOpportunities,
     /// A mean burst length below 1, or not finite.
     BurstLength(f64),
-    /// So much loss needs longer bursts: the gaps between bursts would have to be shorter than one datagram.
+    /// This loss rate needs longer bursts: the gaps between bursts would have to be shorter than one datagram.
     BurstTooDense {
         /// The loss asked for.
         rate: f64,
         /// The mean burst length asked for.
         mean_length: f64,
     },
-    /// Fades of a mean below 1 ms, or a link that is never anything but faded.
+    /// Fades of a mean below 1 ms, or a link that is always faded.
     FadeLength {
         /// The loss asked for.
         rate: f64,

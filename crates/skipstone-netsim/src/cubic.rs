@@ -11,9 +11,9 @@ use std::collections::{BTreeSet, VecDeque};
 /// One transmission of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
-    /// Which segment: 0, 1, 2, …
+    /// The number of the segment: 0, 1, 2, …
     pub number: u64,
-    /// Which transmission: 0, 1, 2, …, retransmissions included.
+    /// The number of the transmission: 0, 1, 2, …, retransmissions included.
     pub order: u64,
 }
 
@@ -34,16 +34,16 @@ pub struct CubicFlow {
     threshold: f64,
     epoch: Option<Epoch>,
     window_max: f64,
-    /// From the first that the receiver may lack.
+    /// From the first segment that the receiver may lack.
     segments: VecDeque<Sent>,
     base: u64,
     order_next: u64,
     /// The greatest transmission that arrived, and how many are assumed to be on the way.
     order_arrived: Option<u64>,
     in_flight: u64,
-    /// Transmissions below this were answered by a smaller window.
+    /// Losses of transmissions below this have already reduced the window.
     recovery_order: u64,
-    /// Until all below this arrived, the window does not grow.
+    /// Until all segments below this have arrived, the window does not grow.
     recovery_until: u64,
     lost: BTreeSet<u64>,
     rtt: Option<(Duration, Duration)>,
@@ -84,7 +84,7 @@ const DUPLICATES: u64 = 3;
 const DECREASE: f64 = 0.7;
 /// Segments per second cubed.
 const C: f64 = 0.4;
-/// As Linux has it; RFC 6298 says a second.
+/// As in Linux; RFC 6298 requires one second.
 const TIMEOUT_MIN: Duration = Duration::from_millis(200);
 const TIMEOUT_INITIAL: Duration = Duration::from_secs(1);
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
@@ -168,13 +168,13 @@ impl CubicFlow {
         self.timeout_at
     }
 
-    /// Nothing came back for too long: everything counts as lost, and the window begins anew.
+    /// No acknowledgement came for too long: everything counts as lost, and the window starts again.
     pub fn on_timeout(&mut self, now: Duration) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
         }
         self.timeouts += 1;
-        // Further timeouts of the same silence say nothing new (RFC 5681, section 3.1).
+        // Further timeouts of the same silence carry no new information (RFC 5681, section 3.1).
         if self.backoff == 0 {
             self.threshold = (self.window * DECREASE).max(2.0);
             self.window_max = self.window;
@@ -204,12 +204,12 @@ impl CubicFlow {
         self.base
     }
 
-    /// How often the window was reduced for losses, and how often nothing came back.
+    /// How often the window was reduced for losses, and how often the timeout expired.
     pub fn reductions_and_timeouts(&self) -> (u64, u64) {
         (self.reductions, self.timeouts)
     }
 
-    /// Marks a segment as arrived; 1 if that is news.
+    /// Marks a segment as arrived; returns 1 if it had not arrived before.
     fn on_arrived(&mut self, index: usize) -> u64 {
         let sent = &mut self.segments[index];
         match core::mem::replace(&mut sent.state, State::Arrived) {
@@ -243,7 +243,7 @@ impl CubicFlow {
 
     fn reduce(&mut self) {
         self.reductions += 1;
-        // Fast convergence: a flow that lost before it came back to its maximum makes room.
+        // Fast convergence: a flow that had a loss before it came back to its maximum makes room.
         let is_below = self.window < self.window_max;
         self.window_max = if is_below { self.window * (1.0 + DECREASE) / 2.0 } else { self.window };
         self.window = (self.window * DECREASE).max(2.0);
@@ -330,7 +330,7 @@ impl CubicReceiver {
 mod tests {
     use super::*;
 
-    /// Runs `rounds` round trips of 100 ms; in each, `lose` says which transmissions do not arrive.
+    /// Runs `rounds` round trips of 100 ms; in each, `lose` selects the transmissions that do not arrive.
     fn run(
         flow: &mut CubicFlow,
         receiver: &mut CubicReceiver,

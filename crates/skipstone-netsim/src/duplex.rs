@@ -8,7 +8,7 @@ use crate::{
     rng::SplitMix64,
 };
 
-/// Two links that make a path there and back, each with its own chance from one seed.
+/// The two links of a path in both directions, each with its own random numbers from one seed.
 ///
 /// ```
 /// use core::time::Duration;
@@ -45,7 +45,7 @@ impl Duplex {
         Ok(Self { up: Link::new(up, seeds.draw())?, down: Link::new(down, seeds.draw())? })
     }
 
-    /// A path that is alike in both directions, but for chance.
+    /// A path with the same configuration in both directions, but different random numbers.
     ///
     /// # Errors
     /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid.

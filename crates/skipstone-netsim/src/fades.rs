@@ -1,5 +1,6 @@
-//! When a link is faded: a chain of two states in continuous time, each of which lasts for a random time of its own. It is drawn from
-//! a stream of its own and by time alone: of two runs with one seed, both meet the same fades at the same moments, whatever they send.
+//! When a link is faded: a chain of two states in continuous time, each of which lasts for a random time of its own. It
+//! is drawn from a stream of its own and depends only on time: two runs with one seed meet the same fades at the same
+//! moments, whatever they send.
 //!
 //! ```text
 //!                      mean_length x (1 - rate) / rate on average
@@ -22,7 +23,8 @@ pub(crate) struct Fades {
     until: Duration,
 }
 
-/// After a pause of more changes than this the chain begins anew: nobody can tell the difference, and a call stays short.
+/// After a pause of more changes than this the chain starts again: the result has the same distribution, and a call
+/// stays short.
 const CHANGES_MAX: u32 = 1_000_000;
 
 impl Fades {
@@ -35,7 +37,7 @@ impl Fades {
         self.of = None;
     }
 
-    /// Whether the link is faded at `now`. Before an earlier `now` nothing changes.
+    /// Whether the link is faded at `now`. A `now` before an earlier one changes nothing.
     pub(crate) fn is_faded(&mut self, now: Duration, rate: f64, mean_length: Duration) -> bool {
         let chain = (rate, mean_length);
         if self.of.is_none() {
@@ -55,7 +57,7 @@ impl Fades {
         self.is_faded
     }
 
-    /// From nowhere the link is faded as often as in the long run.
+    /// A chain that has not begun is faded with the long-run probability.
     fn begin(&mut self, now: Duration, chain: (f64, Duration)) {
         self.of = Some(chain);
         self.is_faded = self.stream.draw().hits(chain.0);
@@ -67,8 +69,8 @@ impl Fades {
         Duration::try_from_secs_f64(mean * self.exponential()).unwrap_or(Duration::MAX)
     }
 
-    /// Exponentially distributed with a mean of 1, by comparisons alone (von Neumann, Various techniques used in connection with random
-    /// digits, 1951). WHY: a logarithm may differ in the last digit from machine to machine.
+    /// Exponentially distributed with a mean of 1, only by comparisons (von Neumann, Various techniques used in
+    /// connection with random digits, 1951). WHY: a logarithm may differ in the last digit from machine to machine.
     fn exponential(&mut self) -> f64 {
         let mut whole = 0.0;
         loop {

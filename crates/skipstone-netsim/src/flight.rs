@@ -74,7 +74,7 @@ impl Flights {
     }
 }
 
-/// How many buffers to keep after a peak: 20 MB of them at 1,200 bytes, more than a game ever has on its way.
+/// How many buffers to keep after a peak: 20 MB of them at 1,200 bytes, more than a game ever has in flight.
 const SPARE_BUFFERS_MAX: usize = 16_384;
 
 #[derive(Clone, Debug)]
@@ -150,7 +150,7 @@ mod tests {
     }
 
     impl Flights {
-        /// Where the memory is: every buffer's address and size, and the size of what holds them.
+        /// The addresses and sizes of all buffers, and the size of the structures that hold them.
         pub(crate) fn memory(&self) -> (Vec<(usize, usize)>, usize, usize) {
             let in_flight = self.heap.iter().map(|next| &next.flight.bytes);
             let mut buffers: Vec<_> =

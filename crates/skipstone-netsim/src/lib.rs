@@ -1,9 +1,9 @@
 //! A seeded **model network**: the path of datagrams between a sender and a receiver, in a few hundred lines and
-//! without a single dependency.
+//! without dependencies.
 //!
-//! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate or as recorded behind a drop-tail queue,
-//! loses (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes down for a while.
-//! The link knows no protocol: bytes go in with an opaque tag, bytes come out.
+//! A [`Link`] is one direction of a path. The link delays, jitters, serialises at a rate or as recorded behind a
+//! drop-tail queue, loses (at random, in bursts or in fades), holds back, duplicates and corrupts datagrams, and goes
+//! down for a while. The link knows no protocol: bytes go in with an opaque tag, bytes come out.
 //!
 //! A link has no clock, socket or thread. Time is a [`Duration`](core::time::Duration) since an epoch that the caller
 //! chooses, so the same link serves

@@ -51,7 +51,7 @@ pub struct Arrival {
 }
 
 impl Link {
-    /// A link with nothing on it. The seed decides all that is left to chance.
+    /// A link with nothing on it. The seed determines all random decisions.
     ///
     /// # Errors
     /// Returns the error of [`LinkConfig::validate`] if the configuration is invalid.
@@ -71,11 +71,11 @@ impl Link {
         })
     }
 
-    /// Puts a datagram on the link at `now`. The tag comes out with it and means nothing to the link.
+    /// Puts a datagram on the link at `now`. The tag comes out with it and has no meaning for the link.
     pub fn send(&mut self, now: Duration, datagram: &[u8], tag: u64) -> Fate {
         self.stats.sent += 1;
         self.stats.bytes_sent += datagram.len() as u64;
-        // Before anything is decided, so that every datagram takes the same from every stream.
+        // Drawn before any decision, so that every datagram takes the same number of draws from every stream.
         let draws = self.streams.draw();
         let loss = self.loss.on_datagram(now, self.config.loss, draws.loss);
 
@@ -125,7 +125,7 @@ impl Link {
         self.flights.len()
     }
 
-    /// The bytes of those, headers apart: what the link holds in memory.
+    /// The bytes of those datagrams without headers, which the link holds in memory.
     pub fn in_flight_bytes(&self) -> usize {
         self.flights.bytes()
     }
@@ -170,7 +170,7 @@ impl Link {
         self.trace.lines()
     }
 
-    /// The stages before the wire: when has it been serialised, or why does it not get there?
+    /// The stages before the wire: when the datagram has been serialised, or why it is lost.
     fn enter(&mut self, now: Duration, datagram_bytes: usize) -> Result<Serialised, LossCause> {
         if self.config.datagram_bytes_max.is_some_and(|bytes_max| datagram_bytes > bytes_max) {
             return Err(LossCause::TooLarge);
@@ -196,7 +196,7 @@ impl Link {
         if self.config.jitter_reorders { own } else { self.in_order_until }
     }
 
-    /// When a datagram arrives if no other matters.
+    /// When a datagram would arrive without regard to the others.
     fn own_arrival(&self, departs: Duration, jitter: Draw) -> Duration {
         departs.saturating_add(self.config.delay).saturating_add(jitter.duration_up_to(self.config.jitter))
     }
@@ -284,7 +284,7 @@ mod tests {
     use super::*;
     use crate::config::{Loss, QueueLimit};
 
-    /// A link with everything on at once, at 60 ticks per second of eight datagrams.
+    /// A link with every effect enabled, at 60 ticks per second of eight datagrams.
     fn run_ticks(link: &mut Link, ticks: core::ops::Range<u64>, out: &mut Vec<u8>) {
         for tick in ticks {
             let now = Duration::from_micros(16_667 * tick);
@@ -310,7 +310,7 @@ mod tests {
         };
         let mut link = Link::new(config, 1).unwrap();
         let mut out = Vec::new();
-        // Long enough for the most that is ever on its way at once to have happened.
+        // Long enough to have reached the maximum number in flight.
         run_ticks(&mut link, 0..20_000, &mut out);
         let memory = link.flights.memory();
         assert!(memory.0.len() < 80, "{} buffers for 25 to 60 datagrams in flight", memory.0.len());

@@ -1,5 +1,5 @@
-//! Which datagrams get lost on the way: independently, by a Gilbert-Elliott chain that steps with each datagram (bursts), or by
-//! one that goes on with time ([`fades`](crate::fades)).
+//! Which datagrams get lost on the way: independently, by a Gilbert-Elliott chain that steps with each datagram
+//! (bursts), or by one that advances with time ([`fades`](crate::fades)).
 //!
 //! ```text
 //!                     rate / (1 - rate) / mean_length
@@ -30,7 +30,7 @@ impl LossProcess {
         Self { bad: None, fades: Fades::new(fades) }
     }
 
-    /// Decides about the next datagram; to be called once for each. A chain that was switched off begins anew.
+    /// Decides about the next datagram; to be called once for each. A chain that was switched off starts again.
     pub(crate) fn on_datagram(&mut self, now: Duration, loss: Loss, draw: Draw) -> Option<LossCause> {
         if !matches!(loss, Loss::Burst { .. }) {
             self.bad = None;
@@ -51,7 +51,7 @@ impl LossProcess {
         is_lost.then_some(cause)
     }
 
-    /// How probable the bad state is one datagram later. From nowhere the chain is in it as often as in the long run.
+    /// How probable the bad state is one datagram later. A chain that has not begun has the long-run probability.
     fn after_datagram(&self, rate: f64, mean_length: f64) -> f64 {
         match self.bad {
             None => rate,

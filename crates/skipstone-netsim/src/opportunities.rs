@@ -1,26 +1,26 @@
-//! A recorded link, played back: the moments at which it carries something. The format is that of mahimahi (Netravali
-//! and others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line
-//! the recording begins anew.
+//! A recorded link, played back: the moments at which it carries data. The format is that of mahimahi (Netravali and
+//! others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line
+//! the recording starts again.
 
 use core::{fmt, str::FromStr, time::Duration};
 use std::sync::Arc;
 
-/// What one opportunity carries: an Ethernet frame's payload, and mahimahi's own 4 bytes.
+/// Bytes per opportunity: an Ethernet frame's payload, and mahimahi's own 4 bytes.
 const OPPORTUNITY_BYTES: usize = 1_504;
 /// Lines of a recording: more than two hours at 100 Mbit/s.
 const OPPORTUNITIES_MAX: usize = 64 << 20;
 
-/// The moments at which a link carries something.
+/// The moments at which a link carries data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// In ms, ascending; the last is the length of the recording, and above zero.
     millis: Arc<[u32]>,
 }
 
-/// Why a text is no recording.
+/// Why a text is not a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TraceError {
-    /// This line, counted from 1, is no whole number of milliseconds, or too large a one.
+    /// This line, counted from 1, is not a whole number of milliseconds, or the number is too large.
     NoNumber(usize),
     /// This line, counted from 1, goes back in time.
     Backwards(usize),
@@ -57,7 +57,7 @@ impl FromStr for Opportunities {
 }
 
 impl Opportunities {
-    /// What the recorded link carries on average, in bits a second.
+    /// The average rate of the recorded link, in bits per second.
     pub fn mean_bits_per_second(&self) -> u64 {
         (self.millis.len() * OPPORTUNITY_BYTES * 8) as u64 * 1_000 / self.period()
     }
@@ -77,7 +77,7 @@ impl Opportunities {
     fn first_from(&self, moment: Duration) -> u64 {
         let (count, period) = (self.millis.len() as u64, self.period());
         let millis = u64::try_from(moment.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
-        // The last one of a round is at the beginning of the next.
+        // The last opportunity of a round is at the beginning of the next.
         let round = millis.saturating_sub(1) / period;
         let within = millis - round * period;
         round * count + self.millis.partition_point(|own| u64::from(*own) < within) as u64
@@ -100,15 +100,15 @@ impl core::error::Error for TraceError {}
 /// How far a link has used its opportunities.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Playback {
-    /// The number of the first one that nothing has used.
+    /// The number of the first opportunity that was not used.
     next: u64,
-    /// What the one before can still carry, in bytes.
+    /// Bytes that the previous opportunity can still carry.
     rest: usize,
 }
 
 impl Playback {
     /// When these bytes have left, if they may begin at `from`. A datagram takes what its predecessor left of an
-    /// opportunity, and as many whole ones as it needs; what nobody takes at its time is gone.
+    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is gone.
     pub(crate) fn carry(&mut self, from: Duration, bytes: usize, opportunities: &Opportunities) -> Duration {
         if self.next == 0 || opportunities.time(self.next - 1) < from {
             self.rest = 0;

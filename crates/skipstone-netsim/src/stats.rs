@@ -7,7 +7,7 @@ use crate::fate::{Fate, LossCause};
 /// At any time `sent + duplicated == delivered + lost() + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkStats {
-    /// Handed to the link, whatever became of it.
+    /// Datagrams that were given to the link, regardless of their fate.
     pub sent: u64,
     /// Handed to the receiver, copies included.
     pub delivered: u64,

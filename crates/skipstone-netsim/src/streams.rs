@@ -1,5 +1,6 @@
 //! One random stream per impairment. Each gives the same number of draws for every datagram sent, whatever the
-//! configuration and the fate, so that no impairment shifts the numbers of another. Fades have one that goes on with time.
+//! configuration and the fate, so that no impairment shifts the numbers of another. Fades have a stream that advances
+//! with time.
 
 use crate::rng::{Draw, SplitMix64, Xoshiro256PlusPlus};
 
@@ -14,7 +15,7 @@ pub(crate) struct Streams {
     fades: Xoshiro256PlusPlus,
 }
 
-/// All chance that one datagram can need.
+/// All random draws that one datagram can need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draws {
     pub(crate) loss: Draw,
@@ -60,12 +61,12 @@ impl Streams {
         }
     }
 
-    /// The stream that goes on with time, not with datagrams.
+    /// The stream that advances with time, not with datagrams.
     pub(crate) fn of_fades(&self) -> Xoshiro256PlusPlus {
         self.fades.clone()
     }
 
-    /// The chance of the next datagram.
+    /// The draws of the next datagram.
     pub(crate) fn draw(&mut self) -> Draws {
         Draws {
             loss: self.loss.draw(),

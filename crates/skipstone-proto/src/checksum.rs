@@ -1,5 +1,5 @@
-//! CRC-32 (IEEE 802.3), for damage. crc32fast has instructions for it, and 16 KiB of tables beside; a module that a browser
-//! downloads makes its tables when it starts (`checksum/portable.rs`).
+//! CRC-32 (IEEE 802.3), for damage. crc32fast has instructions for it and 16 KiB of tables; a module that a browser
+//! downloads computes its tables at startup (`checksum/portable.rs`).
 
 #[cfg(any(test, target_arch = "wasm32"))]
 mod portable;

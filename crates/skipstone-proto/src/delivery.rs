@@ -6,8 +6,8 @@
 pub struct DeliveryStamp {
     /// Bytes delivered so far, modulo 2^32.
     pub delivered: u32,
-    /// When the last of them were, in us modulo 2^32.
+    /// The time at which the last of them were delivered, in us modulo 2^32.
     pub delivered_at: u32,
-    /// When the first packet of the flight left that this one belongs to, likewise.
+    /// The time at which the first packet of this packet's flight left, likewise.
     pub first_sent_at: u32,
 }

@@ -24,7 +24,7 @@ impl Network {
     }
 
     /// The first network of the address's site, which represents all of them: an IPv6 site has 48 bits and thus 256
-    /// networks, which may belong to one user (RFC 6177). An IPv4 network is a site by itself.
+    /// networks, which may belong to one user (RFC 6177). An IPv4 network is its own site.
     pub(crate) fn site_of(address: &SocketAddr) -> Self {
         let network = Network::of(address);
         if network.0 & V4 != 0 { network } else { Network(network.0 >> SITE_BITS << SITE_BITS) }

@@ -10,7 +10,7 @@ pub struct Path {
     /// number of its own.
     pub socket: u32,
     /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the
-    /// socket knows the address, or the system chooses it. A change of this address alone is no change of the path.
+    /// socket knows the address, or the system chooses it. A change of only this address is not a change of the path.
     pub local: Option<IpAddr>,
     /// The peer's address.
     pub remote: SocketAddr,
@@ -156,7 +156,7 @@ impl Carrier {
     /// its tag of 16, the frame's type and length (RFC 9221, section 4), and the session's id (RFC 9297, section 2.1).
     const WEBTRANSPORT_RECORD_BYTES: u16 = 33;
     /// WebSocket over TCP and IPv4: 40 bytes of headers (52 with timestamps) and up to 8 of framing, if each message
-    /// went alone.
+    /// were sent separately.
     pub const WEBSOCKET: Carrier = Carrier {
         name: "ws",
         is_reliable: true,

@@ -44,8 +44,9 @@ impl Rtt {
     /// Adds a sample: the time from sending a packet to its acknowledgement, which the peer states that it held back
     /// for `ack_delay`.
     pub fn on_sample(&mut self, sample: Duration, ack_delay: Duration) {
-        // RFC 9002 leaves the delay in where the sample would fall below the least: a peer that states a false delay
-        // would harm only itself, and a path on which every acknowledgement is held back would look longer than it is.
+        // RFC 9002 does not subtract the delay if the sample would fall below the minimum. Here it is subtracted: a
+        // peer that states a false delay would harm only itself, and a path on which every acknowledgement is held back
+        // would otherwise look longer than it is.
         let adjusted = nanos(sample.saturating_sub(ack_delay));
         self.min = self.min.min(adjusted);
         self.latest = adjusted;

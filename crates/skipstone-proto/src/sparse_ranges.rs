@@ -104,7 +104,8 @@ mod tests {
     #[test]
     fn a_number_among_a_hundred_thousand_ranges_touches_a_few_of_them() {
         let mut set = SparseRanges::default();
-        // Every second number, from above: each is the smallest so far, which moves all in a sorted list.
+        // Every second number, in descending order: each is the smallest so far, which moves all others in a sorted
+        // list.
         (1..=98_000).rev().for_each(|at| assert!(set.insert(2 * at)));
         assert_eq!(set.range_count(), 98_000);
         let mut rng = Rng::new(1);

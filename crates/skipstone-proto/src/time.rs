@@ -36,7 +36,7 @@ impl Add<Duration> for Time {
     }
 }
 
-/// Whole microseconds of a span, or as many as 64 bits hold.
+/// Whole microseconds of a span, or the maximum of 64 bits.
 const fn micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(span.subsec_micros() as u64)
 }

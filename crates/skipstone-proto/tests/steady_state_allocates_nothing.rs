@@ -1,4 +1,4 @@
-//! Once connections stand and their queues have their size, a line to everybody needs no memory that was not there before:
+//! Once connections are established and their queues have their size, a message to all clients allocates no memory,
 //! neither at the server nor at a client.
 //!
 //! A process of its own: the counter of allocations is the global allocator of its program.
@@ -16,14 +16,14 @@ use std::ops::Range;
 const TICKS_PER_SECOND: usize = 60;
 const TICK: Duration = Duration::from_micros(16_667);
 
-/// From this second on everything has its size. What is kept of a peer's packets, to mend others with, takes longest: a
-/// peer that says little fills it slowly.
+/// From this second on all queues have their size. The packets that are kept for repairs take longest: a peer that
+/// sends little fills that store slowly.
 const SETTLED: usize = 35;
-/// Allocations a delivery before that, while queues and what is kept for repairs grow.
+/// Allocations per delivery before that, while queues and the packets kept for repairs grow.
 const SERVER_MAX: f64 = 0.10;
 const CLIENT_MAX: f64 = 0.20;
 
-/// What one side did.
+/// The work of one side.
 #[derive(Debug, Default)]
 struct Account {
     allocations: u64,
@@ -46,7 +46,7 @@ impl Account {
     }
 }
 
-/// A server and clients who tell everybody something, joined without loss; a datagram takes half a tick.
+/// A server and clients that send messages to all, joined without loss; a datagram takes half a tick.
 struct World {
     now: Time,
     server: Endpoint,
@@ -55,7 +55,7 @@ struct World {
     peers: Vec<PeerId>,
     connected: usize,
     buffer: Vec<u8>,
-    /// What the server has heard, on its way to everybody.
+    /// Messages that the server has received, on their way to all clients.
     lines: Vec<BroadcastMessage>,
     at_server: Account,
     at_clients: Account,
@@ -95,7 +95,7 @@ impl World {
         world
     }
 
-    /// Datagrams that left before arrive, events are taken, lines go to everybody, and what is due leaves.
+    /// Datagrams that left before arrive, events are taken, messages go to all clients, and due datagrams leave.
     fn half_tick(&mut self) {
         self.now += TICK / 2;
         let now = self.now;
@@ -138,7 +138,7 @@ impl World {
         }
     }
 
-    /// Each client says so many lines in this second, one after the other.
+    /// Each client sends `lines` messages in this second, one after the other.
     fn second(&mut self, lines: usize) {
         let all = lines * self.clients.len();
         let line = Bytes::from_static(&[7; 100]);
@@ -157,7 +157,7 @@ impl World {
     }
 }
 
-/// Allocations in these seconds: at the server, at the clients.
+/// Allocations in these seconds: at the server, and at the clients.
 fn fanout(clients: usize, lines: usize, seconds: Range<usize>) -> (Account, Account) {
     let mut world = World::new(clients);
     (0..seconds.start).for_each(|_| world.second(lines));

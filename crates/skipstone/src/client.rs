@@ -226,7 +226,7 @@ pub struct Client {
     recorder: Option<Box<TrafficRecorder>>,
 }
 
-/// What a client that reconnects by itself keeps from one connection to the next.
+/// The state that a reconnecting client keeps from one connection to the next.
 #[derive(Debug)]
 struct Comeback {
     returning: Returning,

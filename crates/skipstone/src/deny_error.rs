@@ -6,7 +6,7 @@ use crate::send_error::PeerError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DenyError {
-    /// This text is neither an address nor a network.
+    /// The text, which is neither an address nor a network.
     NoNetwork(String),
     /// The driver is gone, or its queue is full.
     Driver(PeerError),

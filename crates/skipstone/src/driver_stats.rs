@@ -10,7 +10,7 @@ pub struct DriverStats {
     pub rounds: u64,
     /// Rounds that ended with something left to read, because they had taken as long as a round may.
     pub rounds_cut: u64,
-    /// The greatest work of one round's reading: what it is expected to cost of a core, counted by what was read.
+    /// The greatest work of one round's reading: its expected CPU time, estimated from the data that was read.
     pub round_cost_max: Duration,
     /// System calls that sent datagrams.
     pub send_calls: u64,
@@ -94,8 +94,8 @@ pub struct DtlsStats {
     pub established: u64,
     /// Sessions that were removed before their time limit, because another session needed the place.
     pub displaced: u64,
-    /// Datagrams that belonged to no session and began none, or counted for nothing in theirs, and answers that would have been
-    /// too long.
+    /// Datagrams that belonged to no session and began none, or were invalid in their session, and answers that would
+    /// have been too long.
     pub dropped: u64,
 }
 
@@ -121,7 +121,7 @@ pub struct WebTransportStats {
     pub established: u64,
     /// Sessions that were granted.
     pub sessions: u64,
-    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    /// Unproven clients that were asked for a proof of their address first (RFC 9000, section 8.1.2).
     pub retries: u64,
     /// QUIC connections that were removed before their time limit, because another one needed the place.
     pub displaced: u64,
@@ -129,8 +129,8 @@ pub struct WebTransportStats {
     pub refused: u64,
     /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
     pub breaches: u64,
-    /// Datagrams that belonged to no connection and began none, or to no session; and those of the protocol's that a session
-    /// did not take.
+    /// Datagrams that belonged to no connection and began none, or to no session; and datagrams of the protocol that a
+    /// session did not accept.
     pub dropped: u64,
 }
 
@@ -165,7 +165,7 @@ impl MisroutedStats {
     }
 }
 
-/// Counters of the streams of a server's TCP port: how many came, and how those ended that did.
+/// Counters of the streams of a server's TCP port: how many were accepted, and why they ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamStats {
@@ -181,7 +181,7 @@ pub struct StreamStats {
     pub answered: u64,
     /// Plain HTTP requests for something that there is not.
     pub not_upgraded: u64,
-    /// Streams that ended without a goodbye: the peer is gone, or went without one.
+    /// Streams that ended without a close: the peer is gone, or left without closing.
     pub lost: u64,
     /// Streams that were closed in an orderly way, by either side.
     pub closed: u64,
@@ -193,11 +193,11 @@ pub struct StreamStats {
     pub broken_frames: u64,
     /// Messages beyond the limit.
     pub oversized_messages: u64,
-    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are no TLS.
+    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS.
     pub tls_failures: u64,
     /// Clients that asked for TLS while they, their network or all had begun too many handshakes.
     pub over_budget: u64,
-    /// PROXY headers that cannot be read, or come from somebody who is no trusted proxy.
+    /// PROXY headers that cannot be read, or come from a host that is not a trusted proxy.
     pub bad_proxy_headers: u64,
     /// Requests in clear where TLS is required, and streams of a kind that is not taken.
     pub not_taken: u64,

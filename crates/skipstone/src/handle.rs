@@ -568,7 +568,8 @@ impl Drop for Handle {
         {
             // A thread that panicked has already printed the panic.
             let _ = thread.join();
-            // Who waits beside this handle is told of its end, even if the driver ended long before.
+            // A thread with a `Waiter` of this handle is woken and sees the end, even if the driver ended
+            // long before.
             background.shared.is_drained.store(false, Ordering::SeqCst);
             background.shared.wakeup.wake();
         }

@@ -256,7 +256,7 @@ impl Pool {
     }
 }
 
-/// As many as the sockets of one address have ports.
+/// The number of ports that the sockets of one address have.
 const SOCKETS_AT_ONCE_MAX: usize = 65_536;
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ impl Returning {
     /// Decides whether the client reconnects, and when.
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;
-        // Who was sent elsewhere and did not get in goes back.
+        // A client that was redirected and did not get in goes back to its first server.
         let was_astray = self.destination.on_closed(close) == NextDestination::Home;
         if self.failed >= self.rules.attempts_max || close.by == ClosedBy::Local {
             return;
@@ -141,7 +141,7 @@ mod tests {
         returning.on_closed(&elsewhere, now);
         assert_eq!(returning.target().url, "skip+plain://127.0.0.1:1");
         assert!(returning.due() >= Some(now + Duration::from_millis(125)), "not at once, however often");
-        // Nor after a connection that stood, by what a stranger says to the next one.
+        // Nor after an established connection: another host may answer the next one.
         returning.on_connected();
         returning.on_closed(&closed(code::IDLE_TIMEOUT, ClosedBy::Nobody, ""), now);
         returning.on_closed(&elsewhere, now);

@@ -42,7 +42,7 @@ pub enum SendRefusal {
     QueueFull,
     /// The queue to the driver's thread is full.
     DriverBusy,
-    /// The driver's thread has ended; the handle's `failure` says why.
+    /// The driver's thread has ended; the handle's `failure` gives the reason.
     DriverGone,
 }
 
@@ -64,7 +64,7 @@ pub enum PeerError {
     MergingTooLong,
     /// The queue to the driver's thread is full.
     DriverBusy,
-    /// The driver's thread has ended; the handle's `failure` says why.
+    /// The driver's thread has ended; the handle's `failure` gives the reason.
     DriverGone,
 }
 

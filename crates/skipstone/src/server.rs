@@ -58,7 +58,7 @@ pub struct Server {
     remedies: Vec<String>,
     /// The host by which this machine reaches the server.
     host: String,
-    /// Where clients of this process offer their streams: the first shard's.
+    /// Where clients of this process offer their streams: the listener of the first shard.
     local_listener: Arc<LocalListener>,
     ticks: Ticks,
     recorder: Option<Box<TrafficRecorder>>,
@@ -724,7 +724,7 @@ fn page_url(host: &str, port: u16) -> String {
     if host.contains(':') { format!("https://[{host}]:{port}/") } else { format!("https://{host}:{port}/") }
 }
 
-/// A sentence for a server that was asked to listen on all addresses and listens on those of IPv4 alone.
+/// A sentence for a server that was asked to listen on all addresses and listens only on those of IPv4.
 fn without_ipv6(asked: Option<SocketAddr>, local: SocketAddr) -> Option<&'static str> {
     (asked.is_some_and(|asked| asked.is_ipv6()) && local.is_ipv4()).then_some(
         "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen on 0.0.0.0",

@@ -92,7 +92,7 @@ pub(crate) fn listen(
     let bits = bits_for(count);
     let mut drivers = Vec::new();
     for index in 0..count {
-        // Suites of its own: sessions share what they have in common, and count who does.
+        // Each shard has suites of its own: sessions share their content by reference counts.
         let bandwidth_max = config.bandwidth_max.map(|all| all / u64::from(count));
         let memory = share_of(config.memory, count);
         let players_of_network_max = config.players_of_network_max.map(|all| all.div_ceil(count));
@@ -311,7 +311,7 @@ impl Shards {
 
     /// Waits until the deadline, whatever happens meanwhile. A stepped driver is driven, for one round at least.
     pub(crate) fn wait_until(&mut self, deadline: Instant) {
-        // All that have threads of their own need nothing; a stepped one is alone.
+        // Drivers with threads of their own need no call; a stepped one is the only one.
         self.handles[0].wait_until(deadline);
     }
 

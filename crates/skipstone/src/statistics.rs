@@ -39,11 +39,11 @@ pub struct Overview {
     /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: a congestion window
     /// each round trip, and no more than
     /// [`ServerConfig::bandwidth_max_per_peer`](crate::ServerConfig::bandwidth_max_per_peer). A game can scale its
-    /// snapshots by it. It follows a path that is used up within seconds; who sends less learns that the path takes
-    /// this much, and not how much more it would take. `u64::MAX` where neither limits: on a stream, whose load shows
-    /// in [`Overview::depth`].
+    /// snapshots by it. If the path is fully used, the value follows it within seconds; an application that sends less
+    /// learns that the path carries this much, and not how much more it would carry. `u64::MAX` where neither limits:
+    /// on a stream, whose load shows in [`Overview::depth`].
     pub available_bytes_per_second: u64,
-    /// Bytes of a datagram at present: what the path is known to carry.
+    /// Bytes of a datagram at present: the size that the path is known to carry.
     pub datagram_bytes: u16,
     /// Traffic to the peer.
     pub sending: Traffic,
@@ -105,7 +105,7 @@ pub(crate) struct Published {
     pub(crate) overview: Overview,
     /// Packets that the peer must have sent by then, and those that arrived.
     pub(crate) packets: (u64, u64),
-    /// What few connections have.
+    /// Values that few connections have.
     pub(crate) extras: Option<Box<Extras>>,
 }
 

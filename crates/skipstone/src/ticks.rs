@@ -1,4 +1,4 @@
-//! The schedule of a loop's ticks: arithmetic alone, without a clock.
+//! The schedule of a loop's ticks: only arithmetic, without a clock.
 
 use crate::deadline::deadline_from;
 use skipstone_proto::Duration;
@@ -21,7 +21,7 @@ pub struct Ticks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tick {
-    /// When it is due: in the past, by less than an interval, if the loop is late.
+    /// The time at which the tick is due: in the past, by less than an interval, if the loop is late.
     pub due: Instant,
     /// Ticks before it that are skipped, because they were due an interval ago or earlier.
     pub missed: u64,
@@ -66,7 +66,7 @@ mod tests {
         let start = Instant::now();
         let mut ticks = Ticks::default();
         for number in 1..1_000 {
-            // Each tick's work takes another time, up to an interval.
+            // The work of each tick takes a different time, up to an interval.
             let now = start + INTERVAL * (number - 1) + millis(u64::from(number * 7 % 16)) * u32::from(number > 1);
             assert_eq!(ticks.next_after(now, INTERVAL), Tick { due: start + INTERVAL * number, missed: 0 });
         }

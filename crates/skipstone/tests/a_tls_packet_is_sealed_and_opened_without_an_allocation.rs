@@ -1,4 +1,4 @@
-//! Once the keys of TLS stand, a packet needs no memory but its own.
+//! Once the keys of TLS are established, a packet allocates no memory.
 //!
 //! A process of its own: the counter of allocations is the global allocator of its program.
 

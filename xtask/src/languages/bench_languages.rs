@@ -1,5 +1,5 @@
-//! `cargo xtask bench-languages`: what a server costs in C, C# and Go beside the one in Rust, in one run, all optimised. Each plays
-//! the same part for `skipstone bench`, whose clients check every line.
+//! `cargo xtask bench-languages`: the cost of a server in C, C# and Go next to the one in Rust, in one run, all
+//! optimised. Each server does the same work for `skipstone bench`, whose clients check every line.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,15 +9,16 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// A server: its name in the tables, the command that starts it, and the most that it may cost, over the server in Rust.
+/// A server: its name in the tables, the command that starts it, and the most that it may cost, over the server in
+/// Rust.
 struct Server {
     name: &'static str,
     command: String,
     ratio_max: &'static str,
 }
 
-/// Builds all that this machine has the compilers for, and measures them by each preset. Whatever is not a flag of this command is
-/// passed on to `bench`.
+/// Builds each server for which this machine has a compiler, and measures it with each preset. Words that are not flags
+/// of this command are passed on to `bench`.
 pub(crate) fn bench_languages(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let rounds = arguments.take_value("--rounds")?.unwrap_or_else(|| "3".into());
     let json = arguments.take_value("--json")?.map(PathBuf::from);
@@ -60,7 +61,7 @@ fn bench(preset: &str, clients: &str, servers: &[Server], tree: &Tree) -> Comman
 /// The presets, each with its numbers of clients.
 const PRESETS: [(&str, &str); 2] = [("fanout", "200,600"), ("echo", "1000")];
 
-/// Those whose tools are here. What does not compile with them is an error.
+/// The servers whose tools are on this machine. A compile error is an error.
 fn servers(tree: &Tree) -> Result<Vec<Server>, String> {
     let release = release(tree);
     let folder = release.join("bench-languages");

@@ -1,4 +1,5 @@
-//! `cargo xtask browsers-bench`: what browsers reach, measured with an optimised server; `clients/web/tests/experiments` has it.
+//! `cargo xtask browsers-bench`: the throughput and latency of browsers, measured with an optimised server;
+//! `clients/web/tests/experiments` has the experiments.
 
 use crate::languages::web;
 use crate::machine::arguments::Arguments;

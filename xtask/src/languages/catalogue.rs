@@ -13,7 +13,8 @@ pub(crate) fn catalogue(mut arguments: Arguments, tree: &Tree) -> Result<bool, S
     arguments.expect_end()?;
     let passes = |test: &[&str], variables| process::passes(cargo_test(tree, test, variables));
     if is_update {
-        // Each reads what those before it wrote: the regions; the header and its layout, at the second try; the schema.
+        // Each reads the output of those before it: the regions; the header and its layout, at the second try; the
+        // schema.
         for (test, variables) in [(CATALOGUE, UPDATE), (HEADER, UPDATE), (HEADER, UPDATE), (SCHEMA, UPDATE)] {
             passes(test, variables);
         }

@@ -1,5 +1,5 @@
-//! The C# client: its sources lie in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested on Mono, which
-//! is of the family that Unity has, and on .NET 8.
+//! The C# client: its sources are in the Unity package, its tests in `clients/csharp`. One DLL is compiled and tested
+//! on Mono, which is of the family that Unity uses, and on .NET 8.
 
 mod client;
 mod examples;
@@ -20,7 +20,7 @@ use crate::machine::verdict::Verdict;
 
 pub(crate) use self::toolchain::Runtime;
 
-/// What the client calls.
+/// The header of the functions that the client calls.
 const HEADER: &str = "crates/skipstone-ffi/include/skipstone.h";
 const TESTS: &str = "clients/csharp/tests";
 
@@ -32,7 +32,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     }
 }
 
-/// `cargo xtask csharp test|nuget|unity`: the step's tests alone, chosen by name; or what is shipped.
+/// `cargo xtask csharp test|nuget|unity`: only the step's tests, chosen by name; or the packages that are shipped.
 pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let what = arguments.next_word().unwrap_or_default();
     let names = arguments.rest();
@@ -61,8 +61,8 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
 }
 
-/// Compiles the server for `bench`. Gives the command that starts it on each runtime, without the folder of the native library.
-/// The inner `Err` says what is missing for that.
+/// Compiles the server for `bench`. Returns the command that starts it on each runtime, without the folder of the
+/// native library. The inner `Err` names the missing tool.
 pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>, String>, String> {
     let toolchain = match Toolchain::obtain(tree) {
         Ok(toolchain) => toolchain,
@@ -81,7 +81,8 @@ pub(crate) fn bench_servers(tree: &Tree) -> Result<Result<Vec<(Runtime, String)>
     Ok(Ok([Runtime::DotNet, Runtime::Mono].map(started).into()))
 }
 
-/// Compiles a program with the client in it, so that it needs no DLL beside it. The inner `Err` says what is missing for that.
+/// Compiles a program with the client in it, so that it needs no DLL next to it. The inner `Err` names the missing
+/// tool.
 pub(crate) fn in_one_file(source: &str, tree: &Tree) -> Result<Result<PathBuf, String>, String> {
     let toolchain = match Toolchain::obtain(tree) {
         Ok(toolchain) => toolchain,
@@ -178,7 +179,7 @@ fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, names: &[String
     for runtime in [Runtime::Mono, Runtime::DotNet] {
         let mut tally = Tally::default();
         let mut command = toolchain.run(runtime, tests, tree);
-        // So small that little garbage starts a collection, which is all that Mono tells of it.
+        // So small that little garbage starts a collection, the only sign of garbage that Mono reports.
         command.env("MONO_GC_PARAMS", "nursery-size=256k");
         command.args(names).env("LD_LIBRARY_PATH", native).env("SKIPSTONE_HEADER", tree.root().join(HEADER));
         let outcome = process::run_reading(command, |line| {

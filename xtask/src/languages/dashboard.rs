@@ -1,5 +1,5 @@
-//! The page of `skipstone serve --dashboard`: its sources are checked, what is checked in is what they build, and a browser
-//! drives it.
+//! The page of `skipstone serve --dashboard`: its sources are checked, the committed page equals their build, and a
+//! browser drives it.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     drive(tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Builds the page anew, and compares.
+/// Builds the page again, and compares.
 fn is_as_built(tree: &Tree) -> Result<(), String> {
     let fresh = process::target_dir(tree).join("dashboard-page");
     let folder = fresh.to_string_lossy().into_owned();

@@ -13,10 +13,10 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
 }
 
-/// The first that can say that a C function keeps nothing.
+/// The first version of Go that can declare that a C function keeps no pointers.
 const OLDEST: (u32, u32) = (1, 24);
 
-/// Builds a program of the package with the optimised library. The inner `Err` says what is missing for that.
+/// Builds a program of the package with the optimised library. The inner `Err` names the missing tool.
 pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Result<Result<(), String>, String> {
     if let Some(why) = missing(tree) {
         return Ok(Err(why));
@@ -30,7 +30,7 @@ pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Res
     process::run(build).map(Ok)
 }
 
-/// Why there is no Go, or none that will do.
+/// Why there is no Go, or no suitable version.
 fn missing(tree: &Tree) -> Option<String> {
     if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
         return Some(why);
@@ -61,7 +61,7 @@ fn version(tree: &Tree) -> Option<(u32, u32)> {
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// Where cargo puts what it builds for tests.
+/// The folder into which cargo puts the programs that it builds for tests.
 fn programs(tree: &Tree) -> PathBuf {
     process::target_dir(tree).join("debug")
 }
@@ -77,7 +77,7 @@ fn package(tree: &Tree) -> PathBuf {
     Path::new(tree.root()).join("clients/go")
 }
 
-/// gofmt names what is not formatted, and succeeds.
+/// gofmt lists unformatted files, and succeeds.
 fn formatted(tree: &Tree) -> Result<Tally, Verdict> {
     let mut gofmt = process::command("gofmt", tree);
     gofmt.current_dir(package(tree)).args(["-l", "."]);

@@ -1,5 +1,5 @@
-//! Everybody plays together: a server in each language that is there, with clients in all of them, on a lossy path.
-//! `interop/README.md` has the game, `interop/play.py` starts the programs.
+//! All languages play together: a server in each installed language, with clients in all of them, on a lossy path.
+//! `interop/README.md` describes the game, `interop/play.py` starts the programs.
 
 use crate::languages::{c, csharp, python};
 use crate::machine::tally::Tally;
@@ -7,12 +7,13 @@ use crate::machine::tree::Tree;
 use crate::machine::verdict::{Verdict, counted};
 use crate::machine::{process, system};
 
-/// The step `interop`. The steps of the languages have built their programs before it; a program that is not there is left out.
+/// The step `interop`. The steps of the languages have built their programs before it; a program that is not there is
+/// left out.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     let Some(python) = system::python(tree) else {
         return Verdict::Skipped("no Python 3, which starts the programs: install it".into());
     };
-    // The example is built with all the others: alone it would have other features, and be built anew.
+    // The example is built with all the others: built separately it would have other features, and be compiled again.
     if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);
     }

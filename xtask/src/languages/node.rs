@@ -14,7 +14,8 @@ pub(crate) struct NodePackage {
 }
 
 impl NodePackage {
-    /// Installs what the lock file names, if that is not there yet. `Err` is the verdict of a step that needs it.
+    /// Installs the packages of the lock file, if they are not there yet. `Err` is the verdict of a step that needs
+    /// them.
     pub(crate) fn install(&self, tree: &Tree) -> Result<(), Verdict> {
         let missing = system::program("npm", "npm", "nothing of TypeScript can be checked", tree);
         missing.map_or(Ok(()), |why| Err(Verdict::Skipped(why)))?;
@@ -25,11 +26,11 @@ impl NodePackage {
         }
         if let Err(why) = process::run(self.npm(&["ci"], tree)) {
             let why = format!("the packages of {} cannot be had: {why}", self.folder);
-            // Where the registry answers, it is the lock file that is wrong.
+            // If the registry answers, the lock file is wrong.
             let is_there = process::succeeds(self.npm(&["ping"], tree));
             return Err(if is_there { Verdict::Failed(why) } else { Verdict::Skipped(why) });
         }
-        // So that the next run need not ask npm again. One that cannot be written costs some seconds.
+        // So that the next run need not ask npm again. If the stamp cannot be written, that costs some seconds.
         let _ = std::fs::write(stamp, lock);
         Ok(())
     }

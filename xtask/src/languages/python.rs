@@ -1,5 +1,5 @@
-//! The Python module, `clients/python`: built by maturin into an environment of its own, linted, tested, and compared with the types
-//! that it states.
+//! The Python module, `clients/python`: built by maturin into an environment of its own, linted, tested, and compared
+//! with the types that it states.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +14,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     run(tree).map_or_else(|verdict| verdict, Verdict::Tests)
 }
 
-/// The Python of the environment in which the module lies, if the step has made it.
+/// The Python of the environment that contains the module, if the step has made it.
 pub(crate) fn interpreter(tree: &Tree) -> Option<PathBuf> {
     let python = programs(tree).join("python");
     let mut imports = process::command(&python.to_string_lossy(), tree);
@@ -41,7 +41,7 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
     Ok(tally)
 }
 
-/// Python, and the packages that the step needs, in an environment of their own; or why they cannot be had.
+/// Python, and the packages that the step needs, in an environment of their own; or why they are not available.
 fn environment(tree: &Tree) -> Result<(), Verdict> {
     if let Some(why) = system::program("python3", "python3", "the Python module cannot be tried", tree) {
         return Err(Verdict::Skipped(why));
@@ -66,7 +66,7 @@ fn environment(tree: &Tree) -> Result<(), Verdict> {
     pip.args(PACKAGES);
     let remedy = "connect to the network, or name a registry by PIP_INDEX_URL";
     process::run(pip).map_err(|why| Verdict::Skipped(format!("{why}: {remedy}")))?;
-    // One that cannot be written costs some seconds.
+    // If the stamp cannot be written, that costs some seconds.
     let _ = std::fs::write(stamp, wanted);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The browser client, `clients/web`: what it is built, linted and tested with comes from npm; its end-to-end tests drive headless
-//! Chromium and Firefox against a real server.
+//! The browser client, `clients/web`: its tools for building, linting and testing come from npm; its end-to-end tests
+//! drive headless Chromium and Firefox against a real server.
 
 use std::process::Command;
 
@@ -42,7 +42,7 @@ pub(crate) fn browsers(tree: &Tree) -> Verdict {
     run_script(tree, "test:browsers", Counts::Tests).map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
-/// The measurements in browsers, to be run; `Err` says what they lack.
+/// The measurements in browsers, to be run; `Err` names what they lack.
 pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     if let Err(Verdict::Failed(why) | Verdict::Skipped(why)) = prepare(tree) {
         return Err(why);
@@ -55,14 +55,14 @@ pub(crate) fn experiment(tree: &Tree) -> Result<Command, String> {
     Ok(script(tree, "experiment"))
 }
 
-/// What a script of the package prints.
+/// The counts that a script of the package prints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Counts {
     Itself,
     Tests,
 }
 
-/// In this order: what later ones need first.
+/// In this order: scripts that later ones need come first.
 const SCRIPTS: &[(&str, Counts)] = &[
     ("build", Counts::Itself),
     ("typecheck", Counts::Itself),
@@ -77,7 +77,7 @@ const SEEDS: (u64, u64) = (0, 300);
 
 const PACKAGE: NodePackage = NodePackage { folder: "clients/web" };
 
-/// Node, npm, the wasm target and the packages that the lock file names; or why they cannot be had.
+/// Node, npm, the wasm target and the packages that the lock file names; or why they are not available.
 fn prepare(tree: &Tree) -> Result<(), Verdict> {
     if let Some(why) = system::without_target(system::WASM, tree) {
         return Err(Verdict::Skipped(why));
@@ -88,7 +88,7 @@ fn prepare(tree: &Tree) -> Result<(), Verdict> {
 /// A script of the package, to be run.
 fn script(tree: &Tree, name: &str) -> Command {
     let mut npm = PACKAGE.script(name, &[], tree);
-    // The program and the pictures lie where cargo builds.
+    // The program and the pictures are in cargo's build folder.
     let target = process::target_dir(tree);
     npm.env("SKIPSTONE_BIN", target.join("debug/skipstone")).env("SKIPSTONE_ARTIFACTS", target.join("browsers"));
     npm
@@ -102,7 +102,7 @@ fn run_script(tree: &Tree, script: &str, counts: Counts) -> Result<Tally, String
     }
 }
 
-/// Each time: what an earlier run has built may be of other sources. Cargo and vite do again what has changed.
+/// Each time, because an earlier run may have built other sources. Cargo and vite rebuild only what has changed.
 fn build(tree: &Tree) -> Result<(), String> {
     run_script(tree, "build", Counts::Itself).map(drop)
 }

@@ -12,7 +12,7 @@ pub(crate) const TARGET: &str = "x86_64-pc-windows-gnu";
 pub(crate) const COMPILER: &str = "x86_64-w64-mingw32-gcc";
 /// Everything that works on Windows: DTLS' RustCrypto is left out for the time that it takes to build.
 const FEATURES: &str = "ring,websocket,self-signed,native-roots,simulate";
-/// What touches sockets, clocks and threads of the system, and so may differ on another.
+/// Tests that touch sockets, clocks and threads of the system, and so may behave differently on another system.
 const TESTS: [&str; 5] = [
     "net::",
     "every_carrier_reaches_the_server",

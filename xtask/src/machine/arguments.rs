@@ -1,8 +1,8 @@
-//! The words of the command line, taken one by one: flags, options with a value, and what is left.
+//! The words of the command line, taken one by one: flags, options with a value, and the remaining words.
 
 use std::collections::VecDeque;
 
-/// What of the command line nobody has taken yet.
+/// The words of the command line that were not taken yet.
 pub(crate) struct Arguments {
     words: VecDeque<String>,
 }
@@ -22,7 +22,7 @@ impl Arguments {
         self.words.pop_front()
     }
 
-    /// Takes `--name`; says whether it was there.
+    /// Takes `--name`; returns whether it was there.
     pub(crate) fn take_flag(&mut self, name: &str) -> bool {
         let Some(at) = self.words.iter().position(|word| word == name) else {
             return false;
@@ -48,12 +48,12 @@ impl Arguments {
         }
     }
 
-    /// What is left, for another program.
+    /// The remaining words, for another program.
     pub(crate) fn rest(self) -> Vec<String> {
         self.words.into()
     }
 
-    /// Refuses what is left: a word that nobody took is a mistake of whoever typed it.
+    /// Refuses remaining words: a word that no option took is a mistake on the command line.
     pub(crate) fn expect_end(self) -> Result<(), String> {
         match self.words.front() {
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! What failed, told once more at the end: by then its first telling is thousands of lines away, and logs are cut.
+//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are cut.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,23 +8,23 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Failure {
     /// As one would type it.
     pub(crate) command: String,
-    /// What it printed, as far as it is told again.
+    /// The lines that it printed, as far as they are repeated.
     pub(crate) lines: Vec<String>,
 }
 
 /// Those of this process.
 static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
-/// How many last lines of a program that failed are told again.
+/// How many of the last lines of a failed program are repeated.
 const LAST_LINES: usize = 40;
-/// How many lines of what its test harness said about failures are.
+/// How many lines of its test harness about failures are repeated.
 const LINES_OF_FAILURES: usize = 200;
 
-/// What a running program says, as far as it matters if it fails.
+/// The output of a running program, as far as it matters if the program fails.
 #[derive(Default)]
 pub(crate) struct Said {
     last: VecDeque<String>,
-    /// What `cargo test` prints between `failures:` and the result; many good programs may follow.
+    /// The lines that `cargo test` prints between `failures:` and the result; many successful programs may follow.
     failures: Vec<String>,
     is_about_failures: bool,
 }
@@ -45,19 +45,19 @@ impl Said {
         self.last.push_back(line.to_owned());
     }
 
-    /// The program failed: keeps what it said.
+    /// The program failed: keeps its output.
     pub(crate) fn keep(self, command: String) {
         let lines = if self.failures.is_empty() { self.last.into() } else { self.failures };
         TOLD.lock().unwrap_or_else(PoisonError::into_inner).push(Failure { command, lines });
     }
 }
 
-/// Takes what was kept.
+/// Takes the failures that were kept.
 pub(crate) fn take() -> Vec<Failure> {
     std::mem::take(&mut *TOLD.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Prints what failed, once more.
+/// Prints the failures once more.
 pub(crate) fn tell_again(told: &[Failure]) {
     if told.is_empty() {
         return;

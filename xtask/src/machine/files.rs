@@ -9,7 +9,7 @@ use crate::machine::tree::Tree;
 pub(crate) struct File {
     /// From the root, with `/` on every platform.
     pub(crate) path: String,
-    /// What it holds; bytes that are no UTF-8 are replaced.
+    /// The content; bytes that are not UTF-8 are replaced.
     pub(crate) text: String,
 }
 
@@ -18,7 +18,8 @@ pub(crate) fn files(tree: &Tree) -> Vec<File> {
     paths(tree).into_iter().filter_map(|path| read(tree, path)).collect()
 }
 
-/// Makes `folder` hold these files and no others. One that already is the same stays as old as it is, and is not built anew.
+/// Makes `folder` hold these files and no others. A file that is already the same keeps its time, and is not built
+/// again.
 pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let paths = paths(tree);
@@ -31,7 +32,7 @@ pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     }
     for path in paths {
         let (from, to) = (tree.root().join(&path), folder.join(&path));
-        // Neither a link nor what is deleted and not yet committed so.
+        // Neither a link nor a file whose deletion is not committed yet.
         let Ok(bytes) = std::fs::read(&from) else { continue };
         if std::fs::read(&to).is_ok_and(|there| there == bytes) {
             continue;

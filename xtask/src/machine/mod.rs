@@ -1,4 +1,4 @@
-//! The machine below: the command line, files, child processes, what is installed, and how tests are counted.
+//! The layer below: the command line, files, child processes, installed programs, and the counting of tests.
 
 pub(crate) mod arguments;
 pub(crate) mod failures;

@@ -21,8 +21,8 @@ pub(crate) fn cargo(tree: &Tree) -> Command {
     cargo
 }
 
-/// Builds the tool and the examples as the tests of the workspace do: built alone they have other features, and so have all that
-/// they depend on, which would be built a second time.
+/// Builds the tool and the examples as the tests of the workspace do: built separately they and all their dependencies
+/// have other features, and would be compiled a second time.
 pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
     if is_built("programs") {
         return Ok(());
@@ -45,19 +45,19 @@ pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
 /// The variable by which a step learns which steps have passed before it in the same run, separated by commas.
 pub(crate) const BUILT: &str = "SKIPSTONE_XTASK_PASSED";
 
-/// Whether that step has passed in the run that this process is part of. To ask cargo instead would wait until it has
-/// compiled whatever it compiles for another step.
+/// Whether that step has passed in the run that this process is part of. Asking cargo instead would wait until it has
+/// finished compiling for another step.
 pub(crate) fn is_built(step: &str) -> bool {
     std::env::var(BUILT).is_ok_and(|passed| passed.split(',').any(|name| name == step))
 }
 
-/// Where cargo builds.
+/// The folder where cargo builds.
 pub(crate) fn target_dir(tree: &Tree) -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| tree.root().join("target"), |dir| tree.root().join(dir))
 }
 
-/// Any program, at the root, without standard input and without what `cargo run` told us about ourselves: build
-/// scripts that watch those variables would be built anew each time one calls cargo with and without xtask.
+/// Any program, at the root, without standard input and without the variables that `cargo run` set for us: build
+/// scripts that watch those variables would run again each time cargo is called with and without xtask in turn.
 pub(crate) fn command(program: &str, tree: &Tree) -> Command {
     let mut command = Command::new(program);
     command.current_dir(tree.root()).stdin(Stdio::null());
@@ -70,9 +70,9 @@ pub(crate) fn command(program: &str, tree: &Tree) -> Command {
     command
 }
 
-/// Runs it with our own output. `Err` says in one line what went wrong.
+/// Runs it with our own output. `Err` gives the error in one line.
 pub(crate) fn run(mut command: Command) -> Result<(), String> {
-    // At a terminal it may draw. Elsewhere what it says is read, to be told again if it fails.
+    // At a terminal it may draw. Elsewhere its output is read, to be repeated if it fails.
     if !std::io::stdout().is_terminal() {
         return run_reading(command, |_| ());
     }
@@ -84,12 +84,12 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// As [`run`]; what went wrong is printed.
+/// As [`run`]; an error is printed.
 pub(crate) fn passes(command: Command) -> bool {
     run(command).inspect_err(|why| println!("{why}")).is_ok()
 }
 
-/// As [`run`], for a command line that is too long to be shown: `what` is said instead.
+/// As [`run`], for a command line that is too long to be shown: `what` is shown instead.
 pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String> {
     println!("$ {what}");
     let _ = std::io::stdout().flush();
@@ -97,7 +97,7 @@ pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String
     if status.success() { Ok(()) } else { Err(format!("{what}: ended with {status}")) }
 }
 
-/// As [`run`], but what it prints goes to `on_line` alone.
+/// As [`run`], but its output goes only to `on_line`.
 pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let ran = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(&command, &error))?;
@@ -105,14 +105,15 @@ pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> 
     if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
 }
 
-/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the line's end.
+/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the
+/// line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let no_pipe = |error: std::io::Error| format!("no pipe to read from: {error}");
     let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
     command.stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
     let started = command.spawn();
-    // The pipe ends with the last who could write: not we.
+    // The pipe ends with the last process that could write to it: we must not be one.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = started.map_err(|error| not_started(&command, &error))?;
     let mut said = Said::default();
@@ -126,7 +127,7 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
                 on_line(line);
             }),
             Err(RecvTimeoutError::Disconnected) => break,
-            // What it started and left running, as a database server, may hold the pipe open for ever,
+            // A child that it left running, such as a database server, may hold the pipe open forever,
             Err(RecvTimeoutError::Timeout) if ended.is_some() => break,
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -149,7 +150,7 @@ pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// As [`run_reading`], but shows what it printed in one piece when it has ended; until then `log` has it.
+/// As [`run_reading`], but shows its output in one piece when it has ended; until then the output is in `log`.
 pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnMut(&str)) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("{}: {error}", log.display());
     let file = std::fs::File::create(log).map_err(failed)?;
@@ -171,7 +172,7 @@ pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnM
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// What it printed to standard output, if it ran and succeeded. Its error output is dropped.
+/// Its standard output, if it ran and succeeded. Its error output is dropped.
 pub(crate) fn output(mut command: Command) -> Option<String> {
     let output = command.stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -183,7 +184,7 @@ pub(crate) fn succeeds(command: Command) -> bool {
     output(command).is_some()
 }
 
-/// Where on the search path a program lies.
+/// The path of a program on the search path.
 pub(crate) fn find(program: &str) -> Option<PathBuf> {
     let file_name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     let path = std::env::var_os("PATH")?;
@@ -198,14 +199,14 @@ pub(crate) fn describe(command: &Command) -> String {
     std::iter::once(name).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
-/// A path as one word of a shell's.
+/// A path as one word for a shell.
 pub(crate) fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 fn announce(command: &Command) {
     println!("$ {}", describe(command));
-    // The child writes to the same place: what we said must be there first.
+    // The child writes to the same place: our own output must be there first.
     let _ = std::io::stdout().flush();
 }
 
@@ -213,7 +214,7 @@ fn not_started(command: &Command, error: &std::io::Error) -> String {
     format!("`{}` could not run: {error}", describe(command))
 }
 
-/// What comes, read by a thread of its own, which ends with the pipe.
+/// The chunks that a thread of its own reads from the pipe; the thread ends with the pipe.
 fn chunks(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel();
     std::thread::spawn(move || {
@@ -240,7 +241,7 @@ struct Lines {
 impl Lines {
     /// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
     fn forward(&mut self, chunk: &[u8], to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
-        // Nobody listens any more? The lines still count.
+        // Our own output may be closed. The lines still count.
         let _ = to.write_all(chunk);
         let _ = to.flush();
         for &byte in chunk {
@@ -261,9 +262,9 @@ impl Lines {
     }
 }
 
-/// How long nothing may come of a program that has ended, before what it left running is not listened to any more.
+/// How long a program that has ended may print nothing before the output of its remaining children is ignored.
 const AFTERWARDS: Duration = Duration::from_millis(300);
-/// How long it is listened to at most.
+/// How long that output is read at most.
 const AFTERWARDS_MAX: Duration = Duration::from_secs(2);
 
 /// Beginnings of the variables by which `cargo run` describes the package that it runs.

@@ -1,5 +1,5 @@
-//! What the checks need of the machine: parts of the Rust toolchain, and a few small programs that tests drive.
-//! Whatever is installed is announced first; what cannot be is said, and counted as skipped.
+//! The programs that the checks need on this machine: parts of the Rust toolchain, and a few small programs that tests
+//! drive. Each installation is announced first; a program that cannot be installed is reported, and counted as skipped.
 
 use std::path::{Path, PathBuf};
 
@@ -10,11 +10,11 @@ use crate::machine::verdict::Verdict;
 /// The target that proves that the protocol needs no operating system.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// The targets of other systems for which the libraries compile, where their standard library is to be had.
+/// The targets of other systems for which the libraries compile, where their standard library is available.
 pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-apple-darwin"];
 
-/// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other systems
-/// is well all the same: the step that needs them says so.
+/// Adds the components and the targets that are missing, if there is rustup. A machine without the targets of other
+/// systems is still good: the step that needs them reports it.
 pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     if process::find("rustup").is_none() {
         return Verdict::Skipped(
@@ -52,12 +52,12 @@ pub(crate) fn packages(tree: &Tree) -> Verdict {
     install(&missing, "tests that drive them cannot run", tree)
 }
 
-/// Adds valgrind if it is missing. Gives why there is none, if there is none then.
+/// Adds valgrind if it is missing. Returns the reason if there is still none.
 pub(crate) fn valgrind(tree: &Tree) -> Option<String> {
     program("valgrind", "valgrind", "instructions cannot be counted", tree)
 }
 
-/// Adds a program if it is missing. Gives why there is none, if there is none then; `without` says what follows.
+/// Adds a program if it is missing. Returns the reason if there is still none; `without` names the consequence.
 pub(crate) fn program(name: &'static str, debian_package: &'static str, without: &str, tree: &Tree) -> Option<String> {
     let wanted = Program { name, debian_package };
     if wanted.is_there(tree) {
@@ -77,21 +77,21 @@ pub(crate) fn package(debian_package: &'static str, without: &str, tree: &Tree) 
     }
 }
 
-/// Adds Wine and a compiler for Windows if they are missing. Gives why there are none, if there are none then.
+/// Adds Wine and a compiler for Windows if they are missing. Returns the reason if there are still none.
 pub(crate) fn wine(tree: &Tree) -> Option<String> {
     let without = "nothing can be tried on Windows";
     let programs = [("wine", "wine"), ("x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")];
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
-/// Adds the servers of databases that are missing. Gives why there are none, if there are none then.
+/// Adds the servers of databases that are missing. Returns the reason if some are still missing.
 pub(crate) fn databases(tree: &Tree) -> Option<String> {
     let without = "databases of servers are not tested";
     let programs = [("mariadb-install-db", "mariadb-server"), ("initdb", "postgresql")];
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 
-/// Adds what deployments need, if it is missing. Gives why there is none, if there is none then.
+/// Adds the programs for deployments if they are missing. Returns the reason if some are still missing.
 pub(crate) fn deployments(tree: &Tree) -> Option<String> {
     if !cfg!(target_os = "linux") {
         return Some("deployments are tested on Linux".into());
@@ -109,7 +109,7 @@ pub(crate) fn browsers(tree: &Tree) -> Vec<String> {
     [chromium(tree), browser("FIREFOX", FIREFOX, tree)].into_iter().flatten().collect()
 }
 
-/// Adds Chromium if it is missing. Gives why there is none, if there is none then.
+/// Adds Chromium if it is missing. Returns the reason if there is still none.
 pub(crate) fn chromium(tree: &Tree) -> Option<String> {
     browser("CHROMIUM", CHROMIUM, tree)
 }
@@ -122,7 +122,7 @@ fn browser(variable: &str, names: &[&'static str], tree: &Tree) -> Option<String
     program(names[0], names[0], "pages are not tested in it", tree)
 }
 
-/// Adds programs where we may; if we may not, `without` says what follows.
+/// Adds programs where that is permitted; if it is not, `without` names the consequence.
 fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     let names: Vec<&str> = missing.iter().map(|program| program.name).collect();
     let packages: Vec<&str> = missing.iter().map(|program| program.debian_package).collect();
@@ -133,7 +133,7 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
             packages.join(" "),
         ));
     }
-    // Another step may install, too, and apt-get refuses to wait for itself.
+    // Another step may install, too, and apt-get does not wait for another apt-get.
     let lock = process::target_dir(tree).join("xtask-install.lock");
     let lock = std::fs::File::create(&lock).and_then(|file| file.lock().map(|()| file));
     if let Err(error) = &lock {
@@ -148,7 +148,8 @@ fn install(missing: &[&Program], without: &str, tree: &Tree) -> Verdict {
     apt_get(&arguments, tree).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Obtains the original source of a package, an archive, into `folder`. The archive's lists and the system's own stay apart.
+/// Obtains the original source of a package, an archive, into `folder`. The archive's package lists are separate from
+/// the system's.
 pub(crate) fn debian_source(package: &str, folder: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let there = || {
         let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -180,7 +181,7 @@ pub(crate) fn debian_source(package: &str, folder: &Path, tree: &Tree) -> Result
     there().ok_or_else(|| format!("apt-get source has not left the archive of {package}"))
 }
 
-/// Whether the standard library for `target` lies where the compiler looks for it; works without rustup too.
+/// Whether the standard library for `target` is where the compiler looks for it; works without rustup too.
 pub(crate) fn has_target(target: &str, tree: &Tree) -> bool {
     let mut rustc = process::command("rustc", tree);
     rustc.args(["--print", "target-libdir", "--target", target]);
@@ -232,7 +233,7 @@ fn is_root(tree: &Tree) -> bool {
     process::output(id).is_some_and(|id| id.trim() == "0")
 }
 
-/// A program that tests drive, and the Debian package that has it.
+/// A program that tests drive, and the Debian package that contains it.
 struct Program {
     name: &'static str,
     debian_package: &'static str,
@@ -247,13 +248,13 @@ impl Program {
                 python.args(["-c", "import ensurepip, venv"]);
                 process::succeeds(python)
             }
-            // Debian has it where no search path leads, beside folders of PostgreSQL's clients alone.
+            // Debian puts it outside the search path, in a folder for each version of PostgreSQL.
             "initdb" => {
                 let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
                 process::find("initdb").is_some()
                     || versions.into_iter().any(|version| version.path().join("bin/initdb").is_file())
             }
-            // A service's place, which is not on everybody's search path.
+            // A folder for services, which is not on every user's search path.
             "sshd" => process::find("sshd").is_some() || std::path::Path::new("/usr/sbin/sshd").is_file(),
             "pip" => {
                 let mut python = process::command(python(tree).unwrap_or("python3"), tree);

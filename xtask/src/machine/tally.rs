@@ -1,4 +1,4 @@
-//! Counting: how many tests passed, failed and were skipped, and how `cargo test` says so.
+//! Counting: how many tests passed, failed and were skipped, and how `cargo test` reports that.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -16,9 +16,8 @@ impl Tally {
     pub(crate) const ONE_FAILED: Self = Self { passed: 0, failed: 1, skipped: 0 };
     pub(crate) const ONE_SKIPPED: Self = Self { passed: 0, failed: 0, skipped: 1 };
 
-    /// Reads the last line that a test program prints:
-    /// `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.01s`.
-    /// Ignored tests count as skipped. Any other line is none.
+    /// Reads the last line that a test program prints: `test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured;
+    /// 0 filtered out; finished in 0.01s`. Ignored tests count as skipped. `None` for any other line.
     pub(crate) fn from_result_line(line: &str) -> Option<Self> {
         let line = without_colours(line);
         let (_verdict, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
@@ -36,7 +35,8 @@ impl Tally {
 }
 
 impl Tally {
-    /// Reads the line in which vitest counts its tests: `Tests  1 failed | 3 passed | 2 skipped (6)`. Any other line is none.
+    /// Reads the line in which vitest counts its tests: `Tests 1 failed | 3 passed | 2 skipped (6)`. `None` for any
+    /// other line.
     pub(crate) fn from_vitest_line(line: &str) -> Option<Self> {
         let line = without_colours(line);
         let counts = line.trim_start().strip_prefix("Tests ")?;
@@ -54,7 +54,7 @@ impl Tally {
 }
 
 impl Tally {
-    /// Reads the last line of pytest: `1 failed, 3 passed, 2 skipped in 0.12s`. Any other line is none.
+    /// Reads the last line of pytest: `1 failed, 3 passed, 2 skipped in 0.12s`. `None` for any other line.
     pub(crate) fn from_pytest_line(line: &str) -> Option<Self> {
         let line = without_colours(line);
         let (counts, time) = line.trim_matches(['=', ' ']).rsplit_once(" in ")?;
@@ -74,8 +74,8 @@ impl Tally {
         Some(tally)
     }
 
-    /// Reads a line in which `go test -v` tells what came of a test: `--- PASS: TestName (0.00s)`. Those of subtests, which are
-    /// indented, and any other line are none.
+    /// Reads a line in which `go test -v` reports the result of a test: `--- PASS: TestName (0.00s)`. `None` for lines
+    /// of subtests, which are indented, and any other line.
     pub(crate) fn from_go_line(line: &str) -> Option<Self> {
         match line.strip_prefix("--- ")?.split_once(": ")?.0 {
             "PASS" => Some(Self::ONE_PASSED),
@@ -85,7 +85,7 @@ impl Tally {
         }
     }
 
-    /// Reads a line as [`Tally`] is shown: `3 passed, 1 failed, 2 skipped`. Any other line is none.
+    /// Reads a line as [`Tally`] is shown: `3 passed, 1 failed, 2 skipped`. `None` for any other line.
     pub(crate) fn from_own_line(line: &str) -> Option<Self> {
         let counts: Option<Vec<(&str, &str)>> = line.split(", ").map(|part| part.split_once(' ')).collect();
         let mut tally = Self::default();

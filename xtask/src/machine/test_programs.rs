@@ -25,8 +25,8 @@ pub(crate) struct Executable {
     pub(crate) is_test: bool,
 }
 
-/// Builds all of them, with one set of features, and the programs that they start. Gives those that test, and notes them for
-/// [`all`].
+/// Builds all of them, with one set of features, and the programs that they start. Gives those that test, and notes
+/// them for [`all`].
 pub(crate) fn build(tree: &Tree) -> Result<Vec<Executable>, String> {
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--workspace", "--no-run"]);
@@ -68,7 +68,8 @@ pub(crate) fn executables(mut cargo: Command) -> Result<Vec<Executable>, String>
 }
 
 impl Executable {
-    /// The command that runs it as cargo does, with more threads than there are cores: many tests wait for sockets and clocks.
+    /// The command that runs it as cargo does, with more threads than there are cores: many tests wait for sockets and
+    /// clocks.
     pub(crate) fn command(&self, tree: &Tree) -> Command {
         let mut command = process::command(&self.file.to_string_lossy(), tree);
         command.current_dir(&self.folder).env("CARGO_MANIFEST_DIR", &self.folder);
@@ -88,8 +89,8 @@ impl Executable {
     }
 }
 
-/// Runs test programs, `at_once` at a time, and shows what each prints in one piece, when it has ended. A program that fails
-/// without a failed test counts as one.
+/// Runs test programs, `at_once` at a time, and shows the output of each in one piece, when it has ended. A program
+/// that fails without a failed test counts as one.
 pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally {
     let pending = Mutex::new(programs.into_iter().enumerate());
     let total = Mutex::new(Tally::default());

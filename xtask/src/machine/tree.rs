@@ -21,7 +21,7 @@ impl Tree {
             .ok_or_else(|| "run me inside the project: no folder above has xtask/Cargo.toml".into())
     }
 
-    /// The tree at a folder that somebody names.
+    /// The tree at a given folder.
     pub(crate) fn at(root: PathBuf) -> Self {
         Self { root }
     }

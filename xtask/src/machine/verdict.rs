@@ -8,9 +8,9 @@ use crate::machine::tally::Tally;
 /// How a step ended.
 pub(crate) enum Verdict {
     Passed,
-    /// With one line that says what went wrong; the details were printed before.
+    /// With one line that names the error; the details were printed before.
     Failed(String),
-    /// With one line that says what was left out and why.
+    /// With one line that names the omitted part and the reason.
     Skipped(String),
     /// A step made of tests: each counts for itself.
     Tests(Tally),
@@ -35,7 +35,7 @@ impl From<String> for Verdict {
     }
 }
 
-/// Runs it, and counts by the lines that tell of tests.
+/// Runs it, and counts by the lines that report tests.
 fn count(command: Command, of_line: fn(&str) -> Option<Tally>) -> (Tally, Result<(), String>) {
     let mut tally = Tally::default();
     let outcome = process::run_reading(command, |line| tally += of_line(line).unwrap_or_default());

@@ -1,4 +1,5 @@
-//! `cargo xtask bench-databases`: what databases take by the tool's own bench beside the engines' own tools, in turns.
+//! `cargo xtask bench-databases`: the throughput of databases by the tool's own bench and by the engines' own tools, in
+//! turns.
 
 use crate::machine::arguments::Arguments;
 use crate::machine::tree::Tree;

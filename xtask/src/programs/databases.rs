@@ -1,4 +1,5 @@
-//! The tests of databases with servers of MariaDB and PostgreSQL, which the tests themselves start in temporary folders and end.
+//! The tests of databases with servers of MariaDB and PostgreSQL, which the tests themselves start in temporary folders
+//! and end.
 
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
@@ -12,7 +13,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         Err(why) => return Verdict::Failed(why),
     };
     let mut tests = program.command(tree);
-    // Without it SQLite alone is tried.
+    // Without it only SQLite is tried.
     tests.envs(missing.is_none().then_some(("SKIPSTONE_TEST_SERVERS", "1")));
     let verdict = Verdict::of_tests(tests);
     match (missing, verdict) {

@@ -1,5 +1,5 @@
-//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison: every update
-//! comes back once and in order.
+//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison:
+//! every update comes back once and in order.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn folder(tree: &Tree) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Whatever the compiler warns of is an error. Without the tools it is left out; with them it has to compile.
+/// Warnings of the compiler are errors. Without the tools this is left out; with them it has to compile.
 fn c_program(tree: &Tree) -> Result<PathBuf, Verdict> {
     let without = "ENet in C is not tried";
     if let Some(why) = system::program("gcc", "gcc", without, tree) {

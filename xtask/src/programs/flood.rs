@@ -1,11 +1,11 @@
-//! `cargo xtask flood --count N`: spoofed, truncated, damaged and replayed datagrams at a server with 200 clients, all on
-//! the loopback interface, all started and ended by one test.
+//! `cargo xtask flood --count N`: spoofed, truncated, damaged and replayed datagrams at a server with 200 clients, all
+//! on the loopback interface, all started and ended by one test.
 
 use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// Runs the long flood of the tool's tests, optimised, and shows what it came to.
+/// Runs the long flood of the tool's tests, optimised, and shows the result.
 pub(crate) fn flood(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let count = arguments.take_value("--count")?.unwrap_or_else(|| COUNT_DEFAULT.into());
     arguments.expect_end()?;

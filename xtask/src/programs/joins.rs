@@ -1,5 +1,5 @@
-//! `cargo xtask joins`: clients that join a busy server over a bad network, a line for each cell of a matrix. Each cell has a
-//! server of its own, background clients that talk on it over a clean path, and `stress --connects` beside them.
+//! `cargo xtask joins`: clients that join a busy server over a bad network, a line for each cell of a matrix. Each cell
+//! has a server of its own, background clients that talk on it over a clean path, and `stress --connects` next to them.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -76,14 +76,14 @@ impl Cell<'_> {
         let mut background = tool();
         background.args(["stress", &url, "-c", self.clients, "-r", self.rate, "-d", "1h", "-q"]);
         let _background = start(background)?;
-        // Clients of the background are there, and talk.
+        // The background clients are connected, and talk.
         std::thread::sleep(Duration::from_secs(3));
         let mut joining = tool();
         joining.args(["stress", &url, "--connects", "50/s", "-d", "15s", "-q", "--json", "-"]);
         if self.carrier != "ws" {
             joining.args(["--loss", self.loss, "--delay", self.delay]);
         }
-        // WHY: its exit code is not looked at, for clients without an answer are what is counted.
+        // WHY: its exit code is ignored, because clients without an answer are counted.
         let output = joining.stderr(Stdio::inherit()).output();
         let output = output.map_err(|error| format!("the tool does not run: {error}"))?;
         Joined::read(&String::from_utf8_lossy(&output.stdout)).ok_or_else(|| "the tool wrote no result".into())
@@ -130,7 +130,7 @@ struct Joined {
 }
 
 impl Joined {
-    /// From the JSON of `stress --connects`, whose counts of all carriers stand before those of each.
+    /// From the JSON of `stress --connects`, where the counts of all carriers precede those of each.
     fn read(json: &str) -> Option<Joined> {
         let all = json.split_once("\"all\"")?.1;
         let number = |name: &str| -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What runs the tool: its tests with servers around it, and its measurements.
+//! The programs that run the tool: its tests with servers around it, and its measurements.
 
 pub(crate) mod bench_databases;
 pub(crate) mod databases;

@@ -1,5 +1,5 @@
-//! `cargo xtask siege`: attackers at a server with good clients beside, a line for each attack. Attackers and judge are the program
-//! `skipstone-siege`, which is built here with the tool, or plays at another build of it.
+//! `cargo xtask siege`: attackers at a server that also has honest clients, a line for each attack. Attackers and judge
+//! are the program `skipstone-siege`, which is built here with the tool, or plays at another build of it.
 
 use std::process::Command;
 
@@ -7,7 +7,8 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// Builds the siege, and the tool unless one is given, and hands the other words on. `Ok(false)` if an attack was missed.
+/// Builds the siege, and the tool unless one is given, and hands the other words on. `Ok(false)` if an attack was
+/// missed.
 pub(crate) fn siege(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let is_list = arguments.take_flag("--list");
     let tool = arguments.take_value("--tool")?;

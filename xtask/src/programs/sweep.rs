@@ -1,4 +1,5 @@
-//! `cargo xtask sweep --seeds A..B`: paths and workloads drawn from seeds, judged by rules; the release tool does the work.
+//! `cargo xtask sweep --seeds A..B`: paths and workloads drawn from seeds, judged by rules; the release tool does the
+//! work.
 
 use std::process::Command;
 
@@ -14,8 +15,8 @@ pub(crate) fn sweep(arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     Ok(process::passes(cargo))
 }
 
-/// A few short settings, judged by what must hold however short a run is. Virtual time is the same in every build: the one of the
-/// tests is there, and an optimised one takes minutes more to build than it saves.
+/// A few short settings, judged by what must hold in any run, however short. Virtual time is the same in every build:
+/// the build of the tests exists already, and an optimised one takes minutes more to build than it saves.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz TARGET --seconds N`: one fuzz target for so long, with cargo-fuzz on the nightly toolchain.
+//! `cargo xtask fuzz TARGET --seconds N`: runs one fuzz target for N seconds, with cargo-fuzz on the nightly toolchain.
 
 use std::process::Command;
 

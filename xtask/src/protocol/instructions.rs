@@ -1,6 +1,6 @@
-//! `cargo xtask instructions`: what the protocol's hot paths cost, in instructions counted by callgrind, which do not depend
-//! on how busy the machine is; compared with what they cost before, and with each other. The scenarios are in the
-//! protocol's `benches/instructions.rs`, what they cost before in `instructions.toml` beside it.
+//! `cargo xtask instructions`: the cost of the protocol's hot paths, in instructions counted by callgrind, which do not
+//! depend on how busy the machine is; compared with the recorded costs, and with each other. The scenarios are in the
+//! protocol's `benches/instructions.rs`, the recorded costs in `instructions.toml` next to it.
 
 mod record;
 
@@ -13,14 +13,15 @@ use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{process, system, test_programs};
 
-/// What a path may cost more than before, in percent.
+/// The growth of a path's cost that is accepted, in percent.
 const GROWTH_PERCENT_MAX: f64 = 10.0;
 
-/// What a message may cost more, in percent, where each of 4,096 channels carries one in turn in place of 64.
+/// The additional cost of a message that is accepted, in percent, where each of 4,096 channels carries one in turn
+/// instead of 64.
 const CHANNELS_PERCENT_MAX: f64 = 10.0;
 
-/// What a datagram may cost more, in percent, when there is more of what its sender would like to make it cost: by the name of the
-/// scenario with little of it, and with much.
+/// The additional cost of a datagram that is accepted, in percent, when its sender adds more of what might make it
+/// expensive: by the names of the scenario with little of that, and of the one with much.
 const STRANGERS_PERCENT_MAX: f64 = 30.0;
 const OF_STRANGERS: [(&str, &str); 3] =
     [("resets-100", "resets-1000"), ("opens-484", "opens-984"), ("rates-1000", "rates-8000")];
@@ -29,9 +30,9 @@ const OF_STRANGERS: [(&str, &str); 3] =
 struct Scenario {
     /// In the record.
     name: &'static str,
-    /// What the benchmark is told.
+    /// The arguments of the benchmark.
     words: &'static str,
-    /// What a unit of it is.
+    /// The unit that is counted.
     unit: &'static str,
 }
 
@@ -90,7 +91,8 @@ const SCENARIOS: &[Scenario] = &[
     Scenario { name: "decode", words: "decode 1000 100", unit: "window of 20 packets, 2 of them made again" },
 ];
 
-/// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not hold.
+/// `cargo xtask instructions [--update]`. `Ok(false)` if a path costs too much more than before, or a claim does not
+/// hold.
 pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let is_update = arguments.take_flag("--update");
     arguments.expect_end()?;
@@ -135,7 +137,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if complaints.is_empty() { Verdict::Passed } else { Verdict::Failed(complaints.join("; ")) }
 }
 
-/// Counts every scenario, as many at once as there are cores: counts do not depend on what else runs.
+/// Counts every scenario, as many at once as there are cores: counts do not depend on other programs.
 fn count_all(tree: &Tree) -> Result<Counts, String> {
     let bench = build(tree)?;
     let (next, counts) = (AtomicUsize::new(0), Mutex::new(Ok(Counts::new())));
@@ -145,7 +147,7 @@ fn count_all(tree: &Tree) -> Result<Counts, String> {
             let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
             match (&mut *counts, counted) {
                 (Ok(counts), Ok(Some(count))) => drop(counts.insert(scenario.name, count)),
-                // This machine lacks what the scenario is about.
+                // This machine lacks the feature that the scenario tests.
                 (_, Ok(None)) | (Err(_), _) => {}
                 (counts, Err(why)) => *counts = Err(why),
             }
@@ -156,7 +158,7 @@ fn count_all(tree: &Tree) -> Result<Counts, String> {
     counts.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What is wrong, a sentence each.
+/// The failures, one sentence each.
 fn complaints(counts: &Counts, record: &Record) -> Vec<String> {
     let mut complaints: Vec<String> = counts.iter().filter_map(|(name, new)| complaint(name, *new, record)).collect();
     let count = |name: &str| counts.get(name).copied().unwrap_or(f64::NAN);
@@ -217,7 +219,7 @@ fn build(tree: &Tree) -> Result<String, String> {
     Ok(program.file.to_string_lossy().into_owned())
 }
 
-/// Instructions of the measured part of one scenario, a unit; `None` if it had none to do.
+/// Instructions of the measured part of one scenario, per unit; `None` if it had no unit to do.
 fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
     let mut valgrind = process::command("valgrind", tree);
     valgrind.args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*measured_side*"]);
@@ -234,7 +236,7 @@ fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
         return Err(wrong());
     }
     let (units, total) = (number(&said, "units ")?, number(&counted, "Collected : ")?);
-    // To a digit behind the point, as it is written down.
+    // To one decimal place, as recorded.
     Ok((units > 0).then(|| (10.0 * total as f64 / units as f64).round() / 10.0))
 }
 

@@ -12,7 +12,7 @@ pub(crate) fn swarm(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
 
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--release", "--workspace", "--test", "swarm*"]);
-    // Seen as they run: a swarm prints the line that replays a failing seed.
+    // Shown while they run: a swarm prints the line that replays a failing seed.
     cargo.args(["--", "--nocapture", "--include-ignored"]);
     cargo.env(SEEDS_VARIABLE, &seeds);
     println!("{SEEDS_VARIABLE}={seeds}");

@@ -1,5 +1,5 @@
-//! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder and the client that were written from that
-//! page alone.
+//! `cargo xtask vectors`: the golden datagrams of WIRE.md against the decoder and the client that were written from
+//! that page only.
 
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
@@ -26,7 +26,7 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
         return Verdict::Skipped("no Python 3, in which the independent decoder is written: install it".into());
     };
     let mut python = process::command(program, tree);
-    // No `__pycache__` beside the vectors.
+    // No `__pycache__` next to the vectors.
     python.args(["-B", DECODER, "--check"]);
     let decoded = process::run(python);
     let mut python = process::command(program, tree);

@@ -1,10 +1,10 @@
 //! How tests are laid out: each crate's claims are modules of one program, `tests/claims/main.rs`, since each program
-//! costs a link of its own. What has a program of its own says why, and nothing that looks like a test is built by nobody.
+//! costs a link of its own. A test with a program of its own says why, and every file that looks like a test is built.
 
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};
 
-/// What breaks this, each as `path: what`.
+/// Violations of this rule, each as `path: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = Vec::new();
     let mains = files.iter().filter(|file| file.path.contains("/tests/") && file.path.ends_with("/main.rs"));
@@ -22,7 +22,7 @@ pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     breaches
 }
 
-/// Files beside `main.rs` that it does not name.
+/// Files next to `main.rs` that it does not name.
 fn modules_left_out(main: &File, files: &[File]) -> Vec<String> {
     let tokens = tokens(&main.text);
     let folder = main.path.trim_end_matches("main.rs");
@@ -38,7 +38,7 @@ fn declares(tokens: &[Placed<'_>], name: &str) -> bool {
     tokens.windows(2).any(|pair| pair[0].token == Token::Word("mod") && pair[1].token == Token::Word(name))
 }
 
-/// Whether cargo makes a program of its own of it.
+/// Whether cargo builds it as a program of its own.
 fn is_program(path: &str, folder: &str) -> bool {
     let Some(inside) = path.strip_prefix(folder).and_then(|rest| rest.strip_prefix('/')) else {
         return false;
@@ -55,7 +55,7 @@ fn reason_missing(file: &File) -> Option<String> {
         .then(|| format!("{}: belongs in claims/; else its first comment says why it needs `{REASON}`", file.path))
 }
 
-/// Tests in a library whose manifest says that it has none.
+/// Tests in a library whose manifest states that it has none.
 fn unit_tests_left_out(manifest: &File, files: &[File]) -> Option<String> {
     let library = manifest.text.split("[lib]").nth(1)?.split("\n[").next()?;
     if !library.lines().any(|line| line.replace(' ', "") == "test=false") {

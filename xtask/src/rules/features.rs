@@ -1,6 +1,6 @@
-//! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no other
-//! library of cryptography, than it says. `programs` checks the tool and the demonstration alike. And an application's own
-//! rustls is left alone.
+//! The combinations of the library's features: each compiles without a warning, and each has no more crates, and no
+//! other library of cryptography, than it states. `programs` checks the tool and the demonstration in the same way. And
+//! an application's own rustls is not affected.
 
 mod listing;
 mod programs;
@@ -15,7 +15,7 @@ use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
-/// A set of features, and what may be in its build.
+/// A set of features, and the crates that may be in its build.
 struct Combination {
     /// As behind `--features`; the defaults are off.
     features: &'static str,
@@ -24,14 +24,14 @@ struct Combination {
     checks: Checks,
 }
 
-/// What of the library is compiled.
+/// The part of the library that is compiled.
 #[derive(Clone, Copy)]
 enum Checks {
     /// Nothing: its crates are counted.
     Crates,
     Library,
-    /// Its tests, examples and benchmarks, too. What they need of a feature is one of the same switches, so that four
-    /// combinations have all of it.
+    /// Its tests, examples and benchmarks, too. The features that they need are among the same switches, so that four
+    /// combinations contain all of it.
     AllTargets,
 }
 
@@ -47,10 +47,10 @@ const fn with_tests(features: &'static str, crates_max: usize) -> Combination {
     Combination { features, crates_max, checks: Checks::AllTargets }
 }
 
-/// None; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch of its
-/// own, so that further pairs would compile nothing that these do not. One module alone knows of the providers, which
-/// [`knows_no_provider`] checks: the other features compile with aws-lc as they do with ring, but where a library of their
-/// own knows of it.
+/// No feature; each alone; each with either provider; both providers; the defaults; all of them. A feature is a switch
+/// of its own, so that further pairs would compile nothing that these do not. Only one module knows of the providers,
+/// which [`knows_no_provider`] checks: the other features compile with aws-lc as they do with ring, unless a library of
+/// their own depends on it.
 const COMBINATIONS: &[Combination] = &[
     with_tests("", 25),
     of("websocket", MANY),
@@ -87,8 +87,8 @@ const COMBINATIONS: &[Combination] = &[
 /// No limit of its own.
 const MANY: usize = usize::MAX;
 
-/// The features that bring a library of cryptography, and the crates of these libraries. RustCrypto's are many; every one
-/// that does arithmetic for DTLS needs this one.
+/// The features that bring a library of cryptography, and the crates of these libraries. RustCrypto's are many; every
+/// one that does arithmetic for DTLS needs this one.
 const LIBRARIES: &[(&str, &str)] = &[("ring", "ring"), ("aws-lc", "aws-lc-sys"), ("dtls", "aes")];
 
 /// Checks every combination.
@@ -167,8 +167,9 @@ fn names_what_is_missing(tree: &Tree) -> Verdict {
     runs_beside_rustls(tree)
 }
 
-/// An application that has rustls itself, and leaves it to rustls which of its providers there is, runs when it is linked
-/// with this library. Each time the provider that it has is not ours: one that we gave rustls would be its second. Built outside of the workspace, whose other members have providers of their own.
+/// An application that has rustls itself, and leaves it to rustls which of its providers there is, runs when it is
+/// linked with this library. Each time the provider that it has is not ours: one that we gave rustls would be its
+/// second. Built outside of the workspace, whose other members have providers of their own.
 fn runs_beside_rustls(tree: &Tree) -> Verdict {
     for (theirs, ours) in [("aws_lc_rs", "ring"), ("ring", "aws-lc")] {
         if let Err(why) = run_application(tree, theirs, ours) {

@@ -1,4 +1,4 @@
-//! What our sources and packages must be: rules, read from the files themselves.
+//! Rules for our sources and packages, checked on the files themselves.
 
 pub(crate) mod claims;
 pub(crate) mod docs;

@@ -1,5 +1,6 @@
-//! What will be published: each crate whose manifest does not say `publish = false`. Each has all that a registry and its
-//! readers ask for, and is built from its package alone, with the others of this workspace as if they were published.
+//! The crates that will be published: each crate whose manifest does not say `publish = false`. Each has everything
+//! that a registry and its readers ask for, and is built from its package alone, with the others of this workspace as
+//! if they were published.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -25,8 +26,8 @@ pub(crate) fn check(tree: &Tree) -> Verdict {
     process::run(packaging(&names, tree, &target)).map_or_else(Verdict::Failed, |()| Verdict::Passed)
 }
 
-/// Cargo takes a published version for unchangeable: it would build a crate against what an earlier run unpacked and compiled of
-/// the others.
+/// Cargo takes a published version for unchangeable: it would build a crate against the others as an earlier run
+/// unpacked and compiled them.
 fn forget_earlier_runs(target: &Path) {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| std::env::home_dir().map(|home| home.join(".cargo"))).unwrap_or_default();
@@ -35,7 +36,7 @@ fn forget_earlier_runs(target: &Path) {
     let unpacked = registries.flat_map(|registry| entries(&registry));
     let compiled = entries(&target.join("debug/.fingerprint"));
     for stale in unpacked.chain(compiled).filter(|path| begins(path, "skipstone")) {
-        // A folder that cannot be removed shows in the build that follows.
+        // A folder that cannot be removed shows in the following build.
         let _ = std::fs::remove_dir_all(stale);
     }
 }
@@ -50,10 +51,10 @@ fn begins(path: &Path, with: &str) -> bool {
 
 fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     let mut cargo = process::cargo(tree);
-    // What is packaged is what lies there, committed or not.
+    // The package takes the files of the folder, committed or not.
     cargo.args(["package", "--allow-dirty", "--quiet", "--target-dir"]).arg(target);
     cargo.args(names.iter().flat_map(|name| ["--package", name]));
-    // Nothing of it is run.
+    // The build is not run.
     cargo.env("CARGO_PROFILE_DEV_OPT_LEVEL", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
     cargo
 }
@@ -69,7 +70,7 @@ fn name(manifest: &File) -> Option<&str> {
     package.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
 }
 
-/// What it lacks, each as `path: what`. `has` says whether there is a file; a link to one will do.
+/// Missing parts, each as `path: what`. `has` says whether there is a file; a link to one will do.
 fn missing(manifest: &File, has: impl Fn(&str) -> bool) -> Vec<String> {
     let folder = manifest.path.trim_end_matches("Cargo.toml");
     let says = |key: &&str| manifest.text.lines().any(|line| line.starts_with(*key) && line.contains('='));

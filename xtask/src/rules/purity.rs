@@ -1,11 +1,11 @@
-//! The protocol takes time, bytes and a seed, and reaches for nothing: no clock, socket, thread or entropy of the
-//! system. And in the whole project, `unsafe` stands in six files, and at the boundary to C.
+//! The protocol takes time, bytes and a seed, and uses no clock, socket, thread or entropy of the system. And in the
+//! whole project, `unsafe` is allowed in six files, and at the boundary to C.
 
 use crate::machine::files::File;
 use crate::rules::source::tokens::{Placed, Token, tokens};
 
-/// The files that talk to the system below the standard library; those that say instructions which std has no safe way to say: of
-/// vectors, and to prefetch; and those that give WebAssembly's exports their names.
+/// The files that talk to the system below the standard library; those with instructions for which std has no safe
+/// function: of vectors, and to prefetch; and those that give WebAssembly's exports their names.
 const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone/src/net/linux.rs",
     "crates/skipstone/src/net/linux/control.rs",
@@ -15,10 +15,10 @@ const UNSAFE_HERE: &[&str] = &[
     "crates/skipstone-web/src/exports.rs",
 ];
 
-/// The exported functions of the C ABI: their names are promised to be nobody else's, and what C gives them are pointers.
+/// The exported functions of the C ABI: their names are promised to be unique, and C passes them pointers.
 const BOUNDARY: &str = "crates/skipstone-ffi/src/boundary/";
 
-/// Words that the protocol's sources do not hold, and what to do instead.
+/// Words that the protocol's sources may not contain, and the replacement.
 const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
     ("Instant", "the caller says what time it is: take a `Time`"),
     ("SystemTime", "the caller says what time it is: take a `Time`"),
@@ -28,10 +28,10 @@ const NOT_IN_PROTOCOL: &[(&str, &str)] = &[
     ("RandomState", "entropy comes from the seed alone"),
 ];
 
-/// Where the protocol's sources lie.
+/// The folder of the protocol's sources.
 const PROTOCOL: &str = "crates/skipstone-proto/src/";
 
-/// What breaks these rules, each as `path:line: what`.
+/// Violations of these rules, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = Vec::new();
     for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
@@ -68,7 +68,7 @@ fn forbidden_words(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// `std::thread`, alone or in a group that is taken from `std`.
+/// `std::thread`, alone or in a group that is imported from `std`.
 fn threads(tokens: &[Placed<'_>], found: &mut Found) {
     for at in 0..tokens.len() {
         if tokens[at].token != Token::Word("std") {
@@ -85,7 +85,7 @@ fn threads(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// `HashMap<K, V>` and `HashSet<T>` without a hasher of their own draw their keys from the system.
+/// `HashMap<K, V>` and `HashSet<T>` without an explicit hasher draw their keys from the system.
 fn default_hashers(tokens: &[Placed<'_>], found: &mut Found) {
     for (at, placed) in tokens.iter().enumerate() {
         let (name, with_hasher) = match placed.token {
@@ -103,7 +103,7 @@ fn default_hashers(tokens: &[Placed<'_>], found: &mut Found) {
     }
 }
 
-/// How many generic parameters stand in the angle brackets that `tokens` begin with, after a `::` or not.
+/// The number of generic parameters in the angle brackets that `tokens` begin with, after a `::` or not.
 fn parameter_count(tokens: &[Placed<'_>]) -> Option<usize> {
     let mut marks = tokens.iter().map(|placed| placed.token).peekable();
     marks.next_if_eq(&Token::PathSeparator);

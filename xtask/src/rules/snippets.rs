@@ -1,8 +1,9 @@
-//! Code on a page that names its file is that file's, word for word: a line `<!-- path/of/the/file -->` stands before the block.
+//! Code on a page that names its file equals that file's, word for word: a line `<!-- path/of/the/file -->` precedes
+//! the block.
 
 use crate::machine::files::File;
 
-/// Blocks that their files do not hold, each as `page:line: what`.
+/// Blocks that their files do not contain, each as `page:line: block`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let pages = files.iter().filter(|file| file.path.ends_with(".md"));
     pages.flat_map(|page| snippets(page).filter_map(|snippet| snippet.breach(page, files))).collect()
@@ -25,7 +26,7 @@ fn snippets(page: &File) -> impl Iterator<Item = Snippet<'_>> {
     })
 }
 
-/// The path in a comment that stands before a block.
+/// The path in a comment that precedes a block.
 fn named<'a>(comment: &'a str, fence: &str) -> Option<&'a str> {
     let path = comment.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
     (fence.starts_with("```") && path.contains('/') && !path.contains(' ')).then_some(path)

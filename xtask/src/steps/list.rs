@@ -1,5 +1,5 @@
-//! The steps of `cargo xtask test`. What a step needs of the machine is in `system`; what it looks for in our sources is in
-//! files of their own.
+//! The steps of `cargo xtask test`. Programs that a step needs are in `system`; the rules for our sources are in files
+//! of their own.
 
 use super::step::{Lane, Step};
 use super::workspace;
@@ -11,7 +11,7 @@ use crate::programs::{databases, deploy, external, sweep};
 use crate::protocol::{instructions, vectors, wireshark};
 use crate::rules::{claims, docs, features, layering, local_paths, package, purity, snippets};
 
-/// In this order within a lane: what fails fastest first, then what other steps use.
+/// In this order within a lane: steps that fail fastest first, then steps whose output others use.
 pub(super) const STEPS: &[Step] = &[
     Step {
         name: "toolchain",
@@ -376,8 +376,8 @@ fn systems(tree: &Tree) -> Verdict {
     }
 }
 
-/// The tests of the queues, built against a model of memory and threads. The compiler flag that says so would have everything
-/// built anew, hence a build folder of its own.
+/// The tests of the queues, built against a model of memory and threads. The compiler flag for this would have
+/// everything compiled again, hence a build folder of its own.
 fn loom(tree: &Tree) -> Verdict {
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--package", "skipstone-mailbox", "--lib", "--target-dir"]);

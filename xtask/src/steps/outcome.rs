@@ -1,4 +1,4 @@
-//! What came of a step. Each step runs in a process of its own, which leaves this in a file.
+//! The outcome of a step. Each step runs in a process of its own, which writes the outcome to a file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::machine::failures::{self, Failure};
 use crate::machine::tally::Tally;
 use crate::machine::verdict::Verdict;
 
-/// How a step ended, what it cost, and what is told again at the end.
+/// How a step ended, its cost, and the lines that are repeated at the end.
 #[derive(Debug, PartialEq)]
 pub(super) struct Outcome {
     pub(super) tally: Tally,
@@ -14,7 +14,7 @@ pub(super) struct Outcome {
     pub(super) word: String,
     /// One line on it; may be empty.
     pub(super) note: String,
-    /// Seconds of CPU time of the step and of all programs that it waited for, where the system tells.
+    /// Seconds of CPU time of the step and of all programs that it waited for, where the system reports it.
     pub(super) cpu_seconds: Option<f64>,
     pub(super) failures: Vec<Failure>,
 }
@@ -45,7 +45,7 @@ impl Outcome {
         std::fs::write(file, self.to_text()).map_err(|error| format!("{}: {error}", file.display()))
     }
 
-    /// The one that a step's process has written; `None` if it has not.
+    /// The outcome that a step's process has written; `None` if it has not.
     pub(super) fn read(file: &Path) -> Option<Self> {
         Self::parse(&std::fs::read_to_string(file).ok()?)
     }
@@ -77,8 +77,8 @@ impl Outcome {
     }
 }
 
-/// What this process and those that it has waited for have used, from `/proc/self/stat`: user and system time, its own and
-/// its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` elsewhere than on Linux.
+/// CPU time of this process and of those that it has waited for, from `/proc/self/stat`: user and system time, its own
+/// and its children's, in hundredths of a second (proc(5), fields 14 to 17). `None` on other systems than Linux.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The second field, the program's name in parentheses, may contain spaces.

@@ -1,5 +1,5 @@
-//! Runs steps, each in a process of its own, so that two may run at once and one that breaks ends nothing but itself. One of
-//! the running steps, the one in front, prints as it goes; what others print is shown in one piece when they have ended.
+//! Runs steps, each in a process of its own, so that two may run at once and a crash ends only that step. One of the
+//! running steps, the one in front, prints as it goes; the output of others is shown in one piece when they have ended.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 use crate::machine::{failures, process};
 
-/// Runs all of them, whatever comes of each, and prints the account.
+/// Runs all of them, whatever their outcomes, and prints the account.
 pub(super) fn run_all(steps: &[&Step], extent: Extent, tree: &Tree) -> Result<Tally, String> {
     let folder = process::target_dir(tree).join("xtask");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -38,7 +38,7 @@ struct Run<'a> {
     steps: &'a [&'a Step],
     extent: Extent,
     tree: &'a Tree,
-    /// Of what steps leave.
+    /// The folder of the files that steps write.
     folder: PathBuf,
     times: Times,
     ended: Vec<Ended>,
@@ -55,7 +55,7 @@ struct Ended {
     outcome: Outcome,
 }
 
-/// Where a step prints.
+/// The destination of a step's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     /// To our own output, as it goes.
@@ -161,7 +161,7 @@ impl Run<'_> {
     }
 
     fn print_output(&self, at: usize) {
-        // A log that cannot be read is missed, and no more.
+        // A log that cannot be read is only missing in the output.
         let text = std::fs::read(self.file(at, "log")).unwrap_or_default();
         print!("{}", String::from_utf8_lossy(&text));
     }
@@ -185,7 +185,7 @@ impl Ended {
     }
 }
 
-/// Runs a step's process. One that says by its exit code that the step failed has left an outcome.
+/// Runs a step's process. A process whose exit code says that the step failed has left an outcome.
 fn run(command: Result<Command, String>) -> Result<(), String> {
     let status = command?.stdin(Stdio::null()).status().map_err(|error| format!("it could not run: {error}"))?;
     if status.success() { Ok(()) } else { Err(format!("its process ended with {status}")) }

@@ -1,5 +1,5 @@
-//! Which step starts next. Steps that compile take the machine's cores one after another; steps that mostly wait run
-//! beside them; steps that measure time run alone, at the end.
+//! Which step starts next. Steps that compile take the machine's cores one after another; steps that mostly wait run in
+//! parallel with them; steps that measure time run alone, at the end.
 
 use super::step::{Lane, Step};
 
@@ -10,7 +10,7 @@ enum State {
     Ended,
 }
 
-/// The chosen steps in order, and how far each of them is.
+/// The chosen steps in order, and the progress of each.
 pub(super) struct Schedule<'a> {
     steps: &'a [&'a Step],
     states: Vec<State>,
@@ -21,8 +21,8 @@ impl<'a> Schedule<'a> {
         Self { steps, states: vec![State::Pending; steps.len()] }
     }
 
-    /// Takes the first step that may start now, by its place among the chosen ones. `None` if a step has to end before; if
-    /// none runs, all have ended.
+    /// Takes the first step that may start now, by its place among the chosen ones. `None` if a step has to end first;
+    /// if no step runs, all have ended.
     pub(super) fn start_next(&mut self) -> Option<usize> {
         let at = (0..self.steps.len()).find(|&at| self.may_start(at))?;
         self.states[at] = State::Running;

@@ -1,4 +1,4 @@
-//! A step of `cargo xtask test`, and what may run beside it.
+//! A step of `cargo xtask test`, and the steps that may run in parallel with it.
 
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
@@ -7,26 +7,28 @@ use crate::machine::verdict::Verdict;
 pub(super) struct Step {
     pub(super) name: &'static str,
     pub(super) about: &'static str,
-    /// Whether it is one of those of `--fast`.
+    /// Whether the step is part of `--fast`.
     pub(super) is_fast: bool,
     pub(super) lane: Lane,
-    /// The steps, before it in the list, whose products it uses: it starts when those of them that were chosen have ended.
+    /// The steps, before it in the list, whose products it uses: it starts when those of them that were chosen have
+    /// ended.
     pub(super) after: &'static [&'static str],
     pub(super) run: fn(&Tree, Extent) -> Verdict,
 }
 
-/// What else may run while a step does.
+/// The steps that may run at the same time as this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lane {
     /// It fills the cores, and cargo locks its folder: one at a time.
     Compiles,
-    /// It waits for servers, browsers and clocks: one beside a step that compiles, two when none is left.
+    /// It waits for servers, browsers and clocks: one runs in parallel with a step that compiles, two when none is
+    /// left.
     Waits,
-    /// It measures time: nothing runs beside it.
+    /// It measures time: no other step runs at the same time.
     Timed,
 }
 
-/// How much is asked for.
+/// The extent of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Extent {
     Whole,

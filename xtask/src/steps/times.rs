@@ -1,4 +1,5 @@
-//! How long each step took the last time, beside what it takes now: kept in the target folder, a line for each step.
+//! The duration of each step in the last run, shown next to its duration now: kept in the target folder, a line for
+//! each step.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,14 +15,15 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Those of earlier runs; none if there are none, or if the file cannot be read.
+    /// The times of earlier runs; empty if there are none, or if the file cannot be read.
     pub(super) fn read(tree: &Tree) -> Times {
         let file = process::target_dir(tree).join("xtask-times.txt");
         let text = std::fs::read_to_string(&file).unwrap_or_default();
         Times { file, seconds: parse(&text) }
     }
 
-    /// Notes what a step took now, and returns what it took the last time. A file that cannot be written costs nothing but that.
+    /// Records how long a step took now, and returns how long it took the last time. If the file cannot be written,
+    /// only the record is lost.
     pub(super) fn note(&mut self, step: &str, took: Duration) -> Option<Duration> {
         let before = self.seconds.insert(step.to_owned(), took.as_secs_f64());
         let text: String = self.seconds.iter().map(|(step, seconds)| format!("{step} {seconds:.1}\n")).collect();

@@ -1,5 +1,5 @@
-//! The steps `tests` and `timed`: the workspace's own tests. Those that measure time run alone, all others beside steps
-//! that wait, several at once.
+//! The steps `tests` and `timed`: the workspace's own tests. Those that measure time run alone, all others in parallel
+//! with steps that wait, several at once.
 
 use std::process::Command;
 
@@ -10,8 +10,8 @@ use crate::machine::test_programs::{self, DEPLOYS, ENGINES, Executable};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
-/// All but those that are timed, and those of steps of their own; with `--fast`, unit tests and claims of the protocol and
-/// the library.
+/// All but those that are timed, and those of steps of their own; with `--fast`, unit tests and claims of the protocol
+/// and the library.
 pub(super) fn step(tree: &Tree, extent: Extent) -> Verdict {
     let tally = match extent {
         Extent::Whole => whole(tree),

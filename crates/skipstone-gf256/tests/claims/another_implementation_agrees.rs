@@ -1,4 +1,5 @@
-//! `reed-solomon-erasure` has the same field and a code of its own: it repairs what we made, and we repair what it made.
+//! `reed-solomon-erasure` has the same field and a different code: it repairs symbols that we encoded, and we repair
+//! symbols that it encoded.
 
 use crate::common::Seeded;
 use reed_solomon_erasure::galois_8::{self, ReedSolomon};
@@ -81,7 +82,7 @@ fn we_reconstruct_from_its_repairs() {
     }
 }
 
-/// Its coding matrix, read off what it makes of single ones.
+/// Its coding matrix, read from its output for unit vectors.
 fn rows(code: &ReedSolomon) -> Vec<Vec<u8>> {
     let mut rows = vec![vec![0; DATA]; PARITY];
     for source in 0..DATA {

@@ -117,7 +117,7 @@ fn random_equations_of_any_rank_give_exactly_what_their_span_holds() {
     }
 }
 
-/// Whether a sum of `rows` has the coefficient of `unknown` alone: adding that row does not raise their rank.
+/// Whether a sum of `rows` has only the coefficient of `unknown`: adding that row does not raise their rank.
 fn is_in_span(rows: &[Vec<u8>], unknown: usize) -> bool {
     let mut alone = vec![0; rows[0].len()];
     alone[unknown] = 1;

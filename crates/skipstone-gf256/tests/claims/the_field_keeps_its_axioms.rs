@@ -1,4 +1,4 @@
-//! Every pair of elements, and every triple, obeys what a field promises; the product is that of polynomials.
+//! Every pair of elements, and every triple, obeys the axioms of a field; the product is that of polynomials.
 
 use skipstone_gf256::{inverse, mul};
 

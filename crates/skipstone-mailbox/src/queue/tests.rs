@@ -1,4 +1,5 @@
-//! The bounds of a queue, and that nobody sleeps beside work: by example, and with every interleaving under `--cfg loom`.
+//! A queue keeps its bounds, and no thread sleeps while there is work: by example, and with every interleaving under
+//! `--cfg loom`.
 
 use super::*;
 
@@ -60,8 +61,8 @@ mod in_every_order {
     use loom::sync::Arc;
     use loom::thread;
 
-    /// The driver sleeps only if it must be woken for the next command: either it sees the command before it sleeps, or the
-    /// application sees that it is asleep.
+    /// The driver sleeps only if it must be woken for the next command: either it sees the command before it sleeps, or
+    /// the application sees that it is asleep.
     #[test]
     fn loom_no_command_waits_for_a_driver_that_nobody_wakes() {
         loom::model(|| {
@@ -77,7 +78,7 @@ mod in_every_order {
         });
     }
 
-    /// What the producer sees as the load is never less than what the queue holds.
+    /// The load that the producer sees is never less than the queue's content.
     #[test]
     fn loom_the_bound_holds_while_the_consumer_takes_entries_out() {
         loom::model(|| {
@@ -109,7 +110,7 @@ mod in_every_order {
                 theirs.0.push(&mut Produced::default(), Entry(1));
                 theirs.1.wake();
             });
-            // The model has no clock: a wait that nobody ends is a deadlock, which it reports.
+            // The model has no clock: a wait that no thread ends is a deadlock, which the model reports.
             shared.1.wait(Duration::MAX, || !shared.0.is_empty());
             driver.join().expect("it does not panic");
         });

@@ -312,7 +312,7 @@ impl Channels {
             Sequence::Next => cursor.sequence.map(Seq::next),
             Sequence::Truncated(truncated) => Some(Seq(truncated.resolve_seq(channel.incoming.next().0))),
         };
-        // A fragment takes a piece's cost beside, and its message, once it is whole, what any whole message takes.
+        // A fragment costs one piece, plus, once its message is whole, the cost of any whole message.
         let whole = message.fragment.map_or(0, |fragment| u64::from(fragment.total) / 16);
         let cost = window_cost(message.payload.len()) + window_cost(0) + whole;
         if room < cost && !settings.channels[usize::from(channel.rule)].mode.is_reliable() {

@@ -141,7 +141,7 @@ impl BatchSlice {
                 && u64::from(message.cost_to - cost_from) <= limits.cost
         };
         let fitting = rest.partition_point(fits);
-        // The first that is begun when the limit is reached is out; where it begins, the one before ends.
+        // The first message that begins when the limit is reached is excluded; the previous one ends where it begins.
         let is_within = |message: &BatchMessage| ((message.frames_to - frames_from) as usize) < limits.begun_within;
         let begun = if limits.begun_within == 0 { 0 } else { 1 + rest[..fitting].partition_point(is_within) };
         fitting.min(begun)
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn each_limit_ends_a_row() {
         let part = batch(&[100; 6]);
-        // A byte of header each, since it is as long as the one before.
+        // One byte of header each, since it is as long as the one before.
         assert_eq!(part.frames_following(5).len(), 5 * 101);
         assert_eq!(part.following(NO_LIMITS), 5);
         assert_eq!(part.following(RunLimits { room: 3 * 101, ..NO_LIMITS }), 3);

@@ -118,7 +118,7 @@ impl fmt::Display for Breach {
 #[derive(Debug)]
 pub(crate) struct InboundLimits {
     rules: Arc<[InboundRule]>,
-    /// By channel: when all messages so far would have arrived at the rule's rate, in nanoseconds.
+    /// By channel: the time at which all messages so far would have arrived at the rule's rate, in nanoseconds.
     paid_at: BTreeMap<u16, u64>,
     /// Number of channels at which those with a full allowance are removed.
     sweep_at: usize,
@@ -237,7 +237,7 @@ mod tests {
             assert!(limits.swept <= 2 * (usize::from(channel) + 1), "{} after {channel}", limits.swept);
         }
         assert_eq!(limits.paid_at.len(), 1 << 16);
-        // Once they are paid for, and as many more have come, they are forgotten.
+        // Entries are removed once their rate is paid for and as many more messages have come.
         for channel in 0..=u16::MAX {
             limits.admit(at(10_000), channel).expect("its first message for a while");
         }

@@ -256,7 +256,7 @@ impl Incoming {
         Ok(Some(whole))
     }
 
-    /// A late message arrived whole, and fragments of it had been sent meanwhile.
+    /// A late message arrived complete, and fragments of it had been sent meanwhile.
     fn drop_partial(&mut self, number: u64, held_bytes: &mut u64) {
         let Some(held) = &mut self.held else { return };
         if let Some(partial) = held.partial.remove(&number) {
@@ -314,7 +314,8 @@ impl Incoming {
         }
     }
 
-    /// Unreliable: a message of this number is delivered. As long as none is missing, `next` is the whole record.
+    /// Unreliable: records that a message of this number was delivered. As long as none is missing, `next` is the whole
+    /// record.
     fn note_recent(&mut self, number: u64, held_bytes: &mut u64) {
         let is_in_order = number <= self.next;
         if is_in_order && self.held.as_ref().is_none_or(|held| held.recent.is_none()) {

@@ -41,7 +41,7 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    /// Whether the counters alone represent the whole state.
+    /// Whether the counters by themselves represent the whole state.
     pub(crate) fn is_idle(&self) -> bool {
         !self.is_scheduled && !self.is_resending && self.outgoing.is_idle() && self.incoming.is_idle()
     }

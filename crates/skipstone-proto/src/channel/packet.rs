@@ -21,7 +21,7 @@ pub(crate) struct Packet<'a> {
     pub number: u64,
     /// Bytes of frames that fit into a packet that holds nothing else.
     pub capacity: usize,
-    /// Whether a frame so far asks for an acknowledgement.
+    /// Whether a frame written so far asks for an acknowledgement.
     pub is_ack_eliciting: bool,
     /// Payload bytes that are sent for the first time, for statistics.
     pub new_payload_bytes: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// An empty packet that writes into `writer`, in which the packet's number stands already.
+    /// An empty packet that writes into `writer`, which already holds the packet's number.
     pub(crate) fn new(writer: Writer<'a>, ledger: &'a mut Ledger, capacity: usize) -> Self {
         let number = ledger.next();
         Packet {
@@ -133,7 +133,7 @@ impl Packet<'_> {
         if length < wanted.min(FRAGMENT_BYTES_MIN) || length == 0 {
             return None;
         }
-        // Datagrams have grown since it was taken apart, of which the receiver may hold parts.
+        // Datagrams have grown since the message was split into fragments, of which the receiver may hold some.
         let length = if length == payload.len() { length.div_ceil(2) } else { length };
         let end = rest.start + length as u32;
         self.message(Some(wire), header, &payload[rest.start as usize..end as usize]);

@@ -31,7 +31,7 @@ pub enum GivenUp {
     /// The packet that contained it was lost, and the channel does not retransmit.
     Lost,
     /// The client accepts no messages of this length (`ClientConfig::limits`), and the message was a broadcast: a
-    /// message to this client alone is refused at the call.
+    /// message to only this client is refused at the call.
     TooLong,
     /// The connection ended first.
     Closed,

@@ -43,7 +43,7 @@ const PAGE: usize = 64;
 impl ChannelTable {
     /// The slot of a channel that is active.
     pub(crate) fn find(&self, id: u16) -> Option<u32> {
-        // Without a look at the pages, which lie elsewhere in memory.
+        // Without reading the pages, which are elsewhere in memory.
         if self.slots.get(self.last as usize).is_some_and(|slot| slot.as_ref().is_some_and(|channel| channel.id == id))
         {
             return Some(self.last);
@@ -57,7 +57,7 @@ impl ChannelTable {
     pub(crate) fn prefetch(&self, step: Step) {
         let Some(slot) = self.slots.get(self.last as usize) else { return };
         if step != Step::Beyond {
-            // Whether there is one stands in what is fetched.
+            // The fetched cache line shows whether there is one.
             prefetch(slot);
         } else if let Some(channel) = slot {
             channel.outgoing.prefetch();
@@ -119,7 +119,7 @@ impl ChannelTable {
         if let Some(before) = self.resting.replace(slot).filter(|before| *before != slot) {
             self.free_if_idle(before);
         }
-        // The memory of many that were active at once goes with the last of them.
+        // The memory of many channels that were active at once is freed with the last of them.
         if self.active == 1 && self.slots.len() > PAGE {
             self.resting = None;
             self.free_if_idle(slot);
@@ -215,7 +215,7 @@ mod tests {
         table.release_if_idle(slot);
         table.release_if_idle(slot);
         assert_eq!((table.find(1_000), table.active()), (Some(slot), PAGE as u32 + 1));
-        // Another that falls idle frees it, and rests in its place.
+        // Another channel that falls idle frees the first one's state, and keeps its own instead.
         table.slot(0).is_scheduled = false;
         table.release_if_idle(0);
         assert_eq!((table.find(1_000), table.find(0), table.active()), (None, Some(0), PAGE as u32));

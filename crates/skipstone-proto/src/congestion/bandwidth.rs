@@ -28,7 +28,7 @@ impl Bandwidth {
         self.pacer.on_sent(now, bytes, self.pace);
     }
 
-    /// When this many bytes may leave; `now` or earlier if at once.
+    /// The time at which this many bytes may leave; `now` or earlier if at once.
     pub fn next_send(&self, now: Time, bytes: u64) -> Time {
         self.pacer.next_send(now, bytes, self.pace)
     }

@@ -3,7 +3,7 @@
 
 use crate::time::{Duration, Time};
 
-/// A model of the bottleneck's queue, as far as this sender fills it.
+/// A model of the bottleneck's queue, counting only this sender's own packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bottleneck {
     /// The additional time of the later packets of trains compared with the first, in microseconds, and their bytes.
@@ -111,8 +111,8 @@ impl Bottleneck {
 
 impl DelayTrain {
     /// How much longer its last packet took than its first, in microseconds, and its bytes, as far as they show the
-    /// bottleneck and not the ends of the path, which set packets apart by up to `spread`. Beside that, a short packet
-    /// behind the first says nothing.
+    /// bottleneck and not the ends of the path, which set packets apart by up to `spread`. Against that spread, a short
+    /// packet behind the first says nothing.
     fn measured(&self, spread: u32) -> (f32, f32) {
         let span = self.last_rtt as f32 - self.first_rtt as f32;
         match spread {

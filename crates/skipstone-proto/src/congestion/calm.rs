@@ -29,7 +29,7 @@ impl Calm {
         Calm { delay: 0, at: Time::ZERO, from: Time::ZERO, kept: 0, kept_until: Time::ZERO }
     }
 
-    /// The window is used up, or what is sent now shows nothing yet: it begins anew.
+    /// The window is used up, or the packets sent now show nothing yet: the measurement starts again.
     pub(super) fn begin(&mut self, now: Time) {
         self.from = now;
     }

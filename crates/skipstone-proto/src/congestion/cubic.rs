@@ -3,14 +3,14 @@
 
 use crate::time::Time;
 
-/// The state of a CUBIC window's growth. Its owner has the window itself.
+/// The state of a CUBIC window's growth. The caller holds the window itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cubic {
     /// When this epoch of growth began.
     epoch: Time,
     /// The window at the last loss, in bytes: the plateau.
     plateau: u32,
-    /// When the window returns to it, in milliseconds of the epoch.
+    /// The time at which the window returns to the plateau, in milliseconds of the epoch.
     plateau_ms: u32,
     /// The congestion window that a Reno flow would have by now, in bytes.
     reno: u32,
@@ -27,7 +27,8 @@ impl Cubic {
     /// The window after `acked` bytes were acknowledged.
     pub(super) fn grown(&mut self, now: Time, window: u32, acked: u32, rtt_us: u32, datagram: u32, flows: u32) -> u32 {
         let (window_u64, step) = (u64::from(window.max(datagram)), u64::from(acked) * u64::from(datagram));
-        // Reno's share beside a decrease by 0.3 is 0.53 datagrams per round trip, and 1 once the loss is made good.
+        // Reno's fair share against a decrease of 0.3 is 0.53 datagrams per round trip, and 1 once the window is back
+        // at the plateau.
         let per_mille = if self.reno < self.plateau { 530 } else { 1_000 };
         let growth = (step * u64::from(flows) * per_mille / 1_000 / window_u64) as u32;
         self.reno = self.reno.saturating_add(growth);

@@ -40,7 +40,7 @@ pub(super) struct DelayAware {
     /// The time since which the queue stands although we yield, and the window before that.
     standing_from: Time,
     standing_window: u32,
-    /// The queueing delay at which this path lost too much, as far as it was seen.
+    /// The observed queueing delay at which this path lost too much.
     depth: u32,
     depth_at: Time,
     /// The standing queue that remained when our own was drained.
@@ -208,7 +208,7 @@ impl DelayAware {
     }
 
     /// Redundancy may delay data by an imperceptible time, and where no queue stands by as much as it saves on average:
-    /// losses of a queue that overflows are no reason for more bytes.
+    /// losses by an overflowing queue do not justify more bytes.
     pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
         let (bytes, more) = (bytes as u32, more as u32);
         let has_queue = self.queue.delay() > self.full_delay() / 4;
@@ -281,7 +281,7 @@ impl DelayAware {
             _ => self.window,
         };
         let rate = per_second(window, self.smoothed);
-        // Before the first sample nothing is known of what the path delivers.
+        // Before the first sample the path's delivery rate is unknown.
         let delivered = Some(self.rate.best()).filter(|best| *best > 0 && self.is_limited(self.crowded_at));
         delivered.map_or(rate, |best| rate.min(best * 5 / 4))
     }
@@ -301,8 +301,9 @@ impl DelayAware {
         Pace { rate, burst: (BURST_DATAGRAMS * u64::from(self.datagram)).max(rate / 500) }
     }
 
-    /// The handshake's time, then the first sample, says how long the first round trip is: what may leave in it is a
-    /// rate, or a path of a second would need five round trips until what an application sends fits.
+    /// The handshake's time, then the first sample, tells how long the first round trip is: the bytes that may leave in
+    /// it are given by a rate. Otherwise a path of a second would need five round trips until an application's data
+    /// fits.
     pub(super) fn on_first_rtt(&mut self, rtt: Duration) {
         if self.recovery_from == Time::ZERO {
             self.smoothed = in_range(rtt).max(SMOOTHED_INITIAL_US);
@@ -393,9 +394,10 @@ impl DelayAware {
         }
     }
 
-    /// What waits here reaches a peer that moves; what waits at the bottleneck does not, and is sent again behind what
-    /// nobody takes any more. So where a queue stands, no more is in flight from now on than the path holds without
-    /// one, even if the window was not used up. What was in flight still counts as sent: a path that is full stays so.
+    /// Data that waits here reaches a peer that moves; data that waits at the bottleneck does not, and is sent again
+    /// behind packets that the old path no longer delivers. So while a queue stands, no more is in flight from now on
+    /// than the path holds without one, even if the window was not used up. What was in flight still counts as sent: a
+    /// path that is full stays full.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
         self.calm.begin(now);

@@ -18,7 +18,7 @@ pub(super) struct Losses {
     counted_at: Time,
 }
 
-/// Minimum number of datagrams of a stretch, so that chance alone makes no high loss.
+/// Minimum number of datagrams of a stretch, so that a high loss is not due to chance.
 const DATAGRAMS_MIN: u32 = 48;
 /// Losses at the longest queue before they count as a sign of an overflow.
 const OVERFLOWS_MIN: u64 = 5;
@@ -88,9 +88,9 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: what that
-    /// shows to be lost comes after it, and belongs beside what it shows to have arrived. A stretch with `tells_usual`
-    /// measures the path's own loss.
+    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: the losses
+    /// which that acknowledgement shows come after it, and belong with the arrivals that it shows. A stretch with
+    /// `tells_usual` measures the path's own loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,

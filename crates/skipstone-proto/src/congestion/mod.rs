@@ -87,8 +87,8 @@ impl Controller {
         }
     }
 
-    /// The ends of the path may space packets that left together by this much: that is no sign of a
-    /// slow bottleneck.
+    /// The ends of the path may space packets that left together by this much, which does not indicate a slow
+    /// bottleneck.
     pub fn set_spread(&mut self, spread: Duration) {
         if let Some(controller) = &mut self.0 {
             controller.set_spread(spread);
@@ -197,8 +197,8 @@ impl Controller {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))
     }
 
-    /// Whether the path is full: more was to be sent than it carries for longer than a burst, a queue stands that is
-    /// longer than the target, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
+    /// Whether the path is full: for longer than a burst there was more to send than it carries, or a queue longer than
+    /// the target stands, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         self.0.as_ref().is_some_and(|controller| controller.is_congested(now))
     }

@@ -39,7 +39,7 @@ impl Zigzag {
         Zigzag { low: 0, moves: [0; 2], smoothed: 0 }
     }
 
-    /// The least of three moves, each against the one before: a dip alone has but two.
+    /// The least of three moves, each against the one before: a single dip has only two.
     fn on_low(&mut self, low: u32) {
         let moved = low as i32 - core::mem::replace(&mut self.low, low) as i32;
         let [before, last] = self.moves;

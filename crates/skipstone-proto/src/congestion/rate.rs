@@ -8,9 +8,9 @@ use crate::time::Time;
 pub(super) struct DeliveryRate {
     /// Bytes acknowledged so far, wrapping.
     delivered: u32,
-    /// When the last of them were, in wrapping microseconds.
+    /// The time at which the last of them were delivered, in wrapping microseconds.
     delivered_at: u32,
-    /// When the packet left that was acknowledged last, in wrapping microseconds.
+    /// The time at which the most recently acknowledged packet left, in wrapping microseconds.
     first_sent_at: u32,
     /// Bytes per second: of this window, and of the one before.
     best: [u32; 2],
@@ -23,7 +23,7 @@ pub(super) struct DeliveryRate {
 struct AckTrain {
     /// Their sending time, in wrapping microseconds.
     sent_at: u32,
-    /// When the first and the last so far were acknowledged.
+    /// The times at which the first packet, and the last one so far, were acknowledged.
     first_at: u32,
     last_at: u32,
     /// Bytes acknowledged after the first.
@@ -85,7 +85,7 @@ impl DeliveryRate {
         }
         let sending = micros(sent_at).wrapping_sub(stamp.first_sent_at);
         let arriving = micros(now).wrapping_sub(stamp.delivered_at);
-        // Shorter than a round trip it cannot be; a compressed run of acknowledgements would look like a fast path.
+        // It cannot be shorter than a round trip; a compressed run of acknowledgements would look like a fast path.
         let span = sending.max(arriving).max(rtt_min_us).max(1);
         let delivered = u64::from(self.delivered.wrapping_sub(stamp.delivered));
         let rate = delivered * 1_000_000 / u64::from(span);

@@ -73,8 +73,8 @@ impl RedundancyShare {
     }
 
     /// A round-trip time was measured. On a new path redundancy doubles with each round trip (slow start), and halves
-    /// where a queue shows: on a slow path with a long round trip all of it at once would make a queue of seconds
-    /// before the first answer can say so. After a queue it returns slowly. On a path of short round trips the whole
+    /// when a queue shows: on a slow path with a long round trip, the full share at once would build a queue of seconds
+    /// before the first answer reveals it. After a queue it returns slowly. On a path of short round trips the whole
     /// share is reached before a queue can show, so this never ends.
     pub(super) fn on_sample(&mut self, now: Time, rtt: Duration, has_queue: bool) {
         self.new_until = self.new_until.min(now + NEW);

@@ -43,22 +43,22 @@ pub(super) struct ClientHandshake {
     pub(super) interval: Duration,
     /// Challenges that arrive before this time are late copies of the one that was answered.
     pub(super) challenge_from: Time,
-    /// A hint that the handshake does not go on, until the server shows otherwise.
+    /// A hint that the handshake has failed, until the server shows otherwise.
     pub(super) hint: Option<Hint>,
     /// The server has forgotten the handshake, and the endpoint should begin another.
     pub(super) is_forgotten: bool,
 }
 
-/// A datagram that ends the handshake, unless the server shows in time that it goes on.
+/// A datagram that ends the handshake, unless the server shows in time that the handshake continues.
 #[derive(Debug)]
 pub(super) struct Hint {
     pub(super) due: Time,
-    /// What the server had proven when the hint came.
+    /// The server's proof of progress when the hint came.
     pub(super) progress: (u64, u64),
     pub(super) news: News,
 }
 
-/// What the hint says.
+/// The content of the hint.
 #[derive(Debug)]
 pub(super) enum News {
     /// REFUSE: the server does not accept the client.
@@ -96,7 +96,7 @@ impl ClientHandshake {
         &self.datagram
     }
 
-    /// The OPEN that answers a challenge, up to what is sealed.
+    /// The OPEN that answers a challenge, up to its sealed part.
     pub(super) fn open_for(&self, source: u32, challenge: &Challenge<'_>) -> Result<Vec<u8>, DropReason> {
         let Challenge { nonce, version, suite, cookie, .. } = *challenge;
         let offer = Offer::decode(&self.offer).map_err(|_| DropReason::BadFrame)?;

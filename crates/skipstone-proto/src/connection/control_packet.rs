@@ -1,5 +1,5 @@
-//! Packets beside the stream of frames: path challenges and their responses, and probes of the path's MTU. Each packet
-//! holds only that one frame, and padding.
+//! Packets outside the stream of frames: path challenges, their responses, and path MTU probes. Each packet holds only
+//! that one frame and padding.
 
 use super::roaming::{CHALLENGE_BYTES, PathFrame};
 use super::transmit::OVERTAKING_MAX;
@@ -13,7 +13,7 @@ use crate::wire::frame;
 use crate::wire::number::Truncated;
 
 impl Connection {
-    /// Writes a packet of its own that is due into `buffer`: where to, and its length.
+    /// Writes a control packet that is due into `buffer`. Returns its path and its length.
     pub(crate) fn poll_control_packet(&mut self, now: Time, buffer: &mut [u8]) -> Option<(Path, usize)> {
         if self.identity.ids.remote == 0 {
             return None;
@@ -80,7 +80,7 @@ impl Connection {
         Some((self.path.current, length))
     }
 
-    /// Seals a packet that holds what `fill` writes.
+    /// Seals a packet that holds the frames that `fill` writes.
     fn write_control_packet(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! The handshake of an encrypted suite inside a connection: its flights in and out, and what follows from its end.
-//! WIRE.md sections 2.3, 2.4 and 6. Which suite it is knows only the [`Session`](crate::security::Session).
+//! The handshake of an encrypted suite inside a connection: its flights in and out, and the steps after its end.
+//! WIRE.md sections 2.3, 2.4 and 6. Only the [`Session`](crate::security::Session) knows which suite it is.
 
 use super::event::code;
 use super::stats::DropReason;
@@ -81,7 +81,7 @@ impl Connection {
             ),
         }
         if is_established && self.state == ConnectionState::Opening {
-            // The server may have dropped the last CONNECT for want of this flight.
+            // The server may have dropped the last CONNECT because it lacked this flight.
             self.connect_at(now);
         }
         Some(datagram::append_check(buffer, length))

@@ -1,4 +1,4 @@
-//! How a connection begins. WIRE.md section 6.
+//! The start of a connection. WIRE.md section 6.
 
 use super::client_handshake::{
     ClientHandshake, OPEN_PATIENCE, RESEND_FIRST, RESEND_MAX, Request, VERSIONS, hello_of, offer_of,
@@ -89,7 +89,7 @@ impl Connection {
         true
     }
 
-    /// Whether this is what an answer to this client's HELLO says, and none has come yet.
+    /// Whether this is the id and nonce that an answer to this client's HELLO bears, and no answer has come yet.
     pub(crate) fn awaits_answer(&self, to: u32, nonce: u64) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
         self.state == ConnectionState::Hello && self.identity.ids.local == to && is_ours
@@ -152,7 +152,8 @@ impl Connection {
             + plain.overhead()
             + CHECK_BYTES;
         handshake.datagram.resize(header + room, 0);
-        // A second challenge (the first cookie expired) seals packet 0 anew: under another key it is another packet.
+        // A second challenge (the first cookie expired) seals packet 0 again: under another key it is a different
+        // packet.
         let number = 0;
         let is_first = self.sending.ledger.next() == number;
         let mut writer = Writer::new(&mut handshake.datagram[header..]);
@@ -180,7 +181,7 @@ impl Connection {
         }
     }
 
-    /// The server speaks none of our versions.
+    /// The server supports none of our versions.
     pub(crate) fn handle_versions(&mut self, cx: &mut Context<'_>, nonce: u64, theirs: &[u16]) -> bool {
         let is_ours = self.handshake.as_ref().is_some_and(|handshake| handshake.nonce == nonce);
         // A list that holds one of our versions is an attacker's attempt to stop the handshake.
@@ -236,7 +237,7 @@ impl Connection {
         matches!(self.security, Security::Session(_))
     }
 
-    /// Whether the server paid for a handshake of this client's with a signature, in the protocol or beneath it.
+    /// Whether a handshake of this client cost the server a signature, in the protocol or beneath it.
     pub(crate) fn has_cost_handshake(&self) -> bool {
         self.is_server() && (self.is_encrypted() || self.path.current.carrier.is_signed)
     }

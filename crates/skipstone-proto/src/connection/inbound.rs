@@ -1,4 +1,4 @@
-//! A server's limits of what its client may send, applied to the messages that arrive.
+//! A server's limits on its client's messages, applied to those that arrive.
 
 use super::event::code;
 use super::stats::DropReason;
@@ -21,12 +21,12 @@ pub(super) enum Inbound {
 }
 
 impl Connection {
-    /// Limits what the client may send.
+    /// Limits the messages that the client may send.
     pub(crate) fn set_inbound(&mut self, rules: &Arc<[InboundRule]>) {
         self.receiving.inbound = (!rules.is_empty()).then(|| Box::new(InboundLimits::new(rules.clone())));
     }
 
-    /// Whether a message of this channel is looked at by itself, because a rule holds the channel.
+    /// Whether each message of this channel is checked separately, because a rule covers the channel.
     pub(super) fn is_limited_inbound(&self, channel: u16) -> bool {
         self.identity.is_server() && self.receiving.inbound.as_ref().is_some_and(|limits| limits.holds(channel))
     }

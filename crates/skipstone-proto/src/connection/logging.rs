@@ -1,4 +1,4 @@
-//! What a connection tells its packet log, if it has one.
+//! The entries that a connection writes to its packet log, if it has one.
 
 use super::Connection;
 use super::packet_log::{
@@ -21,13 +21,13 @@ impl Connection {
         self.log = log.map(|log| AttachedLog { shard, log: Arc::clone(log) });
     }
 
-    /// The log. Without the feature there is none, and the compiler drops what belongs to it.
+    /// The log. Without the feature there is none, and the compiler removes its code.
     #[inline]
     fn attached_log(&self) -> Option<&AttachedLog> {
         if cfg!(feature = "packet-log") { self.log.as_ref() } else { None }
     }
 
-    /// Tells the log, if there is one, what `make` returns.
+    /// Writes the return value of `make` to the log, if there is one.
     #[inline]
     pub(super) fn log<'a>(&'a self, now: Time, make: impl FnOnce() -> PacketEvent<'a>) {
         if let Some(log) = self.attached_log() {
@@ -47,7 +47,8 @@ impl Connection {
         attached.log.on_event(now, &connection, event);
     }
 
-    /// A packet leaves in a datagram of so many bytes; `plaintext` is its datagram before it is sealed, without the tag.
+    /// A packet leaves in a datagram of `bytes` bytes; `plaintext` is its datagram before it is sealed, without the
+    /// tag.
     #[inline]
     pub(super) fn log_sent(&self, now: Time, number: u64, bytes: usize, plaintext: &[u8]) {
         if let Some(log) = self.attached_log() {
@@ -57,7 +58,7 @@ impl Connection {
         }
     }
 
-    /// A packet came in a datagram of so many bytes.
+    /// A packet arrived in a datagram of `bytes` bytes.
     #[inline]
     pub(super) fn log_received(&self, now: Time, number: u64, bytes: usize, frames: &[u8]) {
         if let Some(log) = self.attached_log() {

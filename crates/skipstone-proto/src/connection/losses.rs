@@ -1,4 +1,4 @@
-//! Packets that are lost, or suspected lost, and the retransmission of what they held. `recovery` decides which packets
+//! Packets that are lost, or suspected lost, and the retransmission of their content. `recovery` decides which packets
 //! these are; a message that is to be retransmitted waits in its channel (`channel/outgoing/fate.rs`), and
 //! `transmit/decide.rs` lets it leave.
 

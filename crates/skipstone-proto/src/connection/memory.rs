@@ -15,7 +15,8 @@ impl Connection {
             + limits
     }
 
-    /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the client was asked for.
+    /// Memory of a connection whose encrypted handshake is under way, its own included; `None` once the application was
+    /// asked about the client.
     pub(crate) fn pending_bytes(&self) -> Option<u32> {
         let Security::Session(session) = &self.security else { return None };
         self.is_unasked().then(|| (size_of::<Connection>() + session.handshake_bytes()) as u32)
@@ -27,8 +28,8 @@ impl Connection {
         configured.max(4 * u64::from(self.terms.receives.window_bytes))
     }
 
-    /// Whether to close the connection for its memory would free anything. One that is closing holds nothing but messages that
-    /// nobody has taken, and what its carrier holds.
+    /// Whether closing the connection for its memory would free anything. A connection that is closing holds only
+    /// messages that the application has not taken, and its carrier's memory.
     pub(crate) fn has_evictable(&self) -> bool {
         self.standing() != Standing::Leaver || self.receiving.window.undelivered.memory > 0
     }

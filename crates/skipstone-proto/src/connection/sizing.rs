@@ -5,7 +5,7 @@ use crate::mtu::{FLOOR_BYTES, LargeDatagram};
 use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 
-/// Bytes of a datagram that are taken whatever the settings say, which a client does not know before ACCEPT.
+/// Bytes of a datagram that are accepted in any case, because a client does not know the settings before ACCEPT.
 const ACCEPTED_BYTES_MIN: usize = 1_500;
 
 impl Connection {
@@ -18,7 +18,7 @@ impl Connection {
         carrier.packet_bytes_max.min(self.terms.sends.datagram_bytes_max - carrier.record_bytes)
     }
 
-    /// The carrier takes packets of so many bytes from now on.
+    /// The carrier takes packets of at most `bytes` bytes from now on.
     pub(crate) fn set_packet_bytes_max(&mut self, bytes: u16) {
         let carrier = &mut self.path.current.carrier;
         carrier.packet_bytes_max = bytes.min(carrier.datagram_bytes_max);
@@ -26,7 +26,7 @@ impl Connection {
     }
 
     /// Greatest size of a datagram that the peer may send, in bytes. A longer datagram is not even opened, because a
-    /// session keeps room for what it opened, authentic or not.
+    /// session keeps room for opened datagrams, authentic or not.
     pub(crate) fn accepted_bytes(&self) -> usize {
         if self.path.current.carrier.is_reliable {
             return usize::from(self.path.current.carrier.datagram_bytes_max);
@@ -43,7 +43,7 @@ impl Connection {
         self.path.mtu.current(max)
     }
 
-    /// The record for the ledger of a datagram of so many bytes.
+    /// The ledger's record for a datagram of `bytes` bytes.
     pub(super) fn size_record(&self, bytes: usize) -> Option<Record> {
         let is_large = bytes > usize::from(FLOOR_BYTES) && !self.path.current.carrier.is_reliable;
         is_large.then_some(Record::Control(Control::Large(bytes as u16)))
@@ -66,7 +66,7 @@ impl Connection {
     }
 
     /// Updates the MTU search with lost packets that were recovered: a lost probe did not pass the path. Other sizes
-    /// say nothing, because the repair was as long.
+    /// reveal nothing, because the repair was as long.
     pub(super) fn note_sizes_recovered(&mut self, resolved: &[Resolved]) {
         for Resolved { packet: number, record, .. } in resolved.iter().copied() {
             if let Record::Control(Control::SizeProbe(bytes)) = record {

@@ -36,14 +36,14 @@ pub(super) enum ConnectionState {
     Dead,
 }
 
-/// What a connection is to the limits of its endpoint.
+/// How a connection counts towards the limits of its endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// A client that the application has not accepted yet.
     Newcomer,
     /// An established connection, or a client's own that is on its way.
     Player,
-    /// What is closing, or closed and answering late packets.
+    /// A connection that is closing, or closed and answering late packets.
     Leaver,
 }
 
@@ -173,7 +173,7 @@ impl Connection {
         }
     }
 
-    /// What the connection is to the limits of its endpoint.
+    /// How the connection counts towards the limits of its endpoint.
     pub(crate) fn standing(&self) -> Standing {
         match self.state {
             ConnectionState::Requested => Standing::Newcomer,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Terms {
     /// The server's settings; the defaults until a client has heard them.
     pub(super) settings: Arc<Settings>,
-    /// After so long a silence, this side sends a PING.
+    /// After a silence of this length, this side sends a PING.
     pub(super) keepalive: Duration,
     /// Limits on what this side accepts; `sends` holds those of the peer. Both come from the settings, and in the
     /// direction of a client from its own limits, too.
@@ -50,15 +50,15 @@ impl Terms {
         self.sends = self.sends.and(limits);
     }
 
-    /// How many packets of a reliable carrier may wait for their acknowledgement before the next has it leave at once: as
-    /// many as fill half a window, if each is as long as the carrier allows, so that a small window is not worth one
+    /// How many packets of a reliable carrier may wait for their acknowledgement before the next has it leave at once:
+    /// as many as fill half a window, if each is as long as the carrier allows, so that a small window is not worth one
     /// acknowledgement delay.
     pub(super) fn unacked_max(&self, carrier: &Carrier) -> u32 {
         let half = self.receives.window_bytes / 2 / u32::from(carrier.datagram_bytes_max);
         half.clamp(1, RELIABLE_PACKETS_MAX) - 1
     }
 
-    /// The settings as they hold for what this side sends.
+    /// The settings as they apply to this side's messages.
     pub(super) fn for_sending(&self) -> Arc<Settings> {
         let Limits { message_bytes_max, window_bytes, datagram_bytes_max } = self.sends;
         if self.sends == Limits::of(&self.settings) {
@@ -69,13 +69,13 @@ impl Terms {
     }
 }
 
-/// An acknowledgement on a reliable carrier leaves at once for so many packets, whatever the window.
+/// On a reliable carrier an acknowledgement leaves at once after this many packets, whatever the window.
 const RELIABLE_PACKETS_MAX: u32 = 32;
 
 /// The client asks first, so that one exchange serves both sides.
 fn keepalive(settings: &Settings, side: Side) -> Duration {
     let idle_timeout = settings.idle_timeout;
-    // Before the idle timeout of the peer, whatever the settings are.
+    // Less than the peer's idle timeout, whatever the settings are.
     let asks_first = settings.keepalive.min(idle_timeout * 5 / 6);
     match side {
         Side::Client => asks_first,

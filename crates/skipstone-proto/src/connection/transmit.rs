@@ -100,7 +100,7 @@ impl Connection {
         Some(Segments { bytes, segment_bytes: bytes, is_all: false, path })
     }
 
-    /// Writes one datagram and returns its length, as [`Space`] says.
+    /// Writes one datagram and returns its length, within the limits of [`Space`].
     fn write_datagram(&mut self, now: Time, buffer: &mut [u8], max: usize, equal_to: Option<usize>) -> Option<usize> {
         let space = Space { bytes: buffer.len(), max, equal_to };
         let mut repeat = AckRepeat::Allowed;

@@ -1,5 +1,5 @@
-//! The budget of encrypted handshakes, for carriers that have a handshake of their own (DTLS): both cost a server the same,
-//! and a host has one account for both.
+//! The budget of encrypted handshakes, for carriers that have a handshake of their own (DTLS): both cost a server the
+//! same, and a host has one account for both.
 
 use super::state::Endpoint;
 use crate::cost::Cost;
@@ -8,7 +8,7 @@ use crate::time::Time;
 use core::net::SocketAddr;
 
 impl Endpoint {
-    /// What an encrypted handshake costs, of any carrier: all show the same certificates.
+    /// The cost of an encrypted handshake on any carrier: all carriers present the same certificates.
     pub fn handshake_cost(&self) -> Cost {
         self.config.suites.as_ref().map_or(HANDSHAKE_COST, |suites| suites.handshake_cost())
     }

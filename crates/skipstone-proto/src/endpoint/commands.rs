@@ -15,7 +15,7 @@ use crate::wire::frame::TOKEN_BYTES_MAX;
 use crate::wire::settings::Merging;
 use bytes::Bytes;
 
-/// Why no connection was begun.
+/// The reason why no connection was begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectError {

@@ -1,5 +1,5 @@
-//! The ranges of a configuration's fields. What comes from the network is checked by `Settings::decode`, which WIRE.md
-//! section 5 makes more tolerant: of overlapping rules, for one, the first wins.
+//! The ranges of a configuration's fields. Settings from the network are checked by `Settings::decode`, which WIRE.md
+//! section 5 makes more tolerant: for example, the first of overlapping rules wins.
 
 use super::config::{Config, MemoryBudget};
 use super::config_error::ConfigError;
@@ -16,7 +16,7 @@ use crate::wire::settings::{
 
 /// Less than one datagram in a second would look like a dead path.
 const BANDWIDTH_MIN: u64 = 1_000;
-/// Header, number, acknowledgement and seal beside an ACCEPT, at most.
+/// Header, number, acknowledgement and seal that surround an ACCEPT, at most.
 const PACKET_BYTES_BESIDE: usize = 128;
 /// Half of the connection ids, so that a free one is soon found.
 const CONNECTIONS_MAX: u32 = 1 << 23;
@@ -59,11 +59,11 @@ impl Config {
         check_inbound(&self.inbound, &self.settings)
     }
 
-    /// Checks that a client on this carrier can be told the settings: that they fit into a datagram of a path of which nothing
-    /// is known yet. [`Config::check`] does this for UDP.
+    /// Checks that the settings can be sent to a client on this carrier: that they fit into a datagram of a path of
+    /// which nothing is known yet. [`Config::check`] does this for UDP.
     ///
     /// # Errors
-    /// They do not: [`ConfigError::ChannelTableTooLong`].
+    /// They do not fit: [`ConfigError::ChannelTableTooLong`].
     pub fn check_carrier(&self, carrier: &Carrier) -> Result<(), ConfigError> {
         let bytes = frame::accept_len(&self.settings.encode());
         let datagram_bytes = carrier.packet_bytes_max.min(self.settings.datagram_bytes_max - carrier.record_bytes);
@@ -131,7 +131,8 @@ fn check_redundancy(field: &str, mode: RedundancyMode) -> Result<(), ConfigError
     Err(ConfigError::out_of_range(field, mode, range))
 }
 
-/// A block code has its ratio or none: a budget that is too small would drop some of its repairs, and nobody would know.
+/// A block code keeps its exact ratio or sends no repairs: a budget that is too small would silently drop some of its
+/// repairs.
 fn check_budget(settings: &Settings, mode: RedundancyMode) -> Result<(), ConfigError> {
     let (budget, needed) = (settings.redundancy.budget_percent, mode.budget_percent_min());
     if budget >= needed {

@@ -1,5 +1,5 @@
-//! Datagrams whose handling takes a signature. A round has room for some of them; the others wait, and leave in turns of their
-//! networks, so that what players sent is handled in time and a flood waits for itself.
+//! Datagrams whose handling takes a signature. A round has room for some of them; the others wait, and leave in turns
+//! of their networks, so that players' datagrams are handled in time and a flood delays only itself.
 
 use super::fair_queue::FairQueue;
 use crate::cost::Cost;
@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::path::Path;
 use crate::time::{Duration, Time};
 
-/// What waits, and what is left of this round.
+/// The waiting requests, and the rest of this round's budget.
 #[derive(Debug)]
 pub(super) struct Costly {
     waiting: FairQueue<Waiting>,
@@ -22,12 +22,12 @@ pub(super) struct Waiting {
     pub(super) bytes: Box<[u8]>,
 }
 
-/// Of one round, which ends with [`Endpoint::handle_timeout`](super::state::Endpoint::handle_timeout). One more may begin while
-/// something is left. What a round overdraws, the next ones have less.
+/// The budget of one round, which ends with [`Endpoint::handle_timeout`](super::state::Endpoint::handle_timeout). One
+/// more handshake may begin while some of it is left. An overdraft is taken from the next rounds.
 const ROUND: Cost = Cost::micros(2_000);
 /// Of 1,500 bytes at most.
 const WAITING_MAX: usize = 256;
-/// Its client has sent it again by then, more than once.
+/// By then its client has sent the datagram again, more than once.
 const AGE_MAX: Duration = Duration::from_secs(3);
 
 impl Costly {
@@ -45,8 +45,8 @@ impl Costly {
         self.left.is_left()
     }
 
-    /// Charges a signature. Streams sign whatever is left: what all of them overdraw is one signature at most, so that they do not
-    /// keep other carriers waiting.
+    /// Charges a signature. Streams sign whatever is left of the budget: together they overdraw it by one signature at
+    /// most, so that they do not keep other carriers waiting.
     pub(super) fn charge(&mut self, cost: Cost) {
         self.left = (self.left - cost).max(Cost::ZERO - cost);
     }

@@ -105,8 +105,8 @@ impl Endpoint {
         if connection.is_on(path) { Ok(index) } else { Err(DropReason::WrongPath) }
     }
 
-    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server whose
-    /// session fails by them says so.
+    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server
+    /// whose session fails by them refuses the client.
     fn on_session(
         &mut self,
         now: Time,
@@ -137,7 +137,8 @@ impl Endpoint {
         result
     }
 
-    /// Whether this is a handshake whose ClientHello is not whole: nothing of the client's can overtake what is missing.
+    /// Whether this is a handshake whose ClientHello is not complete: no datagram of the client's can overtake the
+    /// missing part.
     fn will_sign(&mut self, path: &Path, id: u32) -> bool {
         let found = self.find_on_path(path, id).ok();
         found.and_then(|index| self.slots.connection_at(index)).is_some_and(|connection| connection.will_sign())
@@ -250,7 +251,7 @@ impl Endpoint {
         if self.costly.put_off(now, path, bytes) { Ok(()) } else { Err(DropReason::TooManyHandshakes) }
     }
 
-    /// Handles what waited for a round with room for it.
+    /// Handles the requests that waited for a round with room for them.
     pub(super) fn handle_costly(&mut self, now: Time) {
         self.costly.begin_round();
         while let Some(mut waiting) = self.costly.next() {
@@ -271,7 +272,8 @@ impl Endpoint {
         opened: Opened,
         bytes: &mut [u8],
     ) -> Result<(), DropReason> {
-        // The cookie's age does not count, because the client repeats its OPEN; but nobody else may send one in its name.
+        // The cookie's age does not count, because the client repeats its OPEN; but no other host may send one in its
+        // name.
         if opened.nonce != open.nonce || !self.secrets.cookie_key.is_own(claim, open.cookie) {
             return Err(DropReason::BadCookie);
         }
@@ -301,15 +303,15 @@ impl Endpoint {
         if is_good && CookieKey::is_after(open.cookie, self.directory.spent.known_since()) {
             return Ok(());
         }
-        // WHY: what is chosen follows from the offer alone. An OPEN may repeat a choice that this server made for an
-        // offer that was changed on its way.
+        // WHY: the choice follows only from the offer. An OPEN may repeat a choice that this server made for an offer
+        // that was changed on its way.
         if let Some(suite) = best_of(open.offer.suites & self.suites_on(&path)) {
             self.challenge(now, path, length, &Claim { suite, ..*claim });
         }
         Err(DropReason::BadCookie)
     }
 
-    /// Whether the server has room for another client, which is told if there is none.
+    /// Checks that the server has room for another client, and refuses the client if there is none.
     fn check_room(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
         match self.room(&path.remote) {
             Room::Free => Ok(()),

@@ -1,8 +1,8 @@
-//! A bounded queue for hosts that have proven nothing: its items leave in turns of their networks, and when it is full, the network
-//! with the most loses one. So a host that floods it takes what others leave.
+//! A bounded queue for hosts that have proven nothing: its items leave in turns of their networks, and when it is full,
+//! the network with the most loses one. So a host that floods the queue gets only the room that other networks leave.
 //!
-//! Networks share 64 buckets by a secret hash (stochastic fair queueing, McKenney 1990), which changes now and then, so that nobody
-//! shares a flooder's bucket for long.
+//! Networks share 64 buckets by a secret hash (stochastic fair queueing, McKenney 1990), which changes now and then, so
+//! that no host shares a flooder's bucket for long.
 
 use crate::network::Network;
 use siphasher::sip::SipHasher13;
@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 /// Items of many networks.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
-    /// Empty until the first item comes: clients answer nobody.
+    /// Empty until the first item comes: clients answer no requests.
     buckets: Vec<VecDeque<T>>,
     /// Bit n: bucket n has items.
     occupied: u64,
@@ -25,9 +25,9 @@ pub(super) struct FairQueue<T> {
 }
 
 const BUCKETS: u32 = u64::BITS;
-/// After so many items the hash is another one: at 30,000 in a second, several times a second.
+/// The hash changes after this many items: at 30,000 per second, several times a second.
 const PUSHES_PER_HASH: u64 = 4_096;
-/// An empty bucket keeps room for so many items.
+/// An empty bucket keeps room for this many items.
 const CAPACITY_KEPT: usize = 16;
 
 impl<T> FairQueue<T> {

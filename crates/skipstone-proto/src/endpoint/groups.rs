@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// A set of peers that the application names. [`Group::EVERYONE`] has every connected peer, always.
+/// A set of peers that the application names. [`Group::EVERYONE`] always contains every connected peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Group(pub u32);
 

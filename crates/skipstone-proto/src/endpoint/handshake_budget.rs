@@ -1,8 +1,8 @@
-//! The budget of handshakes that may begin, as the work that they are: a signature of RSA costs tens of times what one of ECDSA
-//! costs. It is three quarters of a core. While much of it is left, everybody has what he asks for; the less is left, the
-//! fewer may those have begun who still get some: new clients are accepted during a flood, and who floods waits for himself
-//! (Choudhury and Hahne, 1998: dynamic thresholds). A host whose handshakes fail gets few in any case. Only addresses that a
-//! cookie has validated have an account.
+//! The budget of handshakes that may begin, by the work that they cost: an RSA signature costs tens of times as much as
+//! one of ECDSA. The budget is three quarters of a core. While much of it is left, every host gets the handshakes that
+//! it asks for. The less is left, the fewer handshakes a host may have begun and still get another: new clients are
+//! accepted during a flood, and a flooding host delays itself (Choudhury and Hahne, 1998: dynamic thresholds). A host
+//! whose handshakes fail gets few in any case. Only addresses that a cookie has validated have an account.
 
 use super::accounts::Accounts;
 use crate::allowance::{Allowance, CoreShare};
@@ -26,9 +26,9 @@ pub(super) struct HandshakeBudget {
 const SHARE: CoreShare = CoreShare { per_micro: Cost::nanos(750), burst: Cost::micros(750_000) };
 /// Of how many parts of the burst the last ones halve, each, how many handshakes a host may have begun.
 const PARTS: i64 = 52;
-/// From so many parts on, that is without a limit: 2^13.
+/// From this number of parts on, the budget has no limit: 2^13.
 const OPEN_PARTS: i64 = 13;
-/// From so many failures on, an address gets few, and so does a network.
+/// From this number of failures on, an address gets few handshakes; the same holds for a network.
 const FAILED_OF_ADDRESS: u32 = 16;
 const FAILED_OF_NETWORK: u32 = 256;
 const FEW_OF_ADDRESS: u32 = 8;
@@ -66,7 +66,8 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
     }
 
-    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that is never let in.
+    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that
+    /// is never let in.
     pub(super) fn on_left(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
@@ -98,7 +99,7 @@ mod tests {
         ([a, b, c, host], 5_000).into()
     }
 
-    /// How many of so many tries begin, at one moment; each comes to nothing at once if `fails`.
+    /// How many of `tries` handshakes begin at one moment; `ends` is called after each.
     fn begin(
         budget: &mut HandshakeBudget,
         now: Time,
@@ -109,7 +110,7 @@ mod tests {
         begin_each(HANDSHAKE_COST, budget, now, remote, tries, ends)
     }
 
-    /// The same with handshakes that cost so much.
+    /// The same with handshakes of this cost.
     fn begin_each(
         each: Cost,
         budget: &mut HandshakeBudget,
@@ -129,7 +130,7 @@ mod tests {
         begun
     }
 
-    /// How many begin within so many seconds, a try each millisecond, from networks in turn.
+    /// How many begin within `seconds`, with one try every 100 µs, from the networks in turn.
     fn begin_for(each: Cost, budget: &mut HandshakeBudget, seconds: u64, networks: core::ops::Range<u32>) -> u32 {
         let tries = networks.cycle().zip(0..seconds * 10_000);
         let at = |step: u64| START + Duration::from_micros(step * 100);

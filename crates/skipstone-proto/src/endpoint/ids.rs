@@ -1,4 +1,4 @@
-//! Connection ids: chosen at random, found by a table that nobody outside can unbalance, because we chose the ids.
+//! Connection ids: chosen at random, and found by a table that no outside host can unbalance, because we chose the ids.
 
 use crate::security::secret_rng::SecretRng;
 use crate::wire::datagram::{KIND_CRYPTO, KIND_PACKET};
@@ -47,8 +47,8 @@ impl IdTable {
         1 << (24 - self.shard.bits - 1)
     }
 
-    /// Whether another connection can have an id. What is closing, or was not accepted, has one too, beside the connections that
-    /// [`IdTable::capacity`] counts: an eighth of the ids stays unused all the same.
+    /// Whether another connection can have an id. A connection that is closing, or was not accepted, has an id too, in
+    /// addition to the connections that [`IdTable::capacity`] counts: an eighth of the ids still stays unused.
     pub(crate) fn has_room(&self) -> bool {
         self.by_id.len() < self.capacity() / 4 * 7
     }
@@ -76,7 +76,7 @@ impl IdTable {
         (self.by_id.len() < self.capacity() / 2 * 3).then(|| self.draw(secret_rng, index))
     }
 
-    /// How many are in use.
+    /// The number of ids in use.
     pub(crate) fn count(&self) -> usize {
         self.by_id.len()
     }

@@ -49,7 +49,8 @@ impl Endpoint {
         }
     }
 
-    /// What the session beneath a connection holds for its peer, beside what the connection does: it is charged for both.
+    /// The memory that the session beneath a connection holds for its peer, in addition to the connection's own: the
+    /// peer is charged for both.
     pub fn set_carrier_bytes(&mut self, socket: u32, bytes: u32) {
         let Some(index) = self.directory.by_socket.get(&socket).copied() else { return };
         if let Some(slot) = self.slots.at(index) {
@@ -84,8 +85,9 @@ impl Endpoint {
         self.keep_budget(now, Scope::Endpoint, "the other side is short of memory, and this connection holds the most");
     }
 
-    /// Looks at all connections if a budget is exceeded. First go the packets kept for repairs; then connections are closed until a
-    /// part of the budget is free, so that a peer which holds little more each time does not cause such a search with each datagram.
+    /// Looks at all connections if a budget is exceeded. The packets kept for repairs are freed first; then connections
+    /// are closed until a part of the budget is free, so that a peer which holds little more each time does not cause
+    /// such a search with each datagram.
     fn keep_budget(&mut self, now: Time, scope: Scope, why: &str) {
         let (budget, network) = match scope {
             Scope::Network(network) => (self.config.memory.network, Some(network)),

@@ -15,7 +15,7 @@ pub(super) struct MemoryAccount {
     pub(super) full: Option<Network>,
 }
 
-/// Whose memory a budget limits.
+/// The owner of the memory that a budget limits.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scope {
     Network(Network),
@@ -41,7 +41,7 @@ impl MemoryAccount {
         }
     }
 
-    /// Whether something holds more than it may, where all together may hold so many bytes.
+    /// Whether one owner holds more than it may, when the whole endpoint may hold `endpoint` bytes.
     pub(super) fn is_exceeded(&self, endpoint: u64) -> bool {
         self.total > endpoint || self.greedy.is_some() || self.full.is_some()
     }

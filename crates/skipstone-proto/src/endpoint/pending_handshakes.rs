@@ -7,8 +7,8 @@ use crate::time::{Duration, Time};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Connections of a server that have not received CONNECT yet. Whoever repeats an OPEN asks for a place, so what each address and
-/// each network takes is added up as it changes: the answer takes no walk through all of them.
+/// Connections of a server that have not received CONNECT yet. Every repeated OPEN asks for a place, so the total of
+/// each address and each network is kept up to date: the answer takes no walk through all of them.
 #[derive(Debug, Default)]
 pub(super) struct PendingHandshakes {
     /// By the order in which they began.
@@ -33,7 +33,7 @@ struct PendingHandshake {
     bytes: u32,
 }
 
-/// What some of the handshakes take together.
+/// The total of some of the handshakes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Taken {
     count: usize,
@@ -97,7 +97,7 @@ impl Party {
 }
 
 impl PendingHandshakes {
-    /// How many there are.
+    /// The number of pending handshakes.
     pub(super) fn count(&self) -> usize {
         self.all.count
     }
@@ -110,7 +110,7 @@ impl PendingHandshakes {
         self.insert(place, PendingHandshake { peer, remote: *remote, began: now, bytes });
     }
 
-    /// What a handshake holds now; `None` if it is no longer pending.
+    /// Sets the memory that a handshake holds now; `None` if it is no longer pending.
     pub(super) fn update(&mut self, peer: PeerId, bytes: Option<u32>) {
         let Some(place) = self.places.get(&peer.index).copied() else { return };
         let Some(entry) = self.entries.get(&place).copied().filter(|entry| entry.peer == peer) else { return };
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
     use std::collections::btree_map::Entry;
 
-    /// What a usual handshake holds.
+    /// The memory of a usual handshake.
     const BYTES: u32 = 12_000;
     const START: Time = Time::from_micros(5_000_000);
 
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(pending.admit(START, &address(2_000, 1)), HandshakeAdmission::InPlaceOf(peer(0)));
     }
 
-    /// What is added up is what is there, whatever comes, grows and goes in which order.
+    /// The totals equal the sum of the pending handshakes, in whatever order these come, grow and go.
     #[test]
     fn the_sums_are_those_of_the_handshakes_that_are_pending() {
         let (mut pending, mut rng) = (PendingHandshakes::default(), crate::rng::Rng::new(1));

@@ -1,13 +1,14 @@
-//! How many connections an endpoint has, by what they are to its limits. Players take the places that `connections_max`
-//! counts. Clients that were not accepted have a budget of their own, of each network and of all together, whether they
-//! ask, wait or were refused; so has what is closing. None of these keeps a player out.
+//! Counts an endpoint's connections by the limit that they fall under. Players take the places that `connections_max`
+//! counts. Clients that were not accepted have a budget of their own, per network and in total, whether they ask, wait
+//! or were refused; so do connections that are closing. None of these keeps a player out.
 
 use crate::connection::{Connection, Standing};
 use crate::network::Network;
 use std::collections::BTreeMap;
 
-/// Connections that were not accepted, at most; of one network a quarter, and never more than are left for others. With that, some
-/// networks that take all they get leave as many places as each of them has (Choudhury and Hahne, 1998: dynamic thresholds).
+/// Maximum number of connections that were not accepted; one network has a quarter, and never more than are left for
+/// others. So several networks that take all they get leave as many places as each of them has (Choudhury and Hahne,
+/// 1998: dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
 const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
 
@@ -28,7 +29,7 @@ struct OfNetwork {
     players: u32,
 }
 
-/// As what a connection is counted.
+/// The limit that a connection counts towards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Counted {
     #[default]
@@ -45,7 +46,8 @@ impl Counted {
         matches!(self, Counted::Player(_))
     }
 
-    /// As what a connection counts that counted as `self` before: a newcomer that is refused stays one until it is gone.
+    /// The new counting of a connection that counted as `self` before: a newcomer that is refused stays one until it is
+    /// gone.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
         let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {
@@ -87,7 +89,7 @@ impl Population {
 
     /// A connection that was counted as one thing counts as another from now on.
     pub(super) fn recount(&mut self, before: Counted, now: Counted) {
-        // WHY: pages download what is built, and a client without a server's part has players alone.
+        // WHY: pages download the compiled code, and a client without the server's part has only players.
         if !cfg!(feature = "server") {
             let count = |counted: Counted| usize::from(counted.is_player());
             self.players = self.players + count(now) - count(before);

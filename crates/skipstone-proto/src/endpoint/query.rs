@@ -37,7 +37,7 @@ impl core::error::Error for QueryPayloadTooLong {}
 pub struct DecodedAnswer<'a> {
     /// Nonce of the query.
     pub nonce: u64,
-    /// Versions of the protocol that the server speaks.
+    /// Protocol versions that the server supports.
     pub versions: Vec<u16>,
     /// The application's answer.
     pub payload: &'a [u8],

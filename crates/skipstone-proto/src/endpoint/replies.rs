@@ -1,5 +1,5 @@
-//! Stateless answers to unknown hosts. No answer is longer than the datagram that it answers; few may wait, and networks have equal
-//! shares of them.
+//! Stateless answers to unknown hosts. No answer is longer than the datagram that it answers; few may wait, and
+//! networks have equal shares of them.
 
 use super::answer::{answer_len, write_answer};
 use super::fair_queue::FairQueue;
@@ -17,9 +17,9 @@ pub(crate) struct Replies {
     queries: FairQueue<QueryReply>,
     /// The application's answer to queries from now on, if it gives one.
     query_answer: Option<Bytes>,
-    /// How many wait, in all queues.
+    /// Number of answers that wait, in all queues.
     waiting: usize,
-    /// How many were taken out.
+    /// Number of answers that were taken out.
     popped: u64,
     /// The last datagram that left was an answer: connections are next.
     is_connections_turn: bool,
@@ -32,7 +32,7 @@ struct Reply {
     bytes: [u8; REPLY_BYTES_MAX],
 }
 
-/// An answer to a query: written when it leaves, so that many that wait share the application's bytes.
+/// An answer to a query: written when it leaves, so that waiting answers share the application's bytes.
 #[derive(Debug)]
 struct QueryReply {
     path: Path,
@@ -78,7 +78,7 @@ impl Replies {
         self.query_answer = payload;
     }
 
-    /// Whether there is an answer to a query of so many bytes, and it is no longer than the query.
+    /// Whether there is an answer to a query of `query_bytes` bytes, and it is no longer than the query.
     pub(super) fn can_answer(&self, query_bytes: usize) -> bool {
         self.query_answer.as_ref().is_some_and(|payload| answer_len(payload) <= query_bytes)
     }
@@ -100,7 +100,8 @@ impl Replies {
         core::mem::take(&mut self.is_connections_turn)
     }
 
-    /// The next answer. Of eight, six are of handshakes, one is a RESET, and one goes to a query, as long as there are any.
+    /// The next answer. Of eight, six are of handshakes, one is a RESET, and one goes to a query, as long as there are
+    /// any.
     pub(crate) fn pop(&mut self, buffer: &mut [u8]) -> Option<Transmit> {
         self.is_connections_turn = true;
         self.popped += 1;
@@ -124,7 +125,7 @@ impl Replies {
     }
 }
 
-/// What is answered.
+/// The kind of request that is answered.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Handshake,

@@ -1,4 +1,5 @@
-//! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md section 2.11.
+//! RESET: a server's answer to packets and handshakes of unknown connections, and a client's reaction. WIRE.md
+//! section 2.11.
 
 use super::state::Endpoint;
 use crate::connection::event::PeerId;
@@ -7,7 +8,7 @@ use crate::path::Path;
 use crate::time::Time;
 use crate::wire::datagram::{self, Datagram, RESET_BYTES};
 
-/// In place of a connection's id: the whole session of a carrier is unknown.
+/// Stands for a connection's id if the whole session of a carrier is unknown.
 const UNKNOWN_SESSION: u32 = 0;
 
 impl Endpoint {
@@ -19,8 +20,8 @@ impl Endpoint {
         }
     }
 
-    /// A server answers a record of a carrier's session that it does not know. The carrier of `path` is the one below
-    /// the session's.
+    /// A server answers a record of a carrier's session that it does not know. The carrier of `path` is the one beneath
+    /// that session.
     pub fn handle_unknown_session(&mut self, path: Path, length: usize) {
         self.answer_unknown(path, UNKNOWN_SESSION, length);
     }
@@ -32,8 +33,8 @@ impl Endpoint {
         }
     }
 
-    /// Whether a datagram beside a carrier's session says that the server does not know the session. Nothing else that is
-    /// not in the session goes to the endpoint.
+    /// Whether a datagram outside a carrier's session says that the server does not know the session. No other datagram
+    /// outside the session goes to the endpoint.
     pub fn is_session_reset(datagram: &[u8]) -> bool {
         datagram.len() == RESET_BYTES && datagram::decode(datagram) == Ok(Datagram::Reset { id: UNKNOWN_SESSION })
     }

@@ -9,12 +9,12 @@ use core::net::SocketAddr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
     Free,
-    /// None for now. What is in the way is soon gone, and a client that waits repeats its OPEN.
+    /// None for now. There will be room soon, and a client that waits repeats its OPEN.
     Soon,
     None(NoRoom),
 }
 
-/// Why a client is told that there is no room.
+/// The reason for refusing a client for lack of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NoRoom {
     pub(super) why: &'static str,
@@ -25,10 +25,11 @@ const BEHIND: NoRoom = NoRoom { why: "the server is behind", counted: DropReason
 const FULL: NoRoom = NoRoom { why: "the server is full", counted: DropReason::Full };
 const NETWORK_FULL: NoRoom =
     NoRoom { why: "the server has no more places for players of your network", counted: DropReason::NetworkFull };
-/// By default, the players of a network and the free places are as three to one at most: one network that takes all it gets leaves a
-/// quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic thresholds).
+/// By default, the players of a network and the free places are as three to one at most: one network that takes all it
+/// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
+/// thresholds).
 const OF_FREE_PLACES: usize = 3;
-/// So many players of a network are let in while there is a place: a household on a server of few places.
+/// This many players of a network are always let in while there is a place: a household on a server with few places.
 const ALWAYS: usize = 8;
 
 impl Endpoint {
@@ -88,7 +89,8 @@ mod tests {
     use crate::path::{Carrier, Path};
     use crate::time::Time;
 
-    /// What is closing has an id too: of a server with many shards, all places and as many again are more than there are ids.
+    /// A closing connection has an id too: on a server with many shards, all places and as many again are more than
+    /// there are ids.
     #[test]
     fn without_an_id_there_is_no_room_though_no_place_is_taken() {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };

@@ -12,7 +12,7 @@ pub(super) struct Secrets {
     pub(super) rng: SecretRng,
     /// Key that creates and checks cookies. Shards of one server share it.
     pub(super) cookie_key: CookieKey,
-    /// Key of the hash by which networks share a queue, so that nobody knows whom it shares with.
+    /// Key of the hash by which networks share a queue, so that no network can learn which others share its bucket.
     pub(super) queue_key: u64,
 }
 

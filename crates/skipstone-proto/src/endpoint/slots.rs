@@ -33,7 +33,7 @@ pub(crate) struct Slot {
     /// Something happened to the connection since [`Slot::untouch`].
     is_touched: bool,
     pub(crate) groups: Vec<Group>,
-    /// As what the endpoint counts the connection.
+    /// The limit that the endpoint counts the connection towards.
     pub(crate) counted: Counted,
     /// Network and bytes of memory that the connection is charged for.
     pub(crate) charge: Option<(Network, u64)>,
@@ -91,13 +91,13 @@ impl Slots {
         slot.connection = Some(Box::new(connection));
     }
 
-    /// As what each connection counts by its state of now.
+    /// The limit that each connection counts towards by its present state.
     #[cfg(any(test, feature = "unstable"))]
     pub(super) fn counted(&self) -> impl Iterator<Item = Counted> + '_ {
         self.slots.iter().filter_map(|slot| Some(slot.counted.follow(slot.connection.as_ref()?)))
     }
 
-    /// Removes the connection, and says as what it was counted. The slot's marks about queues stay valid: its entries
+    /// Removes the connection, and returns how it was counted. The slot's marks about queues stay valid: its entries
     /// there will find no connection, or the next one, and do no harm.
     pub(crate) fn empty(&mut self, index: u32) -> Option<(Box<Connection>, Counted)> {
         let slot = self.slots.get_mut(index as usize)?;
@@ -170,7 +170,7 @@ impl Slots {
         (0..).zip(&self.slots).filter_map(|(index, slot)| slot.charge.map(|(network, bytes)| (network, bytes, index)))
     }
 
-    /// The charges of those whose end would free something.
+    /// The charges of connections whose end would free memory.
     pub(super) fn evictable(&self) -> impl Iterator<Item = Charge> + '_ {
         let is_evictable = |slot: &Slot| slot.connection.as_ref().is_some_and(|connection| connection.has_evictable());
         self.charges().filter(move |(_, _, index)| is_evictable(&self.slots[*index as usize]))

@@ -17,7 +17,7 @@ pub(super) struct SpentCookies {
 
 type Cookie = [u8; COOKIE_BYTES];
 
-/// 65,536 take some 5 MB: as many connections as an endpoint has at most, within ten seconds.
+/// 65,536 take some 5 MB: within ten seconds, an endpoint's maximum number of connections.
 const KEPT_MAX: usize = 65_536;
 /// A cookie's time is in whole seconds.
 const KEPT_FOR: Duration = Duration::from_secs(LIFETIME.as_secs() + 1);
@@ -41,7 +41,7 @@ impl SpentCookies {
         }
     }
 
-    /// Forgets a cookie whose handshake was given up, for want of room or of an answer: its client may try again.
+    /// Forgets a cookie whose handshake was given up for lack of room or of an answer: its client may try again.
     pub(super) fn forgive(&mut self, cookie: &Cookie) {
         self.cookies.remove(cookie);
     }

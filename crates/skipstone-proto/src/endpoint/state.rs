@@ -47,7 +47,7 @@ pub struct Endpoint {
     pub(super) broadcast: Broadcast,
     pub(super) wheel: Wheel,
     pub(super) replies: Replies,
-    /// What may take a signature and waits for its turn.
+    /// Requests that may take a signature and wait for their turn.
     pub(super) costly: Costly,
     pub(super) events: EventQueue,
     pub(super) scratch: Scratch,
@@ -140,7 +140,7 @@ impl Endpoint {
         if connection.is_dead() {
             return self.remove(index);
         }
-        // WHY: pages download what is built, and a client has none of these.
+        // WHY: pages download the compiled code, and a client has none of these.
         if cfg!(feature = "server") && slot.is_pending {
             let bytes = connection.pending_bytes();
             slot.is_pending = bytes.is_some();
@@ -227,7 +227,8 @@ impl Endpoint {
     }
 }
 
-/// Notes in the budget of handshakes that a connection whose handshake was charged to it became a player, or is one no more.
+/// Notes in the budget of handshakes that a connection whose handshake was charged to it became a player, or is one no
+/// more.
 fn note_player(budget: &mut HandshakeBudget, connection: &Connection, before: Counted, now: Counted) {
     if !cfg!(feature = "server") || !connection.has_cost_handshake() {
         return;

@@ -1,4 +1,4 @@
-//! Counters of an endpoint besides those of its connections.
+//! Counters of an endpoint, in addition to those of its connections.
 
 use crate::connection::stats::Stats;
 
@@ -16,7 +16,7 @@ pub(super) struct Totals {
 pub struct Work {
     /// Timers that expired, whether or not anything was due.
     pub entries: u64,
-    /// Connections that had something to do in [`Endpoint::handle_timeout`](crate::Endpoint::handle_timeout).
+    /// Connections that had work in [`Endpoint::handle_timeout`](crate::Endpoint::handle_timeout).
     pub timeouts: u64,
     /// Connections that [`Endpoint::poll_transmit`](crate::Endpoint::poll_transmit) asked for something to send.
     pub transmits: u64,

@@ -1,5 +1,5 @@
-//! The order in which connections send: those to which something happened, one after the other, or by the bandwidth
-//! limit of all of them.
+//! The order in which connections send: connections with work one after the other, or by the bandwidth limit of the
+//! endpoint.
 
 use super::share::Turn;
 use super::state::Endpoint;

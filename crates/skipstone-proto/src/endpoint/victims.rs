@@ -1,5 +1,5 @@
-//! Whose connections are closed when a budget of memory is full: of the network with the most, the connection that holds the most, one
-//! after the other.
+//! The choice of connections to close when a memory budget is full: of the network that holds the most, the connection
+//! that holds the most, one after the other.
 
 use crate::network::Network;
 use std::collections::{BTreeMap, BinaryHeap};

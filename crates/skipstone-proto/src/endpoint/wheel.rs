@@ -95,7 +95,7 @@ impl Wheel {
         self.len
     }
 
-    /// When the next entry may be due: never late, sometimes early.
+    /// The time at which the next entry may be due: never late, sometimes early.
     pub(crate) fn next(&self) -> Time {
         self.next_slot().map_or(Time::NEVER, |tick| Time::from_micros(tick << TICK_BITS))
     }

@@ -45,7 +45,7 @@ pub(crate) struct Mtu {
     floor: u16,
     /// The largest datagram that the path is known to carry.
     proven: u16,
-    /// The smallest size that it does not carry; `u16::MAX` if none is known.
+    /// The smallest size that the path does not carry; `u16::MAX` if none is known.
     refused: u16,
     /// A probe of this size is in flight.
     probe: Option<u16>,
@@ -175,7 +175,7 @@ impl Mtu {
         }
     }
 
-    /// The probe did not arrive. That is no sign of congestion, and it had no content to retransmit.
+    /// The probe did not arrive, which does not indicate congestion; the probe had no content to retransmit.
     pub(crate) fn on_probe_lost(&mut self, probe: LargeDatagram) {
         if probe.number < self.path_from || self.probe != Some(probe.bytes) {
             return;

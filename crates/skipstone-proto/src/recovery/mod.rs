@@ -1,6 +1,6 @@
 //! Sent, received and lost packets: packet numbers on both sides of a connection.
 //!
-//! Loss is decided by time alone, as RACK does (RFC 8985); this module does not interpret the frames.
+//! Loss is decided only by time, as in RACK (RFC 8985); this module does not interpret the frames.
 
 mod clean;
 pub(crate) mod ledger;

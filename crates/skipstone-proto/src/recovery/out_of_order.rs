@@ -25,7 +25,7 @@ impl OutOfOrder {
         self.unreported = self.unreported.min(number);
     }
 
-    /// Our packet of this number carries an acknowledgement of everything received so far.
+    /// Our packet of this number acknowledges everything received so far.
     pub(super) fn on_ack_sent(&mut self, packet: u64) {
         let low = core::mem::replace(&mut self.unreported, u64::MAX);
         if low == u64::MAX {

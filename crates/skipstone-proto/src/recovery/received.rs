@@ -37,7 +37,7 @@ pub(crate) struct Received {
 const QUIET_AFTER: Duration = Duration::from_secs(3);
 /// Number of packets after which an acknowledgement leaves on a quiet path.
 const UNACKED_MAX: u32 = 12;
-/// Packets that are further apart are not a stream: the next one may arrive much later, and says nothing about this
+/// Packets that are further apart are not a stream: the next one may arrive much later, and reveals nothing about this
 /// one.
 const STREAM_GAP_MAX: Duration = Duration::from_millis(40);
 
@@ -134,7 +134,7 @@ impl Received {
         if self.ranges.range_count() > RANGES_MAX
             && let Some(oldest) = self.ranges.pop_first_range()
         {
-            // What was recovered below the floor is reported late, and brings nothing below it back.
+            // A packet recovered below the floor is reported late, and does not make older packets reportable again.
             self.floor = self.floor.max(oldest.end() + 1);
         }
     }
@@ -268,7 +268,7 @@ mod tests {
     fn a_recovery_that_is_reported_late_makes_no_number_new_again() {
         let mut received = Received::default();
         let at = |millis: u64| Time::from_micros(millis * 1_000);
-        // Recovered packets come after all: reports wait from now on.
+        // Recovered packets arrive later: reports wait from now on.
         for number in 0..10 {
             received.on_packet(at(number * 50), 3 * number, true, DELAY);
             received.on_repaired(at(number * 50), 3 * number + 1);

@@ -12,7 +12,7 @@ pub(crate) enum Record {
         channel: u16,
         /// Sequence of the first.
         first: Seq,
-        /// How many.
+        /// The number of messages.
         count: u16,
     },
     /// A fragment of a message.

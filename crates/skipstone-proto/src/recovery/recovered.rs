@@ -20,7 +20,7 @@ pub(super) struct Recovered {
 struct Recovery {
     number: u64,
     at: Time,
-    /// Time to report it as lost and recovered; `None` once that is done.
+    /// The time to report it as lost and recovered; `None` once that is done.
     report_at: Option<Time>,
 }
 

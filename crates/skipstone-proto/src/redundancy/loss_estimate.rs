@@ -33,7 +33,7 @@ const KEPT: f32 = 1.0 - 1.0 / 1_000.0;
 const GUESS_PACKETS: f32 = 300.0;
 const GUESS_LOST: f32 = 3.0;
 const GUESS_SPAN: Duration = Duration::from_secs(3);
-/// Packets of one run that count: an outage, or a queue that overflows, says little about the next loss.
+/// Packets of one run that count: an outage, or a queue that overflows, reveals little about the next loss.
 const RUN_MAX: u32 = 8;
 
 impl Default for LossEstimate {

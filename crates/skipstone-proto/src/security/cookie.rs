@@ -57,7 +57,7 @@ impl CookieKey {
     /// Whether the cookie was made for this claim, regardless of its age.
     pub fn is_own(&self, claim: &Claim<'_>, cookie: &[u8; COOKIE_BYTES]) -> bool {
         let mac = self.mac(issued(cookie), claim);
-        // Without an early exit, so that the time it takes says nothing.
+        // Without an early exit, so that the comparison time reveals nothing.
         let difference = mac.iter().zip(&cookie[4..]).fold(0, |sum, (a, b)| sum | (a ^ b));
         difference == 0
     }

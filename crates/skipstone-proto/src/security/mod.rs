@@ -24,7 +24,7 @@ pub enum Protection {
     Encrypted(Arc<dyn Suites>),
 }
 
-/// How a connection seals.
+/// The way in which a connection seals its packets.
 pub enum Security {
     /// In clear, with a tag against damage.
     Plain(Plain),
@@ -33,7 +33,7 @@ pub enum Security {
 }
 
 impl Security {
-    /// The session, if there is one beside sealing in clear.
+    /// The session, if the connection has one; a plain connection has none.
     pub fn session(&mut self) -> Option<&mut (dyn Session + 'static)> {
         match self {
             Security::Plain(_) => None,

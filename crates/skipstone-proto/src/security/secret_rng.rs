@@ -1,4 +1,4 @@
-//! Numbers that a peer must not predict though it has read others of them: tokens of path challenges, connection ids,
+//! Numbers that a peer must not predict even if it has seen others of them: tokens of path challenges, connection ids,
 //! nonces. SipHash-2-4 of a counter, under a secret of its own.
 
 use crate::path::Path;

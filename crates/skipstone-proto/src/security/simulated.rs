@@ -28,7 +28,7 @@ impl SimulatedSuites {
         SimulatedSuites { seed, handshake_cost: HANDSHAKE_COST }
     }
 
-    /// The same with handshakes that cost a server so much.
+    /// The same with handshakes that cost the server this much.
     pub fn costing(self, handshake_cost: Cost) -> Self {
         SimulatedSuites { handshake_cost, ..self }
     }
@@ -109,7 +109,7 @@ enum Stage {
     Waiting,
     /// For its last one.
     Answered,
-    /// Everything was said.
+    /// All handshake bytes were exchanged.
     Done,
 }
 
@@ -130,7 +130,7 @@ struct SimulatedSession {
     /// The transcript's contribution to the key.
     covered: u64,
     stage: Stage,
-    /// Which datagrams of the answer have come, a bit each.
+    /// The datagrams of the answer that have come, one bit each.
     came: u32,
     key: u64,
     outgoing: VecDeque<Vec<u8>>,
@@ -235,7 +235,7 @@ impl Session for SimulatedSession {
     }
 
     fn handshake_bytes(&self) -> usize {
-        // As the real one of TLS.
+        // As with the real TLS suite.
         8_192
     }
 

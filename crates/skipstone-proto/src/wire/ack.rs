@@ -67,7 +67,7 @@ impl<'a> RangeList<'a> {
         PacketRanges { reader: Reader::new(self.varints), next: Next::First { largest }, left: self.further + 1 }
     }
 
-    /// Writes as many ranges as fit beside `reserve` more bytes and [`ACK_RANGES_MAX`], of which `first` must.
+    /// Writes as many ranges as leave `reserve` bytes, up to [`ACK_RANGES_MAX`]; `first` must be written.
     pub(super) fn encode(
         writer: &mut Writer<'_>,
         first: RangeInclusive<u64>,
@@ -290,7 +290,7 @@ mod tests {
         let full = encode(200, &sparse(10), Some(70_000)).unwrap().len();
         for room in 0..=full {
             let Some(bytes) = encode(room, &sparse(10), Some(70_000)) else {
-                // Type, largest, delay, count, first, window.
+                // The fields are type, largest, delay, count, first, window.
                 assert!(room < 1 + 2 + 2 + 1 + 1 + 4);
                 continue;
             };

@@ -5,7 +5,7 @@ use crate::wire::Malformed;
 use crate::wire::number::Truncated;
 use crate::wire::varint;
 
-/// Takes fields off the front of received bytes. After an error, where it stands is unspecified.
+/// Takes fields off the front of received bytes. After an error, its position is unspecified.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],

@@ -60,7 +60,8 @@ pub enum Datagram<'a> {
     },
     /// The connection of a PACKET is unknown here (section 2.11).
     Reset {
-        /// The receiver's id of that PACKET; 0 if nobody knows the session of the carrier in which it came (section 7.1).
+        /// The receiver's id of that PACKET; 0 if the receiver does not know the carrier's session in which it came
+        /// (section 7.1).
         id: u32,
     },
     /// A query about the server, without a connection (section 2.9).
@@ -293,9 +294,9 @@ pub const SUITE_TLS_1_3: u8 = 8;
 
 /// Kind and receiver's id, which every datagram begins with.
 pub const HEADER_BYTES: usize = 4;
-/// A HELLO is at least so long, that no answer to it is longer.
+/// The minimum length of a HELLO, so that no answer is longer than the HELLO.
 pub const HELLO_BYTES_MIN: usize = 64;
-/// A QUERY is at least so long; its answer is no longer than it is.
+/// The minimum length of a QUERY; its answer is no longer than the QUERY.
 pub const QUERY_BYTES_MIN: usize = 64;
 /// Bytes of an ANSWER with one version, its payload aside.
 pub const ANSWER_OVERHEAD_BYTES: usize = HEADER_BYTES + NONCE_BYTES + 1 + 2 + CHECK_BYTES;
@@ -316,7 +317,7 @@ pub const CRYPTO_HEADER_BYTES: usize = HEADER_BYTES + 3;
 /// Bytes of the reason in a REFUSE, at most.
 pub const REFUSE_REASON_BYTES_MAX: usize = 512;
 
-/// In datagrams by which a stranger begins.
+/// Marks the datagrams with which an unknown host begins.
 const MAGIC: &[u8; 4] = b"SKIP";
 const NONCE_BYTES: usize = 8;
 const HELLO_FIXED_BYTES: usize = HEADER_BYTES + MAGIC.len() + 3 + NONCE_BYTES;

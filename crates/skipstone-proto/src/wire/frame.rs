@@ -76,7 +76,7 @@ pub enum Frame<'a> {
     },
     /// Another id by which the sender can be reached, for packets after a move (section 6.3).
     NewId {
-        /// How many ids the sender had given before, its first one included.
+        /// The number of ids that the sender had given before, including its first.
         sequence: u64,
         /// Not 0.
         id: u32,
@@ -133,7 +133,7 @@ impl<'a> Frames<'a> {
         self.reader.remaining()
     }
 
-    /// The messages that come next and follow the one that was just taken; none if it was no message.
+    /// The run of messages that follows the message just taken; empty if the last frame was not a message.
     pub fn run(&self) -> MessageRun<'a> {
         self.previous.run(self.reader.peek())
     }
@@ -517,7 +517,7 @@ mod tests {
 
     #[test]
     fn no_bytes_make_a_decoder_panic() {
-        // xorshift64: any bytes will do, as long as they are the same in every run.
+        // xorshift64: any bytes suffice, as long as they are the same in every run.
         let mut state = 0x5eed_5eed_5eed_5eed_u64;
         let mut random = move || {
             state ^= state << 13;

@@ -17,7 +17,7 @@ impl Grease {
         Grease(random)
     }
 
-    /// Beside the suites of an offer: one time in two.
+    /// In addition to the suites of an offer: one time in two.
     pub const fn suites(self) -> u8 {
         if self.0 & 1 == 0 { 0 } else { SUITE }
     }

@@ -1,4 +1,4 @@
-//! MESSAGE frames (WIRE.md section 4.2): whatever the message before them in the packet says already is left out.
+//! MESSAGE frames (WIRE.md section 4.2): fields that follow from the previous message in the packet are left out.
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};
@@ -117,7 +117,8 @@ impl MessageEncoder {
         *self = MessageEncoder { channel, sequence: sequence.map(|(sequence, _)| sequence), length: Some(payload_len) };
     }
 
-    /// Whether a message with this sequence follows the one before on its channel, so that its header says neither.
+    /// Whether a message with this sequence follows the previous one on its channel, so that its header contains
+    /// neither.
     pub fn is_next(&self, channel: u16, sequence: u32) -> bool {
         channel == self.channel && self.sequence.is_some_and(|before| sequence == before.wrapping_add(1))
     }
@@ -145,7 +146,7 @@ impl MessageEncoder {
     }
 
     /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind
-    /// a message as long as that: so many, of which the last has `last_len` bytes.
+    /// a message of the same length: `count` messages, the last of which has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
         self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));
@@ -169,7 +170,7 @@ impl MessageEncoder {
     fn fields(&self, channel: u16, sequence: Option<(u32, Truncated)>) -> Fields {
         let changes = channel != self.channel;
         match (sequence, self.sequence) {
-            // The bare frame would mean the next sequence: the repeated channel says that there is none.
+            // The bare frame would mean the next sequence: the repeated channel marks that there is none.
             (None, Some(_)) => Fields { channel: Some(channel), sequence: None },
             (Some((sequence, _)), Some(before)) if !changes && sequence == before.wrapping_add(1) => {
                 Fields { channel: None, sequence: None }
@@ -181,7 +182,7 @@ impl MessageEncoder {
     }
 }
 
-/// The optional fields that a frame needs where it stands.
+/// The optional fields that a frame needs at its place in the packet.
 struct Fields {
     channel: Option<u16>,
     sequence: Option<Truncated>,

@@ -1,5 +1,5 @@
-//! Runs of messages: whole ones behind a MESSAGE of which each follows the one before, so that a byte or so says all of
-//! its header (WIRE.md section 4.2). Most of all messages that share a packet stand in one, and are taken together.
+//! Runs of messages: whole messages behind a MESSAGE, each of which follows the one before, so that its header is about
+//! one byte (WIRE.md section 4.2). Most messages that share a packet form one run, and are handled together.
 
 use crate::wire::cursor::Reader;
 use crate::wire::message_flags::{LENGTH_AS_BEFORE, LENGTH_BITS, LENGTH_FOLLOWS, LENGTH_IS_REST, TYPE_MESSAGE};
@@ -11,7 +11,7 @@ use core::ops::Range;
 pub struct MessageRun<'a> {
     /// Their frames.
     pub bytes: &'a [u8],
-    /// How many.
+    /// The number of messages.
     pub count: u32,
     /// Bytes of all payloads.
     pub payload_bytes: usize,
@@ -26,8 +26,8 @@ pub struct MessageRun<'a> {
 }
 
 impl<'a> MessageRun<'a> {
-    /// The messages at the beginning of `bytes` that follow one of `before` bytes: as far as they are whole, and
-    /// neither damaged nor of any other form.
+    /// The messages at the beginning of `bytes` that follow one of `before` bytes: up to the first that is incomplete,
+    /// damaged or of another form.
     pub(super) fn at(bytes: &'a [u8], before: usize) -> MessageRun<'a> {
         let first = RunPosition { at: 0, length: before };
         let mut run =
@@ -55,7 +55,7 @@ impl<'a> MessageRun<'a> {
     }
 }
 
-/// Where in a run the next message stands, and how long the one before it is.
+/// The position in a run of the next message, and the length of the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunPosition {
     at: usize,
@@ -77,7 +77,7 @@ impl RunPosition {
         Some(begin..end)
     }
 
-    /// Goes on behind the messages that are as long as the one before. How many there are.
+    /// Skips the messages that are as long as the one before. Returns their number.
     fn skip_alike(&mut self, bytes: &[u8]) -> usize {
         let mut count = 0;
         while bytes.get(self.at) == Some(&ALIKE) && bytes.len() - self.at > self.length {

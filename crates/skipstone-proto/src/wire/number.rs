@@ -5,13 +5,13 @@
 pub struct Truncated {
     /// The bits that were kept, below 2^bits.
     pub value: u32,
-    /// How many were kept: 7, 14, 21, 28 or 32.
+    /// The number of bits that were kept: 7, 14, 21, 28 or 32.
     pub bits: u8,
 }
 
 impl Truncated {
-    /// Keeps so many bits of `number` that `distance` (how far it may be from the receiver's reference) is below half
-    /// of 2^bits; 32 at most, which a distance of 2^31 and more no longer restores.
+    /// Keeps enough bits of `number` that `distance` (how far it may be from the receiver's reference) is below half of
+    /// 2^bits; 32 at most, which a distance of 2^31 and more no longer restores.
     pub fn new(number: u64, distance: u64) -> Truncated {
         Truncated::with_bits_at_least(number, distance, 0)
     }

@@ -11,7 +11,7 @@ use crate::wire::varint;
 /// A repair symbol as received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repair<'a> {
-    /// Which combination: 0 to 63.
+    /// The index of the combination: 0 to 63.
     pub index: u8,
     /// The distance of the greatest covered number below that of this packet; at least 1.
     back: u64,

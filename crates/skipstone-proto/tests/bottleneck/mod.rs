@@ -11,7 +11,7 @@ use std::time::Duration;
 
 pub const DATAGRAM_BYTES: u16 = 1_200;
 const HEADER_BYTES: u32 = 28;
-/// With the 28, the 52 of an acknowledgement by TCP with its time stamps.
+/// With the 28 bytes of headers, the 52 of an acknowledgement by TCP with its time stamps.
 const CUBIC_ANSWER_BYTES: usize = 24;
 
 pub fn millis(value: u64) -> Duration {
@@ -30,16 +30,16 @@ fn span(time: Time) -> Duration {
     Duration::from_micros(time.as_micros())
 }
 
-/// What a model sender has to send.
+/// The traffic of a model sender.
 #[derive(Clone, Copy, Debug)]
 pub enum Load {
-    /// More than fits.
+    /// More than the link carries.
     Greedy,
-    /// So many bytes each tick.
+    /// This many bytes each tick.
     Ticks { bytes: u32, interval: Duration },
 }
 
-/// What a flow is.
+/// The kind of a flow.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     Ours(Congestion, Load),
@@ -174,7 +174,7 @@ impl Model {
             packet.state = State::Lost;
             bytes += packet.bytes;
             run += 1;
-            // As the connection's ledger counts.
+            // The connection's ledger counts in the same way.
             counted += if run <= 8 { packet.bytes } else { 0 };
             last = packet.at;
             self.packets_lost += 1;
@@ -272,7 +272,7 @@ pub enum Sender {
     Cubic(Box<(CubicFlow, CubicReceiver)>),
 }
 
-/// One flow and what was measured of it.
+/// One flow and its measurements.
 #[derive(Debug)]
 pub struct Flow {
     pub sender: Sender,
@@ -306,7 +306,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Half of the delay is the acknowledgements'.
+    /// Acknowledgements have half of the delay.
     pub fn new(link: LinkConfig, seed: u64) -> Self {
         let back = LinkConfig { delay: link.delay, ..LinkConfig::default() };
         Network {
@@ -320,14 +320,14 @@ impl Network {
         }
     }
 
-    /// Acknowledgements get lost, or jump, too.
+    /// Acknowledgements are lost, or jump, too.
     pub fn with_back(mut self, back: LinkConfig, seed: u64) -> Self {
         self.back = Link::new(back, seed).unwrap();
         self
     }
 
-    /// The way back has a rate and a queue, too, and carries each of our packets back whole, as a server does that answers
-    /// each message with one of the same length. The answers have no controller of their own.
+    /// The way back has a rate and a queue, too, and carries each of our packets back in full, as with a server that
+    /// answers each message with one of the same length. The answers have no controller of their own.
     pub fn with_echoes(self, back: LinkConfig, seed: u64) -> Self {
         Network { has_echoes: true, ..self.with_back(back, seed) }
     }

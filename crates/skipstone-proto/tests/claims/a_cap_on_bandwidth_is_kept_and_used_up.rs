@@ -1,5 +1,6 @@
-//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and used up by whoever
-//! has enough to send. Peers share the common cap fairly, and who sends little does not wait for who sends much.
+//! A cap on the bandwidth to each peer, or to all together, is never exceeded beyond a short burst, and is used up by
+//! peers with enough to send. Peers share the common cap fairly, and a peer that sends little does not wait for one
+//! that sends much.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -13,7 +14,7 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// What left the server at which time, and to which client: IP headers included.
+/// The datagrams that left the server: time, client, and bytes including IP headers.
 type Departures = Rc<RefCell<VecDeque<(Time, usize, u64)>>>;
 
 fn config() -> Config {
@@ -34,7 +35,7 @@ fn world(carrier: Carrier, seed: u64, config: Config, links: &[LinkConfig]) -> (
     (world, departures)
 }
 
-/// Keeps so many bytes in the queues to these clients for so long.
+/// Keeps `queued` bytes in the queues to these clients for `span`.
 fn fill(world: &mut World, clients: &[(PeerId, usize)], (bytes, queued): (usize, u64), span: Duration) {
     let end = world.now + span;
     while world.now < end {
@@ -55,7 +56,7 @@ fn sent(departures: &Departures, from: Time, to: Time, client: Option<usize>) ->
     departures.iter().filter(wanted).map(|(.., bytes)| bytes).sum()
 }
 
-/// The most that a token bucket of this rate lacks at any time: what left beyond the rate.
+/// The most that a token bucket of this rate lacks at any time: the bytes sent beyond the rate.
 fn burst(departures: &Departures, client: Option<usize>, rate: u64) -> u64 {
     let (mut debt, mut last, mut worst) = (0.0_f64, Time::ZERO, 0.0_f64);
     for (at, of, bytes) in departures.borrow().iter() {
@@ -78,7 +79,7 @@ fn the_cap_of_each_peer_is_kept_and_used_up() {
         let loss = if carrier.is_reliable || rng.chance(0.5) { Loss::None } else { Loss::Random(0.02) };
         let delay = u64::from(1 + rng.below(60));
         let bytes = [60, 300, 1_000, 5_000][rng.below(4) as usize];
-        // More than is in flight, acknowledgements that wait included.
+        // More than is in flight, including acknowledgements that wait.
         let load = (bytes, 10_000 + rate * 3 / 10);
         let config = Config { bandwidth_max_per_peer: Some(rate), congestion, ..config() };
         let path = LinkConfig { loss, ..link(delay) };
@@ -125,7 +126,7 @@ fn the_cap_of_all_is_kept_used_up_and_shared_fairly() {
     }
 }
 
-/// Seven fill their queues, one gets 60 messages of 20 bytes a second.
+/// Seven clients fill their queues, one gets 60 messages of 20 bytes per second.
 #[test]
 fn who_gets_little_does_not_wait_for_who_gets_much() {
     let config = Config { bandwidth_max: Some(500_000), ..config() };
@@ -142,8 +143,8 @@ fn who_gets_little_does_not_wait_for_who_gets_much() {
     let arrived = world.clients[client].events.iter().filter(|(_, event)| matches!(event, Event::Message { .. }));
     let took: Vec<_> = arrived.zip(&sent_at).map(|((at, _), sent)| at.since(*sent)).collect();
     let worst = took.iter().max().expect("they came");
-    // A round of the others takes 7 x 4,096 bytes at 500 kB/s, or 57 ms, and probes of the path's size some more; then
-    // there are the path's 20 ms.
+    // A round of the others takes 7 x 4,096 bytes at 500 kB/s, or 57 ms, probes of the path's size take some more, and
+    // the path takes 20 ms.
     assert!(took.len() == 300 && *worst <= ms(20 + 90), "{} came, the slowest after {worst:?}", took.len());
 }
 
@@ -160,14 +161,14 @@ fn an_endpoint_that_is_idle_or_below_its_caps_costs_and_differs_nothing() {
         }
         world.run_for(Duration::from_secs(60));
         let mut departures: Vec<_> = departures.take().into();
-        // Which of two clients is first in one moment may differ.
+        // The order of two clients at one moment may differ.
         departures.sort_by_key(|(at, client, _)| (*at, *client));
         (departures, world.server.endpoint.work())
     };
     let free = play(config());
     let capped = play(Config { bandwidth_max: Some(1_000_000), bandwidth_max_per_peer: Some(500_000), ..config() });
     assert!(free.0 == capped.0, "the same datagrams at the same times");
-    // Two clients that are busy in the same moment take turns, which is a look more at one of them.
+    // Two clients that are busy at the same moment take turns, which touches one of them once more.
     let woken = |work: Work| (work.entries, work.timeouts, work.timers);
     assert_eq!(woken(free.1), woken(capped.1), "woken as often");
     assert!(capped.1.transmits <= free.1.transmits + 100, "{:?}, without caps {:?}", capped.1, free.1);

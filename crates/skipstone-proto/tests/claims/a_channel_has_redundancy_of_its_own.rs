@@ -45,7 +45,7 @@ fn world(seed: u64, link: LinkConfig, mut is_lost: impl FnMut(&Opened) -> bool +
     (world, sent)
 }
 
-/// When the message with this payload arrived on a channel.
+/// The time at which the message with this payload arrived on a channel.
 fn arrival(world: &World, on: u16, with: &[u8]) -> Time {
     let is_it =
         |event: &Event| matches!(event, Event::Message { channel, payload, .. } if *channel == on && payload == with);
@@ -71,7 +71,7 @@ fn repairs_cover_packets_of_their_own_channel_only() {
         world.run_for(ms(2_000));
         let sent = sent.take();
         let packets: BTreeMap<u64, &Opened> = sent.iter().map(|(_, opened)| (opened.number, opened)).collect();
-        // What was lost of the unprotected channel may ride along.
+        // Lost messages of the unprotected channel may be retransmitted in the same packet.
         let protected = |opened: &Opened| {
             let mut channels: Vec<u16> = opened.messages.iter().map(|(channel, _)| *channel).collect();
             channels.retain(|channel| *channel != OFF);
@@ -93,7 +93,7 @@ fn repairs_cover_packets_of_their_own_channel_only() {
             repairs[OFF as usize] == 0 && repairs[FIXED as usize] > 300 && repairs[ADAPTIVE as usize] > 700,
             "{repairs:?}"
         );
-        // New messages of two channels never share a packet; what is late leaves apart.
+        // New messages of two channels never share a packet; retransmissions leave separately.
         let is_mixed = |opened: &&&Opened| !opened.is_late && protected(opened).len() > 1;
         assert_eq!(packets.values().find(is_mixed), None, "seed {seed}");
     }
@@ -135,7 +135,7 @@ fn what_is_lost_is_waited_for_only_where_nothing_protects_it() {
     assert_eq!(times.len(), 2, "no copies of it: {times:?}");
 }
 
-/// Two losses in a row of everything that is late: where copies leave, they cost no other round trip.
+/// Two losses in a row of every retransmission: where copies are sent, these losses cost no further round trip.
 #[test]
 fn what_is_late_is_copied_by_the_mode_of_its_channel() {
     let rule =

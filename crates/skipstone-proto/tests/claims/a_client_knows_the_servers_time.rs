@@ -1,5 +1,5 @@
-//! A client's estimate of the server's clock: the true time is always within the stated error, over paths of any delay, jitter,
-//! asymmetry and loss, between clocks that drift; and an idle connection pays nothing for it.
+//! A client's estimate of the server's clock: the true time is always within the stated error, over paths of any delay,
+//! jitter, asymmetry and loss, between clocks that drift; and it costs an idle connection nothing.
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use skipstone_proto::MessageId;
@@ -17,11 +17,11 @@ struct TwoClocks {
     rng: Rng,
     /// True time, in µs; the server's clock shows it as it is.
     now: u64,
-    /// The client's clock runs so much faster, in millionths.
+    /// The client's clock runs this much faster, in millionths.
     drift_ppm: i64,
     /// The client's clock at true time 0.
     client_first: u64,
-    /// Delay towards the server and from it, in µs, and how much of it is by chance.
+    /// Delay towards the server and from it, in µs, and the random part of it.
     delays: [u64; 2],
     jitter_us: u32,
     loss_percent: u32,
@@ -29,7 +29,7 @@ struct TwoClocks {
     client: Endpoint,
     peer: PeerId,
     path: Path,
-    /// By the time of their arrival: for the server, and the bytes.
+    /// By the time of arrival: whether for the server, and the bytes.
     flying: BTreeMap<(u64, u64), (bool, Vec<u8>)>,
     sent: u64,
 }
@@ -68,7 +68,7 @@ impl TwoClocks {
         Time::from_micros(self.client_first + drifted as u64)
     }
 
-    /// Plays `span`, and calls `look` now and then with the estimate and by how much it is off.
+    /// Plays `span`, and calls `look` from time to time with the estimate and its error.
     fn run(&mut self, span: Duration, mut look: impl FnMut(&mut Self)) {
         let end = self.now + span.as_micros() as u64;
         while self.now < end {
@@ -112,7 +112,7 @@ impl TwoClocks {
         }
     }
 
-    /// By how much the estimate is off, and the error that it states.
+    /// The actual error of the estimate, and the error that it states.
     fn estimate(&mut self) -> Option<(Duration, Duration)> {
         let estimate = self.client.server_time(self.client_time(), self.peer)?;
         Some((Duration::from_micros(estimate.at.as_micros().abs_diff(self.now)), estimate.error))

@@ -1,4 +1,5 @@
-//! A client tells the server how much it takes; the server never sends more, and its own settings hold where they are lower.
+//! A client tells the server its limits; the server never exceeds them, and its own settings apply where they are
+//! lower.
 
 use crate::simulation::{Node, World, link, ms};
 use bytes::Bytes;

@@ -9,7 +9,7 @@ use skipstone_proto::{DropReason, Event, PeerId};
 use std::net::SocketAddr;
 
 const MESSAGES: u64 = 400;
-/// Of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
 
 /// How a client changes its address.
@@ -64,8 +64,8 @@ fn losses_in_both_directions_only_delay_it() {
     }
 }
 
-/// How long each message of the server's took, which says something every 16 ms, while the client gets another port all the
-/// time. The client says as much.
+/// How long each of the server's messages took, one every 16 ms, while the client's port changes all the time. The
+/// client sends as many messages.
 fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(rtt_ms / 2)]);
     world.connect();
@@ -107,7 +107,7 @@ fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
 fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(100)]);
     world.connect();
-    // The port is a stranger's: he is the first with one of the client's packets, and never answers.
+    // The new port is an attacker's, which is first with one of the client's packets and never answers.
     let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let inside = caught.clone();
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
@@ -130,7 +130,7 @@ fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() 
     let taken: usize = world.strays.iter().map(|(_, bytes)| bytes.len() + HEADERS).sum();
     let brought = packet.len() + HEADERS;
     assert!(taken > brought && taken <= 3 * brought, "{taken} bytes for {brought}");
-    // The client speaks, and has the connection again with all that the stranger swallowed.
+    // The client sends a packet, and gets the connection back with all packets that the attacker swallowed.
     world.tap = None;
     let now = world.now;
     world.clients[0].send(now, 3, "still here");
@@ -157,7 +157,7 @@ fn a_client_that_is_told_shows_its_new_address_at_once() {
     roam(&mut world, 0);
     let moved = |event: &(Time, Event)| matches!(event.1, Event::PathChanged { .. });
     world.run_until_true(ms(100), |world| world.server.events.iter().any(moved));
-    // There, the challenge, and the answer.
+    // The packet, the challenge, and the answer.
     assert!(world.now.since(began) <= ms(61), "{:?}", world.now.since(began));
     assert_eq!(world.server.overview().rtt.latest(), ms(40), "the challenge measured the new path");
 }
@@ -166,7 +166,7 @@ fn a_client_that_is_told_shows_its_new_address_at_once() {
 fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
     let mut world = World::pair(3, link(20));
     world.connect();
-    // Everything of the client's is caught, and arrives from elsewhere; nothing arrives at the client.
+    // All of the client's packets are caught, and arrive from another address; no packet arrives at the client.
     let caught = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let inside = caught.clone();
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
@@ -254,7 +254,8 @@ fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
 }
 
-/// Repairs for flights that are gone would fill the link, moves of a full link would send more again, and so on for ever.
+/// Repairs for flights that are gone would fill the link, moves of a full link would send still more, and so on without
+/// end.
 #[test]
 fn a_loaded_link_survives_a_new_port_every_100_ms() {
     let loaded = LinkConfig {
@@ -266,7 +267,7 @@ fn a_loaded_link_survives_a_new_port_every_100_ms() {
     };
     let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[loaded]);
     world.connect();
-    // Two thirds of the rate, and what was on its way to the old port again.
+    // Two thirds of the rate, and the packets on their way to the old port once more.
     for tick in 0..600 {
         let now = world.now;
         for channel in 0..29 {

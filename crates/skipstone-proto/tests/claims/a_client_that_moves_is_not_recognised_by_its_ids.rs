@@ -1,5 +1,5 @@
-//! A client that knows that it moves uses another id of the server's, and is answered by another one of its own: whoever sees two
-//! of its addresses does not know them by the ids.
+//! A client that knows of its move uses another id of the server's, and is answered under another id of its own: an
+//! observer of two of its addresses cannot link them by the ids.
 
 use crate::simulation::{World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -9,7 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Ids of packets: when each left, in which stay of the client's, whether towards the server, the id.
+/// Ids of packets: the time at which each left, the stay of the client, whether towards the server, and the id.
 type Log = Rc<RefCell<Vec<(Time, usize, bool, [u8; 3])>>>;
 
 struct Watched {
@@ -82,7 +82,8 @@ fn no_id_is_seen_at_two_addresses() {
         }
         watched.talk(250);
         for (is_up, settled) in [(true, 0), (false, 3_200)] {
-            // What the server asks the address that was left, for three seconds, is no matter here: it goes there.
+            // Challenges that the server sends to the old address for three seconds are left out here: they go to the
+            // old address.
             let stays: Vec<_> = (0..9).map(|stay| watched.ids(stay, is_up, settled)).collect();
             assert!(stays.iter().all(|ids| ids.len() == 1), "{is_up}: {stays:?}");
             let all: BTreeSet<_> = stays.iter().flatten().collect();
@@ -100,7 +101,7 @@ fn what_the_server_sends_to_a_new_address_never_bears_the_old_id() {
     watched.world.strays.clear();
     let old = watched.ids(0, false, 0);
     watched.roam();
-    // What shows the new address is on its way; the answer goes to nobody.
+    // Packets from the new address are on their way; the answer goes to an address without a host.
     watched.world.run_for(ms(5));
     watched.world.killed = vec![0];
     watched.world.run_for(ms(200));

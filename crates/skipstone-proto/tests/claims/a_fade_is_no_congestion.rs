@@ -1,11 +1,11 @@
-//! Radio loses everything for a moment now and then. That says nothing about the rate that the path carries: the window
-//! stays, and long messages arrive as fast as beside random loss of that rate.
+//! A radio link occasionally loses everything for a moment. That reveals nothing about the rate that the path carries:
+//! the window stays, and long messages arrive as fast as with random loss of that rate.
 
 use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::{Config, Duration, Settings};
 
-/// How long eight messages of 1 MiB take, one behind the other, with a round trip of 60 ms.
+/// How long eight messages of 1 MiB take, one after the other, with a round trip of 60 ms.
 fn eight_mebibytes(seed: u64, loss: Loss) -> Duration {
     let settings = Settings { redundancy: no_redundancy(), ..Settings::default() };
     let mut world = World::new(seed, Config::server(settings), &[LinkConfig { loss, ..link(30) }]);

@@ -1,5 +1,5 @@
-//! A host that floods a server with handshakes that lead nowhere: newcomers get in meanwhile, those of its own network
-//! included.
+//! A host floods a server with handshakes that it never completes: newcomers are still let in, including those of the
+//! same network.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
 use skipstone_proto::security::simulated::SimulatedSuites;
@@ -8,18 +8,18 @@ use skipstone_proto::{Carrier, Config, Cost, DeliveryMode, DropReason, Endpoint,
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// OPENs in each millisecond: 100,000 in a second.
+/// OPENs in each millisecond: 100,000 per second.
 const PER_MS: usize = 100;
 const NEWCOMERS: usize = 20;
 
-/// What the flood is made of.
+/// The datagrams of the flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flood {
     /// One good OPEN, again and again.
     Replayed,
     /// Its cookie, with garbage behind it.
     Garbage,
-    /// A cookie of its own for each, got by HELLO, and a handshake that begins well.
+    /// A different cookie for each, obtained by HELLO, and a handshake that begins correctly.
     Cookies,
     /// As `Garbage`, from all addresses of the network.
     Network,
@@ -28,7 +28,7 @@ enum Flood {
 struct Flooder {
     flood: Flood,
     remote: SocketAddr,
-    /// OPENs that it has.
+    /// The OPENs of the flood.
     opens: Vec<(SocketAddr, Vec<u8>)>,
     next: usize,
 }
@@ -67,7 +67,7 @@ impl Flooder {
 
     fn play_ms(&mut self, world: &mut World) {
         if self.flood == Flood::Cookies {
-            // Six thousand handshakes in a second are what it begins; the rest of its datagrams are the same again.
+            // The flood begins six thousand handshakes per second; the rest of its datagrams are repetitions.
             for _ in 0..6 {
                 self.next += 1;
                 let remote = SocketAddr::new(self.remote.ip(), 1_024 + (self.next % 60_000) as u16);
@@ -95,7 +95,7 @@ impl Flooder {
     }
 }
 
-/// How long the newcomers took who came in the midst of it.
+/// How long the newcomers took that came during the flood.
 fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
     let server = encrypted(server_of(DeliveryMode::ReliableOrdered), 3);
     let mut world = World::new(5, server, &vec![link(20); NEWCOMERS]);
@@ -125,7 +125,7 @@ fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
 
 #[test]
 fn from_whatever_network_and_whatever_it_is_made_of() {
-    // The newcomers are 192.0.2.0, with one port each.
+    // The newcomers come from 192.0.2.0, with one port each.
     for remote in [SocketAddr::from(([203, 0, 113, 1], 6_000)), SocketAddr::from(([192, 0, 2, 200], 6_000))] {
         for flood in [Flood::Replayed, Flood::Garbage, Flood::Cookies] {
             let took = newcomers_beside(flood, remote);
@@ -136,7 +136,7 @@ fn from_whatever_network_and_whatever_it_is_made_of() {
     assert!(took.iter().all(|ms| *ms < 2_000), "of a whole network: {took:?} ms");
 }
 
-/// A server whose certificate has a key of RSA with 4,096 bits.
+/// A server whose certificate has an RSA key of 4,096 bits.
 fn dear() -> Endpoint {
     let suites = SimulatedSuites::new(3).costing(Cost::micros(5_500));
     let config = server_of(DeliveryMode::ReliableOrdered).encrypted(Arc::new(suites));
@@ -161,7 +161,7 @@ fn nor_one_of_dear_handshakes_from_sixty_networks() {
     let (mut server, mut newcomers, mut begun) = (dear(), Vec::new(), 0);
     for ms in 0..6_000_u64 {
         let now = Time::from_micros(1_000_000 + ms * 1_000);
-        // 333 in a second; the server has time for 136.
+        // 333 per second; the server has time for 136.
         if ms % 3 == 0 {
             let remote = ([203, 0, (ms / 3 % 60) as u8, (ms % 200) as u8], 1_024 + ms as u16).into();
             begun += u64::from(is_begun(&mut server, now, remote, 100_000 + ms));
@@ -174,8 +174,8 @@ fn nor_one_of_dear_handshakes_from_sixty_networks() {
     assert!((500..1_000).contains(&begun), "{begun} of the flood");
 }
 
-/// What came at one moment is begun in many rounds, behind what players sent: four handshakes of 5.5 ms take what 11 rounds of
-/// 2 ms have.
+/// Handshakes that arrive at one moment begin over many rounds, after the players' datagrams: four handshakes of 5.5 ms
+/// take 11 rounds of 2 ms.
 #[test]
 fn a_round_has_room_for_few_handshakes_and_the_others_wait_for_the_next() {
     let (mut server, now) = (dear(), Time::from_micros(1_000_000));

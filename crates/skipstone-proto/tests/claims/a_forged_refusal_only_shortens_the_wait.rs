@@ -1,5 +1,5 @@
-//! Anybody who has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on does not end by it. One that does not go
-//! on ends sooner, with the server's reason.
+//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on is not ended by it. A
+//! handshake that does not go on ends sooner, with the server's reason.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_proto::wire::cursor::Writer;
@@ -8,10 +8,10 @@ use skipstone_proto::{ClosedBy, DeliveryMode, Event, code};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Who the client is, by the HELLO that somebody saw: its id and nonce; and the server's id.
+/// The client's id and nonce, from an observed HELLO, and the server's id.
 type Seen = Rc<Cell<(u32, u64, u32)>>;
 
-/// A client on its way in. Of the server's handshake bytes, those that leave before `silent_for` are lost.
+/// A client that connects. Handshake bytes of the server that leave before `silent_for` are lost.
 fn world(silent_for: u64) -> (World, Seen) {
     let mut world = World::new(3, encrypted(server_of(DeliveryMode::ReliableOrdered), 3), &[link(10)]);
     let seen = Seen::default();
@@ -32,7 +32,7 @@ fn world(silent_for: u64) -> (World, Seen) {
     (world, seen)
 }
 
-/// Somebody sends the client a REFUSE in the server's name.
+/// An attacker sends the client a REFUSE in the server's name.
 fn forge(world: &mut World, seen: &Seen, code: u64) {
     let (id, nonce, _) = seen.get();
     let mut bytes = vec![0; datagram::refuse_len(code, "go away")];
@@ -84,7 +84,7 @@ fn without_the_nonce_it_is_nothing() {
     assert!(is_connected(&world));
 }
 
-/// The same by RESET, for which the server's id is enough.
+/// The same by RESET, which needs only the server's id.
 #[test]
 fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
     for (silent_for, slow_for) in [(0, 0), (100, 0), (500, 0), (0, 2_000)] {
@@ -115,8 +115,8 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
     }
 }
 
-/// A forged RESET, and an outage that is longer than the server has to show that it goes on: the client begins anew although the server
-/// has forgotten nothing, and is let in as soon as the path is there again.
+/// A forged RESET, and an outage that is longer than the server has to show otherwise: the client starts again although
+/// the server has forgotten nothing, and is let in as soon as the path works again.
 #[test]
 fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
     for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {

@@ -1,4 +1,5 @@
-//! A server that does not know a connection says so, and the client believes it once the server leaves two packets unanswered.
+//! A server that does not know a connection sends a RESET, and the client believes it once the server leaves two
+//! packets unanswered.
 
 use crate::simulation::{World, encrypted, link, ms, seed_bytes};
 use skipstone_proto::wire::cursor::Writer;
@@ -40,7 +41,7 @@ fn a_server_that_was_restarted_is_noticed_three_round_trips_after_the_next_packe
             let mut world = World::new(5, config(), &[link(one_way)]);
             world.run_for(ms(20 * one_way + 500));
             world.clients[0].peer();
-            // It comes back with other secrets and without connections.
+            // The server comes back with other secrets and without connections.
             world.server.endpoint = Endpoint::new(config(), seed_bytes(99)).expect("a good configuration");
             world.run_for(ms(1_000));
             assert!(world.clients[0].closes().is_empty(), "nobody has asked it");

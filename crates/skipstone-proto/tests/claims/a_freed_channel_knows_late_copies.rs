@@ -1,4 +1,4 @@
-//! An idle channel keeps its counters and nothing else, and they are enough.
+//! An idle channel keeps only its counters, and they suffice.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -42,7 +42,7 @@ fn channels_that_wake_again_and_again_go_on_where_they_were() {
         for channel in (0..500).step_by(50) {
             world.clients[0].send(world.now, channel, round.to_be_bytes().to_vec());
         }
-        // So far apart, packets are no stream whose acknowledgements wait.
+        // Packets this far apart are not a stream, so their acknowledgements do not wait.
         world.run_for(ms(41));
         assert_eq!(world.clients[0].overview().depth.channels, 0, "round {round}");
         assert_eq!(world.server.overview().depth.channels, 0, "round {round}");

@@ -1,5 +1,5 @@
-//! One host sends 30,000 datagrams a second that ask for answers, of each kind, and the server has room for 12,000 on its way out:
-//! newcomers of other networks connect, and whoever else asks is answered.
+//! One host sends 30,000 datagrams a second that ask for answers, of each kind, and the server has room for 12,000 on
+//! its way out: newcomers of other networks connect, and requests of other hosts are answered.
 
 use crate::simulation::{BEGINNING, ms, seed_bytes, server_of};
 use skipstone_proto::rng::Rng;
@@ -15,7 +15,7 @@ const LEAVE_PER_MS: usize = 12;
 const NEWCOMERS: usize = 20;
 const DELAY_MS: u64 = 20;
 
-/// What the flood asks for.
+/// The requests of the flood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flood {
     Nothing,
@@ -24,7 +24,7 @@ enum Flood {
     Refusals,
     Resets,
     Answers,
-    /// By OPENs whose cookie is none.
+    /// With OPENs whose cookie is invalid.
     NewChallenges,
 }
 
@@ -89,7 +89,7 @@ fn path(network: u8) -> Path {
     Path { socket: 0, local: None, remote: SocketAddr::from(([10, network, 0, 1], 5_000)), carrier: Carrier::UDP }
 }
 
-/// How long each newcomer took, and then the browser and a client whom the server does not know, in ms.
+/// How long each newcomer took, then the server browser and a client unknown to the server, in ms.
 fn took(flood: Flood) -> Vec<u64> {
     let config = of(server_of(DeliveryMode::ReliableOrdered));
     let mut server = Endpoint::new(config, seed_bytes(1)).expect("a good configuration");
@@ -101,7 +101,7 @@ fn took(flood: Flood) -> Vec<u64> {
     let mut clients: Vec<_> = (0..NEWCOMERS).map(client).collect();
     let (browser, forgotten) = (NEWCOMERS, NEWCOMERS + 1);
     let mut took = vec![u64::MAX; NEWCOMERS + 2];
-    // Arrival, who it is from or for, whether towards the server, bytes.
+    // Arrival time, number of the host, whether towards the server, bytes.
     let mut on_the_way: Vec<(Time, usize, bool, Vec<u8>)> = Vec::new();
     let mut buffer = vec![0; 1 << 16];
     let begin = 500;

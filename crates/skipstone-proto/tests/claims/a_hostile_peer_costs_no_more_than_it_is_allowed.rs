@@ -1,4 +1,4 @@
-//! A client that is let in and then says whatever it likes: the server neither panics nor keeps more than its settings
+//! A client that is let in and then sends anything at all: the server neither panics nor keeps more than its settings
 //! allow.
 
 use crate::simulation::stranger::Stranger;
@@ -28,7 +28,7 @@ impl Hostile {
         Hostile { now, server, client, buffer: vec![0; 1 << 16] }
     }
 
-    /// Sends a packet of this number.
+    /// Sends a packet with this number.
     fn packet(&mut self, number: u64, write: impl FnOnce(&mut Writer<'_>)) {
         self.client.number = number;
         self.client.packet(&mut self.server, self.now, write);
@@ -99,7 +99,7 @@ fn crumbs_of_messages_cost_what_they_take() {
         let held = hostile.server.overview(hostile.client.peer).expect("it is there").depth.held_bytes;
         assert!(held <= 3 * 20_000 + 200, "{held}");
     }
-    // 140,000 crumbs were sent. Each that was kept takes 64 bytes besides its own.
+    // 140,000 crumbs were sent. Each one kept costs 64 bytes in addition to its own.
     let refused = hostile.server.totals().drops.of(DropReason::WindowExceeded);
     assert!(refused > 139_000, "{refused}");
 }

@@ -1,5 +1,5 @@
-//! Both ends know how much of a long message is there: the receiver from its first fragment on, the sender by what was
-//! acknowledged.
+//! Both ends know how much of a long message has arrived: the receiver from its first fragment on, the sender from
+//! acknowledgements.
 
 use crate::simulation::{World, bare_server_of, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

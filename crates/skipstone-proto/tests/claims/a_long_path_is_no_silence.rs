@@ -1,9 +1,10 @@
-//! A round trip of seconds is a long path: the first answer is awaited without fear, and the window grows to what is sent.
+//! A round trip of seconds is a long path: no timeout expires before the first answer, and the window grows to what is
+//! sent.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{DeliveryMode, Event, Time};
 
-/// The server's waits for the client's messages, in ms: so many of 1,400 bytes each 16 ms, for so many seconds.
+/// The server's waits for the client's messages, in ms: `messages` of 1,400 bytes every 16 ms, for `seconds` seconds.
 fn waits(one_way_ms: u64, messages: u32, seconds: u64) -> Vec<u64> {
     let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link(one_way_ms)]);
     world.connect();
@@ -35,7 +36,7 @@ fn what_a_game_sends_finds_room_from_its_first_tick_on() {
     }
 }
 
-/// A megabyte a second has room after a round trip, in which half of it waits.
+/// One megabyte per second fits into the window after a round trip; until then half of the data waits.
 #[test]
 fn where_trains_of_packets_come_through_the_window_grows_fourfold_in_a_round_trip() {
     let waits = waits(500, 20, 20);

@@ -1,5 +1,5 @@
 //! With repairs, every message of a burst of which one packet is lost arrives after the one-way delay, whichever packet
-//! it is. The sender does not send it again, and knows that the path lost it.
+//! it is. The sender does not retransmit the packet, and counts it as lost by the path.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{BEGINNING, World, link, ms, server_of};
@@ -26,7 +26,7 @@ fn a_lost_packet_is_recovered_without_a_round_trip() {
             }
         }));
         world.connect();
-        // Sent when the path was found to lose a little, which it is taken to do at first.
+        // Sent while the path is assumed to lose a little, which is the initial assumption.
         while world.now < from {
             for _ in 0..MESSAGES {
                 world.clients[0].send(world.now, 1, vec![1; 55]);

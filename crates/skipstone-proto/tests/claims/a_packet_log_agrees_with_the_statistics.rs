@@ -1,5 +1,5 @@
-//! A packet log is told of every packet, as often as the statistics count it, and of nothing twice; the same packets leave with and
-//! without it.
+//! A packet log gets every packet, as often as the statistics count it, and no event twice; the same packets leave with
+//! and without it.
 
 use crate::simulation::{World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -71,7 +71,7 @@ impl PacketLog for Both {
     }
 
     fn on_removed(&self, _: u32, _: PeerId) {
-        // The endpoints have one connection each, and this does not say whose it is.
+        // The endpoints have one connection each, and this does not record whose it is.
         self.0[0].lock().expect("not poisoned").removed += 1;
     }
 }
@@ -130,7 +130,7 @@ fn on_a_lossy_path_every_counter() {
         let [client, server] = &log.0;
         let (client, server) = (client.lock().expect("not poisoned"), server.lock().expect("not poisoned"));
         client.agrees_with(&world.clients[0].endpoint.totals());
-        // Answers to strangers belong to no connection.
+        // Answers to unknown hosts belong to no connection.
         let mut totals = world.server.endpoint.totals();
         let answers = totals.sent.datagrams - server.handshake - server.sent.len() as u64;
         let answer_bytes = totals.sent.datagram_bytes - server.sent_bytes;

@@ -1,9 +1,9 @@
-//! A connection begins with a guess about its path, and pays for repairs until the path has proved itself; then no more.
+//! A connection begins with a guess about its path, and sends repairs until the path has proved itself; then it stops.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;
 
-/// The client says something in each tick; returns how many repairs it sent.
+/// The client sends a message in each tick; returns how many repairs it sent.
 fn play(world: &mut World, ticks: u32, tick_ms: u64) -> u64 {
     for _ in 0..ticks {
         for _ in 0..20 {

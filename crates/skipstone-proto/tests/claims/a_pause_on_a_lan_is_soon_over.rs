@@ -1,5 +1,5 @@
 //! Where the round trip is shorter than the time for which acknowledgements are held back, each of them covers a whole
-//! window: a small window must grow all the same. Otherwise a pause of the reader, after which the window is small, would
+//! window: a small window must still grow. Otherwise a pause of the reader, after which the window is small, would
 //! leave a fast link idle until queues overflow.
 
 use crate::simulation::{World, link, ms};
@@ -13,7 +13,7 @@ fn lan(delay: Duration) -> LinkConfig {
     LinkConfig { delay, rate_bits_per_second, queue, ..link(0) }
 }
 
-/// So many messages of 1,000 bytes leave each tick of 16 ms; what is not there after the last.
+/// Sends `messages_per_tick` messages of 1,000 bytes each tick of 16 ms; returns how many are missing after the last.
 fn missing(messages_per_tick: usize, ticks: usize, pause: Option<Duration>) -> usize {
     let mut world = World::new(3, Config::server(Settings::default()), &[lan(LAN_DELAY)]);
     world.connect();

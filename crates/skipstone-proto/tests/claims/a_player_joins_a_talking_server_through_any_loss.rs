@@ -1,5 +1,5 @@
 //! Any one or two of the first datagrams of a handshake may be lost, late or doubled while the server already talks to
-//! the client: the client is let in soon all the same, and what the server sent reliably arrives.
+//! the client: the client is still let in soon, and the server's reliable messages arrive.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -10,17 +10,17 @@ use std::rc::Rc;
 /// Datagrams of each direction that may be lost.
 const DATAGRAMS: usize = 12;
 
-/// How the server talks: messages a second, from the moment it accepts the client.
+/// The server's message rates, per second, from the moment it accepts the client.
 const RATES: [f64; 4] = [0.2, 4.0, 20.0, 60.0];
 
 /// One datagram: whether it goes to the server, and its place among those of its direction.
 type Place = (bool, usize);
 
-/// What happens to some datagrams on their way.
+/// The fate of some datagrams on their way.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Lost,
-    /// They arrive, and once more after this time.
+    /// They arrive, and again after this time.
     Doubled(Duration),
     /// They arrive this much later than others.
     Late(Duration),
@@ -59,7 +59,7 @@ fn join(config: Config, link: LinkConfig, seed: u64, rate: f64, chosen: &[Place]
     joined
 }
 
-/// Datagrams that are held back: until when, whether for the server, their bytes.
+/// Datagrams that are held back: until which time, whether for the server, their bytes.
 type Held = Rc<RefCell<Vec<(Time, bool, Vec<u8>)>>>;
 
 /// From now on, the chosen datagrams meet this fate.
@@ -81,7 +81,7 @@ fn hold(world: &mut World, chosen: Vec<Place>, fate: Fate) -> Held {
     held
 }
 
-/// Sends on what was held back long enough.
+/// Passes on datagrams that were held back long enough.
 fn release(world: &mut World, held: &Held) {
     let now = Duration::from_micros(world.now.as_micros());
     held.borrow_mut().retain(|(until, is_up, bytes)| {
@@ -112,12 +112,12 @@ fn places() -> impl Iterator<Item = Place> {
     [false, true].into_iter().flat_map(|is_up| (0..DATAGRAMS).map(move |at| (is_up, at)))
 }
 
-/// Every single one (as a pair with itself) and every pair of the first datagrams each way.
+/// Every single datagram (as a pair with itself) and every pair among the first in each direction.
 fn pairs() -> impl Iterator<Item = [Place; 2]> {
     places().enumerate().flat_map(|(at, one)| places().skip(at).map(move |other| [one, other]))
 }
 
-/// Every kind of handshake, on short and long paths, beside much traffic and little: three round trips and a second
+/// Every kind of handshake, on short and long paths, with much traffic and with little: three round trips and a second
 /// and a half are enough.
 fn assert_soon(chosen: &[Place], fate: Fate) {
     for (name, config) in kinds() {

@@ -1,5 +1,5 @@
-//! A server tells server browsers about itself only if its application says so, never with more bytes than the question had,
-//! and without keeping anything.
+//! A server answers server browsers only if its application has set an answer, never with more bytes than the query
+//! had, and without keeping state.
 
 use crate::simulation::seed_bytes;
 use bytes::Bytes;
@@ -27,7 +27,7 @@ fn query(nonce: u64, bytes: usize) -> Vec<u8> {
     query
 }
 
-/// Hands a datagram in; returns the answers.
+/// Passes a datagram to the server; returns the answers.
 fn ask(server: &mut Endpoint, path: Path, datagram: &[u8]) -> Vec<Vec<u8>> {
     server.handle_datagram(NOW, path, &mut datagram.to_vec());
     let mut buffer = vec![0; 1 << 16];
@@ -101,7 +101,7 @@ fn whoever_forges_addresses_gains_nothing() {
         brought += query.len();
         server.handle_datagram(NOW, path(host), &mut query.clone());
     }
-    // A handshake that comes in the midst of it is answered, and first of all.
+    // A handshake that arrives among them is answered, and first of all.
     let offer = datagram::encode_offer(datagram::SUITE_PLAIN, &[1]);
     let mut hello = vec![0; datagram::hello_len(&offer)];
     datagram::encode_hello(&mut Writer::new(&mut hello), 7, 9, &offer);

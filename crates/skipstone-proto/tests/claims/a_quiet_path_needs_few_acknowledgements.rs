@@ -1,5 +1,5 @@
-//! Where nothing has been missing for a while, an acknowledgement waits for further ticks; the first loss is told at once
-//! all the same, and nobody grows impatient meanwhile.
+//! Where nothing has been missing for a while, an acknowledgement waits for further ticks; the first loss is still
+//! reported at once, and no probe or retransmission is sent meanwhile.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms, server_of};
@@ -97,7 +97,8 @@ fn none_waits_for_longer_than_the_settings_say_and_no_round_trip_time_contains_t
     }
 }
 
-/// A server whose machine pauses holds its acknowledgement back: it is counted, and the estimate stays what it was.
+/// A server whose machine pauses holds its acknowledgement back: the delay is counted, and the estimate does not
+/// change.
 #[test]
 fn one_that_waited_longer_is_counted_and_harms_nothing() {
     let mut world = quiet_world();

@@ -1,4 +1,4 @@
-//! Who is turned away learns why: from the application, and from an endpoint that is full.
+//! A refused client learns the reason: from the application, and from an endpoint that is full.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,4 +1,4 @@
-//! On a stream nothing is sent twice, however slow it is, and everything else works as ever.
+//! On a stream nothing is sent twice, however slow it is, and everything else works as usual.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::LinkConfig;
@@ -37,7 +37,8 @@ fn in_every_mode_over_a_slow_stream() {
 
 #[test]
 fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
-    // Packets of the client's: bytes of each, and how far apart. And how many the server may answer with, in two seconds.
+    // Packets of the client's: the bytes of each and the interval, and how many the server may answer with in two
+    // seconds.
     for (bytes, every, answers) in [(50, 16, 16..=20), (3_500, 2, 28..=40)] {
         let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
         world.connect();
@@ -52,12 +53,12 @@ fn acknowledgements_are_few_and_none_waits_behind_many_packets() {
     }
 }
 
-/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, add
-/// nothing to it.
+/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, do not
+/// increase it.
 #[test]
 fn the_round_trip_time_is_that_of_the_path() {
     for delay in [1, 10, 60] {
-        // Messages each so many ms, none at all in the end.
+        // One message at each of these intervals in ms, and finally none at all.
         for every in [Some(1_000), Some(16), None] {
             let mut world = World::on(Carrier::WEBSOCKET, 1, server_of(DeliveryMode::ReliableOrdered), &[link(delay)]);
             world.connect();

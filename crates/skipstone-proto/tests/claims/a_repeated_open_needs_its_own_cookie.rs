@@ -1,4 +1,5 @@
-//! Whoever knows a client's address and source, and nothing else, cannot speak to its session through a repeated OPEN.
+//! A host that knows a client's address and source, and nothing else, cannot send to its session through a repeated
+//! OPEN.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, server_of};
 use skipstone_proto::DeliveryMode;
@@ -6,7 +7,7 @@ use skipstone_proto::DropReason;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Where the nonce, the cookie and the handshake bytes of an OPEN lie.
+/// The offsets of the nonce, the cookie and the handshake bytes in an OPEN.
 const NONCE: usize = 7;
 const COOKIE: usize = 18;
 const REST: usize = 38;

@@ -1,5 +1,5 @@
-//! A server with several addresses answers from the one to which the client sent: from the first answer, which keeps nothing,
-//! to the last packet. When the client's packets come to another of them, that is no other path.
+//! A server with several addresses answers from the one to which the client sent: from the first answer, which keeps
+//! nothing, to the last packet. If the client's packets come to another of them, that is not another path.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{DeliveryMode, Event, Path};

@@ -1,4 +1,4 @@
-//! An endpoint has a limit of connections, and says so to whoever comes after.
+//! An endpoint has a limit of connections, and refuses further clients with a reason.
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use core::net::{IpAddr, SocketAddr};
@@ -34,7 +34,7 @@ fn as_does_one_whose_ids_are_used_up() {
     assert_eq!(outcomes.last(), Some(&Err(ConnectError::Full)));
 }
 
-/// A server with one place, and clients that begin to connect when the test says so.
+/// A server with one place, and clients that begin to connect at the test's call.
 fn one_place(clients: usize, delay_ms: u64) -> World {
     let config = Config { connections_max: 1, ..Config::server(Default::default()) };
     let mut world = World::new(1, config, &vec![link(delay_ms); clients]);
@@ -102,7 +102,8 @@ fn a_client_that_is_accepted_after_the_last_place_is_taken_hears_that_the_server
     assert!(world.server.closes().iter().all(|close| close.by == ClosedBy::Local && close.code == code::FULL));
 }
 
-/// A server with so many places, clients of `crowd` who have tried to get in, and one of each of `others`, who comes after them.
+/// A server with as many places as `config` has, clients of `crowd` that have tried to get in, and then one client from
+/// each of `others`.
 fn crowded(config: Config, crowd: &[IpAddr], others: &[&str]) -> World {
     let mut world = World::new(1, config, &vec![link(1); crowd.len() + others.len()]);
     let others = others.iter().map(|ip| ip.parse().expect("an address"));
@@ -116,7 +117,7 @@ fn crowded(config: Config, crowd: &[IpAddr], others: &[&str]) -> World {
     world
 }
 
-/// Hosts of one network, this one and those behind it.
+/// Hosts of one network: this one and the following ones.
 fn hosts(first: [u8; 4], count: u8) -> Vec<IpAddr> {
     let [a, b, c, d] = first;
     (0..count).map(|host| IpAddr::from([a, b, c, d + host])).collect()

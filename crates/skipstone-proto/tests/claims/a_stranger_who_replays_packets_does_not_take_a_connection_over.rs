@@ -1,5 +1,5 @@
-//! Somebody on the path repeats packets from an address of his own, even before the originals arrive. He cannot answer the
-//! challenge, so the connection stays where it is; he gets no more bytes than he sent.
+//! An attacker on the path repeats packets from its own address, even before the originals arrive. The attacker cannot
+//! answer the challenge, so the connection stays where it is; the attacker gets no more bytes than it sent.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// Of IPv4 and UDP.
+/// Bytes of the headers of IPv4 and UDP.
 const HEADERS: usize = 28;
 
-/// Packets of the client's, as they leave.
+/// The client's packets, as they leave.
 fn capture(world: &mut World) -> Rc<RefCell<Vec<Vec<u8>>>> {
     let captured = Rc::new(RefCell::new(Vec::new()));
     let inside = captured.clone();
@@ -29,7 +29,8 @@ fn elsewhere(world: &World, number: u16) -> Path {
     Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000 + number)), ..world.path_to_client(0) }
 }
 
-/// Both sides talk; each packet of the client's is repeated by the stranger, from one of `addresses`, before it arrives.
+/// Both sides talk; the attacker repeats each of the client's packets from one of `addresses` before the original
+/// arrives.
 fn race(addresses: u16) -> World {
     let mut world = World::new(5, server_of(DeliveryMode::ReliableOrdered), &[link(20)]);
     world.connect();

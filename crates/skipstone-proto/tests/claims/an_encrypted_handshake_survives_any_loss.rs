@@ -1,4 +1,5 @@
-//! Whichever datagrams of an encrypted handshake are lost, it ends in a connection; a server forgets one that stops.
+//! Whichever datagrams of an encrypted handshake are lost, it leads to a connection; a server forgets a handshake that
+//! stops.
 
 use crate::simulation::{self, World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,4 +1,4 @@
-//! Of an encrypted run, no datagram holds a token, a message or a reason, nor is anything sent before there are keys.
+//! In an encrypted run, no datagram contains a token, a message or a reason, and none is sent before there are keys.
 
 use crate::simulation::{World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -13,7 +13,7 @@ fn holds(bytes: &[u8], word: &[u8]) -> bool {
     bytes.windows(word.len()).any(|window| window == word)
 }
 
-/// Everything that was on its way while messages went both ways and the connection was closed.
+/// All datagrams that were sent while messages went both ways and the connection was closed.
 fn datagrams(server: Config, seed: u64, link: LinkConfig) -> (World, Vec<Vec<u8>>) {
     let mut world = World::new(seed, server, &[link]);
     let all = Rc::new(RefCell::new(Vec::new()));

@@ -1,5 +1,5 @@
-//! A peer whose repairs are wrong, though authentic: what they make is noticed, dropped and counted, and every message
-//! arrives as it was sent.
+//! A peer whose repairs are wrong, though authentic: the invalid results are detected, dropped and counted, and every
+//! message arrives as it was sent.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms, server_of};

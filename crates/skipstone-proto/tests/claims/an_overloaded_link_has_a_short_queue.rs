@@ -1,11 +1,11 @@
-//! More is sent than a link takes whose queue is long: what waits, waits in the application's queue. Our own queue, and
-//! acknowledgements that one of them pushes together, do not look like somebody else's.
+//! More is sent than a link with a long queue takes: excess data waits in the application's queue. Neither our own
+//! queue, nor acknowledgements that our queue pushes together, look like the queue of another flow.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};
 use skipstone_proto::{ChannelRule, Config, DeliveryMode, Event, Overflow, Redundancy, RedundancyMode, Settings};
 
-/// The 95th percentile of the round-trip time, in ms, of an echo that is overloaded three times.
+/// The 95th percentile of the round-trip time, in ms, of an echo with three times the load of the link.
 fn late_round_trip(mode: RedundancyMode) -> u64 {
     let mut rule = ChannelRule::new(0..=u16::MAX, DeliveryMode::ReliableOrdered);
     (rule.overflow, rule.queue_messages_max) = (Overflow::Refuse, 30);

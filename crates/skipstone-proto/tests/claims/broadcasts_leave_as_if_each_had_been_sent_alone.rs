@@ -1,5 +1,5 @@
-//! What many peers get is written once and shared. Nobody can tell: the datagrams, the events and the receipts are, byte for
-//! byte and moment for moment, those of a server that sends each message to each peer.
+//! A message to many peers is written once and shared. No peer can tell: the datagrams, the events and the receipts
+//! are, byte for byte and moment for moment, those of a server that sends each message to each peer.
 
 use crate::simulation::{BEGINNING, Node, World, link, ms};
 use bytes::Bytes;
@@ -22,10 +22,10 @@ enum Way {
     OneByOne,
 }
 
-/// Datagrams that left, and what the applications heard, each with its moment.
+/// Datagrams that left, and events of the applications, each with its time.
 type History = (Vec<(Time, usize, bool, Vec<u8>)>, Vec<Vec<(Time, Event)>>);
 
-/// Rules that leave nothing out: turns, receipts, short queues, all modes that retransmit and one that does not.
+/// Rules that cover everything: turns, receipts, short queues, all modes that retransmit and one that does not.
 fn settings(rng: &mut Rng) -> Settings {
     let mode =
         *pick(rng, &[DeliveryMode::ReliableOrdered, DeliveryMode::ReliableOrdered, DeliveryMode::ReliableUnordered]);
@@ -105,10 +105,10 @@ fn history(seed: u64, way: Way) -> History {
     }
     world.run_for(ms(3_000));
     assert!(world.now > BEGINNING + ms(3_000));
-    // Which of several peers gets something first at one moment is nobody's business.
+    // The order of several peers at one moment does not matter.
     let mut sent = sent.take();
     sent.sort_by_key(|(_, client, ..)| *client);
-    // Whoever sends to one peer hears of a refusal at the call, whoever sends to many by an event.
+    // A sender to one peer learns of a refusal at the call, a sender to many peers by an event.
     let is_refusal = |event: &Event| matches!(event, Event::GivenUp { why: GivenUp::QueueFull, .. });
     let heard = |node: Node| node.events.into_iter().filter(|(_, event)| !is_refusal(event)).collect();
     let events = world.clients.into_iter().chain([world.server]).map(heard).collect();

@@ -1,4 +1,4 @@
-//! One call sends one payload to everyone who is connected, or to a group.
+//! One call sends one payload to every connected peer, or to a group.
 
 use crate::simulation::{World, link, ms};
 use bytes::Bytes;

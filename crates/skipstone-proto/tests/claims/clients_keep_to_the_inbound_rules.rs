@@ -1,5 +1,6 @@
-//! A server's inbound rules hold for what clients send: direction, length and rate, per channel and client. A breach is a
-//! counted drop on an unreliable channel, or the end of the connection with a reason that names the channel and the rule.
+//! A server's inbound rules apply to clients' messages: direction, length and rate, per channel and client. A breach is
+//! a counted drop on an unreliable channel, or the end of the connection with a reason that names the channel and the
+//! rule.
 
 use crate::simulation::{World, link, ms};
 use skipstone_proto::Carrier;
@@ -39,7 +40,7 @@ fn rules() -> [InboundRule; 3] {
     ]
 }
 
-/// Sends what breaks each of the rules: long messages, and many.
+/// Sends messages that break each of the rules: long ones, and many.
 fn break_rule(world: &mut World, channel: u16) {
     for number in 0..10 {
         world.clients[0].send(world.now, channel, vec![number; 101]);
@@ -82,7 +83,7 @@ fn on_unreliable_channels_a_breach_can_be_a_counted_drop() {
                 let delivered = world.server.messages(channel).len() as u64;
                 assert_eq!(delivered, if rule.rate.is_some() { 5 } else { 0 }, "{rule:?}");
                 assert!(world.server.drops(DropReason::InboundRule) >= 11 - delivered, "{rule:?}");
-                // What keeps to the rule arrives again.
+                // A message that keeps to the rule arrives again.
                 world.clients[0].send(world.now, channel, vec![9; 100]);
                 world.run_for(ms(100));
                 let is_allowed = rule.direction == Direction::Both;

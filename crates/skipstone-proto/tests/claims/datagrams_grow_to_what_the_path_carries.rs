@@ -1,5 +1,5 @@
-//! Path MTU discovery (RFC 8899): datagrams begin at 1,200 bytes, grow to what the path carries when that is wanted, and
-//! shrink at once when large ones vanish.
+//! Path MTU discovery (RFC 8899): datagrams begin at 1,200 bytes, grow to the path's maximum if that is configured, and
+//! shrink at once when large ones are lost.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -11,7 +11,7 @@ use skipstone_proto::{Redundancy, RedundancyMode};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Without redundancy, whose packets have sizes of their own.
+/// Without redundancy, whose packets have other sizes.
 fn plain_server() -> Config {
     let config = server_of(DeliveryMode::ReliableOrdered);
     Config {

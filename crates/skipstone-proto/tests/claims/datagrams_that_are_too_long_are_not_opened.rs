@@ -1,4 +1,4 @@
-//! What is longer than the settings allow is dropped before anybody keeps room for it.
+//! A datagram that is longer than the settings allow is dropped before room is kept for it.
 
 use crate::simulation::{self, World, encrypted, link, server_of};
 use skipstone_proto::{Config, DropReason};
@@ -10,7 +10,7 @@ fn a_long_datagram_is_dropped_on_either_side() {
         let mut world = World::new(3, config, &[link(20)]);
         world.connect();
         let (to_client, to_server) = (world.path_to_client(0), world.path_to_server(0));
-        // Sealed under no key, with the id of the connection and without: all that anybody can send.
+        // Sealed under no key, with the id of the connection and without: any host can send these.
         let id_of = |bytes: &[u8]| [bytes[1], bytes[2], bytes[3]];
         let ids = std::rc::Rc::new(std::cell::RefCell::new([[0; 3]; 2]));
         let inside = ids.clone();

@@ -1,4 +1,5 @@
-//! A client that asks for encryption gets it or nothing, and one that asks for none gets in only where the server says so.
+//! A client that asks for encryption gets it or no connection, and one that asks for none gets in only where the server
+//! permits it.
 
 use crate::simulation::{self, World, check_again, encrypted, link, ms};
 use skipstone_proto::Protection;
@@ -13,20 +14,20 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Where the bit set of suites lies in a HELLO, and the suite in a CHALLENGE and an OPEN.
+/// The offsets of the bit set of suites in a HELLO, and of the suite in a CHALLENGE and an OPEN.
 const HELLO_SUITES_AT: usize = 20;
 const CHALLENGE_SUITE_AT: usize = 14;
 const OPEN_SUITE_AT: usize = 17;
-/// Where the suites of the offer lie that an OPEN repeats.
+/// The offset of the offer's suites that an OPEN repeats.
 const OPEN_OFFER_AT: usize = 39;
-/// Bits that were the suites DTLS 1.2 and 1.3 once.
+/// Bits that formerly meant the suites DTLS 1.2 and 1.3.
 const RESERVED: [u8; 2] = [2, 4];
 
 fn of(seed: u64) -> Config {
     encrypted(Config::server(Default::default()), seed)
 }
 
-/// A world whose one client was made for an encrypted server, beside a client that asks as it is told.
+/// A world with one client made for an encrypted server, and one client that asks for this protection.
 fn asks(server: Config, protection: Protection) -> World {
     let mut world = World::new(1, server, &[link(5), link(5)]);
     world.killed = vec![0];
@@ -68,7 +69,7 @@ fn a_client_that_wants_encryption_is_told_that_there_is_none() {
 
 #[test]
 fn reserved_suites_of_an_offer_are_ignored() {
-    // Somebody offers these suites; the server has TLS 1.3.
+    // A client offers these suites; the server has TLS 1.3.
     let cases = [
         (SUITE_TLS_1_3, Some(SUITE_TLS_1_3)),
         (SUITE_TLS_1_3 | 0b0111_0110, Some(SUITE_TLS_1_3)),
@@ -133,7 +134,7 @@ fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
 
 #[test]
 fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
-    // Somebody on the way changes the HELLO alone, or each copy of the offer.
+    // An attacker on the path changes only the HELLO, or each copy of the offer.
     for changes_open in [false, true] {
         let mut world = World::new(1, of(1), &[link(5)]);
         let heard = Rc::new(RefCell::new(Vec::new()));
@@ -204,7 +205,7 @@ fn the_answer_to_a_damaged_hello_ends_nothing_that_was_agreed_upon_since() {
         if let Ok(Datagram::Challenge(challenge)) = decode(bytes) {
             asked = Some((challenge.to, challenge.nonce));
         }
-        // The word about a HELLO that noise had changed overtakes what answers the OPEN.
+        // The notice about a HELLO that noise had changed overtakes the answer to the OPEN.
         if !is_up
             && bytes[0] == KIND_CRYPTO
             && let Some((to, nonce)) = asked.take()

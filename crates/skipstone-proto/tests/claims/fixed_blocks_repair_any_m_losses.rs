@@ -33,7 +33,7 @@ fn fixed_blocks_repair_any_m_losses() {
         let lost_sources = Rc::new(Cell::new(0_u64));
         let (mut in_block, mut losing) = (0, Vec::new());
         let (lost, mut sent) = (lost_sources.clone(), 0_u64);
-        // What is shorter than a message is an acknowledgement.
+        // A packet that is shorter than a message is an acknowledgement.
         world.lose(move |is_up, bytes| {
             if !is_up || bytes.len() < 90 {
                 return false;

@@ -1,4 +1,4 @@
-//! Whoever does not take its messages is not sent more than its window, and gets the rest when it does.
+//! A receiver that does not take its messages is not sent more than its window, and gets the rest when it takes them.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::Carrier;
@@ -64,7 +64,7 @@ fn also_if_an_older_packet_is_acknowledged_after_the_news_was_lost() {
     let mut world = stalled(Carrier::UDP, 1_000, 500);
     world.clients[0].send(world.now, 9, vec![1]);
     world.run_for(ms(11));
-    // It takes an acknowledgement along, of before the news.
+    // It carries an acknowledgement that is older than the report.
     world.server.send(world.now, 9, vec![1]);
     world.run_for(ms(1));
     let until = world.now + ms(15);
@@ -80,7 +80,7 @@ fn also_if_an_older_packet_is_acknowledged_after_the_news_was_lost() {
 
 #[test]
 fn an_application_that_takes_one_at_a_time_does_not_send_news_each_time() {
-    // All of them have arrived, and fill most of what the receiver holds.
+    // All of them have arrived, and fill most of the receiver's window.
     let mut world = stalled(Carrier::UDP, 50, 1_500);
     assert_eq!(world.server.endpoint.event_count(), 1_500);
     let before = world.sent[0].1;
@@ -160,7 +160,7 @@ fn on_a_stream_unreliable_messages_that_nobody_takes_leave_the_reliable_ones_the
         world.connect();
         world.server.polls = false;
         let mut rng = Rng::new(seed);
-        // The unreliable ones leave first, and the others before the server can say how full it is.
+        // The unreliable ones leave first, and the others before the server can report how full its window is.
         for (channel, count) in [(9, 60), (0, 120)] {
             for _ in 0..count {
                 world.clients[0].send(world.now, channel, vec![7; rng.below(10_000) as usize]);

@@ -1,4 +1,4 @@
-//! Messages longer than a datagram, in every mode; what never gets whole is forgotten.
+//! Messages longer than a datagram, in every mode; messages that never become complete are dropped.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

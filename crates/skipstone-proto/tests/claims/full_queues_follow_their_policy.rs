@@ -1,4 +1,4 @@
-//! What a full queue does is the channel's rule: refuse, drop the oldest, or end the connection.
+//! A full queue follows the channel's policy: refuse, drop the oldest, or end the connection.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::{ClosedBy, SendError, code};
@@ -14,7 +14,7 @@ fn world(overflow: Overflow) -> World {
     world
 }
 
-/// Sends messages of these lengths at once; whether each was taken.
+/// Sends messages of these lengths at once; returns whether each was accepted.
 fn send(world: &mut World, lengths: &[usize]) -> Vec<Result<MessageId, SendError>> {
     let peer = world.clients[0].peer();
     lengths.iter().map(|length| world.clients[0].send_to(world.now, peer, 0, vec![*length as u8; *length])).collect()

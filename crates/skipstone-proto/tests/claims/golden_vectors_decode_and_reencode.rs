@@ -1,5 +1,5 @@
-//! `vectors/golden.json` against the codec: every datagram decodes to what is written beside it, and encodes to the
-//! same bytes again. `vectors/README.md` describes the format and how to renew it (`SKIPSTONE_BLESS=1`).
+//! `vectors/golden.json` against the codec: every datagram decodes to the content that is written next to it, and
+//! encodes to the same bytes again. `vectors/README.md` describes the format and how to renew it (`SKIPSTONE_BLESS=1`).
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ fn check(vector: &Value) {
     }
 }
 
-/// Fills in the tag and the check, where there are question marks for them, and what the datagram decodes to.
+/// Fills in the tag and the check, where there are question marks for them, and the decoded datagram.
 fn bless(vector: &mut Value) {
     let context = Context::of(vector);
     let mut written = vector["hex"].as_str().expect("a vector has bytes").to_owned();
@@ -77,7 +77,7 @@ fn to_json(decoded: Result<Value, Malformed>) -> Value {
     decoded.unwrap_or_else(|Malformed| json!("malformed"))
 }
 
-/// Without the form in which its numbers were sent.
+/// Without the encoding in which its numbers were sent.
 fn meaning(mut decoded: Value) -> Value {
     match &mut decoded {
         Value::Object(fields) => match fields.remove("resolved") {
@@ -95,13 +95,13 @@ fn unchecked(bytes: &[u8]) -> &[u8] {
     &bytes[..bytes.len() - datagram::CHECK_BYTES]
 }
 
-/// A datagram with its check, of which so many bytes are written.
+/// A datagram with its check, whose content is `length` bytes long.
 fn checked(buffer: &mut [u8], length: usize) -> Vec<u8> {
     let end = datagram::append_check(buffer, length);
     buffer[..end].to_vec()
 }
 
-/// What the receiver of a vector knows before.
+/// The state that the receiver of a vector has before.
 struct Context {
     key: Option<[u8; 16]>,
     packet: u64,
@@ -254,7 +254,7 @@ impl Context {
         }
     }
 
-    /// Decodes `bytes`, which are not malformed, and encodes what came out.
+    /// Decodes `bytes`, which are not malformed, and encodes the result.
     fn encode(&self, bytes: &[u8]) -> Vec<u8> {
         let mut buffer = vec![0xee; 65_507];
         let mut w = Writer::new(&mut buffer);
@@ -346,7 +346,7 @@ impl Context {
                     (before, _) = self.resolve(sequence, before);
                     let truncated = match sequence {
                         Sequence::Truncated(truncated) => truncated,
-                        // Not to be written, so that any would do.
+                        // The value is not written, so any would do.
                         Sequence::None | Sequence::Next => Truncated { value: 0, bits: 7 },
                     };
                     let number = before.map(|number| (number, truncated));
@@ -365,7 +365,7 @@ impl Context {
     }
 }
 
-/// The greatest distance that these bits are enough for.
+/// The greatest distance for which these bits suffice.
 fn distance(number: Truncated) -> u64 {
     (1 << (number.bits - 1)) - 1
 }
@@ -451,7 +451,7 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Spaces are for people.
+/// Spaces are only for readers.
 fn unhex(text: &str) -> Vec<u8> {
     let digits: Vec<u32> =
         text.chars().filter(|c| *c != ' ').map(|c| c.to_digit(16).expect("a hexadecimal digit")).collect();
@@ -465,7 +465,7 @@ fn render(vectors: &[Value]) -> String {
     format!("[\n{}\n]\n", vectors.join(",\n"))
 }
 
-/// A vector or what it expects, whose fields and frames have lines of their own.
+/// A vector or its expected result, whose fields and frames have lines of their own.
 fn render_object(object: &Value, indent: usize) -> String {
     let fields = in_order(object.as_object().expect("an object"));
     let outer = " ".repeat(indent);

@@ -1,4 +1,5 @@
-//! A stranger costs nothing and gets no more than it brought, until it has shown that it hears what is sent to it.
+//! An unproven host costs nothing and gets no more bytes than it sent, until it has shown that it receives datagrams at
+//! its address.
 
 use crate::simulation::{World, link, ms, seed_bytes};
 use skipstone_proto::Plain;
@@ -31,7 +32,7 @@ fn hello() -> Vec<u8> {
     hello
 }
 
-/// An OPEN that holds these frames, sealed as its cookie says.
+/// An OPEN that holds these frames, sealed as its cookie requires.
 fn open(cookie: &[u8; 20], write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     let mut open = vec![0; 400];
     let mut writer = Writer::new(&mut open);
@@ -47,7 +48,7 @@ fn open(cookie: &[u8; 20], write: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     open
 }
 
-/// Hands a datagram in; returns the answers.
+/// Passes a datagram to the server; returns the answers.
 fn ask(server: &mut Endpoint, path: Path, datagram: &[u8]) -> Vec<Vec<u8>> {
     server.handle_datagram(NOW, path, &mut datagram.to_vec());
     let mut buffer = vec![0; 1 << 16];

@@ -1,4 +1,4 @@
-//! A host that begins encrypted handshakes and never ends one holds few places, and keeps nobody out.
+//! A host that begins encrypted handshakes and never ends one holds few places, and keeps no other client out.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, seed_bytes, server_of};
@@ -12,7 +12,7 @@ fn server(connections_max: u32) -> Config {
     Config { connections_max, ..encrypted(server_of(DeliveryMode::ReliableOrdered), 3) }
 }
 
-/// Lets a client at this address say HELLO and OPEN, and nothing more.
+/// Lets a client at this address send HELLO and OPEN, and nothing more.
 fn half_open(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) {
     let config = encrypted(Config::client(), 3);
     let mut client = Endpoint::new(config, seed_bytes(seed)).expect("a good configuration");
@@ -25,7 +25,7 @@ fn half_open(server: &mut Endpoint, now: Time, remote: SocketAddr, seed: u64) {
             server.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
         }
         while let Some(transmit) = server.poll_transmit(now, &mut buffer) {
-            // Of what the server says, only the challenge arrives.
+            // Of the server's datagrams, only the challenge arrives.
             if transmit.path.remote == remote && buffer[0] == 0x82 {
                 client.handle_datagram(now, home, &mut buffer[..transmit.bytes].to_vec());
             }
@@ -99,7 +99,7 @@ fn whoever_is_let_in_is_not_displaced() {
     assert_eq!((refused, world.server.endpoint.player_count()), (1, 2));
 }
 
-/// What the server lets in and what leaves at once costs it a signature each time.
+/// A client that the server lets in, and that leaves at once, costs the server a signature each time.
 #[test]
 fn and_a_host_that_joins_and_leaves_all_the_time_leaves_some_to_others() {
     let (mut server, now) =
@@ -121,8 +121,8 @@ fn and_a_host_that_joins_and_leaves_all_the_time_leaves_some_to_others() {
     assert!(server.admits_handshake(now, &([198, 51, 100, 1], 5_000).into()), "a newcomer beside it");
 }
 
-/// Behind a proxy that ends TLS, thousands play by WebSocket in clear. They have cost no signature when they come, and owe none
-/// when they leave.
+/// Behind a proxy that ends TLS, thousands play by WebSocket in clear. They cost no signature when they come, and none
+/// is charged when they leave.
 #[test]
 fn players_of_streams_in_clear_are_not_held_against_their_host() {
     let (mut server, now) =
@@ -137,7 +137,7 @@ fn players_of_streams_in_clear_are_not_held_against_their_host() {
     for socket in 0..2_000 {
         server.handle_carrier_lost(now, socket, "it leaves");
     }
-    // Others, of a network each, spend most of a budget that has 2,500 at once: what is left is for those who began few.
+    // Others, of a network each, spend most of a budget that has 2,500 at once: the rest is for hosts that began few.
     for number in 0..2_300_u16 {
         let remote = SocketAddr::from(([198, number.to_be_bytes()[0], number.to_be_bytes()[1], 1], 5_000));
         assert!(server.admits_handshake(now, &remote));

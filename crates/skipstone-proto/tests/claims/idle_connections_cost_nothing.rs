@@ -1,4 +1,4 @@
-//! Ten thousand idle connections: between their keepalives nobody touches one of them, whatever the others do.
+//! Ten thousand idle connections: between its keepalives a connection costs no work, whatever the others do.
 
 use crate::simulation::{World, link};
 use skipstone_proto::MessageId;
@@ -30,7 +30,7 @@ impl Crowd {
         let mut crowd = Crowd { now, clients, server, way, peers: Vec::new(), arrived: 0, buffer };
         for at in 0..CONNECTIONS {
             crowd.peers.push(crowd.clients.connect(crowd.now, to_server(at), b"").expect("there is room"));
-            // No more at once than stateless answers may wait.
+            // No more at once than the limit of stateless answers that wait.
             if at % 500 == 499 {
                 crowd.run_for(Duration::from_millis(20));
             }
@@ -105,7 +105,7 @@ fn between_keepalives_only_whoever_speaks_is_touched() {
         assert!(touched < 180 * 10, "{touched} for 180 messages: {before:?} {after:?}");
         assert!(after.entries - before.entries < 180 * 4, "{before:?} {after:?}");
     }
-    // An interval in which nobody speaks: each is touched a few times, for its keepalive.
+    // An interval without messages: each connection is touched a few times, for its keepalive.
     let before = [crowd.clients.work(), crowd.server.work()];
     crowd.run_for(Duration::from_secs(10));
     for (before, after) in before.into_iter().zip([crowd.clients.work(), crowd.server.work()]) {

@@ -1,4 +1,4 @@
-//! Where a channel repeats, what is lost arrives with the next packet, and not after a round trip.
+//! On a channel that repeats, a lost message arrives with the next packet, and not after a round trip.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms};
@@ -25,8 +25,7 @@ struct Outcome {
     held: BTreeMap<u64, u32>,
 }
 
-/// An input of 20 bytes at each tick, numbered; of the packets that follow input 50's, that one included, so many in a
-/// row are lost.
+/// A numbered input of 20 bytes at each tick; `losses` packets in a row are lost, from the one with input 50 on.
 fn play(mode: DeliveryMode, redundancy: Redundancy, link: LinkConfig, losses: u64) -> Outcome {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=9, mode) };
     let settings = Settings { channels: vec![rule], redundancy, ..Settings::default() };
@@ -100,7 +99,7 @@ fn each_goes_out_so_often_and_no_more() {
     for bursts in [1, 2, 8] {
         let redundancy = Redundancy { budget_percent: 400, ..repeat(bursts) };
         let outcome = play(DeliveryMode::ReliableOrdered, redundancy, link(DELAY_MS), 0);
-        // Until an acknowledgement comes; the last inputs have none after them.
+        // Until an acknowledgement comes; no later inputs follow the last ones.
         let until_acked = (2 * DELAY_MS).div_ceil(TICK_MS) as u32;
         let expected = 1 + u32::from(bursts).min(until_acked);
         let held: Vec<u32> = outcome.held.values().copied().skip(20).take(150).collect();
@@ -136,7 +135,7 @@ fn a_budget_bounds_what_is_repeated() {
     assert!(stats.redundancy.bytes_sent > 0 && stats.redundancy.bytes_sent * 5 <= once, "{stats:?}");
 }
 
-/// Eight times is more than the budget allows: what there is goes to the newest.
+/// Eight repetitions are more than the budget allows: the budget goes to the newest messages.
 #[test]
 fn a_short_budget_repeats_the_newest() {
     let lossy = LinkConfig { loss: Loss::Burst { rate: 0.05, mean_length: 1.0 }, ..link(DELAY_MS) };
@@ -147,7 +146,7 @@ fn a_short_budget_repeats_the_newest() {
     assert!(one_late >= 3 && at_once + one_late + 1 >= INPUTS as usize, "{at_once} and {one_late}");
 }
 
-/// Of a newest state, older ones are not wanted.
+/// Older states are of no use once a newer one arrived.
 #[test]
 fn reliable_sequenced_channels_repeat_nothing() {
     let lossy = LinkConfig { loss: Loss::Random(0.1), ..link(DELAY_MS) };
@@ -156,7 +155,8 @@ fn reliable_sequenced_channels_repeat_nothing() {
     assert!(outcome.took.len() as u64 > INPUTS * 8 / 10);
 }
 
-/// 60 inputs of 20 bytes a second over a path with a round trip of 60 ms that loses 5%: how long each took that arrived.
+/// 60 inputs of 20 bytes a second over a path with a round trip of 60 ms that loses 5%: how long each took that
+/// arrived.
 fn inputs_through_loss(mode: DeliveryMode, bursts: u8, seed: u64) -> Vec<Duration> {
     let tick = Duration::from_micros(16_667);
     let settings = Settings {
@@ -206,7 +206,7 @@ fn unreliable_inputs_arrive_through_loss_without_waiting_for_a_round_trip() {
             assert!(worst <= bound, "{mode:?}, {bursts}: {worst:?} of {bound:?}");
             let sent = 4.0 * LOSSY_INPUTS as f64;
             let lost_share = LOSS.powi(i32::from(bursts) + 1);
-            // Three standard deviations of what chance adds.
+            // Three standard deviations of random variation.
             let lost_max = sent * lost_share + 3.0 * (sent * lost_share).sqrt() + 1.0;
             let lost = sent - took.len() as f64;
             println!(

@@ -1,5 +1,5 @@
-//! What was lost leaves again in several copies, a few milliseconds apart: one more loss costs no round trip. Without
-//! redundancy it leaves once.
+//! A lost message is sent again in several copies, a few milliseconds apart: one more loss costs no round trip. Without
+//! redundancy it is sent again once.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms};
@@ -14,9 +14,9 @@ const DELAY_MS: u64 = 40;
 
 struct Outcome {
     world: World,
-    /// Between the sending of the message that is lost and its arrival.
+    /// From the sending of the lost message to its arrival.
     took: Duration,
-    /// When it left, lost or not.
+    /// The times at which it left, lost or not.
     left: Vec<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! A connection that is closed with time to linger delivers what is reliable first, and not a moment longer.
+//! A connection that is closed with time to linger delivers reliable messages first, and ends at once afterwards.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,5 +1,5 @@
-//! A lost message is missed as soon as its acknowledgement is overdue, or a later packet has arrived and a short while has
-//! passed.
+//! A lost message is detected as soon as its acknowledgement is overdue, or when a later packet has arrived and a short
+//! time has passed.
 
 use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_proto::Config;
@@ -111,8 +111,8 @@ fn a_probe_whose_content_has_arrived_in_another_copy_is_still_a_probe() {
         world.clients[0].send(world.now, 1, vec![0]);
         world.run_for(ms(20));
     }
-    // The path becomes slow, so that what arrived is suspected. The third fragment is lost, and then all copies of the
-    // first, and of the third, until shortly after the acknowledgements have come.
+    // The path becomes slow, so that packets that arrived are suspected lost. The third fragment is lost, and then all
+    // copies of the first, and of the third, until shortly after the acknowledgements have come.
     world.relink(&link(100));
     let (mut at, until) = (0, world.now + ms(260));
     world.tap = Some(Box::new(move |now, _, is_up, bytes| {

@@ -1,5 +1,5 @@
-//! A connection is charged for the memory that it really takes: the account and the allocator agree to a quarter, whatever a peer makes
-//! a server hold.
+//! A connection is charged for the memory that it really takes: the account and the allocator agree to within a
+//! quarter, whatever a peer makes a server hold.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{BEGINNING, seed_bytes};
@@ -8,12 +8,12 @@ use skipstone_proto::wire::message::{FragmentHeader, MessageEncoder};
 use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::{Carrier, ChannelRule, Config, DeliveryMode, Endpoint, MemoryBudget, Path, Settings};
 
-/// What a stranger makes a server hold.
+/// The kind of memory that an untrusted peer makes a server hold.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// Messages of so many bytes that wait for the first.
+    /// Messages of this many bytes that wait for the first.
     Early(usize),
-    /// A fragment of so many bytes of each message.
+    /// One fragment of this many bytes of each message.
     Begun(usize),
     /// Fragments of one message with gaps between them.
     Pieces,
@@ -21,13 +21,14 @@ enum Kind {
     Gaps,
     /// One early message on each channel.
     Channels,
-    /// Messages of so many bytes that nobody takes.
+    /// Messages of this many bytes that the application does not take.
     Unread(usize),
-    /// The same, so many to a packet.
+    /// The same, with this many to a packet.
     Runs(usize),
 }
 
-/// Bytes that an allocation takes beside what was asked for: glibc's header, and half of the step to which it rounds.
+/// Bytes that an allocation takes in addition to its requested size: glibc's header, and half of the step to which it
+/// rounds.
 const BESIDE: i64 = 16;
 const UNORDERED: u16 = 1;
 
@@ -53,7 +54,7 @@ fn hold(kind: Kind, stranger: &mut Stranger, server: &mut Endpoint) {
         }
         Kind::Gaps => (1..32_500).for_each(|at| say((UNORDERED, 2 * at), None, 1)),
         Kind::Channels => (2..4_000).for_each(|channel| say((channel, 1), None, 20)),
-        // Nearly as many as there are places in the queue, whose length doubles.
+        // Nearly as many as the queue has places, before its length doubles.
         Kind::Unread(bytes) => (0..8_100).for_each(|at| say((0, at), None, bytes)),
         Kind::Runs(count) => (0..8_100).for_each(|at| {
             stranger.packet(server, now, |writer| {

@@ -1,4 +1,4 @@
-//! Merging: what leaves at once, what waits for company and for how long, what waits for a flush.
+//! Merging: messages that leave at once, that wait for others and for how long, and that wait for a flush.
 
 use crate::simulation::{World, link, ms, no_redundancy};
 use skipstone_proto::Config;

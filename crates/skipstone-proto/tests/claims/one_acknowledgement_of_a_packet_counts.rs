@@ -1,11 +1,13 @@
-//! WIRE.md section 4.1: of the ACK and REPAIRED frames of a packet the first counts, so that a packet full of them costs what one costs.
+//! WIRE.md section 4.1: of the ACK and REPAIRED frames of a packet the first counts, so that a packet full of them
+//! costs no more than one.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, seed_bytes, server_of};
 use skipstone_proto::wire::ack::{encode_ack, encode_repaired};
 use skipstone_proto::{DeliveryMode, Endpoint, Event, MessageId, Time};
 
-/// A server, and a client made by hand that it has sent eight messages, each in another packet. Packet 0 let it in.
+/// A server, and a client made by hand to which the server has sent eight messages, each in another packet. Packet 0
+/// accepted the client.
 struct Told {
     server: Endpoint,
     client: Stranger,
@@ -63,7 +65,7 @@ fn the_first_repaired_counts_alone_and_an_ack_beside_it() {
     assert!(told.receipts() > 0);
 }
 
-/// A malformed one drops the packet wherever it stands, as any frame does.
+/// A malformed one drops the packet at any position, as any frame does.
 #[test]
 fn a_later_one_of_a_packet_that_was_never_sent_drops_the_packet() {
     let mut told = Told::new();

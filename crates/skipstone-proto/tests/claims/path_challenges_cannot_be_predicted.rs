@@ -1,5 +1,5 @@
-//! A client reads the tokens of its own challenges. What it learns from them must not tell it the token for an address
-//! that it cannot hear at, or it could send a server's stream to anybody.
+//! A client reads the tokens of its own challenges. The client must not be able to derive from them the token for an
+//! address at which it receives nothing, or it could send a server's stream to any host.
 
 use crate::simulation::{World, link, ms};
 use skipstone_proto::Path;
@@ -8,8 +8,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// The state of xoshiro256** from four outputs that followed one another, as it is at the second; then what comes after
-/// the fourth.
+/// The state of xoshiro256** from four consecutive outputs, as it is at the second; then the output after the fourth.
 fn fifth(outputs: [u64; 4]) -> u64 {
     let inverse = |odd: u64| (0..6).fold(odd, |x, _| x.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(x))));
     let s1 = outputs.map(|out| out.wrapping_mul(inverse(9)).rotate_right(7).wrapping_mul(inverse(5)));

@@ -1,5 +1,5 @@
-//! Who goes first on a path that is full: the more urgent, then equals by weight, or packet by packet where they have
-//! different redundancy.
+//! The order of sending on a full path: the more urgent first, then equals by weight, or packet by packet where they
+//! have different redundancy.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, QueueLimit};

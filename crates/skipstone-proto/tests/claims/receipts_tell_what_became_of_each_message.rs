@@ -111,7 +111,7 @@ fn what_comes_with_the_last_acknowledgement_of_a_lingering_side_is_delivered() {
     world.server.send(world.now, 0, vec![1]);
     let peer = world.server.peer();
     world.server.endpoint.close(world.now, peer, 0, "", ms(1_000));
-    // The acknowledgement waits for company, and finds it.
+    // The acknowledgement waits for another packet, and leaves with it.
     world.run_for(ms(11));
     let id = world.clients[0].send(world.now, 0, vec![2]);
     world.run_for(ms(3_000));

@@ -1,5 +1,5 @@
-//! Bytes of repairs and copies never exceed their share of the bytes of the packets that they stand in for: at no moment,
-//! in no mode, whatever the path loses.
+//! Bytes of repairs and copies never exceed their share of the bytes of the packets that they stand in for: at any
+//! moment, in any mode, with any losses.
 
 use crate::simulation::clear::Eavesdropper;
 use crate::simulation::{World, link, ms};
@@ -43,7 +43,7 @@ fn spends_no_more(seed: u64, redundancy: Redundancy, loss: f64) -> u64 {
     let (mut eavesdropper, sum) = (Eavesdropper::default(), sources.clone());
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {
         let seen = eavesdropper.see(bytes).unwrap_or_default();
-        // What is late stands in for what was lost.
+        // A packet with retransmissions stands in for lost packets, so its bytes do not count.
         if is_up && seen.messages > 0 && !seen.is_late {
             sum.set(sum.get() + bytes.len() as u64 + IP_BYTES);
         }

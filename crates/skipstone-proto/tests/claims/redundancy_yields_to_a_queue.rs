@@ -1,11 +1,11 @@
-//! On a slow link redundancy takes the room that data leave, from the start of a connection on: the queue stays about what it
-//! is without redundancy. On a link with room redundancy is there.
+//! On a slow link redundancy takes the capacity that data leave, from the start of a connection on: the queue stays
+//! about as long as without redundancy. On a link with spare capacity there is redundancy.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss, QueueLimit};
 use skipstone_proto::{Config, DeliveryMode, Redundancy, RedundancyMode};
 
-/// What an echo of some messages each tick came to.
+/// The result of an echo of some messages each tick.
 #[derive(Debug)]
 struct Played {
     /// The 95th percentile of the round-trip time.

@@ -1,4 +1,4 @@
-//! Reliable ordered channels deliver everything once and in order, whatever the link does.
+//! Reliable ordered channels deliver everything once and in order, on any link.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};

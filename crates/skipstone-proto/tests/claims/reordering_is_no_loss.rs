@@ -1,11 +1,11 @@
-//! A packet that others overtake is late, not lost: on a path that reorders and loses nothing, redundancy fades, although
-//! repairs recover most packets before they come.
+//! A packet that others overtake is late, not lost: on a path that reorders and loses nothing, redundancy decreases,
+//! although repairs recover most packets before they arrive.
 
 use crate::simulation::{World, link, ms};
 use skipstone_netsim::LinkConfig;
 use skipstone_proto::{ChannelRule, Config, DeliveryMode, Event, Redundancy, RedundancyMode, Settings, Stats};
 
-/// Echoes of 25 messages, 60 times a second. What the client sent in the last 20 of 60 s.
+/// Echoes of 25 messages, 60 times a second. Returns the statistics of the client's last 20 of 60 s.
 fn late_in_the_run(mode: RedundancyMode, round_trip_ms: u64, reorder: f64) -> Stats {
     let rule = ChannelRule::new(0..=u16::MAX, DeliveryMode::ReliableOrdered);
     let redundancy = Redundancy { mode, ..Redundancy::default() };

@@ -1,4 +1,4 @@
-//! Copies, damage and strangers' packets change nothing but the counters.
+//! Copies, damage and other hosts' packets change nothing but the counters.
 
 use crate::simulation::{World, bare_server_of, link, ms};
 use skipstone_netsim::LinkConfig;
@@ -23,7 +23,7 @@ fn every_packet_twice_is_every_message_once() {
     world.run_for(ms(500));
     assert_eq!(world.server.messages(0), numbers(200));
     let received = world.server.overview().stats.received.datagrams;
-    // All but the OPEN, whose copy counts too, came twice.
+    // All but the OPEN, whose copy counts too, arrived twice.
     assert_eq!(world.server.drops(DropReason::Replay), received);
 }
 
@@ -80,7 +80,7 @@ fn packets_from_elsewhere_and_of_nobody_are_dropped() {
     world.run_for(ms(100));
     let drops = [DropReason::WrongPath, DropReason::Replay, DropReason::UnknownConnection]
         .map(|reason| world.server.drops(reason));
-    // From elsewhere they may be a client's whose address changed, if they are new.
+    // Packets from another address may be those of a client whose address changed, if they are new.
     assert_eq!(drops, [0, 2 * count, count]);
     assert_eq!(world.server.messages(0).len(), 1);
 }

@@ -1,4 +1,4 @@
-//! Both sequenced modes deliver rising numbers only; the reliable one always delivers the newest.
+//! Both sequenced modes deliver only rising numbers; the reliable one always delivers the newest.
 
 use crate::simulation::{World, link, ms, no_redundancy, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

@@ -1,4 +1,5 @@
-//! What one side counts as sent the other counts as received, in 64 bits, payload and overhead apart.
+//! The bytes that one side counts as sent equal those that the other counts as received, in 64 bits, payload and
+//! overhead apart.
 
 use crate::simulation::{Node, World, encrypted, link, ms};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -43,7 +44,7 @@ fn large_messages_cost_little() {
     world.run_for(ms(5_000));
     let sent = world.clients[0].endpoint.totals().sent;
     assert_eq!((sent.messages, sent.payload_bytes), (1, 1 << 20));
-    // A path of which little is known gets repairs.
+    // A path about which little is known gets repairs.
     let overhead = sent.overhead_percent().expect("it has payload");
     assert!(overhead < 8.0, "{overhead}");
 }

@@ -1,15 +1,16 @@
-//! The rate that a connection names as available is the path's, so that a game can scale what it sends.
+//! The rate that a connection reports as available is the path's, so that a game can scale its traffic by it.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, QueueLimit};
 use skipstone_proto::{Carrier, Config, Congestion, DeliveryMode, Duration};
 
-/// A link of so many bytes per second, headers included, with 20 ms of round trip and 200 ms of queue.
+/// A link of `bytes_per_second`, headers included, with 20 ms of round trip and 200 ms of queue.
 fn link_of(bytes_per_second: u64) -> LinkConfig {
     LinkConfig { rate_bits_per_second: Some(bytes_per_second * 8), queue: QueueLimit::Time(ms(200)), ..link(10) }
 }
 
-/// Keeps more in the queue than the path takes, and returns the least and the greatest rate of the span, looked at each 20 ms.
+/// Keeps more in the queue than the path carries, and returns the least and the greatest rate of the span, sampled
+/// every 20 ms.
 fn rates_while_full(world: &mut World, span: Duration) -> (u64, u64) {
     let (end, peer) = (world.now + span, world.asked[0].0);
     let (mut least, mut greatest) = (u64::MAX, 0);

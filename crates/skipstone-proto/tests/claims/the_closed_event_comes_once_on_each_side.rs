@@ -12,7 +12,7 @@ fn last_words(node: &Node) -> (ClosedBy, u64, String) {
     (closes[0].by, closes[0].code, closes[0].reason_text().into_owned())
 }
 
-/// Ends a connection on a lossy link, waits, and returns what each side heard.
+/// Ends a connection on a lossy link, waits, and returns how each side saw the end.
 fn after(seed: u64, end: impl FnOnce(&mut World)) -> [(ClosedBy, u64, String); 2] {
     let mut world = World::pair(seed, LinkConfig { loss: Loss::Random(0.1), ..link(20) });
     world.connect();
@@ -139,7 +139,7 @@ fn and_what_was_polled_late_brings_nobody_back() {
     let mut world = World::pair(1, link(20));
     world.server.polls = false;
     world.run_for(ms(200));
-    // The application lets it in unseen, and sees that it came only after it has gone.
+    // The application accepts the client before its event, and sees the event only after the client has gone.
     let peer = skipstone_proto::PeerId { index: 0, generation: 0 };
     assert!(world.server.endpoint.accept(world.now, peer));
     world.run_for(ms(200));

@@ -1,4 +1,5 @@
-//! One sender with more than fits, on a link of 2 Mbit/s with 20 ms of round trip and 100 ms of queue, and on a satellite.
+//! One sender with more than fits, on a link of 2 Mbit/s with 20 ms of round trip and 100 ms of queue, and on a
+//! satellite.
 
 use crate::bottleneck::{Kind, Load, Network, link, millis, seconds};
 use skipstone_netsim::{LinkConfig, Loss, Outage};

@@ -7,7 +7,7 @@ use std::time::Duration;
 const GREEDY: Kind = Kind::Ours(Congestion::DelayAware, Load::Greedy);
 const AGGRESSIVE: Kind = Kind::Ours(Congestion::Aggressive, Load::Greedy);
 
-/// The shares of ours and of CUBIC's.
+/// The shares of our flows and of CUBIC's.
 fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
     let mut network = Network::new(link(2_000, 20, 100), 7);
     let ours = network.add(ours, millis(our_start), Duration::MAX);
@@ -17,7 +17,8 @@ fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
     (share(ours), share(cubic))
 }
 
-/// Whose losses fall together is chance, so shares differ by some points with the moment at which the second one begins.
+/// It is chance which flow's losses fall together, so shares differ by some points with the moment at which the second
+/// one begins.
 #[test]
 fn neither_starves_whoever_comes_first() {
     let starts =

@@ -1,4 +1,4 @@
-//! A game: a burst each tick, far below what the path carries, through random loss and jitter.
+//! A game: a burst each tick, far below the path's rate, through random loss and jitter.
 
 use crate::bottleneck::{Kind, Load, Network, Sender, link, millis, seconds};
 use skipstone_netsim::{LinkConfig, Loss, Outage};
@@ -39,7 +39,8 @@ fn ticks_of_ten_datagrams_wait_two_milliseconds_at_most() {
 
 #[test]
 fn a_flow_of_many_packets_catches_up_after_an_outage() {
-    // Where packets keep their order, all of many in a round trip wait for the latest: a delay that stands, and no queue.
+    // Where packets keep their order, all packets of a flow with many per round trip wait for the latest: a standing
+    // delay without a queue.
     for (jitter, rtt, seed) in [(10, 20, 0), (10, 20, 1), (12, 24, 0)] {
         let outages = vec![Outage { start: seconds(3), length: millis(480) }];
         let path = LinkConfig { jitter: millis(jitter), outages, ..link(1_000_000, rtt, 100) };

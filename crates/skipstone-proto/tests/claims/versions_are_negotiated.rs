@@ -1,9 +1,10 @@
-//! A server that speaks none of a client's versions says which it speaks; the client believes only what makes sense.
+//! A server that supports none of a client's versions reports which it supports; the client believes only a plausible
+//! answer.
 
 use crate::simulation::{World, check_again, link, ms};
 use skipstone_proto::{ClosedBy, DropReason, code};
 
-/// HELLO offers this version instead of 1, and VERSIONS names that one.
+/// HELLO offers this version instead of 1, and VERSIONS lists that one.
 fn world(offered: u8, named: u8) -> World {
     let mut world = World::pair(1, link(10));
     world.tap = Some(Box::new(move |_, _, _, bytes| {

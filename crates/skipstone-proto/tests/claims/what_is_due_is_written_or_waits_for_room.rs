@@ -1,5 +1,5 @@
-//! Whatever numbers a peer makes up, each datagram has room for what it must say or leaves it to the next: nobody panics, and
-//! nobody sends without end.
+//! Whatever numbers a peer makes up, each datagram has room for its due frames or leaves them to the next: no side
+//! panics or sends without end.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, glass, glazed, link, ms, seed_bytes, server_of};
@@ -11,8 +11,9 @@ use skipstone_proto::{Config, DeliveryMode, Duration, Endpoint, Event, Settings,
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// A server has as much to say as it can: of packets `step` apart that it recovered, each by a repair. With `padding` the client goes
-/// on from another port, by a packet with so much of it, which pays for short datagrams only; `closes` lets it close.
+/// A server has as much to acknowledge as possible: packets `step` apart that it recovered, each by a repair. With
+/// `padding` the client goes on from another port, by a packet with this much padding, which pays for short datagrams
+/// only; `closes` lets it close.
 fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, closes: bool) {
     let what = format!("{count} packets {step} apart, moves by {padding:?}, closes: {closes}");
     let mut server = Endpoint::new(Config::server(settings), seed_bytes(1)).expect("a good configuration");
@@ -51,7 +52,7 @@ fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, 
 fn acknowledgements_of_recovered_packets_far_apart_leave_room_for_what_follows() {
     let short = Settings { datagram_bytes_max: 256, ..Settings::default() };
     for settings in [short, Settings::default()] {
-        // The last in their longest form.
+        // The last step gives numbers in their longest form.
         for step in [4, 300, 20_000, 3 << 29] {
             for count in [1, 8, 20, 40] {
                 for padding in [None, Some(0), Some(15), Some(30), Some(45), Some(60)] {
@@ -63,7 +64,8 @@ fn acknowledgements_of_recovered_packets_far_apart_leave_room_for_what_follows()
     }
 }
 
-/// A client with the longest token, whose server of the encrypted suite has it acknowledge packets before it lets it in.
+/// A client with the longest token, and a server with the encrypted suite that makes the client acknowledge packets
+/// before it accepts the client.
 #[test]
 fn a_connect_waits_for_a_datagram_with_room() {
     let mut world = World::new(3, glazed(server_of(DeliveryMode::ReliableOrdered), 3), &[link(10)]);
@@ -79,7 +81,7 @@ fn a_connect_waits_for_a_datagram_with_room() {
     }));
     world.accepts = false;
     world.run_for(ms(100));
-    // They come just when CONNECT is due again.
+    // They arrive just when CONNECT is due again.
     let again_at = connect_at.get().expect("it has asked, and again behind the last of the handshake") + ms(500);
     world.run_until(Time::from_micros(again_at.as_micros() - 1));
     world.now = again_at;

@@ -1,5 +1,5 @@
-//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: what it holds stays
-//! within its budgets, and everybody else goes on.
+//! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: its memory
+//! stays within its budgets, and all other clients go on.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, ms};
@@ -26,7 +26,7 @@ fn config(window_bytes: u32) -> Config {
     Config { memory: BUDGET, ..Config::server(settings) }
 }
 
-/// The way in which one of them tries it.
+/// The way in which one of the clients attacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trick {
     /// Messages far ahead, which wait for the first.
@@ -37,9 +37,9 @@ enum Trick {
     Gaps,
     /// One early message on each channel.
     Channels,
-    /// Whole messages, while the application takes none.
+    /// Whole messages, while the application does not take any.
     Unread,
-    /// Whatever.
+    /// A random choice of all tricks.
     Anything,
 }
 
@@ -68,7 +68,7 @@ fn play(trick: Trick, rng: &mut Rng, stranger: &mut Stranger, world: &mut World,
     }
 }
 
-/// Twenty strangers of several networks. Streams have sockets of their own.
+/// Twenty hostile clients of several networks. Streams have sockets of their own.
 fn strangers(world: &mut World, carrier: Carrier) -> Vec<Stranger> {
     let join = |at: u16| {
         let remote = SocketAddr::from(([203, 0, (at % 3) as u8, 1], 5_000 + at));
@@ -120,7 +120,7 @@ fn by_budgets_whoever_sends_what_on_any_carrier() {
     }
 }
 
-/// One stranger plays a trick until it is closed. The code, and the greatest that the server held.
+/// One hostile client plays a trick until it is closed. Returns the code, and the most memory that the server held.
 fn alone(carrier: Carrier, trick: Trick, window_bytes: u32) -> (Option<u64>, u64) {
     let mut world = World::on(carrier, 1, config(window_bytes), &[]);
     let path = Path { socket: 9, local: None, remote: SocketAddr::from(([203, 0, 113, 1], 5_000)), carrier };
@@ -154,7 +154,7 @@ fn by_the_window_on_a_stream_where_to_break_it_ends_the_connection() {
 
 #[test]
 fn by_a_connections_own_budget_where_the_window_says_too_little() {
-    // Within its window of 1 MiB, a byte on each of thousands of channels takes many times as much.
+    // Within its window of 1 MiB, a byte on each of thousands of channels takes many times as much memory.
     let (closed, greatest) = alone(Carrier::UDP, Trick::Channels, 1 << 20);
     assert_eq!(closed, Some(code::MEMORY));
     assert!(greatest <= 4 << 20, "{greatest}");
@@ -178,7 +178,7 @@ fn and_what_nobody_took_of_one_that_is_closed_for_it_is_counted() {
     assert!(world.server.endpoint.memory_bytes() <= 3 * BUDGET.connection);
 }
 
-/// Connections that each are charged the least that there is exceed their network's budget together.
+/// Connections that are each charged the minimum exceed their network's budget together.
 #[test]
 fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
     let budget = MemoryBudget { connection: 100_000, network: 100_000, endpoint: 1 << 20 };
@@ -200,8 +200,8 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
         }
         world.server.endpoint.memory_bytes()
     };
-    // Each is charged 8 KiB, so that twelve are within the budget; what waits in the queue of events takes a little more. The
-    // thirteenth closes two, so that not each one more causes a search for the largest.
+    // Each is charged 8 KiB, so that twelve are within the budget; events that wait in the queue take a little more.
+    // The thirteenth closes two, so that not every further client causes a search for the largest.
     let held: Vec<u64> = strangers.into_iter().map(&mut fill).collect();
     assert!(held[12..].iter().all(|now| *now <= held[11]), "it stays within the budget: {held:?}");
     world.server.polls = true;
@@ -210,7 +210,8 @@ fn by_an_end_to_closing_when_each_of_very_many_holds_little() {
     assert_eq!(closes.iter().filter(|closed| **closed == code::MEMORY).count(), 8, "{closes:?}");
 }
 
-/// Hosts behind one NAT fill the budget of their network, each with as much as it can, while a player of the same address sends little.
+/// Hosts behind one NAT fill the budget of their network, each with as much as it can, while a player of the same
+/// address sends little.
 fn neighbour(trick: Trick, crowd: u16, network: u64, reads: bool) {
     let budget = MemoryBudget { connection: 1 << 18, network, endpoint: 64 << 20 };
     let mut world = World::new(1, Config { memory: budget, ..config(128 << 10) }, &[link(10)]);
@@ -232,7 +233,8 @@ fn neighbour(trick: Trick, crowd: u16, network: u64, reads: bool) {
             assert!(held <= network + (u64::from(crowd) << 13), "{held} bytes, {trick:?} by {crowd}");
         }
         if at % (8_000 / u32::from(crowd)) == 0 {
-            // If nobody takes it, it becomes 20 KB: less than any of the others holds in the end.
+            // If the server does not take these messages, they become 20 KB: less than any of the others holds in the
+            // end.
             for _ in 0..8 {
                 world.clients[0].send(world.now, 0, vec![1; 400]);
             }

@@ -1,5 +1,5 @@
-//! To hold acknowledgements back is a bet that nothing is lost. It is lost with the first loss, and not made again before
-//! thousands of packets have arrived: a rare loss is found as soon as on a path that is known to lose.
+//! Holding acknowledgements back assumes that no packet is lost. The first loss ends that, until thousands of packets
+//! have arrived: a rare loss is found as soon as on a path that is known to lose.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

@@ -1,6 +1,6 @@
-//! RFC 9000, section 9.3.3: somebody who repeats packets faster than the path carries them, in both directions, passes
-//! for the path. Nothing that a server could ask tells him from it. He reads and alters nothing, and as soon as he loses
-//! a race the connection is where the client is.
+//! RFC 9000, section 9.3.3: an attacker that repeats packets faster than the path carries them, in both directions,
+//! passes for the path. No question of the server's can tell the attacker from the path. The attacker reads and alters
+//! nothing, and as soon as it loses a race the connection is where the client is.
 
 use crate::simulation::{World, encrypted, link, ms, server_of};
 use skipstone_proto::DeliveryMode;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// The world, and packets of the client's as they leave.
+/// The world, and the client's packets as they leave.
 struct Race {
     world: World,
     captured: Rc<RefCell<Vec<Vec<u8>>>>,
@@ -35,8 +35,8 @@ impl Race {
         Path { remote: SocketAddr::from(([203, 0, 113, 9], 1_000)), ..self.world.path_to_client(0) }
     }
 
-    /// Both sides talk for so long; he is first at the server with those packets for which this says so, and always
-    /// first at the client.
+    /// Both sides talk for `span_ms`; the attacker is first at the server with those packets for which `wins` says so,
+    /// and always first at the client.
     fn run(&mut self, span_ms: u32, wins: impl Fn(u32) -> bool) {
         for at in 0..span_ms {
             let now = self.world.now;

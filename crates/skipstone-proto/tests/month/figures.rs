@@ -1,16 +1,16 @@
-//! What a connection holds at the end of a day, what it does in an idle hour, and its counters.
+//! The memory that a connection holds at the end of a day, its work in an idle hour, and its counters.
 
 use crate::simulation::Node;
 use skipstone_proto::{Endpoint, Stats, Work};
 
-/// What both sides hold, the server's first.
+/// The memory that both sides hold, the server's first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Holdings {
     /// Timers that wait.
     pub(crate) timers: [usize; 2],
     /// Bytes that the peer makes each side hold.
     pub(crate) memory_bytes: [u64; 2],
-    /// Messages and channels that wait, and bytes that wait for others or are in flight, all added up.
+    /// Messages and channels that wait, and bytes that wait for others or are in flight, as one sum.
     pub(crate) waiting: [u64; 2],
 }
 
@@ -29,16 +29,17 @@ impl Holdings {
     }
 }
 
-/// What an idle hour costs both sides together.
+/// The cost of an idle hour to both sides together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IdleHour {
-    /// Timers that expired, connections that had something to do then, and connections that were asked for something to send.
+    /// Timers that expired, connections that had something to do then, and connections that were asked for something to
+    /// send.
     pub(crate) wakes: u64,
     pub(crate) datagrams: u64,
 }
 
 impl IdleHour {
-    /// All that they cost until now.
+    /// All their costs so far.
     pub(crate) fn so_far(endpoints: [&Endpoint; 2], sent: (u64, u64)) -> IdleHour {
         let wakes = |Work { entries, timeouts, transmits, .. }: Work| entries + timeouts + transmits;
         IdleHour { wakes: endpoints.into_iter().map(|it| wakes(it.work())).sum(), datagrams: sent.0 + sent.1 }
@@ -49,9 +50,9 @@ impl IdleHour {
     }
 }
 
-/// Whether no counter is less than it was.
+/// Whether no counter has decreased.
 pub(crate) fn has_only_grown(now: &Stats, before: &Stats) -> bool {
-    // A difference below zero would be zero, and the sum too much.
+    // A difference below zero would be cut to zero, and the sum too high.
     let mut sum = *now;
     sum.subtract(before);
     sum.add(before);

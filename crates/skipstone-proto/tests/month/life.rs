@@ -1,4 +1,4 @@
-//! The life of one connection, day by day, and what must hold at the end of each.
+//! The life of one connection, day by day, and the invariants at the end of each.
 
 use crate::figures::{Holdings, IdleHour, has_only_grown};
 use crate::simulation::{World, encrypted, link, ms};
@@ -12,24 +12,26 @@ const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3_600);
 const DAY: Duration = Duration::from_secs(24 * 3_600);
 const TICK: Duration = Duration::from_micros(16_667);
-/// The longest cut. A client that hears nothing asks after 25 s, and is forgotten after 30.
+/// The longest cut. A client that receives nothing sends a PING after 25 s, and is forgotten after 30.
 const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
-/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's end: a queue that a burst
-/// makes longer than any before doubles its room, once.
+/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's
+/// end: a queue that a burst makes longer than ever before doubles its room once.
 const HEAP_BYTES: i64 = 640 << 10;
-/// What both sides give back at the end of the connection, at most: queues keep the room that the storm made them need.
+/// Bytes that both sides free at the end of the connection, at most: queues keep the room that the storm made them
+/// need.
 const CONNECTION_BYTES: i64 = 1 << 20;
 /// Bytes that the peer makes a side hold at rest, at most: packets for its next repairs.
 const MEMORY_BYTES: u64 = 128 << 10;
-/// Of each exchange of a PING and its answer, the most: each side is woken to say something, and for the timer of its acknowledgement.
+/// Wakeups of each exchange of a PING and its answer, at most: each side is woken to send, and for the timer of its
+/// acknowledgement.
 const WAKES_OF_EXCHANGE: u64 = 10;
-/// Exchanges of an hour, one each 25 s.
+/// Exchanges per hour, one every 25 s.
 const EXCHANGES: u64 = 144;
 
-/// What protects the packets.
+/// The protection of the packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Seal {
     Plain,
@@ -48,9 +50,9 @@ pub(crate) struct Life {
     began: Time,
     /// Since the first day began.
     heap_bytes: i64,
-    /// At the end of the second day, when everything has its size.
+    /// At the end of the second day, when all buffers have their size.
     usual_heap_bytes: i64,
-    /// The server's counters and the client's, at the last look.
+    /// The server's counters and the client's, when last checked.
     counters: [Stats; 2],
 }
 
@@ -79,7 +81,7 @@ impl Life {
         life
     }
 
-    /// Gives everything that grows with traffic its size: full datagrams on a bad link that is cut again and again.
+    /// Brings everything that grows with traffic to its size: full datagrams on a bad link that is cut again and again.
     fn storm(&mut self) {
         for round in 0..30 {
             let rough = self.rough();
@@ -101,7 +103,7 @@ impl Life {
         self.tidy(0);
     }
 
-    /// Leaves nothing on the heap that grew with traffic but what is the connection's.
+    /// Frees everything on the heap that grew with traffic, except the connection's own memory.
     fn tidy(&mut self, seed: u32) {
         self.world.renew_links(seed.into());
         self.world.strays.shrink_to_fit();
@@ -110,7 +112,7 @@ impl Life {
         }
     }
 
-    /// A busy part, a night, hours in which something is said now and then, an idle rest.
+    /// A busy part, a night, hours with an occasional message, an idle rest.
     pub(crate) fn day(&mut self, number: u32) {
         let (begin, mut idle) = (self.began + DAY * (number - 1), IdleHour::default());
         let heap = measure(|| {
@@ -161,7 +163,7 @@ impl Life {
         assert!(off <= time.error && time.error < DAY / 4_000, "{time:?} at {now:?}");
     }
 
-    /// The connection ends as any other.
+    /// The connection ends like any other.
     pub(crate) fn end(mut self) {
         let (peer, now) = (self.world.clients[0].peer(), self.world.now);
         let heap = measure(|| {
@@ -175,7 +177,7 @@ impl Life {
         assert_eq!((count, self.world.server.endpoint.work().timers), (0, 0), "nothing is left of it");
     }
 
-    /// Both say something at each tick, on the ordered channel and in turn on the others; now and then at length.
+    /// Both send messages at each tick, on the ordered channel and in turn on the others, and occasionally long ones.
     fn talk(&mut self, span: Duration) {
         self.relink(self.rough());
         let end = self.world.now + span;
@@ -201,7 +203,7 @@ impl Life {
         self.world.server.send(now, channel, down);
     }
 
-    /// What happens to players: another port, another network, no network for a while.
+    /// A change of a player's network: another port, another network, no network for a while.
     fn change(&mut self, cut_ms_max: u32) {
         match self.rng.below(4) {
             0 if !self.world.carrier.is_bound => self.world.rebind(0),
@@ -214,7 +216,7 @@ impl Life {
         }
     }
 
-    /// Nothing passes for a while. A stream loses nothing by it.
+    /// No datagram passes for a while. A stream loses nothing.
     fn cut(&mut self, length_ms: u32) {
         let end = self.world.now + ms(length_ms.into());
         if self.world.carrier.is_reliable {
@@ -234,7 +236,7 @@ impl Life {
         self.world.clients[0].endpoint.set_writable(0, is_writable);
     }
 
-    /// A link on which datagrams get lost, late, doubled and damaged; a stream's only gets slower.
+    /// A link that loses, delays, duplicates and damages datagrams; a stream's only gets slower.
     fn rough(&self) -> LinkConfig {
         let jittery = LinkConfig { jitter: ms(8), ..link(20) };
         if self.world.carrier.is_reliable {
@@ -254,7 +256,7 @@ impl Life {
         }
     }
 
-    /// Takes the events that came, and looks at the counters.
+    /// Takes the events that came, and checks the counters.
     fn take(&mut self) {
         self.world.strays.clear();
         let (up, down) = (&mut self.up, &mut self.down);

@@ -1,4 +1,5 @@
-//! Messages of one direction, numbered on each channel, and what each channel's mode promises of those that arrive.
+//! Messages of one direction, numbered on each channel, and the promises of each channel's mode about those that
+//! arrive.
 
 use bytes::Bytes;
 use skipstone_proto::{ChannelRule, DeliveryMode, Event, GivenUp};
@@ -13,7 +14,7 @@ pub(crate) const MODES: [DeliveryMode; 5] = [
     DeliveryMode::Unreliable,
 ];
 
-/// A rule for each channel, with receipts where something is promised.
+/// A rule for each channel, with receipts where delivery is promised.
 pub(crate) fn rules() -> Vec<ChannelRule> {
     let rule = |(at, mode): (usize, &DeliveryMode)| {
         let channel = at as u16;
@@ -22,7 +23,7 @@ pub(crate) fn rules() -> Vec<ChannelRule> {
     MODES.iter().enumerate().map(rule).collect()
 }
 
-/// What was sent in one direction, and what arrived of it.
+/// The messages sent in one direction, and those that arrived.
 #[derive(Debug, Default)]
 pub(crate) struct Direction {
     channels: [Numbers; MODES.len()],
@@ -33,7 +34,7 @@ pub(crate) struct Direction {
 #[derive(Debug, Default)]
 struct Numbers {
     sent: u64,
-    /// All numbers below have arrived, on a reliable channel; the newest that arrived and one, on another.
+    /// All numbers below have arrived, on a reliable channel; on others, one more than the newest that arrived.
     next: u64,
     /// Numbers from there on that have arrived.
     beyond: BTreeSet<u64>,
@@ -41,7 +42,7 @@ struct Numbers {
 }
 
 impl Direction {
-    /// The next message of a channel: its number, and as many bytes behind it as asked for.
+    /// The next message of a channel: its number, followed by `more` bytes.
     pub(crate) fn next(&mut self, channel: u16, more: usize) -> Bytes {
         let numbers = &mut self.channels[usize::from(channel)];
         let mut payload = numbers.sent.to_be_bytes().to_vec();
@@ -73,7 +74,7 @@ impl Direction {
                 assert!(number >= numbers.next, "channel {channel}: message {number} behind {}", numbers.next);
                 numbers.next = number + 1;
             }
-            // Once, at most: those that are much older than the newest are not remembered.
+            // At most once: messages much older than the newest are not remembered.
             DeliveryMode::Unreliable => {
                 assert!(numbers.beyond.insert(number), "channel {channel}: message {number} arrives twice");
                 while numbers.beyond.len() > 1_000 {
@@ -92,7 +93,7 @@ impl Direction {
         }
     }
 
-    /// Nothing is on its way any more.
+    /// Checks at a time when no datagram is in flight.
     pub(crate) fn check(&self) {
         let [ordered, unordered, sequenced, ..] = &self.channels;
         for numbers in [ordered, unordered] {

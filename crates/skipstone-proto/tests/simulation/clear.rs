@@ -1,4 +1,4 @@
-//! What whoever knows the key of a plain connection can see, and forge.
+//! The view of an attacker that knows the key of a plain connection: it can read and forge packets.
 
 use super::glass;
 use skipstone_proto::Plain;
@@ -8,18 +8,19 @@ use skipstone_proto::wire::frame::{Frame, Frames};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// Of a packet in clear.
+/// Bytes of the tag of a packet in clear.
 const TAG_BYTES: usize = 8;
 
-/// The key of a plain connection, once its CHALLENGE was seen, or that of a suite of glass, and the packet numbers that passed by.
+/// The key of a plain connection, once its CHALLENGE was seen, or that of a glass suite, and the packet numbers seen so
+/// far.
 #[derive(Default)]
 pub(crate) struct Eavesdropper {
     plain: Option<Plain>,
-    /// Of each receiver's id, one more than the greatest.
+    /// For each receiver's id, one more than the greatest number.
     next: BTreeMap<[u8; 3], u64>,
 }
 
-/// What a packet holds.
+/// The content of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) messages: usize,
@@ -27,7 +28,7 @@ pub(crate) struct Seen {
     pub(crate) is_repair: bool,
 }
 
-/// A packet with what it holds.
+/// A packet with its content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Opened {
     pub(crate) number: u64,
@@ -36,7 +37,7 @@ pub(crate) struct Opened {
     /// The packets that its REPAIR covers.
     pub(crate) covers: Vec<u64>,
     pub(crate) is_late: bool,
-    /// How long it says that its acknowledgement waited, in µs.
+    /// The time that its acknowledgement waited, as it states, in µs.
     pub(crate) ack_delay_us: Option<u64>,
 }
 
@@ -57,7 +58,7 @@ impl Eavesdropper {
         Some(packet)
     }
 
-    /// What passes by, if it is a packet.
+    /// Looks at a datagram that passes by; `None` if it is not a packet.
     pub(crate) fn see(&mut self, bytes: &[u8]) -> Option<Seen> {
         let (_, frames) = self.open(bytes)?;
         let mut seen = Seen::default();
@@ -72,7 +73,7 @@ impl Eavesdropper {
         Some(seen)
     }
 
-    /// The number of a packet, and where its frames lie.
+    /// The number of a packet, and the place of its frames.
     fn open(&mut self, bytes: &[u8]) -> Option<(u64, Range<usize>)> {
         if let Ok(Datagram::Challenge(challenge)) = datagram::decode(bytes) {
             let is_plain = challenge.suite == SUITE_PLAIN;
@@ -86,8 +87,9 @@ impl Eavesdropper {
         Some((number, opened.end - reader.remaining()..opened.end))
     }
 
-    /// Writes a packet anew behind its id, and seals it again: `write` is told its number and its frames, writes at most `bytes_max`,
-    /// its number first, and says which that is; `None` leaves the packet as it is. False if it is no packet, or stays as it is.
+    /// Writes a packet again behind its id, and seals it again: `write` gets its number and its frames, writes at most
+    /// `bytes_max`, its number first, and returns that number; `None` leaves the packet unchanged. False if it is not a
+    /// packet, or stays unchanged.
     pub(crate) fn rewrite(
         &mut self,
         datagram: &mut Vec<u8>,
@@ -107,7 +109,7 @@ impl Eavesdropper {
         true
     }
 
-    /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if it has none.
+    /// Changes a byte of the symbol in a packet with a REPAIR, and seals it again. False if there is no REPAIR.
     pub(crate) fn lie(&mut self, bytes: &mut [u8], at: usize, flip: u8) -> bool {
         let Some((number, frames)) = self.open(bytes) else { return false };
         let end = frames.end;

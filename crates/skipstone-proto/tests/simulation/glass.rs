@@ -1,5 +1,5 @@
-//! A suite whose handshake is the simulated one, and whose packets are sealed with a key that everybody knows: for tests that read
-//! and write what an encrypted peer says.
+//! A suite whose handshake is the simulated one, and whose packets are sealed with a publicly known key: for tests that
+//! read and write the packets of an encrypted peer.
 
 use skipstone_proto::Plain;
 use skipstone_proto::security::simulated::SimulatedSuites;
@@ -7,7 +7,7 @@ use skipstone_proto::wire::cursor::Reader;
 use skipstone_proto::{Session, Suites, Time};
 use std::ops::Range;
 
-/// Suites of glass.
+/// The glass suites: the key is known.
 #[derive(Debug)]
 pub(crate) struct GlassSuites(pub(crate) SimulatedSuites);
 

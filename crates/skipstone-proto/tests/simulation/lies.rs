@@ -1,4 +1,4 @@
-//! Frames of the right form and the wrong sense, drawn at random: what a peer may say that has joined as any other and
+//! Well-formed frames with false content, drawn at random: the packets of a peer that has joined like any other and
 //! then lies.
 
 use super::clear::Eavesdropper;
@@ -13,37 +13,38 @@ use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::{INDEX_MAX, SYMBOL_BYTES_MIN, encode_repair_header, repair_header_len};
 use std::ops::RangeInclusive;
 
-/// Changes the packets of one side into lies. Those that open and end the connection keep what they say.
+/// Changes the packets of one side into lies. Packets that open and end the connection keep their content.
 pub(crate) struct Liar {
     rng: Rng,
     eyes: Eavesdropper,
     manner: Manner,
-    /// By how much the packet numbers of this connection are greater than those that the liar's endpoint knows.
+    /// How much greater the packet numbers of this connection are than those that the liar's endpoint knows.
     ahead: u64,
     /// How many packets were changed.
     pub(crate) lies: u64,
 }
 
-/// In which ways somebody lies, besides by single frames.
+/// The ways in which a peer lies, besides by single frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Manner {
     /// Its packet numbers are far apart.
     leaps: bool,
     /// Packets are full of acknowledgements.
     acknowledges: bool,
-    /// It has the other side recover packets that never were.
+    /// It makes the other side recover packets that never existed.
     recovers: bool,
-    /// It confirms nothing that came, so that the other side says all of it again and again.
+    /// It acknowledges nothing, so that the other side sends everything again and again.
     is_deaf: bool,
-    /// It lies from the first packet on, not only once the connection stands.
+    /// It lies from the first packet on, not only once the connection is established.
     is_early: bool,
 }
 
 /// The first packets of each side, which open the connection.
 const HANDSHAKE_PACKETS: u64 = 4;
-/// No packet that is changed becomes longer than this, or as long as it was: those of a handshake are short enough, and stay.
+/// No changed packet becomes longer than this, or than it was: packets of a handshake are short enough, and keep their
+/// length.
 const LIE_BYTES_MAX: usize = 1_100;
-/// Kinds of lies, and that of an acknowledgement.
+/// Number of kinds of lies, and the kind of an acknowledgement.
 const KINDS: u32 = 15;
 const KIND_ACK: u32 = 1;
 /// A packet's number in its longest form.
@@ -61,13 +62,13 @@ impl Liar {
         Liar { rng: Rng::new(seed), eyes: Eavesdropper::default(), manner, ahead: 0, lies: 0 }
     }
 
-    /// Looks at a datagram of either side, and perhaps puts lies into one of its own.
+    /// Looks at a datagram of either side, and may put lies into one of its own side.
     pub(crate) fn pass(&mut self, is_own: bool, datagram: &mut Vec<u8>) {
         if let Ok(Datagram::Hello(_) | Datagram::Challenge(_)) = datagram::decode(datagram) {
             self.ahead = 0;
         }
         if !is_own && self.ahead > 0 {
-            // Its own endpoint has never sent what is acknowledged.
+            // Its own endpoint has never sent the acknowledged packets.
             let bytes_max = datagram.len();
             self.eyes.rewrite(datagram, bytes_max, |number, frames, writer| {
                 writer.truncated(Truncated::new(number, 1 << 13));
@@ -130,7 +131,7 @@ fn content(bytes: &[u8]) -> &[u8] {
     &bytes[from..]
 }
 
-/// A number that is special to somebody: near another, near an end of a range, or any.
+/// A number that may be a special case: near another, near an end of a range, or any.
 fn special(rng: &mut Rng, near: u64) -> u64 {
     let ends = [0, 64, 1 << 14, 1 << 16, 1 << 21, 1 << 30, 1 << 31, 1 << 32, (1 << 62) - 1];
     let number = match rng.below(6) {
@@ -196,7 +197,7 @@ fn repair(rng: &mut Rng, number: u64, writer: &mut Writer<'_>) {
         return;
     }
     encode_repair_header(writer, number, rng.below(u32::from(INDEX_MAX) + 1) as u8, covered.into_iter());
-    // To the end of the packet, whatever comes behind.
+    // The symbol extends to the end of the packet, whatever follows.
     writer.bytes(&vec![rng.below(256) as u8; symbol]);
 }
 
@@ -218,7 +219,7 @@ fn message(rng: &mut Rng, any: u64, writer: &mut Writer<'_>) {
     writer.bytes(&vec![3; length]);
 }
 
-/// Whether a fragment is a part of its message, and not all of it.
+/// Whether a fragment is a part of its message, and not the whole.
 fn is_proper(fragment: &FragmentHeader, length: usize) -> bool {
     let (length, total) = (length as u64, u64::from(fragment.total));
     length > 0 && length < total && u64::from(fragment.offset) + length <= total

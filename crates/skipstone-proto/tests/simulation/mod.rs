@@ -1,4 +1,5 @@
-//! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a seed.
+//! A client and a server (or several clients) in virtual time, joined by a model network. Everything follows from a
+//! seed.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub(crate) mod clear;
@@ -27,13 +28,13 @@ pub(crate) struct World {
     pub(crate) carrier: Carrier,
     /// Every datagram on its way may be looked at or changed: (client, towards the server, bytes).
     pub(crate) tap: Option<Tap>,
-    /// The server lets everybody in.
+    /// The server accepts every client.
     pub(crate) accepts: bool,
-    /// Clients that the server refuses, with code 77, while it lets in everybody else.
+    /// Clients that the server refuses, with code 77, while it accepts all others.
     pub(crate) refuses: Vec<usize>,
-    /// Clients that are dead: they neither hear, speak nor wake.
+    /// Clients that are dead: they neither receive, send nor wake.
     pub(crate) killed: Vec<usize>,
-    /// Who asked the server to be let in, and which client that is.
+    /// The connections that asked the server to be let in, with the number of each client.
     pub(crate) asked: Vec<(PeerId, usize)>,
     /// Datagrams that left, by client: towards the server, from the server.
     pub(crate) sent: Vec<(u64, u64)>,
@@ -41,7 +42,7 @@ pub(crate) struct World {
     addresses: Vec<Vec<SocketAddr>>,
     /// Each client's present socket.
     sockets: Vec<u32>,
-    /// What the server sent to addresses where nobody is (any more).
+    /// Datagrams that the server sent to addresses without a client (any more).
     pub(crate) strays: Vec<(SocketAddr, Vec<u8>)>,
     /// The address of the server that all clients send to, where the server has several.
     pub(crate) server_ip: Option<IpAddr>,
@@ -49,7 +50,7 @@ pub(crate) struct World {
     pub(crate) answered_from: Option<IpAddr>,
     buffer: Vec<u8>,
     arrived: Vec<u8>,
-    /// The present millisecond, and how many moments of it were played.
+    /// The present millisecond, and how many of its moments were played.
     steps: (u64, u32),
 }
 
@@ -57,11 +58,12 @@ pub(crate) struct World {
 pub(crate) type Tap = Box<dyn FnMut(Time, usize, bool, &mut Vec<u8>)>;
 
 const BUFFER_BYTES: usize = 1 << 16;
-/// Rounds of one moment, and calls of `poll_transmit` in one round, after which it would never end. A client of a link without delay has
-/// its whole handshake in one moment, and a server may say something to thousands in one.
+/// Rounds of one moment, and calls of `poll_transmit` in one round, after which the test fails, because it would never
+/// end. A client of a link without delay has its whole handshake in one moment, and a server may send to thousands in
+/// one.
 const ROUNDS_MAX: usize = 2_000;
 const TRANSMITS_MAX: usize = 10_000;
-/// When every world begins.
+/// The time at which every world begins.
 pub(crate) const BEGINNING: Time = Time::from_micros(1_000_000);
 
 pub(crate) fn ms(millis: u64) -> Duration {
@@ -83,23 +85,23 @@ pub(crate) fn server_of(mode: DeliveryMode) -> Config {
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
-/// The same without redundancy, where what is lost stays lost for a while.
+/// The same without redundancy, where a lost message stays lost for a while.
 pub(crate) fn bare_server_of(mode: DeliveryMode) -> Config {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
     Config::server(Settings { channels: vec![rule], redundancy: no_redundancy(), ..Settings::default() })
 }
 
-/// A server with the stand-in for encryption and nothing in clear.
+/// A server with the simulated suite, without plain connections.
 pub(crate) fn encrypted(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(SimulatedSuites::new(seed)))
 }
 
-/// A server whose packets are sealed, with a key that everybody knows.
+/// A server whose packets are sealed with a publicly known key.
 pub(crate) fn glazed(config: Config, seed: u64) -> Config {
     config.encrypted(std::sync::Arc::new(glass::GlassSuites(SimulatedSuites::new(seed))))
 }
 
-/// Gives a datagram that was changed the check that it should have now, as whoever lies on purpose would.
+/// Gives a datagram that was changed its correct check again, as a deliberate attacker would.
 pub(crate) fn check_again(datagram: &mut [u8]) {
     let length = datagram.len() - datagram::CHECK_BYTES;
     datagram::append_check(datagram, length);
@@ -170,34 +172,34 @@ impl World {
         world
     }
 
-    /// Where a client is at first.
+    /// The first address of a client.
     pub(crate) fn client_address(at: usize) -> SocketAddr {
         SocketAddr::from(([192, 0, 2, (at >> 8) as u8], 10_000 + (at & 0xFF) as u16))
     }
 
-    /// Where a client is now.
+    /// The present address of a client.
     pub(crate) fn address(&self, at: usize) -> SocketAddr {
         *self.addresses[at].last().expect("each has one")
     }
 
-    /// A client is elsewhere from the beginning. Nothing of its own has left yet.
+    /// Places a client at another address from the beginning. It must not have sent anything yet.
     pub(crate) fn begin_at(&mut self, at: usize, address: SocketAddr) {
         self.addresses[at] = vec![address];
     }
 
-    /// Makes room for so many moves of each client, in a test that counts memory.
+    /// Makes room for `count` moves of each client, in a test that counts memory.
     pub(crate) fn reserve_moves(&mut self, count: usize) {
         self.addresses.iter_mut().for_each(|stays| stays.reserve(count));
     }
 
-    /// A client's NAT forgets it and gives it another port. What is on its way to the old one is lost.
+    /// A client's NAT forgets its binding and gives it another port. Datagrams on their way to the old one are lost.
     pub(crate) fn rebind(&mut self, at: usize) {
         let mut address = self.address(at);
         address.set_port(address.port().wrapping_add(1_000));
         self.addresses[at].push(address);
     }
 
-    /// A client goes to another network, and does not notice.
+    /// A client moves to another network, and does not notice.
     pub(crate) fn wander(&mut self, at: usize) {
         let SocketAddr::V4(mut address) = self.address(at) else { unreachable!("all of them are") };
         let [a, b, c, d] = address.ip().octets();
@@ -205,7 +207,7 @@ impl World {
         self.addresses[at].push(address.into());
     }
 
-    /// A client goes back to an address where it was before, the `stay`th, and its endpoint is told.
+    /// A client returns to an earlier address, that of its `stay`th stay, and its endpoint is told.
     pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
         let address = self.addresses[at][stay];
         self.addresses[at].push(address);
@@ -230,7 +232,7 @@ impl World {
         is_told
     }
 
-    /// What carries one connection alone has a socket of its own at the server; datagrams of UDP share one.
+    /// A carrier of one connection has a socket of its own at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_bound { at as u32 } else { 0 };
         Path { socket, local: self.server_ip, remote: self.address(at), carrier: self.carrier }
@@ -241,19 +243,20 @@ impl World {
         Path { socket: 0, local: None, remote: SocketAddr::from(([198, 51, 100, 1], 7777)), carrier: self.carrier }
     }
 
-    /// As a client's endpoint knows it, whose socket is another one after it roamed.
+    /// The path as a client's endpoint knows it; its socket changes when the client roams.
     fn path_of_client(&mut self, at: usize) -> Path {
         let socket = self.sockets[at];
         Path { socket, ..self.path_to_server(at) }
     }
 
-    /// Which client the server knows as this peer, while the connection lasts.
+    /// The client that the server knows as this peer, while the connection lasts.
     pub(crate) fn client_of(&mut self, peer: PeerId) -> Option<usize> {
         let remote = self.server.endpoint.overview(peer)?.path.remote;
         (0..self.clients.len()).find(|at| self.addresses[*at].contains(&remote))
     }
 
-    /// Puts new links in place of those that there are, which have grown with their traffic. What is on its way is lost.
+    /// Replaces the links by new ones, because the old ones have grown with their traffic. Datagrams on their way are
+    /// lost.
     pub(crate) fn renew_links(&mut self, seed: u64) {
         for (at, duplex) in self.links.iter_mut().enumerate() {
             let config = duplex.up.config().clone();
@@ -261,7 +264,7 @@ impl World {
         }
     }
 
-    /// Puts other links in place of those that there are; what is on its way arrives.
+    /// Replaces the links by others; datagrams on their way arrive.
     pub(crate) fn relink(&mut self, link: &LinkConfig) {
         for duplex in &mut self.links {
             duplex.up.set_config(link.clone()).expect("a good link");
@@ -269,7 +272,7 @@ impl World {
         }
     }
 
-    /// From now on, the links carry datagrams of so many bytes; what is on its way arrives.
+    /// From now on, the links carry datagrams of at most `bytes` bytes; datagrams on their way arrive.
     pub(crate) fn limit_datagrams(&mut self, bytes: Option<usize>) {
         for link in self.links.iter_mut().flat_map(|duplex| [&mut duplex.up, &mut duplex.down]) {
             let config = LinkConfig { datagram_bytes_max: bytes, ..link.config().clone() };
@@ -277,7 +280,7 @@ impl World {
         }
     }
 
-    /// From now on, nothing arrives for which this says so: (towards the server, bytes).
+    /// From now on, datagrams are lost for which this returns true: (towards the server, bytes).
     pub(crate) fn lose(&mut self, mut is_lost: impl FnMut(bool, &[u8]) -> bool + 'static) {
         self.tap = Some(Box::new(move |_, _, is_up, bytes| {
             if is_lost(is_up, bytes) {
@@ -299,8 +302,8 @@ impl World {
         }
     }
 
-    /// Time moves on. It may not crawl: somebody who wants to be woken again and again without need would keep a real
-    /// processor busy.
+    /// Time moves on. It may not crawl: an endpoint that asks to be woken again and again without need would keep a
+    /// real processor busy.
     fn step_to(&mut self, next: Time) {
         self.now = self.now.max(next);
         let millisecond = self.now.as_micros() / 1_000;
@@ -344,12 +347,12 @@ impl World {
         let links = self.links.iter().map(from_link);
         let living = self.clients.iter().enumerate().filter(|(at, _)| !self.killed.contains(at)).map(|(_, node)| node);
         let nodes = living.chain([&self.server]).map(|node| node.endpoint.poll_timeout());
-        // A timer wheel may name a moment that turns out to be early; time moves on all the same.
+        // A timer wheel may name a moment that turns out to be early; time still moves on.
         links.chain(nodes).min().unwrap_or(Time::NEVER).max(self.now + Duration::from_micros(1))
     }
 
-    /// Everything that can happen at this moment, which has an end: two sides that keep each other busy without time going on would
-    /// keep real processors busy.
+    /// Handles everything that can happen at this moment, which must end: two sides that keep each other busy without
+    /// time advancing would keep real processors busy.
     fn settle(&mut self) {
         for _ in 0..ROUNDS_MAX {
             let mut moved = self.deliver();
@@ -385,7 +388,7 @@ impl World {
                 if self.asked.iter().any(|(asked, _)| *asked == peer) {
                     continue;
                 }
-                // An application that polls late hears of some who have left.
+                // An application that polls late gets events of clients that have left.
                 let Some(client) = self.client_of(peer) else { continue };
                 self.asked.push((peer, client));
                 if self.refuses.contains(&client) {

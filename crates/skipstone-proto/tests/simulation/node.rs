@@ -1,4 +1,4 @@
-//! An endpoint of a model network, with what it has told its application.
+//! An endpoint of a model network, with the events of its application.
 
 use super::seed_bytes;
 use bytes::Bytes;
@@ -6,17 +6,17 @@ use skipstone_proto::Time;
 use skipstone_proto::{Close, Config, DropReason, Endpoint, Event, Overview, PeerId, SendError};
 use skipstone_proto::{GivenUp, MessageId};
 
-/// One endpoint and what it has told its application so far.
+/// One endpoint and the events of its application so far.
 pub(crate) struct Node {
     pub(crate) endpoint: Endpoint,
     pub(crate) events: Vec<(Time, Event)>,
-    /// Events are taken from the endpoint as they come; switch off to play an application that does not poll.
+    /// Events are taken from the endpoint as they come; switch this off for an application that does not poll.
     pub(crate) polls: bool,
     next_id: u64,
 }
 
 impl Node {
-    /// An endpoint alone.
+    /// A single endpoint, outside of a world.
     pub(crate) fn made(config: Config, seed: u64) -> Self {
         Node::new(config, seed)
     }
@@ -52,7 +52,7 @@ impl Node {
         self.events.iter().find_map(connected).expect("it is connected")
     }
 
-    /// What became of the messages with receipts: their ids, and why they were given up.
+    /// The fates of the messages with receipts: their ids, and why they were given up.
     pub(crate) fn fates(&self) -> Vec<(MessageId, Option<GivenUp>)> {
         let fate = |event: &(Time, Event)| match event.1 {
             Event::Acknowledged { id, .. } => Some((id, None)),
@@ -62,7 +62,7 @@ impl Node {
         self.events.iter().filter_map(fate).collect()
     }
 
-    /// What its first connection is doing.
+    /// The state of its first connection.
     pub(crate) fn overview(&mut self) -> Overview {
         let peer = self.peer();
         self.endpoint.overview(peer).expect("it is there")

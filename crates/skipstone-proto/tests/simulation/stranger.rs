@@ -1,4 +1,4 @@
-//! A client made by hand: it is let in as any other, and then says whatever a test wants.
+//! A client made by hand: it is accepted like any other, and then sends whatever a test wants.
 
 use skipstone_proto::wire::cursor::{Reader, Writer};
 use skipstone_proto::wire::datagram::{self, Datagram, HEADER_BYTES, Offer, Open, SUITE_PLAIN};
@@ -8,10 +8,10 @@ use skipstone_proto::wire::number::Truncated;
 use skipstone_proto::wire::repair::encode_repair_header;
 use skipstone_proto::{Endpoint, Event, Path, PeerId, Plain, Time};
 
-/// One that a server has let in, in clear.
+/// A client that a server has accepted, in clear.
 pub(crate) struct Stranger {
     pub(crate) path: Path,
-    /// Its name at the server.
+    /// Its id at the server.
     pub(crate) peer: PeerId,
     to: u32,
     plain: Plain,
@@ -20,7 +20,7 @@ pub(crate) struct Stranger {
 }
 
 impl Stranger {
-    /// Knocks, and is let in. What else the server has to say meanwhile is lost.
+    /// Connects, and is accepted. Other datagrams of the server's are lost meanwhile.
     pub(crate) fn join(server: &mut Endpoint, now: Time, path: Path) -> Self {
         let mut buffer = vec![0; 1 << 16];
         let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
@@ -68,12 +68,12 @@ impl Stranger {
         server.handle_datagram(now, self.path, &mut packet[..end]);
     }
 
-    /// Skips a packet's number: the server believes that it was lost.
+    /// Skips a packet's number: the server assumes that the packet was lost.
     pub(crate) fn skip(&mut self) {
         self.number += 1;
     }
 
-    /// Sends the repair of a packet that never was, three numbers before this one; the other side recovers a PING.
+    /// Sends the repair of a packet that never existed, three numbers before this one; the other side recovers a PING.
     pub(crate) fn recovery(&mut self, server: &mut Endpoint, now: Time) {
         let number = self.number;
         self.packet(server, now, |writer| write_recovery(writer, number, number - 3));
@@ -96,7 +96,8 @@ impl Stranger {
     }
 }
 
-/// Writes a REPAIR into packet `number` that covers the packet `covered` alone, whose content is a PING (WIRE.md section 4.4).
+/// Writes a REPAIR into packet `number` that covers only the packet `covered`, whose content is a PING (WIRE.md
+/// section 4.4).
 pub(crate) fn write_recovery(writer: &mut Writer<'_>, number: u64, covered: u64) {
     const PING: u8 = 0x01;
     const INDEX: u8 = 5;

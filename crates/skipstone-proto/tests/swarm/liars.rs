@@ -1,5 +1,5 @@
-//! Peers that lie, on every carrier: whatever they say, everybody else gets all that was sent, nobody panics or works without
-//! end, and what they make others hold and send stays bounded.
+//! Peers that lie, on every carrier: whatever they send, all others get everything that was sent, no side panics or
+//! works without end, and the memory and traffic that they cause stay bounded.
 
 use crate::simulation::lies::{Liar, Manner};
 use crate::simulation::{World, glazed, ms};
@@ -16,15 +16,15 @@ use std::rc::Rc;
 const CLIENTS: usize = 4;
 const HONEST: usize = CLIENTS - 1;
 const SPAN_MS: u64 = 3_000;
-/// Of a network, and of a connection as much, if that is less than the usual. The least is less than three connections of the liars'
-/// are charged that hold little, and more than the honest one has anybody hold.
+/// Memory of a network, and of a connection, unless the connection's usual limit is lower. The smallest is less than
+/// the charge for three lying connections that hold little, and more than the honest connection makes any side hold.
 const NETWORK_BYTES: [u64; 3] = [24_500, 100_000, 4 << 20];
 const CONNECTION_BYTES_MAX: u64 = 1 << 20;
 const ENDPOINT_BYTES: u64 = 6 << 20;
 /// How long the server's application takes no events, in ticks.
 const PAUSE_TICKS_MAX: u32 = 6;
 
-/// How many lies were told.
+/// How many lies were sent.
 pub(crate) fn run(seed: u64) -> u64 {
     let mut rng = Rng::new(seed ^ 0x11A5);
     let carriers = [Carrier::UDP, Carrier::DTLS, Carrier::WEBSOCKET];
@@ -37,7 +37,7 @@ pub(crate) fn run(seed: u64) -> u64 {
     }
     let budget = config.memory;
     let mut world = World::on(carrier, seed, config, &links);
-    // The honest one's network has a budget of its own.
+    // The honest client's network has a budget of its own.
     world.begin_at(HONEST, ([198, 18, 0, 1], 5_000).into());
     let manner = Manner::drawn(&mut rng);
     let liars: Vec<Rc<RefCell<Liar>>> =
@@ -51,7 +51,7 @@ pub(crate) fn run(seed: u64) -> u64 {
     let who = if server_lies { "the server lies" } else { "clients lie" };
     let what = format!("seed {seed}, {}, {who}, {manner:?}, {budget:?}", carrier.name);
     converse(&mut world, &mut rng, budget, &what);
-    // What is on its way arrives, and nobody has anything left to do that moves nothing.
+    // Messages on their way arrive, and no side has work left that achieves nothing.
     world.run_for(ms(4_000));
     for (is_up, node) in [(true, &world.server), (false, &world.clients[HONEST])] {
         for channel in 0..MODES.len() as u16 {
@@ -93,7 +93,7 @@ fn config(rng: &mut Rng) -> Config {
     let network = NETWORK_BYTES[rng.below(NETWORK_BYTES.len() as u32) as usize];
     let memory = MemoryBudget { connection: network.min(CONNECTION_BYTES_MAX), network, endpoint: ENDPOINT_BYTES };
     let server = Config::server(settings);
-    // What the clients take.
+    // The limit that the clients accept.
     let datagram_bytes_max = [256, 600, server.limits.datagram_bytes_max][rng.below(3) as usize];
     let limits = Limits { datagram_bytes_max, ..server.limits };
     Config { memory, limits, ..server }
@@ -106,7 +106,7 @@ fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
     vec![link; CLIENTS]
 }
 
-/// Sixty times a second, everybody sends a message on each channel; a liar that was thrown out comes back.
+/// Sixty times a second, every client sends a message on each channel; a liar that was closed comes back.
 fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) {
     // The server's application may let its clients wait.
     world.server.polls = false;
@@ -119,7 +119,7 @@ fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) 
     world.run_for(ms(100));
     for tick in 0..SPAN_MS * 60 / 1_000 {
         let now = world.now;
-        // One pause at a time: what an honest client sends in several would exceed the least budget.
+        // One pause at a time: an honest client's messages during several would exceed the least budget.
         if pauses && tick >= polls_at + u64::from(PAUSE_TICKS_MAX) && rng.below(30) == 0 {
             polls_at = tick + 1 + u64::from(rng.below(PAUSE_TICKS_MAX));
         }
@@ -159,7 +159,7 @@ fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) 
     world.server.polls = true;
 }
 
-/// A client's connection that stands.
+/// A client's established connection.
 fn standing(world: &World, at: usize) -> Option<skipstone_proto::PeerId> {
     let mut standing = None;
     for (_, event) in &world.clients[at].events {

@@ -1,4 +1,4 @@
-//! Random settings, links, workloads and ends, each from one seed, and what must hold in all of them.
+//! Random settings, links, workloads and ends, each from one seed, and the invariants of all of them.
 //!
 //! `SKIPSTONE_SWARM_SEEDS=A..B` chooses the seeds. A failing one prints the line that replays it. With
 //! `SKIPSTONE_SWARM_DIGESTS=1` each seed's digest is printed, which is that of the same run as WebAssembly.
@@ -50,12 +50,12 @@ fn whoever_lies_hurts_nobody_else() {
     assert!(lies >= 100 * (end - seeds.start), "{lies}");
 }
 
-/// Runs all of them, and says how each that failed is replayed, or takes so long that it will never end.
+/// Runs all seeds, and prints how to replay each that failed, or that takes so long that it may never end.
 fn for_each_seed(seeds: Range<u64>, mut run: impl FnMut(u64)) {
     let mut failed = Vec::new();
     for seed in seeds {
         let (done, is_done) = mpsc::channel::<()>();
-        // An endpoint that never returns from a call cannot be stopped but with the process.
+        // An endpoint that never returns from a call can only be stopped with the process.
         #[expect(clippy::disallowed_methods, reason = "the thread watches the test, and drives nothing")]
         let watch = std::thread::spawn(move || {
             if is_done.recv_timeout(SEED_TIME_MAX) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -85,5 +85,5 @@ fn say_replay(seed: u64) {
 
 /// A seed takes some milliseconds, and on a busy machine without optimisation some seconds.
 const SEED_TIME_MAX: Duration = Duration::from_secs(120);
-/// After so many the rest would say nothing new.
+/// After this many failures the rest would show nothing new.
 const FAILURES_MAX: usize = 10;

@@ -1,4 +1,4 @@
-//! What a seed stands for: settings, links, carrier, clients, workload and ends.
+//! The plan of a seed: settings, links, carrier, clients, workload and ends.
 
 use crate::simulation::ms;
 use skipstone_netsim::{LinkConfig, Loss, Outage, QueueLimit};
@@ -17,7 +17,7 @@ pub(crate) struct Plan {
     pub(crate) config: Config,
     pub(crate) carrier: Carrier,
     pub(crate) links: Vec<LinkConfig>,
-    /// What the links become when the workload is over: the same delay, and nothing lost.
+    /// The links after the workload: the same delay, and nothing lost.
     pub(crate) healed: LinkConfig,
     pub(crate) steps: u32,
     pub(crate) step: Duration,
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     pub(crate) ends: Vec<End>,
     /// Clients change their addresses.
     pub(crate) moves: bool,
-    /// From this step on the paths carry what the healed link does.
+    /// From this step on the paths carry only the healed link's datagram size.
     pub(crate) shrinks_at: Option<u32>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum How {
     CarrierLost,
 }
 
-/// Everyone's, for broadcasts: reliable and ordered, with a queue that never fills.
+/// The broadcast channel of all clients: reliable and ordered, with a queue that never fills.
 pub(crate) const BROADCAST_CHANNEL: u16 = 60_000;
 
 impl Plan {

@@ -1,4 +1,4 @@
-//! What is sent on each channel, what arrives of it, and what the channel's rule promises about that.
+//! The messages sent on each channel, those that arrive, and the channel rule's promises about them.
 
 use skipstone_proto::{ChannelRule, DeliveryMode, Overflow};
 
@@ -8,7 +8,7 @@ pub(crate) struct Stream {
     pub(crate) rule: ChannelRule,
     key: u64,
     pub(crate) sent: Vec<Sent>,
-    /// Numbers of what arrived, in the order of arrival.
+    /// Numbers of the messages that arrived, in the order of arrival.
     pub(crate) got: Vec<u32>,
 }
 
@@ -29,7 +29,7 @@ impl Stream {
         Stream { rule, key, sent: Vec::new(), got: Vec::new() }
     }
 
-    /// Whether each message is known by its place, so that it may be too short to hold its number.
+    /// Whether each message is identified by its place, so that it may be too short to contain its number.
     fn is_counted(&self) -> bool {
         self.rule.mode == DeliveryMode::ReliableOrdered && self.rule.overflow != Overflow::DropOldest
     }
@@ -64,7 +64,7 @@ impl Stream {
         assert_eq!(before, None, "{what}: message {number} has a second fate: {fate:?}");
     }
 
-    /// What holds at any time.
+    /// Checks what holds at any time.
     pub(crate) fn check(&self, what: &str) {
         let is_rising = self.got.is_sorted_by(|a, b| a < b);
         match self.rule.mode {
@@ -82,14 +82,14 @@ impl Stream {
         }
     }
 
-    /// What holds once every sender has nothing left to send, if the connection still stands.
+    /// Checks what holds once every sender has nothing left to send, if the connection still stands.
     pub(crate) fn check_complete(&self, what: &str) {
         if !self.rule.mode.is_reliable() || self.sent.is_empty() {
             return;
         }
         let newest = self.sent.len() as u32 - 1;
         if self.rule.mode == DeliveryMode::ReliableSequenced {
-            // One that arrives behind a newer one is acknowledged, and the application does not hear of it.
+            // A message that arrives after a newer one is acknowledged, and not delivered to the application.
             assert_eq!(self.got.last(), Some(&newest), "{what}: the newest did not arrive");
             return;
         }
@@ -104,7 +104,7 @@ impl Stream {
         }
     }
 
-    /// What holds once every message's fate must be known.
+    /// Checks what holds once every message's fate must be known.
     pub(crate) fn check_fates(&self, what: &str) {
         if self.rule.receipts {
             let open = self.sent.iter().position(|sent| sent.fate.is_none());

@@ -6,7 +6,7 @@ pub(super) type Datagram = (bool, usize);
 #[derive(Debug, Default)]
 pub(super) struct ChosenLosses {
     pub(super) lost: Vec<Datagram>,
-    /// Datagrams so far: from the server, towards it.
+    /// Numbers of datagrams so far: from the server, and towards it.
     left: [usize; 2],
 }
 

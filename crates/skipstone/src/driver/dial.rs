@@ -181,7 +181,7 @@ impl Dial {
         let is_late = now >= self.deadline;
         match (is_exhausted || is_late, self.is_untrusted) {
             (false, _) => None,
-            // Whoever answered is not the server: that is the reason, whatever the other addresses did.
+            // The host that answered is not the server: that is the reason, whatever happened with the other addresses.
             (true, true) => Some((code::SECURITY, "is not trusted")),
             (true, false) if is_late => Some((code::HANDSHAKE_TIMEOUT, "did not answer in time")),
             (true, false) => Some((code::UNREACHABLE, "cannot be reached")),

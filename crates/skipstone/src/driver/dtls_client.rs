@@ -22,7 +22,7 @@ pub(super) fn take_own(
             }
         }
         Some(secured) => {
-            // What counts for nothing was forged, or comes late.
+            // A datagram that does not belong to the session was forged or is late, so the result is ignored.
             secured.session.handle_datagram(now, bytes, &mut |content| take_plain(endpoint, dial, now, path, content));
         }
         None => take_plain(endpoint, dial, now, path, bytes),

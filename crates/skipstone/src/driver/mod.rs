@@ -3,9 +3,9 @@
 //! [`Driver::drive`] is one round: it waits for sockets or a deadline, receives, and sends what is due. Everything else
 //! is a `command` between rounds. `thread` is the loop of a driver with its own thread. `sockets` opens and owns the
 //! sockets, `receive` and `transmit` move datagrams, `dial` looks for an address that answers, `impair` and
-//! `impaired_paths` simulate a bad network, `guests` are a server's sessions of DTLS (`dtls`) and WebTransport
-//! (`quic`), a `session_table` of each, `dtls_client` has those of clients, `peer_shards` are a server's other shards,
-//! `gates` and `publish` report state to the application.
+//! `impaired_paths` simulate a bad network, `guests` holds a server's sessions of DTLS (`dtls`) and WebTransport
+//! (`quic`), in a `session_table` each, `dtls_client` handles those of clients, `peer_shards` represents a server's
+//! other shards, `gates` and `publish` report state to the application.
 
 #[cfg(not(all(feature = "dtls", feature = "webtransport", feature = "__tls")))]
 mod absent_sessions;
@@ -293,7 +293,7 @@ impl Driver {
         self.endpoint.handle_timeout(now);
         self.publisher.is_stale |= self.guests.handle_timeout(now, &mut self.endpoint);
         self.wake_dtls_clients(now);
-        // Those whose connection has ended say so to their peers now.
+        // Sockets whose connection has ended notify their peers now.
         self.release_sockets();
         self.publish_population();
         self.transmit();
@@ -492,7 +492,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Offered streams that nobody can take any more end, and their clients are notified.
+        // Offered streams that can no longer be accepted end, and their clients are notified.
         self.local.close();
     }
 }

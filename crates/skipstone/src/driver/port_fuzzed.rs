@@ -1,5 +1,5 @@
-//! A server's UDP port without its socket, for the fuzz targets: which carrier a datagram is of, the carriers' sessions, and the
-//! endpoint behind them, in the order of a driver's round.
+//! A server's UDP port without its socket, for the fuzz targets: the choice of a datagram's carrier, the carriers'
+//! sessions, and the endpoint behind them, in the order of a driver's round.
 
 use super::dtls::DtlsGuests;
 use super::guests::Guests;
@@ -12,13 +12,13 @@ use crate::security::Security;
 use skipstone_proto::{Config, Duration, Endpoint, Event, Shard, Time};
 use std::net::SocketAddr;
 
-/// The port. It lets everybody in who asks.
+/// The port. It accepts every client that asks.
 pub struct Port {
     now: Time,
     guests: Guests,
     endpoint: Endpoint,
     buffer: Vec<u8>,
-    /// Connections that stood at some time.
+    /// Connections that were established at some time.
     pub connected: usize,
 }
 
@@ -57,7 +57,7 @@ impl Port {
         self.now
     }
 
-    /// What a driver does between two waits. Returns what leaves, and where to.
+    /// One round of a driver, between two waits. Returns the datagrams that leave, with their destinations.
     pub fn step(&mut self) -> Vec<(SocketAddr, Vec<u8>)> {
         let now = self.now;
         self.endpoint.handle_timeout(now);
@@ -92,12 +92,12 @@ impl Port {
         self.guests.handshake_count()
     }
 
-    /// What became of all that have begun.
+    /// The outcomes of all sessions that have begun.
     pub fn stats(&self) -> (DtlsStats, WebTransportStats) {
         self.guests.stats()
     }
 
-    /// Bytes that are held for the streams of the WebTransport client that has the most, of those without a connection.
+    /// Bytes held for the streams of one WebTransport client without a connection: of the client with the most.
     pub fn held_for_strangers(&self) -> usize {
         self.guests.quic.as_ref().map_or(0, |quic| quic.held_for_strangers())
     }
@@ -108,7 +108,7 @@ impl Port {
     }
 }
 
-/// What a server shows on streams within TLS.
+/// The server's configuration for streams within TLS.
 pub fn tls(security: &Security) -> Option<TlsServer> {
     security.streams().map(TlsServer)
 }

@@ -114,7 +114,7 @@ impl Driver {
                     }
                     server.guests.take_cost()
                 });
-                // Nothing can stand in for the port that clients know.
+                // No other port can replace the one that clients know.
                 let _ = self.sockets.retries.after(number, clock.now(), &read);
                 read.unwrap_or(false)
             }
@@ -175,7 +175,8 @@ impl Driver {
                 })
             }
         };
-        // WHY: before it is judged, for a stream that carries a connection must not be removed as if it carried none.
+        // WHY: before the verdict, because a stream that carries a connection must not be removed as if it carried
+        // none.
         self.welcome(number);
         is_unwelcome |= self.is_too_dear(number);
         if is_unwelcome {
@@ -188,7 +189,7 @@ impl Driver {
             self.make_room_for(number);
         }
         if is_broken && let Some(owner) = self.sockets.owner(number as usize) {
-            // If there is no other socket to have, this one is tried again.
+            // If no other socket can be opened, this one is tried again.
             let _ = self.rebind(owner);
         }
         if is_refused {
@@ -442,7 +443,7 @@ impl Driver {
 
     fn drop_stale(&mut self, number: u32) {
         self.stats.streams.timed_out += 1;
-        // Nothing else happens that would have it published.
+        // No other event would have it published.
         self.publisher.is_stale = true;
         self.lose_stream(number, "the handshake of the stream took too long", false);
     }
@@ -501,7 +502,7 @@ impl Serving<'_> {
         }
     }
 
-    /// Handles a datagram for this shard, or for none.
+    /// Handles a datagram for this shard, or for no shard.
     pub(super) fn take_own(&mut self, now: Time, number: u32, from: AddressPair, bytes: &mut [u8]) {
         let peer_shards = &mut *self.peer_shards;
         let mut deliver_content = |endpoint: &mut Endpoint, path: Path, content: &mut [u8]| {
@@ -530,7 +531,7 @@ fn receive_datagrams(
         if udp.receive_batch(batch)? == 0 {
             return Ok(false);
         }
-        // Read behind the call: no datagram is handled at a time before it came.
+        // Read after the call, so that no datagram is handled at a time before it arrived.
         let now = clock.now();
         let cost = batch.datagrams().map(|it| DATAGRAM + take(now, it.addresses(), it.bytes)).sum();
         left -= cost;

@@ -20,7 +20,7 @@ struct Retry {
     since: Time,
 }
 
-/// What to do with a socket that fails.
+/// How to handle a socket that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failing {
     /// Read it again after a pause.

@@ -1,4 +1,5 @@
-//! The work of one round of a driver. A round ends in time, whatever waits: timers run and packets leave after it.
+//! The work of one round of a driver. A round ends in time, however much is waiting: timers run and packets leave after
+//! it.
 
 use crate::driver_stats::DriverStats;
 use skipstone_proto::Cost;
@@ -13,7 +14,7 @@ pub(super) enum Class {
     Stranger,
 }
 
-/// The rest of a round: at 60 ticks a second a tick has eight of them. A class that overdraws its part takes nothing of
+/// The rest of a round: at 60 ticks a second a tick has eight of them. A class that overdraws its part does not reduce
 /// the other's.
 #[derive(Debug)]
 pub(super) struct Round {

@@ -71,7 +71,7 @@ pub(crate) fn run(mut driver: Driver, shared: &DriverShared) {
     loop {
         let must_stop = apply_some(&mut driver, || shared.commands.pop(&mut consumed));
         if must_stop {
-            // The last packets are sent. If this fails, nobody is left to report the error to.
+            // The last packets are sent. If this fails, there is no caller left to report the error to.
             let _ = driver.drive(Duration::ZERO);
             return;
         }
@@ -111,7 +111,7 @@ fn hand_events_up(driver: &mut Driver, shared: &DriverShared, produced: &mut Pro
         }
         let is_stalled = driver.endpoint.event_count() > 0;
         shared.is_driver_stalled.store(is_stalled, Ordering::SeqCst);
-        // If the application emptied the queue before it could see the flag, nobody would wake this thread.
+        // If the application emptied the queue before it could see the flag, this thread would never be woken.
         if !is_stalled || !shared.events.has_room(produced, 1) {
             break;
         }

@@ -38,7 +38,7 @@ fn submission(bytes: usize) -> Submission {
     Submission { payload: vec![7; bytes].into(), id: MessageId(1), age: Duration::ZERO }
 }
 
-/// A call that waits for the driver here would wait for ever: the test finishes only if no call does.
+/// A call that waits for the driver here would wait forever: the test finishes only if no call does.
 #[test]
 fn nothing_waits_for_a_driver_that_stands_still() {
     let (mut handle, peer) = handle();

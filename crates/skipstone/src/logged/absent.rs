@@ -1,4 +1,4 @@
-//! A build without the feature `tracing`: nothing is told.
+//! A build without the feature `tracing`: nothing is logged.
 
 use skipstone_proto::{Drops, Event};
 

@@ -28,8 +28,8 @@ impl Family {
 /// The two addresses of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AddressPair {
-    /// This side's: where the datagram arrived, or from where it is to leave. `None` if the socket is bound to one address,
-    /// or the system is to choose.
+    /// This side's address: the one at which the datagram arrived, or from which it is to leave. `None` if the socket
+    /// is bound to one address, or the system is to choose.
     pub local: Option<IpAddr>,
     /// The peer's.
     pub remote: SocketAddr,

@@ -1,6 +1,6 @@
 //! The system calls that the standard library lacks, Linux only: `sendmmsg`, `recvmmsg`, UDP segmentation (GSO, GRO),
-//! `ppoll`, socket options, resource limits. The only files of this crate with `unsafe` are this one and `control`, which
-//! holds the control messages; every function here is safe to call.
+//! `ppoll`, socket options, resource limits. The only files of this crate with `unsafe` are this one and `control`,
+//! which holds the control messages; every function here is safe to call.
 
 #![expect(unsafe_code, reason = "these system calls have no safe interface in std, mio or socket2")]
 
@@ -98,12 +98,12 @@ pub(super) fn receive(socket: BorrowedFd<'_>, batch: &mut ReceiveBatch) -> io::R
     };
     let received = usize::try_from(received).map_err(|_| io::Error::last_os_error())?;
     for index in 0..received {
-        // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; what the kernel put
-        // over them are plain integers, valid in any bit pattern.
+        // SAFETY: `received <= count`, and the first `count` entries of both arrays were written above; the kernel
+        // overwrote them with plain integers, valid in any bit pattern.
         let (header, address) = unsafe { (headers[index].assume_init_ref(), addresses[index].assume_init_ref()) };
         #[allow(clippy::unnecessary_cast, reason = "musl has 32 bits for it")]
         let control_bytes = header.msg_hdr.msg_controllen as usize;
-        // SAFETY: the kernel has written as many bytes of control messages as it says.
+        // SAFETY: the kernel has written this many bytes of control messages.
         let control = unsafe { controls[index].read(control_bytes) };
         let whole = header.msg_hdr.msg_flags & libc::MSG_TRUNC == 0;
         let address = address.decode();
@@ -154,7 +154,7 @@ pub(super) fn report_local(socket: BorrowedFd<'_>, family: Family) -> io::Result
 pub(super) fn receive_drops(socket: BorrowedFd<'_>) -> Option<u64> {
     let mut values = [0_u32; libc::SK_MEMINFO_DROPS as usize + 1];
     let mut bytes = mem::size_of_val(&values) as socklen_t;
-    // SAFETY: `values` is writable for the `bytes` bytes that the call is told of.
+    // SAFETY: `values` is writable for the `bytes` bytes that are passed to the call.
     let result = unsafe {
         libc::getsockopt(
             socket.as_raw_fd(),
@@ -192,7 +192,7 @@ pub(super) fn sharpen_timers() {
 /// Returns pages that the allocator does not use, in the midst of its heaps too.
 #[cfg(target_env = "gnu")]
 pub(super) fn trim_heaps() {
-    // SAFETY: takes an integer, and touches only memory that nobody has allocated. Any thread may call it at any time.
+    // SAFETY: takes an integer, and touches only memory that is not allocated. Any thread may call it at any time.
     unsafe { libc::malloc_trim(0) };
 }
 

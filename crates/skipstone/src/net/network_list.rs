@@ -7,7 +7,7 @@ use std::net::IpAddr;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetworkList(BTreeMap<u32, BTreeSet<u128>>);
 
-/// Bits of an address; IPv4 addresses stand behind the prefix `::ffff:0:0/96`.
+/// Bits of an address; IPv4 addresses have the prefix `::ffff:0:0/96`.
 const ADDRESS_BITS: u32 = 128;
 const IPV4_PREFIX_BITS: u32 = 96;
 

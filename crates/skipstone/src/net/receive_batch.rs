@@ -24,7 +24,7 @@ pub struct ReceiveBatch {
 pub(super) struct Slot {
     pub(super) len: usize,
     pub(super) from: SocketAddr,
-    /// Where it arrived, if the socket reports that.
+    /// The address at which it arrived, if the socket reports that.
     pub(super) local: Option<IpAddr>,
     /// The size of each datagram in the buffer, if the kernel coalesced several.
     pub(super) segment_bytes: Option<usize>,
@@ -69,7 +69,7 @@ impl ReceiveBatch {
     }
 
     /// The datagrams of the last receive, coalesced ones split. Empty datagrams carry nothing and are left out, as are
-    /// those from port 0, which nobody can answer.
+    /// those from port 0, which cannot be answered.
     pub fn datagrams(&mut self) -> impl Iterator<Item = Received<'_>> {
         let buffers = self.arena.chunks_exact_mut(BUFFER_BYTES);
         let answerable = buffers.zip(&self.slots).filter(|(_, slot)| slot.from.port() != 0);

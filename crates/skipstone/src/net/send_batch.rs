@@ -85,8 +85,9 @@ impl SendBatch {
         Some(&mut self.arena[self.used_bytes..][..bytes_max])
     }
 
-    /// Queues the first `len` bytes of the last [`space`](Self::space) for `to`, from the local address if it names one. With `segment_bytes` they are several
-    /// datagrams of that size, the last one maybe shorter: one GSO call where the kernel can, else one by one.
+    /// Queues the first `len` bytes of the last [`space`](Self::space) for `to`, from the local address if it names
+    /// one. With `segment_bytes` they are several datagrams of that size, the last one maybe shorter: one GSO call
+    /// where the kernel can, else one by one.
     ///
     /// # Panics
     /// If `len` exceeds the space or [`TRANSMIT_BYTES_MAX`], or if there are more than [`SEGMENTS_MAX`] segments.
@@ -155,7 +156,7 @@ impl SendBatch {
                 // A remainder of one segment needs no splitting by the kernel.
                 segment => (bytes.len(), segment.filter(|s| usize::from(*s) < bytes.len())),
             };
-            // An empty datagram is a datagram: `chunks` would give none.
+            // An empty datagram is valid: `chunks` would yield none.
             let empty = bytes.is_empty().then_some(bytes);
             let chunks = bytes.chunks(piece_bytes.max(1)).chain(empty);
             chunks.map(move |bytes| Piece { bytes, to: transmit.to, segment_bytes })

@@ -311,8 +311,9 @@ impl UdpSocket {
     fn on_refused(&mut self, batch: &mut SendBatch, error: &io::Error, errors: &mut SendErrors) {
         let piece = batch.pieces(self.gso).next().expect("only a piece can be refused");
         if piece.to.local.is_some() && may_refuse_source(error) {
-            // The address is not this host's any more, or not of the interface by which the destination is reached. This
-            // comes before segmentation, of which the same error may tell: another try without the source shows which it was.
+            // The address is not this host's any more, or not of the interface by which the destination is reached.
+            // This is checked before segmentation, which may cause the same error: another try without the source shows
+            // the cause.
             batch.free_front();
             return;
         }

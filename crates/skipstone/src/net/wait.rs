@@ -13,7 +13,7 @@ use super::linux;
 /// elsewhere to a millisecond, rounded up. A signal ends the wait early, with no events.
 ///
 /// # Errors
-/// The system refuses to wait. A signal is no error.
+/// The system refuses to wait. A signal is not an error.
 pub fn wait(poll: &mut Poll, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
     match wait_uninterrupted(poll, events, timeout) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => {

@@ -27,7 +27,7 @@ pub(super) struct Disk {
 impl Disk {
     pub(super) fn start(directory: &Path, limits: QlogLimits) -> io::Result<Disk> {
         fs::create_dir_all(directory)?;
-        // Whether files can be made there is better known now.
+        // A directory in which no file can be created is an error at the start.
         let trial = directory.join(format!(".skipstone-qlog-{}", std::process::id()));
         File::create(&trial)?;
         fs::remove_file(trial)?;

@@ -24,12 +24,12 @@ pub(super) struct EndpointLog {
 struct State {
     /// By shard and name. The drivers take turns here.
     traces: BTreeMap<(u32, PeerId), Trace>,
-    /// Bytes of strangers' records, which wait for the strangers to be accepted.
+    /// Bytes of records of clients that were not accepted yet; the records wait for that.
     waiting_bytes: usize,
     handed: Instant,
 }
 
-/// What is logged of one connection.
+/// The log of one connection.
 #[derive(Debug)]
 struct Trace {
     file: TraceFile,
@@ -43,10 +43,10 @@ struct Trace {
 /// The file of one connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TraceFile {
-    /// The connection is a stranger's: it gets a file once it is accepted, and leaves nothing otherwise.
+    /// The client was not accepted yet: the connection gets a file once it is, and leaves nothing otherwise.
     Waits,
     Number(u32),
-    /// It has none, and gets none.
+    /// The connection has no file, and gets none.
     None,
 }
 
@@ -55,11 +55,12 @@ pub(super) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
 
-/// Bytes that are written at once, and those of a stranger that wait.
+/// Bytes that are written at once, and bytes of a client not yet accepted that wait.
 const CHUNK_BYTES: usize = 16 << 10;
-/// Bytes of all strangers' records that wait; beyond them, a trace has its first lines alone until its client is accepted.
+/// Bytes of all records of clients not yet accepted; beyond them, a trace keeps only its first lines until its client
+/// is accepted.
 const WAITING_BYTES_MAX: usize = 4 << 20;
-/// Fewer bytes than a chunk are written after so long.
+/// Less than a chunk is written after this time.
 const CHUNK_TIME: Duration = Duration::from_secs(1);
 
 impl EndpointLog {
@@ -110,7 +111,7 @@ impl EndpointLog {
 impl PacketLog for EndpointLog {
     fn on_event(&self, now: Time, connection: &LoggedConnection<'_>, event: &PacketEvent<'_>) {
         let key = (connection.shard, connection.peer);
-        // A client that connects again has another endpoint, whose clock begins anew.
+        // A client that connects again has another endpoint, whose clock starts again.
         if lock(&self.state).traces.get(&key).is_some_and(|trace| now < trace.last) {
             self.on_removed(connection.shard, connection.peer);
         }

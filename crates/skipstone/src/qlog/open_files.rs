@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct OpenFiles {
     directory: PathBuf,
     open_max: usize,
-    /// How a file is opened; tests have a system without room.
+    /// How a file is opened; tests replace it by a system without room.
     open_file: fn(&OpenOptions, &Path) -> io::Result<File>,
-    /// By number. `None` for connections that are left out.
+    /// By number; `None` for connections that are left out.
     paths: BTreeMap<u32, Option<PathBuf>>,
-    /// How many files there are, by the beginnings of their names.
+    /// How many files there are, by the prefix of their names.
     counts: BTreeMap<Arc<str>, u32>,
     /// The least recently written is the first.
     open: Vec<(u32, LogFile)>,
@@ -46,7 +46,7 @@ impl LogFile {
 }
 
 impl OpenFiles {
-    /// Files in this directory. Connections that have none, as the system has no room, are counted in `left_out`.
+    /// Files in this directory. Connections without a file, because the system has no room, are counted in `left_out`.
     pub(super) fn new(directory: &Path, left_out: Arc<AtomicU64>) -> Self {
         OpenFiles {
             directory: directory.to_path_buf(),
@@ -87,7 +87,8 @@ impl OpenFiles {
                 self.open.push((order.file, LogFile { file, written }));
                 Ok(self.open.last_mut().map(|(_, file)| file))
             }
-            // A file that was there and is not, or not ours any more, is the affair of whoever did that.
+            // A file that existed before and is now missing or unusable was changed from outside: it is left out, and
+            // that is no error of ours.
             Err(error) if is_out_of_files(&error) || self.paths.contains_key(&order.file) => {
                 self.paths.insert(order.file, None);
                 self.left_out.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! The queue of records between the endpoints and the thread that writes them: bounded in bytes, so that many
-//! connections with little to write are no more than few with much.
+//! connections with little data take no more than few with much.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -34,16 +34,16 @@ struct OrdersState {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum OrderRefusal {
     Full,
-    /// Nobody writes any more.
+    /// The writer has ended.
     Over,
 }
 
 /// The end at which orders are taken out, in order and until the other end is gone.
 pub(super) struct OrderReader(Arc<Orders>);
 
-/// What may wait for the disk.
+/// Bytes that may wait for the disk, at most.
 pub(super) const WAITING_BYTES_MAX: usize = 4 << 20;
-/// An order takes this besides its records.
+/// Bytes that an order takes in addition to its records.
 const ORDER_BYTES: usize = 64;
 
 /// A driver that panicked has left a whole state: each record is added at once.

@@ -40,8 +40,8 @@ struct Configuration {
     time_offset: f64,
 }
 
-/// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without them moves the
-/// server by half a round trip. Both ends have the time of their machines, which is better.
+/// WHY: where a server's trace has no offset, qvis's sequence diagram looks for QUIC's Initial packets, and without
+/// them moves the server by half a round trip. The clocks of both machines are more accurate.
 const SERVER_OFFSET_MS: f64 = 0.001;
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ pub(super) struct Record<'a, 'b> {
     pub(super) data: &'b Data<'a>,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(super) enum Data<'a> {

@@ -1,4 +1,4 @@
-//! Files are JSON text sequences, and say as often as the statistics what was sent, received and lost.
+//! Files are JSON text sequences, and report the same numbers of sent, received and lost packets as the statistics.
 
 use super::*;
 use bytes::Bytes;
@@ -30,7 +30,7 @@ fn path(port: u16) -> PeerPath {
     PeerPath { socket: 0, local: None, remote: ([192, 0, 2, 1], port).into(), carrier: Carrier::UDP }
 }
 
-/// Takes what is due to the other side; every seventh datagram is lost.
+/// Carries due datagrams to the other side; every seventh datagram is lost.
 fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut u32) {
     let mut buffer = vec![0; 1 << 16];
     while let Some(transmit) = from.poll_transmit(now, &mut buffer) {
@@ -43,7 +43,7 @@ fn carry(now: Time, from: &mut Endpoint, to: (&mut Endpoint, u16), number: &mut 
     }
 }
 
-/// A client sends messages of 100 bytes for so many seconds. The counters of the client and the server.
+/// A client sends messages of 100 bytes for `seconds` seconds. Returns the counters of the client and the server.
 fn play(qlog: &Qlog, seconds: u64) -> (Stats, Stats) {
     let config = |config, name| Config { packet_log: Some(qlog.endpoint(name)), ..config };
     // A repair for each packet, however short the path is.
@@ -91,7 +91,7 @@ fn a_file_is_a_json_text_sequence_that_agrees_with_the_statistics() {
         let times: Vec<f64> = records[1..].iter().map(|record| record["time"].as_f64().expect("a time")).collect();
         assert!(times.is_sorted() && (4_900.0..5_600.0).contains(times.last().expect("there are some")));
         let sent = count(&records, "transport:packet_sent") + count(&records, "skipstone:handshake_sent");
-        // The server answers HELLO before there is a connection.
+        // The server answers HELLO before a connection exists.
         let answers = if name == "server" { stats.sent.datagrams - sent } else { 0 };
         assert!(answers <= 3, "{answers}");
         assert_eq!(sent + answers, stats.sent.datagrams);
@@ -125,7 +125,7 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
     let [client, server] = ["client", "server"].map(|name| records(&folder, &format!("{name}-1.sqlog")));
     for records in [&client, &server] {
         let trace = &records[0]["trace"];
-        // The vantage point tells which side of the sequence diagram; without an offset, a server is moved by a guess.
+        // The vantage point selects the side of the sequence diagram; without an offset, a server is moved by a guess.
         let is_server = trace["vantage_point"]["type"] == "server";
         assert_eq!(trace["configuration"]["time_offset"].as_f64().is_some_and(|offset| offset > 0.0), is_server);
         assert_eq!(trace["common_fields"]["time_format"], "relative");
@@ -161,7 +161,7 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
     for (from, to) in [(&client, &server), (&server, &client)] {
         let (sent, received) = (packets(from, "transport:packet_sent"), packets(to, "transport:packet_received"));
         assert!(received.len() > 100);
-        // The path takes no time. A double of ms since 1970 has steps of a quarter of a microsecond.
+        // The path takes no time. A double of milliseconds since 1970 has a resolution of a quarter of a microsecond.
         let apart = |(number, at): (&u64, &f64)| sent.get(number).map_or(f64::INFINITY, |sent| (at - sent).abs());
         let most = received.iter().filter(|(number, _)| **number > 0).map(apart).fold(0.0, f64::max);
         assert!(most < 0.001, "{most} ms");
@@ -209,7 +209,7 @@ fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
     for _ in 0..50 {
         now += Duration::from_millis(10);
         server.handle_timeout(now);
-        // No datagram is lost where the count of each side begins anew.
+        // No datagram is lost at the point where the count of each side starts again.
         for (port, client) in &mut clients {
             client.handle_timeout(now);
             carry(now, client, (&mut server, *port), &mut 0);
@@ -288,7 +288,7 @@ fn a_full_disk_and_a_folder_that_is_none_are_errors_that_say_so() {
     let error = full.append(b"a record").expect_err("there is no room");
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
     assert!(Qlog::create("/dev/null/folder", QlogLimits::default()).is_err());
-    // The folder goes while it runs.
+    // The folder is removed while the log runs.
     let folder = folder("gone");
     let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
     fs::remove_dir_all(&folder).expect("it is ours");

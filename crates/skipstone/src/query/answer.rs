@@ -37,7 +37,7 @@ pub struct QueryAnswer {
     pub remote: SocketAddr,
     /// Time from the query to the answer; exact only if the batch was polled without delay.
     pub rtt: Duration,
-    /// Versions of the protocol that the server speaks, best first.
+    /// Protocol versions that the server supports, best first.
     pub versions: Vec<u16>,
     /// Data that the server's application has set: see `Server::set_query_answer`.
     pub payload: Bytes,

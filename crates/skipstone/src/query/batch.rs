@@ -158,7 +158,7 @@ impl QueryBatch {
                 let (length, from) = match socket.recv_from(buffer) {
                     Ok(received) => received,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                    // Some systems report in this way that nothing listens at the destination of a question. The
+                    // Some systems report in this way that no server listens at the destination of a question. The
                     // question gets no answer, and times out.
                     Err(_) => continue,
                 };

@@ -108,7 +108,7 @@ impl RecordedEvent {
         }
     }
 
-    /// How many numbers follow the time in an entry of this kind.
+    /// The number of fields that follow the time in an entry of this kind.
     pub(super) fn fields_of(kind: u8) -> Option<usize> {
         [1, 2, 1, 1, 3, 3, 2].get(usize::from(kind)).copied()
     }

@@ -189,7 +189,7 @@ impl TrafficRecorder {
         self.handed = Instant::now();
         disk.chunks.try_send(chunk).map_err(|refused| match refused {
             TrySendError::Full(chunk) => {
-                // The file ends behind what waits for the disk.
+                // The file ends behind the data that waits for the disk.
                 self.bytes -= chunk.len() as u64;
                 "the disk is too slow: 1 MiB waits for it".into()
             }
@@ -211,7 +211,7 @@ impl Drop for TrafficRecorder {
     fn drop(&mut self) {
         self.finish(RecordingEnd::Complete, String::new());
         let Some(Disk { chunks, thread, .. }) = self.disk.take() else { return };
-        // There is no game to wait any more. A disk that failed takes nothing.
+        // No game waits any more. A disk that failed accepts nothing.
         let _ = chunks.send(std::mem::take(&mut self.entries));
         drop(chunks);
         let _ = thread.join();

@@ -1,4 +1,4 @@
-//! What is recorded is read back, and whatever happens to the disk or to the file is a sentence.
+//! A recording is read back as it was written, and any fault of the disk or the file is reported as a sentence.
 
 use super::*;
 use skipstone_proto::DeliveryMode;
@@ -92,7 +92,7 @@ fn damaged_files_are_errors_with_a_place() {
     assert_eq!(with(8, &[7]), "it is damaged: there is no such entry as at byte 0");
     assert_eq!(with(9, &[99]), "it is damaged: there is no such entry as at byte 9");
     assert_eq!(with(10, &[0xFF; 12]), "it is damaged: there is no such entry as at byte 9");
-    // Any byte may be any other: it is read to its end, or an error.
+    // Any byte may become any other: the file is read to its end, or to an error.
     for at in 0..good.len() {
         for byte in 0..=255 {
             let mut damaged = good.clone();

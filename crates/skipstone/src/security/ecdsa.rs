@@ -47,7 +47,7 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
     let head = match content.len() {
         0..=0x7f => vec![tag, low],
         0x80..=0xff => vec![tag, 0x81, low],
-        // A key longer than two bytes can express is of neither curve, and is refused.
+        // A key whose length needs more than two bytes is of neither curve, and is refused.
         _ => vec![tag, 0x82, high, low],
     };
     [&head, content].concat()
@@ -69,7 +69,7 @@ mod tests {
             let made = EcdsaKeyPair::generate_pkcs8(algorithm, &SystemRandom::new()).expect("entropy");
             let pkcs8 = made.as_ref().to_vec();
             let at = pkcs8.windows(identifier.len()).position(|bytes| bytes == &*identifier).expect("its curve");
-            // Behind the identifier: tag, length, and the key as SEC 1 has it.
+            // After the identifier: tag, length, and the key as in SEC 1.
             let sec1 = pkcs8[at + identifier.len() + 2 + long..].to_vec();
             assert_eq!(pkcs8_of(&identifier, &sec1), pkcs8);
             let keys = [PrivatePkcs8KeyDer::from(pkcs8).into(), PrivateSec1KeyDer::from(sec1).into()];

@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// SHA-256 of a certificate's DER form, which clients pin. Its text has 64 hexadecimal digits, as behind `#sha256=` in
-/// a URL.
+/// SHA-256 of a certificate's DER form, which clients pin. Its text has 64 hexadecimal digits, as after `#sha256=` in a
+/// URL.
 ///
 /// ```
 /// use skipstone::Fingerprint;

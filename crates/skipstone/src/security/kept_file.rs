@@ -38,7 +38,7 @@ fn read_or_make_within(
     loop {
         let is_late = Instant::now() >= end;
         match fs::read(path) {
-            // A device or a pipe that is empty claims nothing, and is never replaced.
+            // An empty device or pipe claims nothing, and is never replaced.
             Ok(content) if !content.is_empty() || !path.is_file() => return Ok(content),
             Ok(_) if is_late => match create(&beside(path, HEIR, heirs)) {
                 Ok(_) => {
@@ -63,7 +63,7 @@ fn read_or_make_within(
         }
         std::thread::sleep(SPAN);
     }
-    // Whoever waited for this process and takes over behind its end finds the content.
+    // A process that waited for this one and takes over after its end finds the content.
     let filled = match is_missing(path) {
         true => make().and_then(|content| fill(path, content.as_bytes()).map_err(refused)),
         false => Ok(()),
@@ -71,7 +71,7 @@ fn read_or_make_within(
     for heir in 0..heirs {
         let _ = fs::remove_file(beside(path, HEIR, heir));
     }
-    // What another process has put there meanwhile is as good.
+    // The content that another process has written there meanwhile is as good.
     if filled.is_err() && is_missing(path) {
         // A second error would hide the first.
         let _ = fs::remove_file(path);

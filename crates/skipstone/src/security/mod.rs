@@ -141,7 +141,7 @@ impl Security {
         self.certificates.as_ref().map(|certificates| certificates.stream_config(&[tls::HTTP]))
     }
 
-    /// What a server needs for DTLS sessions.
+    /// The configuration of a server's DTLS sessions.
     #[cfg(feature = "dtls")]
     pub(crate) fn dtls(&self) -> Option<DtlsServer> {
         DtlsServer::new(self.certificates.clone()?)
@@ -208,13 +208,13 @@ impl Trust {
         Ok(Arc::new(suites::ClientSuites::new(verifier)))
     }
 
-    /// What a client needs for a DTLS session with this host.
+    /// The configuration of a client's DTLS session with this host.
     #[cfg(all(feature = "dtls", feature = "__tls"))]
     pub(crate) fn dtls(&self, host: &str, version: DtlsVersion) -> Result<DtlsTrust, TrustError> {
         Ok(DtlsTrust { verifier: Arc::new(verify::Verifier::new(self, host)?), version })
     }
 
-    /// What a client needs for TLS over TCP with this host: the configuration, and the name to ask for.
+    /// The configuration of a client's TLS over TCP with this host, and the name to ask for.
     #[cfg(feature = "__tls")]
     #[cfg_attr(not(feature = "websocket"), allow(dead_code, reason = "only streams need it"))]
     pub(crate) fn streams(

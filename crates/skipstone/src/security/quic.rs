@@ -119,7 +119,7 @@ impl Session for TlsSession {
 
     fn read_handshake(&mut self, bytes: &[u8]) -> Result<bool, TransportError> {
         self.tls.read_hs(bytes).map_err(|error| TransportError {
-            // Every error of rustls has an alert, but for its own mistakes.
+            // Every error of rustls has an alert, except its own mistakes.
             code: TransportErrorCode::crypto(self.tls.alert().map_or(INTERNAL_ERROR, u8::from)),
             frame: None,
             reason: error.to_string(),

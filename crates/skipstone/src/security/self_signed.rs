@@ -71,7 +71,7 @@ impl Identity {
         let each = |part| Identity::own(&format!("{BEGIN}{part}"), UnixTime::now());
         let mut parts = text.split(BEGIN).skip(1);
         let identity = each(parts.next().ok_or(IdentityError::NoCertificate)?)?;
-        // One that has ended meanwhile is made anew.
+        // A certificate that has expired meanwhile is generated again.
         let pages = parts.filter_map(|part| each(part).ok()).map(Arc::new).collect();
         Ok(Identity { self_made: Some(SelfMade { kept_in: None, pages }), ..identity })
     }

@@ -64,7 +64,7 @@ impl Verifier {
 
 #[cfg(feature = "native-roots")]
 fn system_authorities() -> Result<Vec<TrustAnchor<'static>>, TrustError> {
-    // A certificate of the system that webpki cannot read is left out: nobody needs it here.
+    // A certificate of the system that webpki cannot read is left out: it is not needed here.
     let found = rustls_native_certs::load_native_certs().certs;
     Ok(found.iter().filter_map(|der| anchor(der).ok()).collect())
 }

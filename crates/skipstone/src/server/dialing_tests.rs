@@ -32,7 +32,7 @@ fn config(threading: Threading) -> ClientConfig {
     ClientConfig { threading, ..ClientConfig::default() }
 }
 
-/// The client's first event, while the server lets everybody in.
+/// The client's first event, while the server accepts every client.
 fn outcome(client: &mut Client, mut server: Option<&mut Server>) -> Event {
     let end = Instant::now() + Duration::from_secs(20);
     loop {
@@ -117,7 +117,7 @@ fn a_dtls_server_is_found_behind_a_dead_address() {
         let mut client = connect("skip+dtls", &[dead, server.local_addr()], client);
         assert!(matches!(outcome(&mut client, Some(&mut server)), Event::Connected { .. }));
         assert_eq!(client.remote_addr(), Some(server.local_addr()));
-        // Another server, and nobody.
+        // Another server, and an address without a server.
         let client = ClientConfig { trust: Trust::Pinned(Fingerprint([7; 32])), ..config(threading) };
         let close = close_of(&mut connect("skip+dtls", &[server.local_addr()], client));
         assert!(close.reason_text().contains("fingerprint"), "{}", close.reason_text());

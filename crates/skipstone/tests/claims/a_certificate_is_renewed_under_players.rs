@@ -1,5 +1,5 @@
-//! A certificate is renewed under players who do not notice, over TLS on TCP and over WebTransport; and who comes then is shown
-//! the new one, by every carrier.
+//! A certificate is renewed under players who do not notice, over TLS on TCP and over WebTransport; and new clients are
+//! shown the new certificate, by every carrier.
 
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
@@ -42,7 +42,7 @@ impl Drop for Renewals {
     }
 }
 
-/// Players in pages, who need to be stepped all the time; none without WebTransport.
+/// Players in pages, which need to be stepped all the time; none without WebTransport.
 #[derive(Default)]
 struct Pages {
     #[cfg(feature = "webtransport")]
@@ -55,7 +55,7 @@ impl Pages {
         self.all.iter_mut().for_each(WebPlayer::step);
     }
 
-    /// Lets one in, and returns the certificate that it was shown.
+    /// Accepts one client, and returns the certificate that it was shown.
     fn enter(&mut self, server: &mut Server) -> Vec<u8> {
         let mut page = WebPlayer::new(server.local_addr());
         let is_in = eventually(|| {
@@ -102,8 +102,8 @@ impl Pages {
     }
 }
 
-/// Clients over wss, and in pages, while the certificate is renewed three times: nobody is dropped, and who comes then is shown the
-/// new one, by every carrier.
+/// Clients over wss, and in pages, while the certificate is renewed three times: no client is dropped, and new clients
+/// are shown the new certificate, by every carrier.
 fn renew_three_times_under(clients: usize, pages: usize) {
     let mut renewals = Renewals::new(&format!("renewed-{clients}"));
     let security = Security::from_files(&renewals.file, None).expect("it is good");
@@ -173,7 +173,8 @@ fn a_certificate_is_renewed_under_players_who_do_not_notice() {
     renew_three_times_under(10, 4);
 }
 
-/// `cargo test -p skipstone --features dtls,simulate,webtransport --test claims three_hundred -- --ignored --nocapture`.
+/// `cargo test -p skipstone --features dtls,simulate,webtransport
+/// --test claims three_hundred -- --ignored --nocapture`.
 #[test]
 #[ignore = "three hundred clients, each with a thread, and a hundred pages"]
 fn a_certificate_is_renewed_under_three_hundred_players_and_a_hundred_pages() {

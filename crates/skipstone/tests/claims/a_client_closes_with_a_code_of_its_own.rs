@@ -1,4 +1,4 @@
-//! A client that leaves says why: its code and reason are in the server's `Closed` event.
+//! A client that leaves gives a reason: its code and reason are in the server's `Closed` event.
 
 use skipstone::{Client, ClientConfig, ClosedBy, Event, Security, Server, ServerConfig};
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! Real sockets: a client's port changes under load, and nothing is lost; a stranger who repeats its packets from elsewhere,
-//! faster than they arrive themselves, gets nothing but a challenge. Encrypted, and in clear.
+//! Real sockets: a client's port changes under load, and no message is lost; an attacker that repeats its packets from
+//! another address, faster than the originals arrive, gets nothing but a challenge. Encrypted, and in clear.
 
 use skipstone::{Client, ClientConfig, Event, Identity, PeerId, Security, Server, ServerConfig, Threading};
 use std::net::{SocketAddr, UdpSocket};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 const CHANNEL: u16 = 3;
 const STEPPED: Threading = Threading::Stepped;
 
-/// A server that sends everything back, and what happened to it.
+/// A server that sends everything back, and its events.
 struct Echo {
     server: Server,
     peer: Option<PeerId>,
@@ -52,7 +52,7 @@ enum Suite {
     Plain,
 }
 
-/// A client of this server that finds it at `address`: its own, or that of whoever stands between.
+/// A client of this server that connects to `address`: the server's own, or that of a relay between them.
 fn client_of(echo: &Echo, address: SocketAddr, suite: Suite) -> Client {
     let config = ClientConfig { threading: STEPPED, ..ClientConfig::default() };
     let own = echo.server.local_addr().to_string();
@@ -132,7 +132,7 @@ fn a_stranger_takes_nothing_over(suite: Suite) {
         socket.set_nonblocking(true).expect("it can");
         socket
     };
-    // The client talks through `inside`; the server sees `outside`, and now and then `stranger`, who is faster.
+    // The client talks through `inside`; the server sees `outside`, and occasionally `stranger`, which is faster.
     let (inside, outside, stranger) = (open(), open(), open());
     let mut client = client_of(&echo, inside.local_addr().expect("it is bound"), suite);
     let (mut home, mut brought, mut taken, mut packets) = (None, 0, 0, 0_u32);

@@ -1,11 +1,11 @@
-//! `Client::server_time` and `Server::time` show the same clock, to within the error that the client states, whatever carries
-//! the connection and whoever drives.
+//! `Client::server_time` and `Server::time` show the same clock, to within the error that the client states, on every
+//! carrier and in every threading mode.
 
 use crate::eventually;
 use skipstone::{Client, ClientConfig, Event, Security, Server, ServerConfig, Threading};
 use std::time::{Duration, Instant};
 
-/// Lets the server in one process with the client accept it, until there is an estimate.
+/// Has the server accept a client in the same process, until there is an estimate.
 fn estimate(mut server: Server, mut client: Client, what: &str) {
     let end = Instant::now() + Duration::from_secs(10);
     assert_eq!(client.server_time(), None, "{what}: nothing was asked yet");

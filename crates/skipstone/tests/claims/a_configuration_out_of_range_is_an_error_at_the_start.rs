@@ -22,7 +22,7 @@ fn a_server_names_the_field_its_value_and_its_range() {
     assert_eq!(refused(|config| config.connections_max = 0), "connections_max is 0: set it to 1 to 8,388,608");
     let error = refused(|config| config.connections_max = 8_388_609);
     assert_eq!(error, "connections_max is 8388609: set it to 1 to 8,388,608");
-    // Half of it would be each shard's, where there are shards.
+    // With shards, half of it would be each shard's.
     let shards = if cfg!(target_os = "linux") { 2 } else { 1 };
     let least = if cfg!(target_os = "linux") { "2000" } else { "1000" };
     let error = refused(|config| (config.shards, config.bandwidth_max) = (shards, Some(999)));

@@ -1,4 +1,4 @@
-//! A DTLS session that fails ends its own connection, whoever shares its driver and its simulated network.
+//! A DTLS session that fails ends only its own connection, not those that share its driver and its simulated network.
 
 use skipstone::netsim::LinkConfig;
 use skipstone::{Close, Event, Fingerprint, Impairment, Pool, PoolConfig, Scheme, Server, ServerConfig, Target, code};
@@ -37,7 +37,7 @@ fn sessions_that_fail_together_on_simulated_networks_end_one_by_one() {
     let link = LinkConfig { delay: Duration::from_millis(3), ..LinkConfig::default() };
     let impairment = Impairment { up: link.clone(), down: link, seed: 1 };
     let mut pool = Pool::new(PoolConfig::default()).expect("it is made");
-    // Those that fail stand before, between and behind those that do not.
+    // Clients that fail are placed before, between and behind those that do not.
     for target in [&wrong, &own, &wrong, &wrong, &own, &wrong] {
         pool.add(target, address, b"", Some(&impairment)).expect("it begins");
     }

@@ -1,4 +1,4 @@
-//! A key file that others than its owner can read is named, so that an application can warn of it.
+//! A key file that users other than its owner can read is reported, so that an application can warn of it.
 
 use skipstone::Identity;
 use std::fs::{Permissions, set_permissions};

@@ -1,5 +1,5 @@
-//! A client in the server's own process, without a socket: the same events, channels and statistics, in every mixture of
-//! threading modes; both sides hear the end, whoever ends it and however.
+//! A client in the server's own process, without a socket: the same events, channels and statistics, in every mixture
+//! of threading modes; both sides hear of the end, whichever side ends the connection and however.
 
 use skipstone::{
     ChannelRule, Client, ClientConfig, ClosedBy, DeliveryMode, Event, Group, ImpairmentError, PeerId, Server,
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const MODES: [Threading; 2] = [Threading::Background, Threading::Stepped];
 
-/// A server that lets everybody in, one client, and what both heard.
+/// A server that accepts every client, one client, and the events of both.
 struct Game {
     server: Option<Server>,
     client: Option<Client>,
@@ -33,7 +33,7 @@ impl Game {
         Game { server: Some(server), client: Some(client), at_server: Vec::new(), at_client: Vec::new() }
     }
 
-    /// Both go on until this holds.
+    /// Both continue until the condition holds.
     fn until(&mut self, what: &str, mut holds: impl FnMut(&Game) -> bool) {
         let end = Instant::now() + Duration::from_secs(20);
         while !holds(self) {
@@ -242,7 +242,7 @@ fn a_client_that_is_not_driven_blocks_its_stream_and_loses_nothing() {
     for number in 0..count {
         game.server().send(peer, 0, number.to_be_bytes().repeat(256)).expect("room");
     }
-    // Longer than a snapshot of the statistics may be old.
+    // Longer than the maximum age of a statistics snapshot.
     let end = Instant::now() + Duration::from_millis(200);
     while Instant::now() < end {
         game.server().flush().expect("it runs");

@@ -1,4 +1,4 @@
-//! `wait_tick` and `wait_until` take as long as they should however many events come, and every event is there afterwards.
+//! `wait_tick` and `wait_until` take the specified time however many events come, and every event is there afterwards.
 
 use skipstone::{Client, ClientConfig, Event, PeerId, Server, ServerConfig, Threading};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ fn a_busy_server_ticks_as_often_as_its_interval_says() {
             missed += server.wait_tick(INTERVAL);
             received += poll_messages(&mut server);
         }
-        // A tick is late on a busy machine, and never early. That many intervals have begun.
+        // A tick is late on a busy machine, and never early. As many intervals have begun.
         assert!(began.elapsed() >= INTERVAL * TICKS, "{threading:?}: {:?}", began.elapsed());
         assert!(began.elapsed() >= INTERVAL * (TICKS + u32::try_from(missed).expect("few")));
         let end = Instant::now() + Duration::from_secs(10);

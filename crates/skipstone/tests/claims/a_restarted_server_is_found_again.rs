@@ -1,4 +1,5 @@
-//! A server hands its sockets to the one that follows, and tells its clients when to come back; clients that asked for it do.
+//! A server hands its sockets to the one that follows, and tells its clients when to reconnect; clients configured to
+//! reconnect do.
 
 use skipstone::{
     Client, ClientConfig, Close, Event, ListenSockets, PeerId, Reconnect, RestartNotice, Security, Server,
@@ -13,7 +14,7 @@ fn server(security: &Security, sockets: Option<ListenSockets>, shards: u32) -> R
     Server::start(ServerConfig { security: Some(security.clone()), sockets, shards, ..ServerConfig::new(listen) })
 }
 
-/// Lets everybody in that comes, and returns the tokens.
+/// Accepts every client that comes, and returns the tokens.
 fn let_in(server: &mut Server, tokens: &mut Vec<String>) {
     while let Some(event) = server.poll_event() {
         if let Event::Requested { peer, token, .. } = event {
@@ -23,7 +24,7 @@ fn let_in(server: &mut Server, tokens: &mut Vec<String>) {
     }
 }
 
-/// Polls until every client has had so many connections; returns the ends of those before.
+/// Polls until every client has had another connection; returns the ends of those before.
 fn play(server: &mut Server, clients: &mut [Client], tokens: &mut Vec<String>) -> Vec<Close> {
     let (mut connected, mut ends) = (vec![false; clients.len()], Vec::new());
     let began = Instant::now();
@@ -61,7 +62,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
     assert!(play(&mut first, &mut clients, &mut tokens).is_empty());
     let peers: Vec<PeerId> = clients.iter().map(Client::peer).collect();
     first.stop_inviting().expect("the driver runs");
-    // The driver answers in order: by now it begins no handshake.
+    // The driver answers in order: from now on it begins no handshake.
     let sockets = first.listen_sockets().expect("files are to be had").expect("it has sockets");
     let mut late = vec![Client::connect(&native, b"late", comes_back()).expect("a socket")];
     let notice = RestartNotice::after(Duration::from_millis(20)).spread(Duration::from_millis(50));
@@ -71,7 +72,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
     tokens.clear();
     let ends = play(&mut second, &mut clients, &mut tokens);
     assert_eq!(ends.iter().map(|close| close.code).collect::<Vec<_>>(), [code::RESTART; 3]);
-    // Whoever came meanwhile had no answer from the first, and has one from the second.
+    // The client that came in between had no answer from the first server, and has one from the second.
     assert!(play(&mut second, &mut late, &mut tokens).is_empty());
     tokens.sort();
     let mut expected: Vec<String> = urls.into_iter().chain(["late".into()]).collect();
@@ -133,7 +134,7 @@ fn a_handshake_that_is_under_way_is_counted_until_it_ends() {
             server.wait(Duration::from_millis(5));
         }
     };
-    // A stream that says nothing yet.
+    // A stream that has not sent anything yet.
     let slow = std::net::TcpStream::connect(address).expect("it listens");
     until(1);
     drop(slow);

@@ -1,4 +1,5 @@
-//! Certificates and fingerprints: who is trusted comes in, and everybody else is told why not and what to do.
+//! Certificates and fingerprints: a client connects only to a server that it trusts, and otherwise gets the reason and
+//! the remedy.
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PKCS_ECDSA_P256_SHA256};
 use skipstone::{
@@ -21,7 +22,7 @@ impl Authority {
         Authority { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// Another authority, which this one vouches for.
+    /// Another authority, which this one has signed.
     fn below(&self) -> Authority {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).expect("entropy");
         let mut params = CertificateParams::new(Vec::new()).expect("no names");
@@ -50,7 +51,7 @@ fn of(pem: &str) -> Server {
     server(Security::from_pem(pem.as_bytes(), pem.as_bytes()).expect("it is good"))
 }
 
-/// Tries to come in: `Ok`, or how it ended. Whatever happens, the server's application hears of nobody but who comes in.
+/// Tries to connect: `Ok`, or how the attempt ended. The server's application hears only of clients that get in.
 fn enter(server: &mut Server, url: &str, trust: Trust) -> Result<(), Close> {
     let config = ClientConfig { trust, threading: Threading::Stepped, ..ClientConfig::default() };
     let mut client = Client::connect(url, b"a token", config).expect("a good URL");

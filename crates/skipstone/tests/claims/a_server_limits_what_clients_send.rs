@@ -1,10 +1,10 @@
-//! The server's inbound rules and caps on bandwidth reach the protocol, whatever the carrier.
+//! The server's inbound rules and caps on bandwidth reach the protocol, on every carrier.
 
 use crate::eventually;
 use skipstone::{Client, ClientConfig, Direction, Event, Group, InboundRule, SendRefusal, Server, ServerConfig, code};
 use std::time::{Duration, Instant};
 
-/// Lets the client in and returns once both sides know.
+/// Accepts the client and returns once both sides know it.
 fn connect(server: &mut Server, client: &mut Client) {
     let (mut of_server, mut of_client) = (false, false);
     let is_connected = eventually(|| {

@@ -15,7 +15,7 @@ fn server(shards: u32) -> Server {
     Server::start(config).expect("a port is free")
 }
 
-/// Polls the server until `done` says so, and lets everybody in.
+/// Polls the server until `done` returns a value, and accepts every client.
 fn until<T>(server: &mut Server, mut done: impl FnMut(&mut Server, &Event) -> Option<T>) -> T {
     let end = Instant::now() + SPAN_MAX;
     loop {
@@ -32,7 +32,7 @@ fn until<T>(server: &mut Server, mut done: impl FnMut(&mut Server, &Event) -> Op
     }
 }
 
-/// So many clients, in the order of their peers at the server.
+/// `count` clients, in the order of their peers at the server.
 fn connected(server: &mut Server, count: usize) -> (Vec<PeerId>, Vec<Client>) {
     let join = |_| {
         let client = Client::connect(&server.url(), b"", ClientConfig::default()).expect("it begins");
@@ -42,7 +42,7 @@ fn connected(server: &mut Server, count: usize) -> (Vec<PeerId>, Vec<Client>) {
     (0..count).map(join).unzip()
 }
 
-/// What a client hears on channel 0 up to the word "end".
+/// The messages that a client receives on channel 0 up to the word "end".
 fn heard(client: &mut Client) -> Vec<String> {
     let (mut heard, end) = (Vec::new(), Instant::now() + SPAN_MAX);
     loop {

@@ -1,5 +1,5 @@
-//! A server on all addresses is reached by each of them, on every carrier, also with shards. On a machine, that is the loopback's
-//! network of IPv4, and `::1`; in a namespace with these addresses, three of IPv6 besides:
+//! A server on all addresses is reached at each of them, on every carrier, also with shards. On a machine, that is the
+//! loopback's network of IPv4, and `::1`; in a namespace with these addresses, three of IPv6 besides:
 //!
 //! ```sh
 //! unshare -rn sh -c 'ip link set lo up; for n in 1 2 3; do ip addr add fd00:7::$n/128 dev lo; done; cargo test …'
@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 
 const SPAN: Duration = Duration::from_secs(10);
 
-/// Those of this machine's addresses among some that it may have.
+/// The addresses of a list that this machine has.
 fn addresses() -> Vec<IpAddr> {
     let all = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "::1", "fd00:7::1", "fd00:7::2", "fd00:7::3"];
     let all = all.into_iter().map(|ip| ip.parse::<IpAddr>().expect("an address"));
     all.filter(|ip| UdpSocket::bind((*ip, 0)).is_ok()).collect()
 }
 
-/// A server that lets everybody in and sends back what comes.
+/// A server that accepts every client and sends its messages back.
 fn serve(listen: &str, shards: u32) -> Server {
     let security = Security::self_signed().expect("it is made").allowing_plain();
     let config = ServerConfig {
@@ -44,7 +44,7 @@ fn echo(server: &mut Server) {
     server.flush().expect("it runs");
 }
 
-/// Has a client say something that takes several datagrams, and hear it again.
+/// Has a client send a message of several datagrams, and receive it again.
 fn converse(server: &mut Server, url: &str) {
     let mut client = Client::connect(url, b"", ClientConfig::default()).expect(url);
     let end = Instant::now() + SPAN;
@@ -107,7 +107,7 @@ fn the_url_of_all_addresses_is_one_that_is_reached() {
         let mut server = serve(listen, 1);
         let url = server.url();
         converse(&mut server, &url);
-        // What an operator wrote for listening is what a player copies.
+        // A player copies the address that an operator wrote for listening.
         let port = server.local_addr().port();
         converse(&mut server, &format!("skip+plain://0.0.0.0:{port}"));
         converse(&mut server, &format!("skip+plain://[::ffff:127.0.0.1]:{port}"));

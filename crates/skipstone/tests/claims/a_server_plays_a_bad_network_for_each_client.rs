@@ -1,5 +1,5 @@
-//! `ServerConfig::impairment`: delay and loss of a model network around a server's real socket, in both directions; and an
-//! error at the start where a carrier cannot have it.
+//! `ServerConfig::impairment`: delay and loss of a model network around a server's real socket, in both directions; and
+//! an error at the start where a carrier cannot have it.
 
 use skipstone::netsim::{LinkConfig, Loss};
 use skipstone::{

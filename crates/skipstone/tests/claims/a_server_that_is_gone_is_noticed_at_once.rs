@@ -1,4 +1,5 @@
-//! A client does not wait for timeouts where the network says that nobody is there, or the server that it knows nothing.
+//! A client does not wait for timeouts where the network says that no server is there, or the server says that it does
+//! not know the connection.
 
 use skipstone::{Client, ClientConfig, Close, Event, Security, Server, ServerConfig, code};
 #[cfg(feature = "dtls")]
@@ -6,7 +7,8 @@ use skipstone::{DtlsVersion, Trust};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above what a busy machine needs.
+/// Far below the handshake's timeout of ten seconds and the idle timeout of thirty, and far above the time that a busy
+/// machine needs.
 const SOON: Duration = Duration::from_secs(5);
 
 fn server(listen: SocketAddr, security: Security) -> Server {
@@ -82,7 +84,7 @@ fn a_server_that_was_restarted_is_noticed_with_the_next_packet() {
         let mut first = server(any(), security());
         let address = first.local_addr();
         let mut client = connect(&mut first);
-        // Its sockets close without a word, as those of a process that is killed.
+        // Its sockets close silently, like those of a killed process.
         drop(first);
         let mut second = Some(server(address, security()));
         client.send(0, "is anybody there?").expect("it stands");

@@ -1,7 +1,9 @@
-//! A server that sends 12 MB/s to a client behind 10 Mbit/s, under each overflow rule: what was accepted is delivered, or given
-//! up with an event, or was open when the connection closed, and nothing is missing inside the stream.
+//! A server that sends 12 MB/s to a client behind 10 Mbit/s, under each overflow rule: an accepted message is
+//! delivered, or given up with an event, or was open when the connection closed, and no message is missing inside the
+//! stream.
 //!
-//! A second by default; `SKIPSTONE_OVERLOAD_SECONDS=10` sends for ten. The table goes to standard output (`--nocapture`).
+//! A second by default; `SKIPSTONE_OVERLOAD_SECONDS=10` sends for ten. The table goes to standard output
+//! (`--nocapture`).
 
 use skipstone::netsim::{LinkConfig, QueueLimit};
 use skipstone::{
@@ -20,7 +22,7 @@ const TICK: Duration = Duration::from_millis(10);
 struct Outcome {
     accepted: Vec<MessageId>,
     refused: u64,
-    /// Places in `accepted` of what arrived, in the order of arrival.
+    /// Places in `accepted` of the messages that arrived, in the order of arrival.
     delivered: Vec<usize>,
     given_up: BTreeSet<MessageId>,
     close: Option<(u64, String)>,
@@ -67,7 +69,7 @@ fn overload(overflow: Overflow, threading: Threading, span: Duration) -> Outcome
     let mut client = Client::connect(&server.url(), b"", config).expect("it begins");
     let (mut outcome, mut connected) = (Outcome::default(), None);
     let began = Instant::now();
-    // As many ticks as fit into the span, though a slow machine takes longer for them.
+    // As many ticks as fit into the span, even if a slow machine takes longer for them.
     let (mut due, mut ticks) = (began, span.as_millis() / TICK.as_millis());
     let mut is_over = false;
     while !is_over || outcome.close.is_none() {

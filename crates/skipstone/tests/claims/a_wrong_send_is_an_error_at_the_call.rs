@@ -1,5 +1,5 @@
-//! Each wrong send is refused at the call, with its reason and its message, in both threading modes, by all three handles.
-//! The table goes to standard output (`--nocapture`).
+//! Each wrong send is refused at the call, with its reason and its message, in both threading modes, by all three
+//! handles. The table goes to standard output (`--nocapture`).
 
 use skipstone::{
     ChannelRule, Client, ClientConfig, DeliveryMode, Event, Group, Overflow, PeerError, PeerId, Pool, PoolConfig,
@@ -30,7 +30,7 @@ fn server(threading: Threading) -> Server {
     Server::start(config).expect("a port is free")
 }
 
-/// What each wrong send returned.
+/// The error that each wrong send returned.
 #[derive(Debug, PartialEq)]
 struct Answers(Vec<(&'static str, Option<SendRefusal>)>);
 
@@ -60,7 +60,7 @@ fn expected(has_peers: bool) -> Answers {
     Answers(expected)
 }
 
-/// Drives both until `done` says so.
+/// Drives both until `done` returns a value.
 fn drive<T>(server: &mut Server, mut done: impl FnMut(&mut Server) -> Option<T>) -> T {
     let end = Instant::now() + SPAN_MAX;
     loop {

@@ -1,4 +1,4 @@
-//! A server hears nothing of the addresses that it denies, on any carrier, and counts what came from them.
+//! A server ignores datagrams and streams of denied addresses, on any carrier, and counts them.
 
 #[cfg(feature = "webtransport")]
 use crate::web_player::WebPlayer;
@@ -38,7 +38,7 @@ fn connect(url: &str) -> Client {
     Client::connect(url, b"", ClientConfig::default()).expect("it begins")
 }
 
-/// Waits until the server has denied something after `before`, and nobody is heard meanwhile.
+/// Waits until the server has denied something after `before`, and gives no event meanwhile.
 fn denied_since(server: &mut Server, before: u64, what: &str, mut step: impl FnMut()) {
     let end = Instant::now() + SPAN_MAX;
     while server.driver_stats().denied <= before {
@@ -54,7 +54,7 @@ fn nobody_is_known(server: &Server) {
     assert_eq!(server.stats().received.datagrams, 0);
 }
 
-/// Elsewhere than on Linux, one port has one shard.
+/// On systems other than Linux, one port has one shard.
 const SHARDS: u32 = if cfg!(target_os = "linux") { 2 } else { 1 };
 
 #[test]
@@ -82,7 +82,7 @@ fn a_denied_address_reaches_nothing_until_it_is_allowed() {
                 _ => {}
             }
             for (client, url) in allowed.iter_mut().zip(&urls) {
-                // A driver that was busy heard of the list after this client.
+                // A driver that was busy learned of the list after this client.
                 if let Some(Event::Closed { .. }) = client.poll_event() {
                     *client = connect(url);
                 }
@@ -125,7 +125,7 @@ fn behind_a_proxy_the_address_of_the_player_counts() {
         proxy.set_read_timeout(Some(SPAN_MAX)).expect("it may");
         write!(proxy, "PROXY TCP4 {player} 127.0.0.1 1 2\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n").expect("it is open");
         let mut answer = String::new();
-        // A reset is an end, too.
+        // A reset is also an end.
         let _ = proxy.read_to_string(&mut answer);
         answer
     };

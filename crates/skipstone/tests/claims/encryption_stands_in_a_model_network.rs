@@ -1,5 +1,5 @@
-//! The real TLS through the model network: loss, doubled and damaged datagrams, a key change; nothing is lost, nothing
-//! shows. The other simulated runs seal with a stand-in.
+//! The real TLS through the model network: loss, doubled and damaged datagrams, a key change; no message is lost, and
+//! no plaintext is visible. The other simulated runs use the simulated suite.
 
 use bytes::Bytes;
 use skipstone::netsim::{Duplex, LinkConfig, Loss};
@@ -185,7 +185,7 @@ fn a_wrong_fingerprint_ends_the_client_with_a_reason_and_the_server_forgets() {
     assert!(world.client.closes[0].contains("fingerprint"), "{}", world.client.closes[0]);
     assert!(world.client.closes[0].contains(&"07".repeat(32)), "{}", world.client.closes[0]);
     assert!(world.server.closes.is_empty() && world.server.peer.is_none());
-    // A client that does not like the certificate goes without a word, and is not waited for.
+    // A client that rejects the certificate leaves silently, and the server does not wait for it.
     world.run_for(Duration::from_millis(2_500));
     assert_eq!(world.server.endpoint.connection_count(), 0);
     assert_eq!(world.kinds[0x80], 0, "no packet was ever sent");

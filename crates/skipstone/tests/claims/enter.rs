@@ -4,10 +4,10 @@ use skipstone::{Client, ClientConfig, Event, Server};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// How long tests wait for what has to happen.
+/// How long tests wait for an expected event.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(40);
 
-/// Connects, and returns the client and the address that the server was told.
+/// Connects, and returns the client and the address that the server saw.
 pub(crate) fn enter(server: &mut Server, url: &str) -> Result<(Client, SocketAddr), String> {
     let mut client = Client::connect(url, b"", ClientConfig::default()).map_err(|error| error.to_string())?;
     let (mut from, end) = (None, Instant::now() + PATIENCE);

@@ -1,4 +1,5 @@
-//! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both hear the end.
+//! Native and WebSocket clients, IPv4 and IPv6, arrive in one event queue; messages go both ways; both sides get the
+//! end.
 
 #[cfg(feature = "dtls")]
 use skipstone::DtlsVersion;

@@ -1,5 +1,5 @@
-//! An engine moves resources between threads and shares references to them: all handles are `Send`, and those with statistics
-//! that systems read at the same time are `Sync`.
+//! An engine moves resources between threads and shares references to them: all handles are `Send`, and those with
+//! statistics that systems read at the same time are `Sync`.
 
 use skipstone::{Client, ClientConfig, Event, Pool, SendError, Server, ServerConfig, StatisticsReader};
 use std::time::{Duration, Instant};

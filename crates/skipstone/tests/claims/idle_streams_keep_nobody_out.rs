@@ -1,5 +1,5 @@
-//! Streams that never become connections: they end in their time and have a share per network; whoever comes in the meantime gets
-//! in, also where the server was out of descriptors for a while.
+//! Streams that never become connections: they end in time and have a share per network; clients that come in the
+//! meantime get in, even if the server was out of descriptors for a while.
 
 use skipstone::{Client, ClientConfig, Event, ListenerRules, NewcomerLimits, Security, Server, ServerConfig, Trust};
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ fn server(newcomers: NewcomerLimits) -> Server {
     Server::start(ServerConfig { listener_rules, security, ..ServerConfig::new(address) }).expect("it starts")
 }
 
-/// A stream that says this and no more.
+/// A stream that sends these bytes and no more.
 fn idle(server: &Server, said: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
     stream.write_all(said).expect("it is open");
@@ -74,7 +74,7 @@ fn they_end_whether_they_said_nothing_half_a_request_or_a_whole_one() {
 fn one_that_became_a_connection_stays() {
     let mut server = server(NewcomerLimits { timeout: Duration::from_millis(300), ..NewcomerLimits::default() });
     let _client = let_in(&mut server);
-    // Another's end shows that the time is over.
+    // The end of another stream shows that the time is over.
     read_to_end(&mut idle(&server, b""));
     read_to_end(&mut idle(&server, b""));
     assert!(server.poll_event().is_none_or(|event| !matches!(event, Event::Closed { .. })));

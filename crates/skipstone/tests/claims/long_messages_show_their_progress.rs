@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 const MAP_BYTES: usize = 900_000;
 
-/// Downloads a map over 10 Mbit/s; returns what the client and the server saw of it on the way, in bytes.
+/// Downloads a map over 10 Mbit/s; returns the progress that the client and the server saw, in bytes.
 fn download(transfer_bytes_min: Option<u32>) -> (Vec<u32>, Vec<u32>) {
     let config = ServerConfig {
         security: Some(Security::plain()),

@@ -1,9 +1,10 @@
-//! What the library promises over real sockets and real cryptography, one module per claim.
+//! The promises of the library over real sockets and real cryptography, one module per claim.
 //!
-//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
-//! folder, and its first comment says why.
+//! One program, because each program costs a link of its own. A test that needs a process of its own is a program next
+//! to this folder, and its first comment says why.
 //!
-//! What needs a feature is left out where that is off: `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.
+//! A test that needs a feature is left out where that feature is off:
+//! `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.
 
 #![cfg(all(feature = "__tls", feature = "self-signed"))]
 
@@ -69,7 +70,7 @@ mod web_player;
 #[cfg(feature = "simulate")]
 mod what_send_accepts_is_accounted_for;
 
-/// Waits until published statistics say so: they are up to 50 ms old, and a busy machine makes them older.
+/// Waits until published statistics fulfil `is_so`: they are up to 50 ms old, and older on a busy machine.
 fn eventually(mut is_so: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + Duration::from_secs(10);
     loop {

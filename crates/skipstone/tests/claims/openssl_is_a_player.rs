@@ -1,9 +1,9 @@
 //! OpenSSL's own client, `s_client`, joins a server by DTLS, talks with a player of ours, and leaves.
 //!
-//! It knows nothing of the protocol: it turns what it reads into records, and records into what it writes. Its standard input and
-//! output are a Unix socket of datagrams, so that each read is one datagram of the protocol and one record; an endpoint in this
-//! program has them to say. `SKIPSTONE_DTLS_PLAYER` names another program that does the same, which gets the address as its last
-//! argument.
+//! It knows nothing of the protocol: it turns what it reads into records, and records into what it writes. Its standard
+//! input and output are a Unix socket of datagrams, so that each read is one datagram of the protocol and one record;
+//! an endpoint in this program creates and reads them. `SKIPSTONE_DTLS_PLAYER` names another program that does the
+//! same, which gets the address as its last argument.
 #![cfg(unix)]
 
 use skipstone::{Client, ClientConfig, ClosedBy, Event, Group, PeerId, Security, Server, ServerConfig, Threading};
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 /// `s_client` writes the content of longer records in several pieces.
 const PIECE_BYTES: u16 = 1_024;
-/// What a record adds, of which the limit is less.
+/// Bytes that a record adds, by which the limit is lower.
 const RECORD_BYTES: u16 = 37;
 
 /// A player whose datagrams another program puts into records.
@@ -59,7 +59,7 @@ impl Player {
         }
         while let Some(transmit) = self.endpoint.poll_transmit(now, &mut buffer) {
             for datagram in buffer[..transmit.bytes].chunks(transmit.segment_bytes) {
-                // Whatever does not fit is lost, as on a full path.
+                // Datagrams that do not fit are lost, as on a full path.
                 let _ = self.pipe.send(datagram);
             }
         }
@@ -99,7 +99,7 @@ fn openssl(server: SocketAddr, flags: &[&str]) -> Command {
     program
 }
 
-/// A server on which everybody hears what anybody says.
+/// A server on which every client hears what any client says.
 struct Table {
     server: Server,
     tokens: Vec<String>,

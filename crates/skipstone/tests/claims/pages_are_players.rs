@@ -1,5 +1,5 @@
-//! Real sockets: pages by WebTransport are players beside native ones, on one port, wherever they move; and whoever sends
-//! garbage to the port disturbs nobody.
+//! Real sockets: pages by WebTransport are players next to native ones, on one port, wherever they move; and garbage
+//! sent to the port disturbs no player.
 
 use super::eventually;
 use crate::web_player::{WebPlayer, socket};
@@ -16,7 +16,7 @@ fn config() -> ServerConfig {
     ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
 }
 
-/// Lets everybody in, and passes on what each says to all.
+/// Accepts every client, and forwards each message to all.
 fn step(server: &mut Server, peers: &mut BTreeSet<PeerId>) {
     while let Some(event) = server.poll_event() {
         match event {

@@ -1,5 +1,5 @@
-//! Server browsers: one server or hundreds are asked without a connection; a server is silent until it is told what to say; and
-//! nobody who guesses can answer in a server's place.
+//! Server browsers: one server or hundreds are asked without a connection; a server is silent until its application
+//! sets an answer; and no host that guesses can answer in a server's place.
 
 use skipstone::{
     ClientConfig, Event, QueryAnswerError, QueryBatch, QueryConfig, QueryError, Security, Server, ServerConfig,
@@ -59,7 +59,7 @@ fn a_server_is_silent_until_it_is_told_what_to_say_and_says_what_it_was_told_las
     let mut server = serve(None);
     let address = server.local_addr().to_string();
     let short = Duration::from_millis(200);
-    // The driver takes an answer over in its next turn; until then it may still give the one before.
+    // The driver uses a new answer in its next turn; until then it may still give the previous one.
     let soon_answers = |bytes| (0..50).any(|_| query(&address, SPAN).expect("an answer").payload.len() == bytes);
     assert!(matches!(query(&address, short), Err(QueryError::Timeout)), "off by default");
     server.set_query_answer(Some("open".into())).expect("it fits");

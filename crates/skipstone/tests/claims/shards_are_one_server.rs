@@ -12,17 +12,17 @@ use std::time::{Duration, Instant};
 const CHANNEL: u16 = 1;
 const ODD: Group = Group(7);
 
-/// A server that lets everybody in, and its clients.
+/// A server that accepts every client, and its clients.
 struct Table {
     server: Server,
     pool: Pool,
-    /// Who stands, as the server calls them, and who asked.
+    /// The peers that are connected, by the server's ids.
     guests: BTreeSet<PeerId>,
-    /// What the server heard, and from whom.
+    /// The messages that the server received, and from which peer.
     heard: Vec<(PeerId, u32)>,
     moves: usize,
     closed_there: usize,
-    /// What each client heard.
+    /// The messages that each client received.
     lines: BTreeMap<PeerId, Vec<u32>>,
     connected: BTreeSet<PeerId>,
     refused: Vec<u64>,
@@ -113,7 +113,7 @@ fn bytes(number: u32) -> Vec<u8> {
 
 #[test]
 fn everybody_hears_everybody_whichever_shard_they_came_to() {
-    // A number that is no power of two: some ids name shards that there are not.
+    // A number that is not a power of two: some ids name shards that do not exist.
     let mut table = Table::new(config(3));
     let by_dtls = if cfg!(feature = "dtls") { "skip+dtls" } else { "skip" };
     let schemes = ["skip+plain", by_dtls, "skip", "ws"];
@@ -135,7 +135,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
     let seen = || table.server.overviews().iter().map(|(peer, _)| *peer).collect::<BTreeSet<_>>();
     assert!(crate::eventually(|| seen() == table.guests), "{:?}", seen());
 
-    // Each says its number, and the server passes it on to all.
+    // Each sends its number, and the server forwards it to all.
     for (seat, peer) in seats.iter().enumerate() {
         table.pool.send(*peer, CHANNEL, bytes(seat as u32)).expect("it stands");
     }
@@ -152,7 +152,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
         lines.clear();
     }
 
-    // A group has members in all shards; what is said to one reaches that one.
+    // A group has members in all shards; a message to one peer reaches only that peer.
     for (seat, peer) in who.iter().filter(|(seat, _)| **seat % 2 == 1) {
         table.server.join(*peer, ODD).expect("it stands");
         if *seat == 1 {
@@ -177,7 +177,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
     assert_eq!(stats.drops.of(DropReason::UnknownConnection), 0, "whoever came is known there");
     assert_eq!(table.handed_on(), 0, "nobody moved");
 
-    // Everybody hears the end, and one is told before.
+    // Every client gets the end, and one gets a message before.
     table.server.close(who[&5], code::KICKED, "out", Duration::ZERO).expect("it stands");
     table.step_until(|table| table.closed_there == 1 && table.refused == [code::KICKED]);
     let Table { server, mut pool, .. } = table;
@@ -208,7 +208,7 @@ fn a_client_whose_new_port_leads_to_another_shard_keeps_its_connection() {
             assert!(strayed + stayed < 64, "{strayed} of its ports led to the other shard, {stayed} to its own");
             let (moves, handed_on) = (table.moves, table.handed_on());
             assert!(table.pool.rebind(client).expect("a socket"), "it stands");
-            // Both talk while nobody knows yet.
+            // Both talk while neither side knows yet.
             for _ in 0..20 {
                 table.pool.send(client, CHANNEL, bytes(sent)).expect("it stands");
                 table.server.send(guest, CHANNEL, bytes(sent)).expect("room");
@@ -242,12 +242,12 @@ fn the_limit_of_clients_is_one_for_all_shards() {
     assert_eq!(table.refused, vec![code::FULL; 20]);
     let seen = || table.server.shards().iter().map(|shard| shard.clients).sum::<usize>();
     assert!(crate::eventually(|| seen() == 10), "{}", seen());
-    // Who leaves makes room, whichever shard the next one comes to.
+    // A client that leaves makes room, whichever shard the next one comes to.
     for _ in 0..2 {
         let (leaver, closed) = (*table.guests.first().expect("ten"), table.closed_there);
         table.server.close(leaver, code::NONE, "", Duration::ZERO).expect("it stands");
         table.step_until(|table| table.closed_there > closed && table.connected.len() == 9);
-        // A server keeps the place of one that left until it has heard the goodbye.
+        // A server keeps the place of a client that left until it has received the CLOSE.
         while table.connected.len() < 10 {
             let refused = table.refused.len();
             table.seat("skip+plain");

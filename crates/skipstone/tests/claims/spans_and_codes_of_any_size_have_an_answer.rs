@@ -1,5 +1,4 @@
-//! Whatever span, code or rate of merging a call is given, it does what it says or refuses with the reason. Nothing panics,
-//! and no driver ends.
+//! A call with any span, code or rate of merging works or refuses with the reason. Nothing panics, and no driver ends.
 
 use skipstone::{Client, ClientConfig, Event, Merging, PeerError, PeerId, Pool, PoolConfig, QueryBatch, QueryConfig};
 use skipstone::{Server, ServerConfig, Threading};
@@ -74,7 +73,7 @@ fn whoever_waits_without_end_hears_of_what_happens() {
         let (mut server, client, peer) = pair(threading);
         server.close(peer, CODE_MAX, "", Duration::MAX).expect("it is open");
         drop(client);
-        // The connection ends when its goodbye is not answered.
+        // The connection ends when its CLOSE is not answered.
         server.wait(Duration::MAX);
         assert!(matches!(server.poll_event(), Some(Event::Closed { .. })));
     }

@@ -1,5 +1,6 @@
-//! Streams of strangers who say much that means nothing, as fast as the server reads: its rounds end in time, whoever comes
-//! meanwhile gets in, and each such stream is closed when it has cost what a stranger may cost.
+//! Streams of unknown clients that send much meaningless data, as fast as the server reads: the server's rounds end in
+//! time, clients that come meanwhile get in, and each such stream is closed when it has cost as much as an unknown
+//! client may cost.
 
 use super::enter::{PATIENCE, enter};
 use skipstone::{Event, Security, Server, ServerConfig};
@@ -13,10 +14,10 @@ use std::time::{Duration, Instant};
 const REQUEST: &[u8] = b"GET / HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 const STREAMS: usize = 24;
-/// What a round may be counted as: its own 2 ms, one turn more, and the streams that it accepts.
+/// The counted time of a round, at most: its own 2 ms, one turn more, and the streams that it accepts.
 const ROUND_MAX: Duration = Duration::from_micros(2_900);
 
-/// What is said once, and what again and again.
+/// Bytes that are sent once, and bytes that are repeated.
 type Flood = (&'static str, &'static [u8], &'static [u8]);
 
 const FLOODS: [Flood; 5] = [
@@ -27,7 +28,7 @@ const FLOODS: [Flood; 5] = [
     ("messages of a byte", b"", &[0x82, 0x81, 1, 2, 3, 4, 9]),
 ];
 
-/// Says it on one stream after the other until it is told to stop.
+/// Sends the flood on one stream after the other until `is_over`.
 fn flood(server: SocketAddr, first: &[u8], again: &[u8], is_over: &AtomicBool) {
     let again = again.repeat(4_096);
     while !is_over.load(Ordering::Relaxed) {
@@ -37,7 +38,7 @@ fn flood(server: SocketAddr, first: &[u8], again: &[u8], is_over: &AtomicBool) {
         if stream.write_all(first).is_err() {
             continue;
         }
-        // Answers are read, or the server would stop to write them.
+        // Answers must be read, or the server would stop for writing them.
         let mut answers = [0; 1 << 16];
         let is_timeout = |kind| matches!(kind, ErrorKind::WouldBlock | ErrorKind::TimedOut);
         while !is_over.load(Ordering::Relaxed) {
@@ -84,7 +85,7 @@ fn nor_messages_without_websocket() {
     stands("messages of a byte", b"", &[0x80, 0x01, 9]);
 }
 
-/// A stream on which a client of the protocol and a stranger who says nothing speak in turns.
+/// A stream on which a client of the protocol and a silent host take turns.
 struct Mixed {
     stream: TcpStream,
     client: Endpoint,
@@ -110,7 +111,7 @@ impl Mixed {
         mixed
     }
 
-    /// What the client says next, behind its length.
+    /// The client's next bytes, behind their length.
     fn next(&mut self) -> Vec<u8> {
         let mut buffer = vec![0; 2_000];
         let transmit = self.client.poll_transmit(Time::from_micros(1_002_000), &mut buffer).expect("it has something");
@@ -125,8 +126,8 @@ impl Mixed {
     }
 }
 
-/// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be dropped as
-/// if it carried none: its number would go to another client's stream.
+/// A stream may reach its limit in the very turn in which its OPEN comes. Then it carries a connection, and must not be
+/// dropped as if it carried none: its number would be reused for another client's stream.
 #[test]
 fn a_stream_that_has_become_a_connection_is_no_stranger() {
     let security = Some(Security::plain());
@@ -137,7 +138,7 @@ fn a_stream_that_has_become_a_connection_is_no_stranger() {
     for noise in (900..1_300).step_by(4) {
         let mut mixed = Mixed::challenged(server.local_addr());
         let open = mixed.next();
-        // It may be over before all of it is written.
+        // The stream may be over before all of it is written.
         let _ = mixed.stream.write_all(&[NOTHING.repeat(noise), open, NOTHING.repeat(600)].concat());
         streams.push(mixed);
     }

@@ -1,5 +1,5 @@
-//! Programs in C, C++, C#, Go and Python print the library's texts, and so does the tool: a text names neither Rust's items
-//! nor the tool's flags.
+//! Programs in C, C++, C#, Go and Python print the library's texts, and so does the tool: a text names no items of Rust
+//! and no flags of the tool.
 
 use std::fs;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Simulated runs seal with a stand-in: its records and flights have the sizes of the real ones, so that their figures
-//! are true of the real ones.
+//! Simulated runs use a simulated suite: its records and flights have the sizes of the real ones, so that the figures
+//! of simulated runs hold for real ones.
 
 use skipstone::{Security, Trust};
 use skipstone_proto::SUITE_TLS_1_3;
@@ -13,7 +13,7 @@ const NOW: Time = Time::from_micros(1_000_000);
 /// An ECDSA signature has 70 to 72 bytes, now and then fewer; the certificate holds one, the handshake another.
 const SIGNATURES_VARY: usize = 6;
 
-/// Everything that one has to say, handed to the other; how long each datagram was.
+/// Hands all output of one session to the other. Returns the length of each datagram.
 fn flight(from: &mut dyn Session, to: &mut dyn Session) -> Vec<usize> {
     let (mut lengths, mut buffer) = (Vec::new(), [0; 2_000]);
     while let Some(length) = from.poll_handshake(&mut buffer) {

@@ -1,5 +1,5 @@
-//! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are trusted,
-//! and whatever else comes is closed, counted by its reason, and in nobody's way.
+//! One TCP port: HTTP is answered, streams in clear and within TLS play together, proxies are believed if they are
+//! trusted, and any other stream is closed, counted by its reason, and disturbs no client.
 
 use crate::enter::{PATIENCE, enter};
 use crate::eventually;
@@ -20,7 +20,7 @@ fn server(listener_rules: ListenerRules, trusted_proxies: &[&str]) -> Server {
     Server::start(ServerConfig { listener_rules, trusted_proxies, ..ServerConfig::new(address) }).expect("it starts")
 }
 
-/// What comes back until the server ends the stream.
+/// The server's bytes until it ends the stream.
 fn ask(server: &Server, said: &[u8]) -> String {
     let mut stream = TcpStream::connect(server.local_addr()).expect("it listens");
     stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
@@ -126,7 +126,7 @@ fn a_server_that_the_url_does_not_mean_is_not_trusted() {
 fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     let mut server = server(ListenerRules::default(), &["127.0.0.1"]);
     let address = server.local_addr();
-    // What is no handshake but begins as one, of a host that a trusted proxy names.
+    // Bytes that begin like a handshake and are none, of a host that a trusted proxy names.
     let fail = |host: u8| {
         let mut stream = TcpStream::connect(address).expect("it listens");
         stream.set_read_timeout(Some(PATIENCE)).expect("it is a socket");
@@ -140,7 +140,7 @@ fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     counts(&server, |streams| streams.tls_failures + streams.over_budget == 200);
     let before = server.driver_stats().streams;
     assert!(before.tls_failures >= 16 && before.over_budget >= 50, "{before:?}");
-    // Its neighbours and whoever comes from elsewhere are let in.
+    // Its neighbours and hosts of other networks are let in.
     fail(2);
     counts(&server, |streams| streams.tls_failures == before.tls_failures + 1);
     let pin = server.url().split_once('#').expect("it is encrypted").1.to_owned();
@@ -150,7 +150,7 @@ fn tls_over_tcp_has_the_budget_that_all_handshakes_have() {
     }
 }
 
-/// A proxy that says this first, or within the request, and then passes all bytes on.
+/// A proxy that sends this first, or within the request, and then passes all bytes on.
 fn proxy(server: SocketAddr, first: &'static str, header: &'static str) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it has one");
@@ -185,7 +185,7 @@ fn a_trusted_proxy_says_whose_connection_it_is_and_nobody_else_does() {
         ("ws", "", "Forwarded: for=203.0.113.9;proto=https\r\n", [203, 0, 113, 9].into()),
         // One of the two is the client's own.
         ("ws", "", "Forwarded: for=203.0.113.9\r\nX-Forwarded-For: 1.1.1.1\r\n", [127, 0, 0, 1].into()),
-        // Behind its header the client speaks, which is no proxy.
+        // Behind its header the client's bytes follow; the client is not a proxy.
         ("ws", V1, FORWARDED, told),
         ("ws", "", "", [127, 0, 0, 1].into()),
     ] {
@@ -224,7 +224,7 @@ fn streams_of_a_trusted_proxy_count_for_the_networks_of_their_clients() {
     assert_eq!(still.kind(), std::io::ErrorKind::WouldBlock, "it was not displaced");
 }
 
-/// A ClientHello of TLS 1.2, as far as it matters here: a record's head, and a part of what it announces.
+/// A ClientHello of TLS 1.2, as far as needed here: a record's head, and a part of the announced length.
 const HALF_A_HELLO: &[u8] = &[0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3];
 
 #[test]
@@ -241,7 +241,7 @@ fn what_never_becomes_a_connection_ends_in_its_time_and_is_counted() {
         assert!(began.elapsed() >= timeout, "{said:?}");
     }
     counts(&server, |streams| streams.timed_out == 6);
-    // One byte now and then does not help.
+    // A single byte from time to time does not help.
     let mut slow = TcpStream::connect(server.local_addr()).expect("it listens");
     slow.set_read_timeout(Some(Duration::from_millis(20))).expect("it is a socket");
     let is_over = HALF_A_HELLO.iter().cycle().take(500).any(|byte| {
@@ -289,8 +289,8 @@ fn garbage_is_counted_by_its_kind_and_others_play_on() {
     }
 }
 
-/// One that joins and never reads again is closed with its reason when its queue is full; what waits for it is bounded, and the one
-/// beside it gets everything.
+/// A client that joins and never reads again is closed with its reason when its queue is full; its waiting data is
+/// bounded, and the client next to it gets everything.
 #[test]
 fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
     for scheme in ["ws", "wss", "tcp"] {
@@ -316,11 +316,11 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
         let (mut sent, mut heard, mut closed) = (0, 0, None);
         while closed.is_none() || heard < sent {
             assert!(Instant::now() < end, "{scheme}: {sent} sent, {heard} heard, closed: {closed:?}");
-            // Never ahead of the good one by what its own queue would not hold.
+            // Never ahead of the good client by more than its own queue holds.
             if closed.is_none() && sent < heard + 100 {
                 let receipt = server.broadcast(Group::EVERYONE, 7, vec![9; 10_000]).expect("room");
                 server.flush().expect("it runs");
-                // The first may go before the server's application knows that the good one has joined.
+                // The first messages may be sent before the server's application knows that the good one has joined.
                 sent += usize::from(receipt.peers == 2);
             }
             while let Some(event) = server.poll_event() {
@@ -336,7 +336,7 @@ fn a_reader_that_stops_is_closed_and_the_one_beside_it_is_not() {
         }
         let (code, reason) = closed.expect("it was");
         assert_eq!(code, code::QUEUE_OVERFLOW, "{scheme}: {reason}");
-        // Its channel's queue and its stream's, and what the kernel took.
+        // The queues of its channel and its stream, and the bytes that the kernel took.
         assert!((8 << 20..48 << 20).contains(&(sent * 10_000)), "{scheme}: after {sent} messages");
     }
 }

@@ -1,5 +1,5 @@
-//! Each message that `send` or `broadcast` accepted is delivered, or given up with an event, or its connection ended: with
-//! real threads, real sockets and a slow network, under each overflow rule, whatever the application does.
+//! Each message that `send` or `broadcast` accepted is delivered, or given up with an event, or its connection ended:
+//! with real threads, real sockets and a slow network, under each overflow rule, for any behaviour of the application.
 //!
 //! A hundred seeds by default; `SKIPSTONE_FACADE_SEEDS=A..B` runs others, and replays one that failed.
 
@@ -11,7 +11,7 @@ use skipstone::{
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// A small generator (SplitMix64): the same seed gives the same run, but for what the machine's clock decides.
+/// A small generator (SplitMix64): the same seed gives the same run, except for effects of the machine's clock.
 struct Random(u64);
 
 impl Random {
@@ -32,7 +32,7 @@ impl Random {
     }
 }
 
-/// Where one accepted message has got to, by its id and its peer.
+/// The state of one accepted message, by its id and its peer.
 #[derive(Default)]
 struct Account {
     accepted: BTreeMap<(PeerId, MessageId), u16>,
@@ -44,8 +44,8 @@ struct Account {
 }
 
 impl Account {
-    /// Messages whose fate is not known. On a sequenced channel whatever is older than the newest that was delivered is
-    /// settled: it may have arrived behind it.
+    /// Messages whose fate is not known. On a sequenced channel every message older than the newest delivered one is
+    /// settled: it may have arrived after it.
     fn open(&self) -> impl Iterator<Item = &(PeerId, MessageId)> {
         let mut newest: BTreeMap<(PeerId, u16), MessageId> = BTreeMap::new();
         for message in &self.delivered {
@@ -256,7 +256,8 @@ fn hear_guest(guest: &mut Guest, account: &mut Account, names: &BTreeMap<u64, Me
     }
 }
 
-/// In a reliable-ordered stream nothing is missing that was not given up: up to the newest that arrived, each message did.
+/// In a reliable-ordered stream nothing is missing that was not given up: up to the newest that arrived, each message
+/// did.
 fn assert_no_gap(account: &Account, seed: u64) {
     let mut newest: BTreeMap<(PeerId, u16), MessageId> = BTreeMap::new();
     for ((peer, id), channel) in account.accepted.iter().filter(|(_, channel)| *channel % 3 == 0) {

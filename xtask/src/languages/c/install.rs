@@ -8,7 +8,7 @@ use crate::machine::process;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// The command. `--debug` installs what the tests have built.
+/// The command. `--debug` installs the build of the tests.
 pub(crate) fn install(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let is_debug = arguments.take_flag("--debug");
     let prefix = arguments.next_word().ok_or("say where to: cargo xtask install-c PREFIX")?;
@@ -68,7 +68,7 @@ fn by_pkg_config(folder: &Path, prefix: &Path, tree: &Tree) -> Result<Tally, Str
     Ok(tally)
 }
 
-/// Copies the files, and fills in what depends on the place.
+/// Copies the files, and fills in paths that depend on the prefix.
 fn install_to(prefix: &Path, built: &Path, tree: &Tree) -> Result<(), String> {
     let include = tree.root().join(INCLUDE);
     for header in ["skipstone.h", "skipstone.hpp"] {
@@ -93,7 +93,7 @@ fn install_to(prefix: &Path, built: &Path, tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
-/// Whatever of these the system has.
+/// System libraries, of which those that exist are used.
 const LIBRARIES: &[&str] = &[
     "libskipstone.so",
     "libskipstone.dylib",

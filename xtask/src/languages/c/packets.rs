@@ -1,4 +1,5 @@
-//! Packet types in C: nanopb makes them of the examples' `.proto`, and a test exchanges each with what Rust wrote.
+//! Packet types in C: nanopb generates them from the examples' `.proto`, and a test exchanges each with packets written
+//! by Rust.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use crate::machine::system;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Where the `.proto` lies, and what Rust writes of it.
+/// The folder of the `.proto` and of the packets that Rust writes.
 const FOLDER: &str = "examples/proto";
 const GENERATOR: &str = "nanopb_generator.py";
 

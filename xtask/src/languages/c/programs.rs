@@ -10,13 +10,13 @@ use crate::machine::tree::Tree;
 
 /// The folder of the header.
 pub(super) const INCLUDE: &str = "crates/skipstone-ffi/include";
-/// As many warnings as there are.
+/// As many warnings as possible.
 pub(super) const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Werror"];
-/// C99 alone has no sleep, and no threads.
+/// C99 by itself has no sleep, and no threads.
 const POSIX: &str = "-D_POSIX_C_SOURCE=200809L";
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
-/// The programs that show, which test themselves when they are told to.
+/// The example programs, which test themselves when told to.
 const EXAMPLES: &[&str] = &["echo.c", "bots.c", "bench_server.c", "echo.cpp"];
 /// A program that takes longer hangs.
 const SECONDS_MAX: &str = "120";
@@ -35,15 +35,15 @@ const SANITIZED: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-reco
 const MEMCHECK: &[&str] = &[
     "valgrind",
     "--quiet",
-    // Else a thread that calls without a pause may keep all others from running, for minutes.
+    // Otherwise a thread that calls without a pause may keep all others from running, for minutes.
     "--fair-sched=yes",
     "--error-exitcode=9",
     "--leak-check=full",
     "--show-leak-kinds=definite,indirect",
     "--errors-for-leak-kinds=definite,indirect",
 ];
-/// Memcheck does not follow the vector instructions of the cryptography, and takes what is sealed for uninitialised. Programs that
-/// seal nothing are checked for that, too.
+/// Memcheck does not follow the vector instructions of the cryptography, and takes sealed bytes for uninitialised.
+/// Programs that seal nothing are checked for uninitialised bytes, too.
 const ALSO_UNINITIALISED: &[&str] = &["bad_input", "threads"];
 
 const WAYS: &[Way] = &[
@@ -76,7 +76,7 @@ impl Way {
         there(tree).any(|way| way.name == twin)
     }
 
-    /// Compiles a program with all warnings. Gives where it lies.
+    /// Compiles a program with all warnings. Returns its path.
     fn compile(&self, source: &Path, tree: &Tree) -> Result<PathBuf, String> {
         let folder = process::target_dir(tree).join("c").join(self.name);
         std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -133,8 +133,8 @@ pub(super) fn one(outcome: Result<(), String>) -> Tally {
     }
 }
 
-/// Compiles a program as one that is shipped, and links the library into it that cargo has put into `folder`. `Ok(false)` if there is no
-/// compiler.
+/// Compiles a program as for shipping, and links the library that cargo has put into `folder`. `Ok(false)` if there is
+/// no compiler.
 pub(crate) fn linked(source: &str, program: &Path, folder: &Path, tree: &Tree) -> Result<bool, String> {
     let (compiler, standard) = if is_cpp(Path::new(source)) { ("c++", "-std=c++17") } else { ("cc", "-std=c99") };
     if process::find(compiler).is_none() {
@@ -147,10 +147,10 @@ pub(crate) fn linked(source: &str, program: &Path, folder: &Path, tree: &Tree) -
     process::run(compile).map(|()| true)
 }
 
-/// What Rust's standard library needs of Linux'.
+/// The Linux libraries that Rust's standard library needs.
 const SYSTEM_LIBRARIES: [&str; 6] = ["-lgcc_s", "-lutil", "-lrt", "-lpthread", "-lm", "-ldl"];
 
-/// Where cargo has put the library.
+/// The folder into which cargo has put the library.
 pub(super) fn library_dir(tree: &Tree) -> PathBuf {
     process::target_dir(tree).join("debug")
 }
@@ -159,7 +159,7 @@ fn is_cpp(source: &Path) -> bool {
     source.extension().is_some_and(|extension| extension == "cpp" || extension == "hpp")
 }
 
-/// The headers alone, in each language and with each compiler.
+/// Only the headers, in each language and with each compiler.
 pub(super) fn headers(tree: &Tree) -> Result<Tally, String> {
     let languages: [(&str, &str, &[&str]); 2] =
         [("skipstone.h", "c", &["c99", "c11"]), ("skipstone.h", "c++", &["c++17", "c++20"])];
@@ -217,7 +217,7 @@ fn there(tree: &Tree) -> impl Iterator<Item = &'static Way> {
     THERE.get_or_init(|| WAYS.iter().filter(|way| way.is_there(tree)).collect()).iter().copied()
 }
 
-/// Whether clang has its sanitizers. To be asked before all else, since they may be installed.
+/// Whether clang has its sanitizers. Call this first, because it may install them.
 pub(super) fn has_sanitizers_of_clang(tree: &Tree) -> bool {
     WAYS.iter().any(|way| way.name == "clang-sanitized" && way.is_there(tree))
 }
@@ -240,8 +240,8 @@ pub(super) fn tests(tree: &Tree) -> Result<Tally, String> {
     Ok(tally)
 }
 
-/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays against
-/// it.
+/// The examples, which play against themselves. The plain one of gcc is built in any case: Windows' client plays
+/// against it.
 pub(super) fn examples(tree: &Tree) -> Result<Tally, String> {
     let mut tally = Tally::default();
     let is_wanted = |way: &&Way| way.runner.is_empty() && (way.name == "gcc" || !way.is_covered(tree));

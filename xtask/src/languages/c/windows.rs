@@ -1,5 +1,5 @@
-//! The C library on Windows: skipstone.dll and the tests cross-compiled by mingw-w64, run under Wine; and a client there against
-//! a server here.
+//! The C library on Windows: skipstone.dll and the tests cross-compiled by mingw-w64, run under Wine; and a client
+//! there against a server here.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -27,7 +27,7 @@ pub(super) fn check(tree: &Tree) -> Result<Tally, String> {
     cargo.args(["build", "--package", "skipstone-ffi", "--target", windows::TARGET]);
     process::run(cargo)?;
     let built = process::target_dir(tree).join(windows::TARGET).join("debug");
-    // Wine looks for libraries beside the program, and for the one that it lacks there, too.
+    // Wine looks for libraries next to the program, also for the one that it lacks there.
     let folder = process::target_dir(tree).join("c/windows");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let copied = std::fs::copy(built.join("skipstone.dll"), folder.join("skipstone.dll"));

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use super::toolchain::{Assembly, Toolchain};
 use crate::machine::tree::Tree;
 
-/// Where the client's sources are, for Unity and for everybody else.
+/// The folder of the client's sources, for Unity and all other users.
 pub(super) const SOURCES: &str = "clients/unity/com.skipstone.transport/Runtime/Core";
 
-/// The client itself, with its documentation beside it.
+/// The client itself, with its documentation next to it.
 pub(super) fn client(toolchain: &Toolchain, folder: &str, tree: &Tree) -> Result<PathBuf, String> {
     let documentation = toolchain.folder().join(folder).join("Skipstone.xml");
     let client = Assembly {

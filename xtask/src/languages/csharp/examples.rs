@@ -8,7 +8,7 @@ use crate::machine::process;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Each with the words of a run that ends by itself, and with exit code 0 if all went well.
+/// Each with the arguments of a run that ends by itself, with exit code 0 on success.
 const EXAMPLES: [(&str, &str, &[&str]); 3] = [
     ("clients/csharp/examples/Echo.cs", "Echo.exe", &["check"]),
     ("clients/csharp/examples/Dots.cs", "Dots.exe", &["check"]),
@@ -70,7 +70,8 @@ fn check_guide(toolchain: &Toolchain, native: &Path, tree: &Tree) -> Result<(), 
     process::run(run)
 }
 
-/// A library of another ABI version, none at all, and a file that is no library: both runtimes end with a text that says what to do, and not with a crash.
+/// A library of another ABI version, none at all, and a file that is not a library: both runtimes end with a text that
+/// names the remedy, and not with a crash.
 fn check_wrong_libraries(toolchain: &Toolchain, tree: &Tree) -> Result<(), String> {
     let folder = toolchain.folder().join("wrong");
     std::fs::create_dir_all(folder.join("none")).map_err(|error| format!("{}: {error}", folder.display()))?;

@@ -1,5 +1,5 @@
-//! The NuGet package: the assembly and its documentation, the native libraries by runtime id, and the manifest. A package is a ZIP
-//! archive, which Python makes.
+//! The NuGet package: the assembly and its documentation, the native libraries by runtime id, and the manifest. A
+//! package is a ZIP archive, which Python makes.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,8 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-/// Runtime id and file of each library. Those of other systems are taken from a folder of this id beside the one of this machine.
+/// Runtime id and file of each library. Those of other systems are taken from a folder of this id next to the one of
+/// this machine.
 const LIBRARIES: [(&str, &str); 6] = [
     ("linux-x64", "libskipstone.so"),
     ("linux-arm64", "libskipstone.so"),
@@ -23,7 +24,7 @@ const MANIFEST: &str = "clients/csharp/Skipstone.nuspec";
 /// Lays the package out under `out` and makes the archive; gives its path.
 pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let layout = out.join("layout");
-    // What an earlier run laid out must not get into this package.
+    // Files of an earlier run must not get into this package.
     let _ = std::fs::remove_dir_all(&layout);
     let client = client(toolchain, "nuget/assembly", tree)?;
     copy(&client, &layout.join("lib/net48/Skipstone.dll"))?;

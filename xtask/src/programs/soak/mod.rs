@@ -1,5 +1,6 @@
-//! `cargo xtask soak`: hours of one server with clients of every carrier, that roam, come back and leave, while it restarts, its clock
-//! jumps, and a console and a dashboard stay open. Nothing may be lost, and what the server holds may not grow.
+//! `cargo xtask soak`: hours of one server with clients of every carrier, that roam, come back and leave, while it
+//! restarts, its clock jumps, and a console and a dashboard stay open. No message may be lost, and the server's
+//! resources may not grow.
 
 mod parties;
 mod sample;
@@ -24,7 +25,7 @@ struct Plan {
     sample: u64,
 }
 
-/// Plays the hours; `Ok(false)` if a client lost something, or what a process holds has grown.
+/// Plays the hours; `Ok(false)` if a client lost a message, or a process's resources have grown.
 pub(crate) fn soak(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let mut minutes = |name: &str, default: u64| -> Result<u64, String> {
         let Some(text) = arguments.take_value(name)? else { return Ok(default * 60) };
@@ -92,7 +93,7 @@ fn play(plan: &Plan, tool: &std::path::Path, folder: &std::path::Path, tree: &Tr
     Ok(is_well && growth.is_none())
 }
 
-/// What the server holds, since it was last restarted.
+/// The server's resources since it was last restarted.
 #[derive(Default)]
 struct Growth {
     first: Option<Sample>,
@@ -151,7 +152,7 @@ impl Drop for Folder {
 
 /// A day.
 const MINUTES_MAX: u64 = 1_440;
-/// In seconds: until everybody is there, and after a restart is there again.
+/// In seconds: until all clients are connected, and after a restart are connected again.
 const WARM: u64 = 20;
 /// In seconds, for clients to end.
 const GRACE: u64 = 120;

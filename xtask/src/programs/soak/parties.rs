@@ -30,7 +30,7 @@ impl Parties {
         Parties { tool: tool.into(), page, all: Vec::new(), ended: 0, is_well: true }
     }
 
-    /// Clients that stay, and come back when the server restarts.
+    /// Clients that stay, and reconnect when the server restarts.
     pub(super) fn all_the_time(&mut self, server: &Server, seconds: u64) -> Result<(), String> {
         let (native, plain) = (server.url("native")?, server.url("in clear")?);
         for (name, url, more) in [

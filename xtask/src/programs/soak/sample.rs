@@ -1,4 +1,4 @@
-//! What a process holds, from /proc (proc(5)).
+//! The resources of a process, from /proc (proc(5)).
 
 use std::fmt;
 use std::fs;
@@ -28,7 +28,7 @@ impl Sample {
         })
     }
 
-    /// Whether a later sample shows no more, but for what a busy allocator keeps. Clients that come and go have a few
+    /// Whether a later sample shows no more, except what a busy allocator keeps. Clients that come and go have a few
     /// sockets.
     pub(super) fn is_kept_by(&self, later: &Sample) -> bool {
         later.memory <= self.memory + self.memory / 5 + 2_048

@@ -13,7 +13,7 @@ use crate::machine::tree::Tree;
 pub(super) struct Server {
     child: Child,
     log: PathBuf,
-    /// The file that says what time it is, if libfaketime reads it.
+    /// The file that sets the time, if libfaketime reads it.
     clock: Option<PathBuf>,
     pub(super) console: u16,
     pub(super) dashboard: u16,
@@ -60,7 +60,7 @@ impl Server {
         Ok(true)
     }
 
-    /// Has it begin anew, and waits until it serves again.
+    /// Restarts it, and waits until it serves again.
     pub(super) fn restart(&self) -> Result<(), String> {
         let starts = self.said().matches(READY).count();
         let status = Command::new("kill").args(["-USR2", &self.pid().to_string()]).status();
@@ -106,7 +106,7 @@ fn free_port() -> Result<u16, String> {
     found.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))
 }
 
-/// The library that tells a program another time, if it is there or can be installed.
+/// The library that gives a program another time, if it is there or can be installed.
 fn faketime(tree: &Tree) -> Option<PathBuf> {
     if system::program("faketime", "faketime", "clocks do not jump", tree).is_some() {
         return None;

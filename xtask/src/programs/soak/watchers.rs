@@ -1,4 +1,4 @@
-//! Who watches the server for hours: a console session and, where there is Chromium, the dashboard's page.
+//! The observers that watch the server for hours: a console session and, where there is Chromium, the dashboard's page.
 
 use std::fmt;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use crate::machine::process;
 
 pub(super) struct Watchers {
     page: Option<(Child, std::path::PathBuf)>,
-    /// Bytes that the console has said.
+    /// Bytes that the console has printed.
     console: Arc<AtomicU64>,
 }
 
@@ -21,7 +21,7 @@ impl Watchers {
     pub(super) fn start(server: &Server) -> Watchers {
         let console = Arc::new(AtomicU64::new(0));
         let (port, heard) = (server.console, Arc::clone(&console));
-        // It ends with this process: a session that the server's restart ends begins anew.
+        // It ends with this process: a session that the server's restart ends is started again.
         std::thread::spawn(move || {
             loop {
                 let _ = ask(port, &heard);

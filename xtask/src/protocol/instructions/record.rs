@@ -1,4 +1,4 @@
-//! What the paths cost before: a file with a section for each kind of processor.
+//! The recorded costs of the paths: a file with a section for each kind of processor.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -23,7 +23,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// What is written down; nothing if there is no file.
+    /// The record; empty if there is no file.
     pub(super) fn read(tree: &Tree) -> Result<Record, String> {
         match std::fs::read_to_string(tree.root().join(FILE)) {
             Ok(text) => Record::parse(&text),
@@ -58,7 +58,7 @@ impl Record {
         self.sections.get(std::env::consts::ARCH)?.get(name).copied()
     }
 
-    /// Replaces what was counted on this kind of processor; what this machine lacks stays.
+    /// Replaces the counts of this kind of processor; counts that this machine cannot make stay.
     pub(super) fn set(&mut self, counts: &Counts) {
         let section = self.sections.entry(std::env::consts::ARCH.to_owned()).or_default();
         section.extend(counts.iter().map(|(name, count)| ((*name).to_owned(), *count)));

@@ -1,4 +1,4 @@
-//! The account of the mutants that were tried: the share that is caught, who survived, and the file of `--json`.
+//! The account of the mutants that were tried: the share that is caught, the survivors, and the file of `--json`.
 
 use super::subject::SUBJECTS;
 use std::fmt::Write;
@@ -9,11 +9,11 @@ use std::time::Duration;
 pub(super) enum MutantOutcome {
     /// A test failed.
     Caught,
-    /// The tests did not end in time, which somebody would have noticed.
+    /// The tests did not end in time, which a developer would have noticed.
     Timeout,
     /// Every test passed.
     Missed,
-    /// The compiler refused it: it says nothing about the tests.
+    /// The compiler refused it: it reveals nothing about the tests.
     Unviable,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum MutantOutcome {
 #[derive(Debug)]
 pub(super) struct Tried {
     pub(super) subject: &'static str,
-    /// `file:line:column: what is replaced`.
+    /// `file:line:column: replacement`.
     pub(super) name: String,
     pub(super) outcome: MutantOutcome,
     pub(super) took: Duration,
@@ -71,7 +71,7 @@ impl Account {
         self.tried.last()
     }
 
-    /// How many say something about the tests.
+    /// How many reveal something about the tests.
     pub(super) fn judged(&self) -> usize {
         self.tried.len() - self.count(MutantOutcome::Unviable)
     }
@@ -80,7 +80,7 @@ impl Account {
         self.tried.iter().filter(|tried| tried.subject == subject && tried.outcome != MutantOutcome::Unviable).count()
     }
 
-    /// The share that is caught, in percent; all of none.
+    /// The share that is caught, in percent; 100 if there are none.
     pub(super) fn share_percent(&self) -> f64 {
         let caught = self.count(MutantOutcome::Caught) + self.count(MutantOutcome::Timeout);
         if self.judged() == 0 { 100.0 } else { 100.0 * caught as f64 / self.judged() as f64 }
@@ -113,7 +113,7 @@ impl Account {
         self.tried.iter().any(|tried| tried.name == name)
     }
 
-    /// What [`Account::json`] wrote, of a run with this seed.
+    /// Reads the output of [`Account::json`], from a run with this seed.
     pub(super) fn read(json: &str, seed: u64) -> Result<Account, String> {
         if !json.starts_with(&format!("{{\"seed\": {seed}, ")) {
             return Err(format!("that is no account of a run with seed {seed}"));
@@ -148,7 +148,8 @@ impl Account {
     }
 }
 
-/// Below this share the command fails. The rest is what no test can see: code for speed alone, or that nothing reaches.
+/// Below this share the command fails. The rest is code that no test can check: code only for speed, or unreachable
+/// code.
 const SHARE_PERCENT_MIN: f64 = 90.0;
 
 #[cfg(test)]

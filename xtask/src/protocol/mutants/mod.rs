@@ -1,5 +1,5 @@
-//! `cargo xtask mutants --sample N --seed S`: how many small changes of the code the tests notice. cargo-mutants makes and tries
-//! them; here is which are drawn, what is run against each, and the account.
+//! `cargo xtask mutants --sample N --seed S`: how many small changes of the code the tests notice. cargo-mutants makes
+//! and tries them; this module selects the mutants and the tests against each, and keeps the account.
 
 mod account;
 mod order;
@@ -16,16 +16,16 @@ use order::Mutant;
 use subject::Subject;
 use trial::Trials;
 
-/// What is asked for.
+/// The arguments of a run.
 struct Draw {
     /// Mutants to judge, of all parts together.
     sample: usize,
     seed: u64,
-    /// These alone, which survived before.
+    /// Only these mutants, which survived before.
     again: Option<Vec<String>>,
 }
 
-/// The mutants of one part, the next of the draw last.
+/// The mutants of one part in reverse order of the draw: the next one is last.
 struct Deck {
     subject: &'static Subject,
     mutants: Vec<Mutant>,
@@ -76,7 +76,7 @@ fn number(flag: &str, text: Option<String>, default: u64) -> Result<u64, String>
 }
 
 impl Draw {
-    /// Evenly over the parts; the first ones have what is left over.
+    /// Evenly over the parts; the first ones get the remainder.
     fn decks(&self, subjects: &[&'static Subject], trials: &Trials) -> Result<Vec<Deck>, String> {
         let (each, more) = (self.sample / subjects.len(), self.sample % subjects.len());
         let decks = subjects.iter().enumerate().map(|(at, subject)| {
@@ -94,9 +94,9 @@ impl Draw {
     }
 }
 
-/// Some of each part in turns, so that a run that is broken off says something of all parts.
+/// Some of each part in turns, so that an interrupted run covers all parts.
 fn play(draw: &Draw, mut decks: Vec<Deck>, trials: &Trials, json: Option<&Path>) -> Result<Account, String> {
-    // A run that was broken off goes on.
+    // An interrupted run is continued.
     let before = json.filter(|file| file.exists()).map(|file| Account::read(&read(file)?, draw.seed)).transpose()?;
     let (started, mut account) = (Instant::now(), before.unwrap_or_default());
     let begun = account.judged();
@@ -144,7 +144,7 @@ fn write(file: &Path, text: &str) -> Result<(), String> {
 const SAMPLE_DEFAULT: u64 = 200;
 /// Days.
 const SAMPLE_MAX: u64 = 10_000;
-/// Mutants of one part that are judged in a row: the next part builds anew what depends on the one before.
+/// Mutants of one part that are judged in a row: the next part recompiles everything that depends on the one before.
 const ROUND: usize = 12;
 
 #[cfg(test)]

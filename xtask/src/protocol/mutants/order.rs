@@ -1,19 +1,19 @@
-//! In which order mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. More of the
-//! same seed are the same ones and others behind them.
+//! The order in which mutants are drawn: by a seed, the same on every machine, and the same for code that only moved. A
+//! larger sample of the same seed begins with the same mutants.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One mutant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mutant {
-    /// `file:line:column: what is replaced`.
+    /// `file:line:column: replacement`.
     pub(super) name: String,
     /// Its place among those of its file, and how many these are.
     pub(super) place: (usize, usize),
 }
 
-/// The mutants of a list of cargo-mutants', in the order that the seed says. The list may have one several times, where a module has
-/// two declarations.
+/// The mutants of a list of cargo-mutants', in the order of the seed. The list may contain one several times, where a
+/// module has two declarations.
 pub(super) fn drawn(listed: &[String], seed: u64) -> Vec<Mutant> {
     let mut of_file: BTreeMap<&str, usize> = BTreeMap::new();
     let places: Vec<usize> = listed.iter().map(|name| next(of_file.entry(file(name)).or_default())).collect();
@@ -32,7 +32,7 @@ fn next(counter: &mut usize) -> usize {
     core::mem::replace(counter, *counter + 1)
 }
 
-/// Those of a list that are these, in code that has moved maybe: of those that are alike, the nearest.
+/// The mutants of a list with these names, even if the code has moved: of mutants with equal names, the nearest.
 pub(super) fn found(listed: &[String], names: &[String]) -> Vec<Mutant> {
     let all = drawn(listed, 0);
     let nearest = |name: &String| {
@@ -51,7 +51,7 @@ pub(super) fn file(name: &str) -> &str {
     name.split(':').next().unwrap_or(name)
 }
 
-/// The name without line and column. Mutants that are alike without them are told apart by their order in the file.
+/// The name without line and column. Mutants that differ only in these are told apart by their order in the file.
 fn without_place(name: &str) -> String {
     let mut parts = name.splitn(4, ':');
     let file = parts.next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The four parts whose tests are tried: where their code lies, and what is run against a mutant of it.
+//! The four parts whose tests are tried: the place of their code, and the tests that run against a mutant of it.
 
 /// One part, as data.
 #[derive(Debug)]
@@ -6,11 +6,11 @@ pub(super) struct Subject {
     /// As `--of` has it.
     pub(super) name: &'static str,
     pub(super) package: &'static str,
-    /// Whose functions are changed: cargo-mutants' patterns, from the root.
+    /// The files whose functions are changed: cargo-mutants' patterns, from the root.
     pub(super) files: &'static [&'static str],
     /// Features of the package, for the tests that need them.
     pub(super) features: &'static str,
-    /// Test programs beside the unit tests, which run first.
+    /// Test programs in addition to the unit tests, which run first.
     pub(super) programs: &'static [&'static str],
     /// Tests that are left out, by a part of their names: they take long and are of something else.
     pub(super) left_out: Option<&'static str>,

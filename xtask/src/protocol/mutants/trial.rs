@@ -1,5 +1,6 @@
-//! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which stops at the first
-//! test that fails twice. The copy has a folder for what is built, so that each mutant builds only what it changed.
+//! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which
+//! stops at the first test that fails twice. The copy has a build folder of its own, so that each mutant recompiles
+//! only its change.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -11,15 +12,15 @@ use super::subject::Subject;
 use crate::machine::tree::Tree;
 use crate::machine::{files, process};
 
-/// The copy that is changed, and what belongs to it.
+/// The copy that is changed, and its parts.
 pub(super) struct Trials {
     copy: Tree,
-    /// Holds the copy, the tools, what is built and what cargo-mutants writes.
+    /// Holds the copy, the tools, the build and cargo-mutants' output.
     folder: PathBuf,
 }
 
 impl Trials {
-    /// Copies the tree and installs what is missing.
+    /// Copies the tree and installs missing tools.
     pub(super) fn prepare(tree: &Tree) -> Result<Trials, String> {
         let folder = process::target_dir(tree).join("mutants");
         let copy = folder.join("tree");
@@ -80,8 +81,8 @@ impl Trials {
 
     /// Tries a mutant that [`Trials::list`] named.
     ///
-    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular expression, and a
-    /// name may stand in its list twice.
+    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular
+    /// expression, and a name may stand in its list twice.
     pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<MutantOutcome, String> {
         let (name, (place, count)) = (&mutant.name, mutant.place);
         let mut mutants = self.cargo();
@@ -100,7 +101,7 @@ impl Trials {
         })
     }
 
-    /// What cargo-mutants wrote of the only mutant that it tried.
+    /// The result that cargo-mutants wrote for the only mutant that it tried.
     fn outcome(&self, name: &str) -> Option<MutantOutcome> {
         let has = |file: &str| {
             let text = std::fs::read_to_string(self.folder.join("mutants.out").join(file)).unwrap_or_default();
@@ -144,7 +145,7 @@ impl Trials {
     }
 }
 
-/// Which tests of the part there are to run, the unit tests first.
+/// The tests of the part, the unit tests first.
 fn test_arguments(subject: &Subject) -> Vec<String> {
     let mut arguments = vec!["--lib".to_owned()];
     arguments.extend(subject.programs.iter().map(|program| format!("--test={program}")));
@@ -157,9 +158,9 @@ fn test_arguments(subject: &Subject) -> Vec<String> {
 
 /// Of `Cargo.toml`, and of `.config/nextest.toml`.
 const PROFILE: &str = "mutants";
-/// What tries the mutants, and what runs tests until the first that fails.
+/// The program that tries the mutants, and the one that runs tests until the first that fails.
 const TOOLS: [(&str, &str); 2] = [("mutants", "27.1.0"), ("nextest", "0.9.151")];
-/// Where tests find the tool; it is built if nothing else is said.
+/// The path of the tool for tests; by default it is built.
 const TOOL_VARIABLE: &str = "SKIPSTONE_TEST_TOOL";
 /// On top of twice the time without a mutant.
 const TIMEOUT_MIN: Duration = Duration::from_secs(20);

@@ -1,4 +1,4 @@
-//! When each file was edited, by git.
+//! The edit date of each file, from git.
 
 use std::collections::BTreeMap;
 

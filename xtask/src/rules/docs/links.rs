@@ -11,7 +11,7 @@ use crate::machine::files::File;
 pub(super) struct Link {
     /// Counted from 1.
     pub(super) line: usize,
-    /// As the page has it: a path with or without an `#anchor`, or an address.
+    /// The target as on the page: a path with or without an `#anchor`, or an address.
     pub(super) target: String,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn is_page(path: &str) -> bool {
     path.ends_with(".md")
 }
 
-/// Why the link leads nowhere, if it does.
+/// Why the link is broken, if it is.
 fn breach(
     page: &str,
     target: &str,

@@ -43,7 +43,7 @@ fn require_mdbook(tree: &Tree) -> Result<String, String> {
     println!("mdBook {MDBOOK_VERSION} is missing; installing it into {}", tools.display());
     let mut install = process::cargo(tree);
     install.args(["install", "mdbook", "--version", MDBOOK_VERSION, "--locked"]);
-    // Neither its web server nor its file watcher: half of its dependencies.
+    // Without its web server and its file watcher, which are half of its dependencies.
     install.args(["--no-default-features", "--features", "search", "--root"]).arg(&tools);
     process::run(install)?;
     Ok(program)

@@ -1,4 +1,4 @@
-//! The site: mdBook's source, assembled from the pages where they are, and a check of what mdBook made of it.
+//! The site: mdBook's source, assembled from the pages in their folders, and a check of mdBook's output.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -53,7 +53,7 @@ impl Site {
 
     /// Adds the API's pages, which rustdoc writes.
     pub(super) fn add_api(&self, tree: &Tree) -> Result<(), String> {
-        // A folder of its own: the usual one has the pages of every crate that was ever documented.
+        // A folder of its own, because the usual one has the pages of every crate that was ever documented.
         let target = self.folder.join("api");
         remove(&target.join("doc"))?;
         let mut cargo = process::cargo(tree);
@@ -64,7 +64,7 @@ impl Site {
         paths(&from)?.iter().try_for_each(|path| copy(path, &to.join(path.strip_prefix(&from).unwrap_or(path))))
     }
 
-    /// Prints what the site is made of. `Ok(false)` if a link in it leads nowhere; each is printed.
+    /// Prints the parts of the site. `Ok(false)` if a link in it is broken; each is printed.
     pub(super) fn check_and_describe(&self) -> Result<bool, String> {
         let site = self.html();
         let paths = paths(&site)?;

@@ -67,7 +67,7 @@ fn title(page: &File) -> &str {
 /// The generated page that leads to the API.
 pub(super) const API: &str = "api.md";
 
-/// A README stands for its folder.
+/// A README represents its folder.
 const PARTS: &[(&str, &[&str])] = &[
     ("Start", &["README.md", "docs/guide/README.md"]),
     ("Reference", &["docs/limits.md", API, "WIRE.md", "SECURITY.md"]),

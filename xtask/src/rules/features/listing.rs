@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// What `cargo tree` prints about a package with these arguments, one crate a line. `edges` is `normal`, or
+/// The output of `cargo tree` about a package with these arguments, one crate a line. `edges` is `normal`, or
 /// `normal,build`.
 pub(super) fn listed(edges: &str, arguments: &[&str], tree: &Tree) -> Result<String, String> {
     let mut listing = process::cargo(tree);
@@ -13,7 +13,7 @@ pub(super) fn listed(edges: &str, arguments: &[&str], tree: &Tree) -> Result<Str
     process::output(listing).ok_or_else(|| "cargo lists no crates".to_owned())
 }
 
-/// The distinct lines of `cargo tree`, without its marks for what was shown before.
+/// The distinct lines of `cargo tree`, without its marks for repeated crates.
 pub(super) fn crates(tree: &str) -> BTreeSet<&str> {
     tree.lines().map(|line| line.trim_end_matches(" (*)")).filter(|line| !line.is_empty()).collect()
 }

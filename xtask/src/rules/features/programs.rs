@@ -1,5 +1,5 @@
-//! The programs that people build from a clone: each has one library of cryptography, and no more crates than it says.
-//! The demonstration, which `cargo run` builds, answers a request for a part of the tool that it lacks.
+//! The programs that people build from a clone: each has one library of cryptography, and no more crates than it
+//! states. The demonstration, which `cargo run` builds, answers a request for a part of the tool that it lacks.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::quick::quickly_built;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// A program, and what may be in its build.
+/// A program, and the crates that may be in its build.
 struct Program {
     package: &'static str,
     /// Crates, this one with them, build dependencies too.
@@ -44,7 +44,7 @@ const LACKING: &[&str] = &[
     "stress skip+dtls://127.0.0.1:7777",
 ];
 
-/// Command lines that it answers by doing what they say.
+/// Command lines that it executes.
 const PRESENT: &[&str] = &["--help", "serve --identity new --check", "stress -c 2 --mix udp=1,ws=1 -d 1s --quiet"];
 
 /// The exit code of bad configuration.
@@ -96,7 +96,7 @@ impl Program {
     }
 }
 
-/// Whether it says in one line how to get what it lacks.
+/// Whether it explains in one line how to get the missing part.
 fn answers(program: &Path, line: &str, tree: &Tree) -> Result<(), String> {
     let (code, errors) = run(program, line, tree)?;
     let command = format!("cargo run --release -p skipstone-cli -- {line},");
@@ -108,7 +108,7 @@ fn answers(program: &Path, line: &str, tree: &Tree) -> Result<(), String> {
     Err(format!("the demonstration's `{line}` ended with {code:?}, and does not say how to get it: {errors}"))
 }
 
-/// The exit code, and what was written to standard error.
+/// The exit code, and the text on standard error.
 fn run(program: &Path, line: &str, tree: &Tree) -> Result<(Option<i32>, String), String> {
     let mut command = process::command(&program.to_string_lossy(), tree);
     command.args(line.split(' ')).stdout(Stdio::null());

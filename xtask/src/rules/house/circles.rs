@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::rules::layering::files_in_circles;
 use crate::rules::source::crates::Crate;
 
-/// Says how many there are, over all crates.
+/// Reports how many there are, over all crates.
 pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) {
     let (mut beside, mut nested, mut upward) = (0, 0, 0);
     for of in crates {
@@ -19,7 +19,7 @@ pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) 
     say("upward arrows, in the best order of modules", upward.to_string());
 }
 
-/// The fewest arrows from module to module that point up, whatever order the modules are given.
+/// The fewest arrows from module to module that point up, over all orders of the modules.
 fn upward_arrows(of: &Crate<'_>) -> usize {
     let mut arrows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for arrow in of.arrows() {
@@ -50,7 +50,8 @@ fn reach<'a>(from: &'a str, arrows: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BT
     reached
 }
 
-/// Over all orders of the modules: which are already placed, from the bottom, decides what the next one costs.
+/// Over all orders of the modules: the set of those already placed, from the bottom, determines the cost of the next
+/// one.
 fn fewest_upward(modules: &[&str], arrows: &BTreeMap<&str, BTreeSet<&str>>) -> usize {
     let names = |from: usize, to: usize| arrows.get(modules[from]).is_some_and(|targets| targets.contains(modules[to]));
     let count = modules.len().min(MODULES_MAX);
@@ -67,7 +68,7 @@ fn fewest_upward(modules: &[&str], arrows: &BTreeMap<&str, BTreeSet<&str>>) -> u
     fewest[fewest.len() - 1]
 }
 
-/// All orders of more would take too long; no crate has as many modules in one circle.
+/// With more modules, all orders would take too long; no crate has so many in one circle.
 const MODULES_MAX: usize = 20;
 
 #[cfg(test)]

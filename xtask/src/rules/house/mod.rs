@@ -1,5 +1,5 @@
-//! `cargo xtask house [--of PATH]...`: the shape of the code in figures, a column for each tree: this one, or those at the
-//! given paths. A figure is a hint where to look, not a limit to obey.
+//! `cargo xtask house [--of PATH]...`: the shape of the code in figures, a column for each tree: this one, or those at
+//! the given paths. A figure is a hint where to look, not a limit to obey.
 
 mod circles;
 mod names;
@@ -30,7 +30,7 @@ pub(crate) fn house(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     Ok(true)
 }
 
-/// What there is to say about one tree, a figure to a name.
+/// The figures of one tree, each with its name.
 struct Column {
     title: String,
     figures: Vec<(String, String)>,
@@ -59,11 +59,11 @@ impl Column {
 fn test_programs(tree: &Tree) -> Option<usize> {
     let mut cargo = process::cargo(tree);
     cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
-    // Each target of each package says it once.
+    // Each target of each package has this once.
     process::output(cargo).map(|json| json.matches("\"test\":true").count())
 }
 
-/// In Markdown. The rows are those of the first tree, then what only later ones have.
+/// In Markdown. The rows are those of the first tree, then those that only later ones have.
 fn table(columns: &[Column]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in columns.iter().flat_map(|column| &column.figures) {

@@ -7,7 +7,7 @@ use crate::rules::source::imports;
 use crate::rules::source::items::{Item, Visibility, group_end, is_mark, word};
 use crate::rules::source::tokens::{Token, code_lines};
 
-/// Says them for the crates of a tree.
+/// Reports them for the crates of a tree.
 pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) {
     for of in crates {
         say(&format!("lines of {}", of.name()), measure(&[of]).lines.to_string());
@@ -51,7 +51,7 @@ impl Measure {
     }
 }
 
-/// Lines that are neither blank, nor comment alone, nor test.
+/// Lines that are neither blank, nor only comment, nor test.
 fn measure(crates: &[&Crate<'_>]) -> Measure {
     let mut measure = Measure::default();
     for source in crates.iter().flat_map(|of| &of.sources).filter(|source| !source.is_test) {

@@ -1,8 +1,8 @@
 //! No two files of a crate import each other, directly or by way of others.
 //!
-//! Tests count, and re-exports are followed to the file that defines the name; methods are not seen, since nobody imports
-//! them. A file and one inside its folder (`connection/mod.rs` and `connection/state.rs`) are told apart from files
-//! beside each other: where the only way back is a child that names what a parent defines, the circle is *nested*.
+//! Tests count, and re-exports are followed to the file that defines the name; methods are not seen, since methods are
+//! not imported. A file and one inside its folder (`connection/mod.rs` and `connection/state.rs`) are told apart from
+//! sibling files: where the only way back is a child that names an item of its parent, the circle is *nested*.
 
 use std::collections::VecDeque;
 

@@ -8,7 +8,7 @@ use crate::machine::tree::Tree;
 /// One `kind path` a line; a line that begins with `#` is a remark.
 pub(super) const FILE: &str = "xtask/src/rules/layering/debts.txt";
 
-/// What is left of the findings when the listed ones are taken out, and the entries that nobody needs.
+/// The findings that are not in the list, and the entries of the list that are no longer needed.
 pub(super) fn settle(findings: Vec<Finding>, list: &str) -> Vec<String> {
     let entries: BTreeSet<&str> = entries(list).collect();
     let (known, new): (Vec<Finding>, Vec<Finding>) =
@@ -20,7 +20,7 @@ pub(super) fn settle(findings: Vec<Finding>, list: &str) -> Vec<String> {
     new.into_iter().map(|finding| finding.text).chain(stale).collect()
 }
 
-/// Removes the entries that nobody needs. It never adds one.
+/// Removes the entries that are no longer needed. It never adds one.
 pub(super) fn update(findings: &[Finding], tree: &Tree) -> Result<(), String> {
     let path = tree.root().join(FILE);
     let list = std::fs::read_to_string(&path).unwrap_or_default();

@@ -1,20 +1,20 @@
-//! What the layering check finds.
+//! The findings of the layering check.
 
-/// Something that stands against the order.
+/// A violation of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Finding {
     pub(super) kind: Kind,
     /// The file, the crate's folder, or `folder::Name` of a name.
     pub(super) path: String,
-    /// `path:line: what`.
+    /// `path:line: violation`.
     pub(super) text: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A file that is in a circle of files beside each other.
+    /// A file that is in a circle of sibling files.
     Circle,
-    /// A file that is in a circle only because a child names what a parent defines.
+    /// A file that is in a circle only because a child names an item of its parent.
     Nested,
     /// An import of a higher module, of one of the same rank, or through the root.
     Upward,
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 }
 
 impl Finding {
-    /// As the list of known findings has it; a table with gaps cannot be put off.
+    /// Its entry in the list of known findings; a table with gaps has none, because it cannot be postponed.
     pub(super) fn entry(&self) -> Option<String> {
         let kind = match self.kind {
             Kind::Circle => "circle",

@@ -1,7 +1,7 @@
-//! Inside each crate imports point down, no two files import each other, and no two types that others see share a name.
+//! Inside each crate imports point down, no two files import each other, and no two visible types share a name.
 //!
-//! `ranks` has the order of the modules, `circles` finds files that import each other, `names` types that
-//! share a name, `debts` what is known and shall go, `page` shows the order in ARCHITECTURE.md.
+//! `ranks` holds the order of the modules, `circles` finds files that import each other, `names` finds types that share
+//! a name, `debts` lists known violations that shall go, `page` shows the order in ARCHITECTURE.md.
 
 mod circles;
 mod debts;
@@ -17,7 +17,7 @@ use crate::machine::files::File;
 use crate::machine::tree::Tree;
 use crate::rules::source::crates::{Crate, crates};
 
-/// `cargo xtask layering [--update | --suggest]`: the same check as in `cargo xtask test`; or what it generates is
+/// `cargo xtask layering [--update | --suggest]`: the same check as in `cargo xtask test`; or the generated texts are
 /// written; or an order that the imports allow is printed.
 pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) -> Result<bool, String> {
     let is_update = arguments.take_flag("--update");
@@ -44,14 +44,14 @@ pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) ->
     Ok(breaches.is_empty())
 }
 
-/// What stands against the order and is not known yet, each as `path:line: what`.
+/// Violations of the order that are not known yet, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
     let mut breaches = debts::settle(findings(files), text(files, debts::FILE));
     breaches.extend(page::complaint(text(files, page::PAGE)));
     breaches
 }
 
-/// How many files of the crate are in a circle of files beside each other, and how many in one with a parent only.
+/// How many files of the crate are in a circle of sibling files, and how many in one with a parent only.
 pub(crate) fn files_in_circles(of: &Crate<'_>) -> (usize, usize) {
     let found = circles::findings(of, &of.arrows());
     let beside = found.iter().filter(|finding| finding.kind == Kind::Circle).count();

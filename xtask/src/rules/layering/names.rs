@@ -1,6 +1,6 @@
 //! Types that are visible beyond their files have names that are unique in their crate. Private types are free.
 //!
-//! Stand-ins for a part that is left out have the names of what they stand for: files `absent.rs`, `*_absent.rs` and
+//! Replacements for a part that is left out have the names of that part: files `absent.rs`, `*_absent.rs` and
 //! `left_out.rs`. So have the versions of a type for different systems, which are in one file.
 
 use std::collections::BTreeMap;

@@ -3,12 +3,12 @@
 use super::ranks::{RANKS, Ranks};
 use crate::machine::tree::Tree;
 
-/// Where the order is shown.
+/// The page that shows the order.
 pub(crate) const PAGE: &str = "ARCHITECTURE.md";
 const BEGIN: &str = "<!-- layers:begin -->\n";
 const END: &str = "<!-- layers:end -->";
 
-/// What is wrong with the page, if anything is.
+/// The fault of the page, if it has one.
 pub(super) fn complaint(page: &str) -> Option<String> {
     match renewed(page, RANKS) {
         Some(renewed) if renewed == page => None,

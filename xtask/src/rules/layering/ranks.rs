@@ -1,13 +1,13 @@
-//! The order of the modules of each crate, and what breaks it.
+//! The order of the modules of each crate, and its violations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::{Finding, Kind};
 use crate::rules::source::crates::Crate;
 
-/// Per crate the modules, highest rank first. A module imports from lower ranks only, and never from its own: the
+/// The modules of each crate, highest rank first. A module imports from lower ranks only, and never from its own: the
 /// modules of a rank meet in one above them. A module is a folder or a file directly in `src/`. The root of the crate
-/// stands above all of them, and its tests keep to the same order: a test that needs more belongs in `tests/`.
+/// ranks above all of them, and its tests keep to the same order: a test that needs more belongs in `tests/`.
 pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-proto",
@@ -180,7 +180,7 @@ pub(super) fn of(folder: &str) -> Option<Ranks> {
     RANKS.iter().find(|(name, _)| *name == folder).map(|(_, ranks)| *ranks)
 }
 
-/// What in the crate stands against its order, or is missing in the order.
+/// Violations of the crate's order, and modules that are missing in the order.
 pub(super) fn findings(of: &Crate<'_>, ranks: Option<Ranks>) -> Vec<Finding> {
     let Some(ranks) = ranks else {
         let why = format!("{}: the crate has no ranks; add it to {TABLE}", of.folder);
@@ -217,7 +217,7 @@ fn table_findings(folder: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Vec<F
     unranked.chain(stale).map(finding).collect()
 }
 
-/// What is wrong with `own` naming `crate::target`, if anything is.
+/// The violation, if `own` may not name `crate::target`.
 fn judge(own: &str, target: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Option<String> {
     if own == target {
         return None;
@@ -228,7 +228,7 @@ fn judge(own: &str, target: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Opt
             Some(format!("`{own}` and `{target}` are siblings; they meet in a module above them"))
         }
         (Some(_), Some(_)) => Some(format!("`{own}` is below `{target}` and must not know it")),
-        // Said once, for the module as a whole.
+        // Reported once, for the module as a whole.
         (None, _) => None,
         (Some(_), None) if modules.contains(target) => None,
         (Some(_), None) => {
@@ -237,8 +237,8 @@ fn judge(own: &str, target: &str, modules: &BTreeSet<&str>, ranks: Ranks) -> Opt
     }
 }
 
-/// An order that the crate's imports allow, each module as low as it can be, as the table has it. Where modules name each
-/// other, the one that names the fewest comes first.
+/// An order that the crate's imports allow, each module as low as it can be, as the table has it. Where modules name
+/// each other, the one that names the fewest comes first.
 pub(super) fn suggestion(of: &Crate<'_>) -> String {
     let mut targets: BTreeMap<&str, BTreeSet<&str>> =
         of.sources.iter().filter_map(|source| Some((*source.module.first()?, BTreeSet::new()))).collect();
@@ -256,7 +256,8 @@ pub(super) fn suggestion(of: &Crate<'_>) -> String {
         let left: BTreeSet<&str> = targets.keys().copied().collect();
         let waiting = |module: &str| targets[module].intersection(&left).count();
         let free: Vec<&str> = left.iter().copied().filter(|module| waiting(module) == 0).collect();
-        // In a circle one at a time, so that the next may be free: the one that waits for few and that many wait for.
+        // In a circle one at a time, so that the next may become free: the module that waits for few and that many wait
+        // for.
         let waited_for = |module: &str| targets.values().filter(|named| named.contains(module)).count();
         let first = left.iter().copied().min_by_key(|module| (waiting(module), usize::MAX - waited_for(module)));
         let next = if free.is_empty() { first.into_iter().collect() } else { free };

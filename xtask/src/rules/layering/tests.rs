@@ -1,4 +1,4 @@
-//! Small made-up crates, and what the layering check has to say about them.
+//! Small made-up crates, and the findings of the layering check.
 
 use super::ranks::Ranks;
 use super::*;
@@ -8,7 +8,7 @@ const RANKS: Ranks = &[&["endpoint"], &["channel", "recovery"], &["wire"], &["ti
 fn found(sources: &[(&str, &str)]) -> Vec<Finding> {
     let file = |(path, text): &(&str, &str)| File { path: format!("a/src/{path}"), text: (*text).to_owned() };
     let mut files: Vec<File> = sources.iter().map(file).collect();
-    // Every rank has its module, unless the test says otherwise.
+    // Every rank has its module, unless the test needs otherwise.
     for module in RANKS.iter().copied().flatten().chain(&["lib"]) {
         let is_there =
             |file: &File| [format!("a/src/{module}.rs"), format!("a/src/{module}/mod.rs")].contains(&file.path);

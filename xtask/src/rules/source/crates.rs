@@ -1,5 +1,5 @@
-//! The crates of the project as modules that name each other. A module is a file here: what an inline module names,
-//! its file names.
+//! The crates of the project as modules that name each other. A module is a file here: the names in an inline module
+//! count as those of its file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -55,7 +55,7 @@ pub(crate) struct Arrow {
     /// Indexes into the sources of the crate.
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// Where, first, and what.
+    /// The line of the first use, and the used name.
     pub(crate) line: usize,
     pub(crate) name: String,
 }
@@ -90,7 +90,7 @@ impl<'a> Crate<'a> {
         Self { folder, sources }
     }
 
-    /// Its name as people say it: the last part of the folder.
+    /// The short name: the last part of the folder.
     pub(crate) fn name(&self) -> &'a str {
         self.folder.rsplit('/').next().unwrap_or(self.folder)
     }
@@ -114,7 +114,7 @@ impl<'a> Crate<'a> {
         namings
     }
 
-    /// Which file names what of which other file. Re-exports are followed to the file that defines the name, and are no
+    /// The names that files use from other files. Re-exports are followed to the file that defines the name, and are no
     /// arrows themselves unless their own file uses the name.
     pub(crate) fn arrows(&self) -> Vec<Arrow> {
         let mut arrows = Vec::new();
@@ -170,7 +170,7 @@ impl<'a> Crate<'a> {
         self.sources.iter().any(|source| is_file(source) || is_inline(source))
     }
 
-    /// The file that defines what an absolute path names.
+    /// The file that defines the item of an absolute path.
     fn resolve(&self, path: Vec<&'a str>) -> Option<Target> {
         let mut path = path;
         // Each turn follows one re-export.
@@ -194,7 +194,7 @@ impl<'a> Crate<'a> {
                 }),
             };
             let Some(mut next) = next else {
-                // A macro made it, or it is a name of another crate that this file only passes on.
+                // A macro made it, or it is a name of another crate that this file only re-exports.
                 return source
                     .uses
                     .iter()

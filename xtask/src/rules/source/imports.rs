@@ -1,4 +1,4 @@
-//! What a file names: the leaves of its `use` declarations, and the paths in its other code.
+//! The names in a file: the leaves of its `use` declarations, and the paths in its other code.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ fn leaf<'a>(mut path: Vec<&'a str>, line: usize, prefix: &[&'a str], found: &mut
     }
 }
 
-/// A path in code that is no `use` declaration.
+/// A path in code outside of `use` declarations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named<'a> {
     pub(crate) path: Vec<&'a str>,

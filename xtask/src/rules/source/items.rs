@@ -1,4 +1,4 @@
-//! The items of a file: where each begins and ends, what it is called, and whether it exists in tests only.
+//! The items of a file: the range of each, its name, and whether it exists only in tests.
 
 use std::ops::Range;
 
@@ -18,23 +18,23 @@ pub(crate) struct Item<'a> {
     /// Names of the inline modules around it, outermost first.
     pub(crate) modules: Vec<&'a str>,
     pub(crate) visibility: Visibility,
-    /// Whether it, or something around it, stands behind `#[cfg(test)]` or `#[test]`.
+    /// Whether the item, or something around it, is behind `#[cfg(test)]` or `#[test]`.
     pub(crate) is_test: bool,
 }
 
-/// Who may name an item.
+/// The code that may name an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Visibility {
     /// Written without `pub`.
     Private,
     /// `pub(crate)`, `pub(super)` and `pub(in path)`.
     Restricted,
-    /// `pub` alone.
+    /// `pub` without a restriction.
     Public,
 }
 
-/// The items of a file, in the order of their keywords. What functions contain is not looked into, but for modules'
-/// sake: an item of a function's body is a matter of that function.
+/// The items of a file, in the order of their keywords. The content of functions is not examined, except for modules:
+/// an item in a function's body belongs to that function.
 pub(crate) fn items<'a>(tokens: &[Placed<'a>]) -> Vec<Item<'a>> {
     let mut found = Vec::new();
     read(tokens, 0..tokens.len(), &Surroundings::default(), &mut found);
@@ -129,7 +129,7 @@ fn item_end(tokens: &[Placed<'_>], at: usize, keyword: &str) -> usize {
     next
 }
 
-/// The inside of the braces of what contains items.
+/// The inside of the braces of an item that contains items.
 fn body_of_container(tokens: &[Placed<'_>], item: Range<usize>, keyword: &str) -> Option<Range<usize>> {
     if !matches!(keyword, "mod" | "impl" | "trait") || !is_mark(tokens, item.end - 1, '}') {
         return None;

@@ -1,9 +1,9 @@
-//! Rust source as a flat list of words and marks, without comments and literals: enough to see what a file names.
-//! It is no parser; macros and types are just more words.
+//! Rust source as a flat list of words and marks, without comments and literals: enough to find the names in a file. It
+//! is not a parser; macros and types are just more words.
 
 use std::collections::BTreeSet;
 
-/// What the checks can tell apart.
+/// The tokens that the checks tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
     /// An identifier or a keyword; a raw identifier without its `r#`.
@@ -35,7 +35,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Placed<'_>> {
     }
 }
 
-/// The lines that hold code: neither blank nor comment alone. A literal of several lines counts with each of them.
+/// The lines that hold code: neither blank nor only comment. A literal of several lines counts with each of them.
 pub(crate) fn code_lines(source: &str) -> BTreeSet<usize> {
     let mut cursor = Cursor { rest: source, line: 1 };
     let mut lines = BTreeSet::new();

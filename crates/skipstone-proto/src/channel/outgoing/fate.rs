@@ -168,7 +168,7 @@ impl Outgoing {
         while step < count && self.flight.len() != self.flying() {
             let index = self.flight_index(first.plus(u32::from(step)));
             step += index.map_or(1, |index| self.flight[index].count);
-            // One of a single message has a fate of its own, and perhaps fragments.
+            // A slice of a single message has a fate of its own, and perhaps fragments.
             let is_slice = |index: &usize| {
                 self.flight[*index].count > 1 && matches!(self.flight[*index].content, Content::Slice(_))
             };

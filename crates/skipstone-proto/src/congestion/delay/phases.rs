@@ -40,7 +40,7 @@ impl DelayAware {
     /// acknowledgement arrives.
     pub(super) fn ramp_growth(&self, amount: u64) -> u64 {
         let (window, promised) = (u64::from(self.window), self.promised_window());
-        // After an outage or a loss that counted, what trains promise may be of before.
+        // After an outage or a loss that counted, a train's promise may date from before it.
         let is_first = self.recovery_from == Time::ZERO;
         if is_first && 4 * window < promised {
             return 3 * amount;
@@ -57,7 +57,7 @@ impl DelayAware {
     }
 
     /// Whether no packet train long enough to estimate a rate was sent yet, on a path so long that growth without an
-    /// estimate would take minutes. Queues alone end the growth then.
+    /// estimate would take minutes. Only queues end the growth then.
     pub(super) fn is_unpromised(&self) -> bool {
         self.rate.promised() == 0 && self.smoothed > self.overshoot()
     }
@@ -96,7 +96,7 @@ impl DelayAware {
         (window as u32).clamp(self.window_min(), WINDOW_MAX)
     }
 
-    /// From now on, steady, with no more than makes no queue of its own.
+    /// From now on in steady state, with no more in flight than the path holds without a queue.
     pub(super) fn begin_bare(&mut self, now: Time) {
         self.window = self.window.min(self.bare_window());
         self.recovery_from = now + Duration::from_micros(1);
@@ -157,9 +157,9 @@ impl DelayAware {
         Duration::from_micros(patience.clamp(least, 4 * least))
     }
 
-    /// The answer to a step comes a round trip and a half later, and until then a whole datagram more each round trip
-    /// is the whole queue of a path on which a few datagrams are all that fits: there the second half of the way is
-    /// gone finely.
+    /// The answer to a step comes one and a half round trips later. On a path that holds only a few datagrams, one more
+    /// datagram per round trip until then would already be the whole queue: there the second half of the way is taken
+    /// in smaller steps.
     fn course(&self, delay: u32, target: u32) -> Course {
         match () {
             () if delay > target => Course::Down,
@@ -182,7 +182,7 @@ impl DelayAware {
         }
     }
 
-    /// Once a round trip: faster in a direction that lasts, and at once to where it fits from far too much.
+    /// Once per round trip: faster while the direction lasts, and from far above the target directly to the target.
     fn end_round(&mut self, now: Time, steady: &mut Steady, rate: u64, target: u32) {
         let (standing, delay, datagram) = (self.queue.standing(), self.queue.delay(), u64::from(self.datagram));
         steady.round_until = now + micros(standing);

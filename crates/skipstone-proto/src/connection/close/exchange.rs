@@ -21,7 +21,8 @@ const DRAIN_MIN: Duration = Duration::from_millis(200);
 const DRAIN_MAX: Duration = Duration::from_secs(3);
 
 impl Connection {
-    /// Ends the connection from this side, with a code of 2^62-1 at most: a greater one counts as that. Queued reliable messages have `linger` to be acknowledged first.
+    /// Ends the connection from this side, with a code of 2^62-1 at most: a greater one counts as that. Queued reliable
+    /// messages have `linger` to be acknowledged first.
     pub(crate) fn close(&mut self, cx: &mut Context<'_>, code: u64, reason: Bytes, linger: Duration) {
         let (code, reason) = (code.min(CODE_MAX), shorten(reason));
         match self.state {
@@ -126,7 +127,7 @@ impl Connection {
         let is_reliable = self.path.current.carrier.is_reliable;
         let ending = self.ending.as_mut().filter(|ending| ending.send_at <= now && now < ending.deadline)?;
         let repeats = is_unanswered && ending.answer == Answer::Close && !is_reliable;
-        // However many connections close at once, what is repeated soon is less than what can be sent.
+        // However many connections close at once, the CLOSEs that are repeated soon are fewer than can be sent.
         let backed_off = spacing * (1 << ending.sent.saturating_sub(CLOSE_PROMPT).min(8));
         ending.sent += 1;
         ending.send_at = if repeats { now + backed_off } else { Time::NEVER };

@@ -1,5 +1,6 @@
-//! A server's REFUSE, and its RESET of a handshake. Anybody who has seen the nonce, or the id, could have sent them, so they only
-//! shorten the wait of an encrypted handshake: one that goes on authentically does not end by them (WIRE.md sections 2.6, 2.11).
+//! A server's REFUSE, and its RESET of a handshake. Any host that has seen the nonce or the id can forge them, so they
+//! only shorten the wait of an encrypted handshake: a handshake that continues with authentic packets is not ended by
+//! them (WIRE.md sections 2.6, 2.11).
 
 use crate::connection::client_handshake::{Hint, News, RESEND_FIRST};
 use crate::connection::event::{ClosedBy, code};
@@ -11,8 +12,8 @@ use crate::security::{Plain, Security};
 use crate::time::{Duration, Time};
 use bytes::Bytes;
 
-/// How long the server has to show otherwise, beyond three round trips: both sides repeat what was lost meanwhile, after
-/// 200 ms and 400 ms more.
+/// How long the server has to show otherwise, beyond three round trips: both sides retransmit lost datagrams meanwhile,
+/// after 200 ms and 400 ms more.
 const HINT_PATIENCE: Duration = Duration::from_millis(700);
 
 impl Connection {
@@ -58,7 +59,7 @@ impl Connection {
         }
     }
 
-    /// What the server has proven: by its handshake, and by packets.
+    /// The server's proof of progress: by its handshake, and by packets.
     fn progress(&mut self) -> (u64, u64) {
         let handshake = self.security.session().map_or(0, |session| session.progress());
         (handshake, self.receiving.received.count())
@@ -89,22 +90,22 @@ impl Connection {
         self.handshake.as_ref().is_some_and(|handshake| handshake.is_forgotten)
     }
 
-    /// A client whose server has forgotten the handshake begins another, by HELLO, under an id and a nonce that nobody knows yet. A
-    /// server that has not forgotten it would take an OPEN of the old ones for a repetition; and what it has said in the old handshake
-    /// is none of this one's.
+    /// A client whose server has forgotten the handshake starts another with HELLO, under an id and a nonce that no
+    /// other host has seen. A server that still has the old handshake would take an OPEN with the old ones for a
+    /// repetition; and nothing that the server said in the old handshake belongs to this one.
     pub(crate) fn begin_anew(&mut self, now: Time, local: u32, nonce: u64) {
         let Some(handshake) = &mut self.handshake else { return };
         handshake.begin_anew(now, local, nonce);
         self.identity.ids = ConnectionIds { local, remote: 0 };
         self.identity.spare = SpareIds::default();
         self.security = Security::Plain(Plain::with_key(&[0; KEY_BYTES]));
-        // Packet numbers are those of a session.
+        // Each session has packet numbers of its own.
         self.sending = Sending { bandwidth: self.sending.bandwidth.take(), ..Sending::default() };
         self.receiving.begin_anew();
         self.state = ConnectionState::Hello;
     }
 
-    /// Server: why its session failed before the client was asked for; nobody but the client wants to know.
+    /// Server: why its session failed before the client was asked for. The reason is of use to the client only.
     pub(crate) fn refusal(&mut self) -> Option<&str> {
         let is_failed = self.identity.is_server() && self.is_dead();
         self.security.session().filter(|_| is_failed)?.failure()

@@ -1,5 +1,5 @@
-//! A hint that the server has lost this connection: the server was restarted, or its port is closed. Anybody could have
-//! sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
+//! A hint that the server has lost this connection: the server was restarted, or its port is closed. Any host could
+//! have sent the hint, so the client probes the server first, and ends the connection only if no answer comes (WIRE.md
 //! section 2.11).
 
 use crate::connection::event::{ClosedBy, code};
@@ -18,7 +18,7 @@ impl Connection {
         match self.state {
             ConnectionState::Opening => return self.handle_forgotten(cx),
             ConnectionState::Closing if self.identity.side == Side::Client => {
-                // The server knows as little of this connection as after a CLOSE.
+                // The server has no state of this connection, as after a CLOSE.
                 if let Some(ending) = self.ending.take() {
                     self.finish(cx, ClosedBy::Local, ending.code, ending.reason);
                 }

@@ -17,7 +17,7 @@ pub(crate) struct EventQueue {
     bytes: u64,
 }
 
-/// What an entry of the queue takes.
+/// The cost of one entry of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryCost {
     /// Of the peer's receive window.
@@ -27,7 +27,7 @@ pub(crate) struct EntryCost {
 }
 
 impl EntryCost {
-    /// The cost of a message with so many bytes.
+    /// The cost of a message of `bytes` bytes.
     pub(in crate::connection) fn of_message(bytes: usize) -> EntryCost {
         EntryCost { window: window_cost(bytes), memory: ENTRY_BYTES + bytes as u64 }
     }
@@ -75,7 +75,7 @@ impl QueuedEvent {
         }
     }
 
-    /// Whose messages the entry holds, and how many.
+    /// The peer whose messages the entry holds, and their number.
     fn messages(&self) -> Option<(PeerId, usize)> {
         match self {
             QueuedEvent::One(Event::Message { peer, .. }) => Some((*peer, 1)),
@@ -115,7 +115,8 @@ impl EventQueue {
         self.bytes
     }
 
-    /// Drops the messages of some peers that the application has not polled; returns their number. It looks at every entry.
+    /// Drops the messages of some peers that the application has not polled; returns their number. It looks at every
+    /// entry.
     pub(crate) fn forget_messages(&mut self, is_forgotten: impl Fn(PeerId) -> bool) -> usize {
         let before = self.count;
         self.entries.retain(|entry| {
@@ -140,8 +141,8 @@ impl EventQueue {
         }
     }
 
-    /// The next event, if no run continues. `freed` becomes what the event's entry took; a run frees its whole cost with
-    /// its last message.
+    /// The next event, if no run continues. `freed` becomes the cost of the event's entry; a run frees its whole cost
+    /// with its last message.
     pub(crate) fn pop(&mut self, freed: &mut EntryCost) -> Option<Event> {
         let goes_on = matches!(self.entries.front(), Some(QueuedEvent::Run(run)) if run.messages.left > 1);
         debug_assert!(!goes_on, "the rest of a run would be lost");
@@ -180,7 +181,7 @@ mod tests {
 
     const PEER: PeerId = PeerId { index: 3, generation: 1 };
 
-    /// Messages of these lengths behind one that they follow, as a packet brings them.
+    /// Messages of these lengths after a first one, as in a packet.
     fn run_of(lengths: &[usize]) -> Messages {
         let (mut buffer, mut run) = (vec![0; 100_000], MessageEncoder::default());
         let mut writer = Writer::new(&mut buffer);

@@ -1,10 +1,10 @@
-//! Which ids packets bear: a client that moves is not recognised by the old ones. WIRE.md section 6.3.
+//! The ids that packets bear: a client that moves is not recognised by the old ones. WIRE.md section 6.3.
 
 use crate::connection::Connection;
 use crate::time::{Duration, Time};
 
 impl Connection {
-    /// The connection stands: each side may have another id.
+    /// The connection is established: each side may have another id.
     pub(in crate::connection) fn want_spare_id(&mut self) {
         self.identity.spare.is_wanted = !self.path.current.carrier.is_reliable;
     }
@@ -31,13 +31,14 @@ impl Connection {
         self.receiving.received.next()
     }
 
-    /// Whether a packet that bears this id tells something about the ids.
+    /// Whether a packet that bears this id reveals something about the ids.
     #[inline]
     pub(crate) fn watches_ids(&self, id: u32) -> bool {
         id != self.identity.ids.local || self.identity.spare.used_since != Time::NEVER
     }
 
-    /// Notes that the newest packet bears this id. Returns the id that no packet bears any more, if that is certain now.
+    /// Notes that the newest packet bears this id. Returns the id that no packet bears any more, if that is certain
+    /// now.
     pub(crate) fn on_newest_by(&mut self, now: Time, id: u32) -> Option<u32> {
         let (spare, ids) = (&mut self.identity.spare, &mut self.identity.ids);
         if id == ids.local {
@@ -70,8 +71,8 @@ impl Connection {
         core::mem::replace(&mut self.identity.ids.remote, id)
     }
 
-    /// The peer's id for packets to another address, from where one came that bears `by`; `None` if that is older than the peer's
-    /// last change of ids, and tells nothing about the ids that it knows now.
+    /// The peer's id for packets to another address, from which a packet came that bears `by`; `None` if that packet is
+    /// older than the peer's last change of ids, and reveals nothing about the ids that it knows now.
     pub(in crate::connection) fn id_towards(&self, by: u32) -> Option<u32> {
         let spare = &self.identity.spare;
         let is_late = by == self.identity.ids.local && spare.used_since != Time::NEVER;
@@ -90,6 +91,6 @@ impl Connection {
     }
 }
 
-/// An id is released when the next one has been in use for so long without a newer packet that bears the old one. A new address is
-/// asked for three seconds, and packets go where they did before if it does not answer.
+/// An id is released once the next one has been in use for this long without a newer packet that bears the old one. A
+/// new address is challenged for three seconds; if it does not answer, packets go to the old address again.
 const RELEASE_AFTER: Duration = Duration::from_secs(3);

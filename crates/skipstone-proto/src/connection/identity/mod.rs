@@ -1,5 +1,5 @@
-//! Who a connection is to its application and on the wire: `state` has its name, its side and its ids, `spare_ids` the
-//! ids for packets after a move, `change` decides when ids are exchanged.
+//! The identity of a connection, to its application and on the wire: `state` holds its name, its side and its ids,
+//! `spare_ids` the ids for packets after a move, and `change` decides when ids are exchanged.
 
 mod change;
 mod spare_ids;

@@ -5,7 +5,7 @@ use crate::recovery::{Control, Record};
 use crate::time::Time;
 use crate::wire::frame;
 
-/// The ids beside those in use, one in each direction.
+/// The spare ids, one in each direction, in addition to those in use.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::connection) struct SpareIds {
     /// The id that this side gave the peer for packets after a move; 0 for none.
@@ -16,7 +16,7 @@ pub(in crate::connection) struct SpareIds {
     pub(super) remote: u32,
     /// The peer's count.
     pub(super) taken: u32,
-    /// Since when all of the peer's newest packets bear `local`; [`Time::NEVER`] if they do not.
+    /// The time since which all of the peer's newest packets bear `local`; [`Time::NEVER`] if they do not.
     pub(super) used_since: Time,
     /// The endpoint should assign another id.
     pub(super) is_wanted: bool,

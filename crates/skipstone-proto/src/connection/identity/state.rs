@@ -29,7 +29,7 @@ pub(in crate::connection) struct Identity {
 }
 
 impl Identity {
-    /// Whether this is the server's end. Without the feature `server` there is none, and the compiler drops what belongs to it.
+    /// Whether this is the server's end. Without the feature `server` there is none, and the compiler removes its code.
     pub(in crate::connection) fn is_server(&self) -> bool {
         cfg!(feature = "server") && self.side == Side::Server
     }

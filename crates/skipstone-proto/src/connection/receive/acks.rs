@@ -1,4 +1,4 @@
-//! What this side's packets became: acknowledged, or recovered by the peer.
+//! The outcome of this side's packets: acknowledged, or recovered by the peer.
 
 use crate::congestion::{AckSample, LossSample};
 use crate::connection::packet_log::{LossTrigger, PacketEvent};
@@ -8,7 +8,7 @@ use crate::recovery::{Control, Record, Resolved};
 use crate::time::{Duration, Time};
 use crate::wire::ack::{Ack, Repaired};
 
-/// An acknowledgement leaves so much later than agreed without being overdue: machines are busy now and then.
+/// An acknowledgement may leave this much later than agreed without being overdue: machines are busy now and then.
 const ACK_DELAY_TOLERANCE: Duration = Duration::from_millis(10);
 
 impl Connection {
@@ -61,7 +61,8 @@ impl Connection {
         self.log_metrics(cx.now);
     }
 
-    /// Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine paused.
+    /// Packets that were suspected lost had arrived: either their acknowledgement was lost, or the peer's machine
+    /// paused.
     fn has_peer_paused(&self, now: Time) -> bool {
         let is_ack_lost = self.receiving.received.had_gap(now, self.path.rtt.probe_timeout(self.peers_delay()) * 2);
         self.is_calm(now) && !is_ack_lost

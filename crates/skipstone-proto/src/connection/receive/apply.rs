@@ -131,7 +131,7 @@ impl Connection {
         self.expect_perishables(cx.now);
     }
 
-    /// Delivers messages of a channel that an inbound rule holds, as far as its rate allows.
+    /// Delivers messages of a channel with an inbound rule, as far as its rate allows.
     fn deliver_limited(&mut self, cx: &mut Context<'_>, cursor: &mut MessageCursor, channel: u16) {
         let mut messages = core::mem::take(&mut cx.scratch.inbox.messages);
         for payload in messages.drain(..) {

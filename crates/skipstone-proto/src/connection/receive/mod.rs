@@ -1,7 +1,7 @@
 //! Packets that come in. WIRE.md sections 3 and 4.
 //!
 //! A packet is opened (`open`), checked as a whole (`check`), and then applied frame by frame (`apply`), its
-//! acknowledgements in `acks`. `state` has the packets that came, `window` the room for more.
+//! acknowledgements in `acks`. `state` records the received packets, `window` the room for more.
 
 mod acks;
 mod apply;

@@ -124,7 +124,7 @@ impl Connection {
     }
 
     /// Closes a connection on a stream that brought an invalid packet. A stream delivers all bytes in order, so no
-    /// valid peer sends a packet that must be dropped, and nobody would retransmit it.
+    /// valid peer sends a packet that must be dropped, and the packet would never be retransmitted.
     pub(super) fn close_broken_stream(&mut self, cx: &mut Context<'_>, reason: DropReason) {
         if self.path.current.carrier.is_reliable && self.is_open() {
             let reason = format!("a packet on a stream breaks the rules: {}", reason.name());

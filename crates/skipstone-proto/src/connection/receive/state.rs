@@ -17,15 +17,15 @@ pub(in crate::connection) struct PacketCount {
 #[derive(Debug, Default)]
 pub(in crate::connection) struct Receiving {
     pub(in crate::connection) received: Received,
-    /// Packets of earlier handshakes, whose numbers began anew with this one.
+    /// Packets of earlier handshakes; the numbers start again with each handshake.
     earlier: PacketCount,
     pub(in crate::connection) window: ReceiveWindow,
-    /// A server's limits of what the client may send; `None` if there are none.
+    /// A server's limits on the client's messages; `None` if there are none.
     pub(in crate::connection) inbound: Option<Box<InboundLimits>>,
 }
 
 impl Receiving {
-    /// Packets of the peer since the connection exists. Neither count decreases when a handshake begins anew.
+    /// Packets of the peer since the connection exists. Neither count decreases when a handshake starts again.
     pub(in crate::connection) fn packet_count(&self) -> PacketCount {
         let PacketCount { due, received } = self.earlier;
         PacketCount { due: due + self.received.next(), received: received + self.received.count() }

@@ -5,7 +5,7 @@ use crate::connection::event::EntryCost;
 use crate::time::Time;
 
 impl Connection {
-    /// The application polled messages of an entry that cost so much. True if the peer must be told that there is room
+    /// The application polled messages of an entry with this cost. True if the peer must be told that there is room
     /// again.
     pub(crate) fn on_polled(&mut self, now: Time, cost: EntryCost) -> bool {
         let free_before = self.receive_window_free();
@@ -35,7 +35,7 @@ impl Connection {
     }
 
     /// Window cost that this side can still accept: twice the window, so that a whole window is always free for a peer
-    /// of which little is held.
+    /// that makes this side hold little.
     pub(in crate::connection) fn receive_window_free(&self) -> u64 {
         let taken = self.channels.held_bytes() + self.receiving.window.undelivered.window;
         (2 * u64::from(self.terms.receives.window_bytes)).saturating_sub(taken)

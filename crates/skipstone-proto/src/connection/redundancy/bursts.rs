@@ -74,7 +74,8 @@ impl Connection {
                 let share = if yields { 0.0 } else { self.path.congestion.repair_share() };
                 self.path.congestion.begin_burst(now);
                 let bytes = burst.cost(burst.unprotected());
-                // What repairs save on average: for each packet that is lost, a round trip and the time until it is missed.
+                // The average saving of repairs: for each lost packet, a round trip and the time until the loss is
+                // detected.
                 let losses = self.sending.ledger.losses().rate().min(1.0);
                 let saved = self.path.rtt.smoothed().mul_f32(2.0 * losses);
                 let has_room = |plan| {

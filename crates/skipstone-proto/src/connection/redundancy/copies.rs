@@ -45,7 +45,7 @@ impl Connection {
         }
         let losses = self.sending.ledger.losses();
         let independent = (COPIES_LOST_MAX.ln() / losses.rate().clamp(1e-6, 0.5).ln()).ceil() as u8;
-        // Where repairs leave, those of the next burst are copies of a kind.
+        // The repairs of the next burst count as one copy.
         if class.is_repairing() {
             return independent.saturating_sub(1).clamp(COPIES_MIN, COPIES_MAX);
         }

@@ -29,7 +29,7 @@ impl Repairs {
         self.now > 0 || self.due() <= now
     }
 
-    /// Schedules repairs, `now` and at `later_at`; and as many again of those that pacing held back.
+    /// Schedules repairs, `now` and at `later_at`, and the same number of those that pacing held back.
     pub(super) fn follow(&mut self, now: usize, later: usize, later_at: Time) {
         let held_back = (self.now + self.later).min(now + later);
         let later_at = if held_back > 0 { later_at.min(self.later_at) } else { later_at };

@@ -32,10 +32,10 @@ pub(in crate::connection) struct Candidate {
     pub(super) use_before_proof: UseBeforeProof,
 }
 
-/// Whether packets go to an address that has not proven itself, as far as what came from there pays for them.
+/// Whether packets go to an address that has not proven itself, within the credit of the bytes that came from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseBeforeProof {
-    /// Only challenges go there: the address may be anybody's.
+    /// Only challenges go there: the address may belong to any host.
     Never,
     /// Another port of the peer's host, as soon as it has credit for a challenge: a NAT has most likely lost its
     /// binding, and packets to the old port are lost.
@@ -48,7 +48,7 @@ pub(super) enum UseBeforeProof {
 const TIMES_KNOWN_HOST: usize = 3;
 
 impl UseBeforeProof {
-    /// How many bytes may go there for each that came.
+    /// How many bytes may go there for each byte that came.
     fn times(self) -> usize {
         if self == UseBeforeProof::Never { 1 } else { TIMES_KNOWN_HOST }
     }
@@ -85,7 +85,7 @@ impl Candidate {
         self.can_pay() && self.send_at <= now
     }
 
-    /// An authentic datagram of so many bytes came from there.
+    /// An authentic datagram of `bytes` bytes came from there.
     pub(super) fn on_datagram(&mut self, bytes: usize) {
         self.credit += (bytes + usize::from(self.path.carrier.overhead_bytes)) * self.use_before_proof.times();
     }

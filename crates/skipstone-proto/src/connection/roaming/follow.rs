@@ -1,4 +1,4 @@
-//! What a connection does when packets come from another address, and when its own address changes.
+//! How a connection reacts when packets come from another address, and when its own address changes.
 
 use super::candidate::{Candidate, UseBeforeProof};
 use crate::channel::channels::Channels;
@@ -22,13 +22,13 @@ impl Connection {
         self.path.current.is_same_route(path)
     }
 
-    /// Where the peer was when it opened the connection, and its id then: repeated OPENs, and late ones, come from there.
+    /// The peer's address and id when it opened the connection: repeated and late OPENs come from there.
     pub(crate) fn opened_by(&self) -> (SocketAddr, u32) {
         let opened_by = self.path.roaming.opened_by.as_deref().copied();
         opened_by.unwrap_or((self.path.current.remote, self.identity.ids.remote))
     }
 
-    /// Whether a packet that came along this path may be the peer's although the connection lies elsewhere.
+    /// Whether a packet that came along this path may be the peer's although the connection uses another path.
     pub(crate) fn may_roam_to(&self, path: &Path) -> bool {
         let is_standing = matches!(
             self.state,
@@ -40,8 +40,8 @@ impl Connection {
         self.identity.is_server() && is_standing && !self.path.current.carrier.is_bound && !path.carrier.is_bound
     }
 
-    /// Takes a datagram that came along the connection's own path. The newest packet says which of this side's addresses
-    /// the peer uses.
+    /// Takes a datagram that came along the connection's own path. The newest packet shows which of this side's
+    /// addresses the peer uses.
     pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, path: &Path, datagram: &mut [u8]) {
         let (next, sealed) = (self.receiving.received.next(), HEADER_BYTES..datagram.len());
         let Some(number) = self.handle_packet(cx, datagram, sealed) else { return };
@@ -90,7 +90,8 @@ impl Connection {
         let answered = self.path.roaming.answered.take();
         let id = self.id_towards(by);
         if let Some(asked) = self.path.roaming.asked().find(|asked| asked.path.is_same_route(&path)) {
-            // The peer may have changed its ids since that address was noticed, and then it does not know the old ones any more.
+            // The peer may have changed its ids since that address was noticed, and then it does not know the old ones
+            // any more.
             asked.id = id.unwrap_or(asked.id);
         }
         if self.path.roaming.left.as_ref().is_some_and(|left| left.path.is_same_route(&path)) {

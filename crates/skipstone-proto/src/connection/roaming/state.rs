@@ -6,8 +6,8 @@ use crate::rtt::Rtt;
 use crate::time::{Duration, Time};
 use core::net::SocketAddr;
 
-/// The flight of the old path is sent again, acknowledged, and its losses found within this; on long paths, where a loss
-/// costs more than repairs do, repairs come back sooner.
+/// The flight of the old path is sent again, acknowledged, and its losses found within this; on long paths, where a
+/// loss costs more than repairs do, repairs come back sooner.
 const SETTLING_ROUND_TRIPS: u32 = 4;
 const SETTLING_MAX: Duration = Duration::from_millis(100);
 
@@ -15,8 +15,8 @@ const SETTLING_MAX: Duration = Duration::from_millis(100);
 #[derive(Debug, Default)]
 pub(in crate::connection) struct Roaming {
     pub(super) candidate: Option<Box<Candidate>>,
-    /// Where the connection was before, if that was by another challenge: asked after the move, and when packets come
-    /// from there.
+    /// The previous address, if the connection moved because another one answered its challenge. This one is challenged
+    /// after the move, and when packets come from there.
     pub(super) left: Option<Box<Candidate>>,
     /// Until this time no other address is challenged, because the last one that answered was not the peer's.
     pub(super) held_until: Option<Time>,
@@ -29,9 +29,9 @@ pub(in crate::connection) struct Roaming {
     pub(super) answered: Option<u64>,
     /// This side has a new address, which the peer does not know.
     pub(super) announces: bool,
-    /// Where the peer was when it opened the connection, and its id then, if it moved since.
+    /// The peer's address and id when it opened the connection, if it moved since.
     pub(super) opened_by: Option<Box<(SocketAddr, u32)>>,
-    /// When the address of either side changed last, as far as this side knows.
+    /// The time at which the address of either side changed last, as far as this side knows.
     pub(super) moved_at: Option<Time>,
 }
 

@@ -22,7 +22,7 @@ pub struct ServerTime {
 }
 
 impl ServerTime {
-    /// The estimate so much later, if nothing was heard since.
+    /// The estimate `span` later, if no answer came since.
     pub fn after(self, span: Duration) -> Self {
         ServerTime { at: self.at + span, error: self.error + drift(span) }
     }
@@ -43,7 +43,7 @@ pub(super) struct Exchange {
 pub(super) struct OffsetBounds {
     low: i64,
     high: i64,
-    /// When, by this side's clock.
+    /// The time, by this side's clock.
     at: Time,
 }
 
@@ -103,7 +103,7 @@ mod tests {
     fn the_true_offset_is_always_within_the_error_and_a_later_exchange_never_adds_to_it() {
         for seed in 0..2_000 {
             let mut rng = Rng::new(seed);
-            // Of 1,000,000 µs of the client's, the server counts so many.
+            // During 1,000,000 µs on the client's clock, the server's clock counts this many.
             let rate = 999_800 + i64::from(rng.below(401));
             let first = i64::from(rng.below(2_000_000_000));
             let server_at = |client_us: i64| first + client_us + client_us * (rate - 1_000_000) / 1_000_000;

@@ -25,7 +25,7 @@ pub(in crate::connection) struct TimeExchange {
 /// A client that follows the server's clock.
 #[derive(Debug)]
 pub(super) struct Follower {
-    /// When a request leaves even if nothing else does.
+    /// The time at which a request leaves even if no other packet does.
     pub(super) due: Time,
     /// Requests that have yet to leave so close together.
     pub(super) first_left: u8,
@@ -55,7 +55,7 @@ impl Follower {
 }
 
 impl TimeExchange {
-    /// When a request wants a packet of its own.
+    /// The time at which a request needs a packet of its own.
     pub(in crate::connection) fn due(&self) -> Time {
         self.follower.as_ref().map_or(Time::NEVER, |follower| follower.due)
     }

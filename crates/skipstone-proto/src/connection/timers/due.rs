@@ -4,13 +4,14 @@ use crate::connection::{Connection, ConnectionState, Side};
 use crate::time::{Duration, Time};
 use crate::wire::settings::Merging;
 
-/// The least part of a round trip without a packet of the peer after which a sender that waits for the window says where it is.
+/// The least part of a round trip without a packet of the peer after which a sender that waits for the window announces
+/// its address.
 const ANNOUNCEMENT_PART: u32 = 8;
-/// And how many of the window's datagrams come in that time at the least.
+/// The least number of the window's datagrams that arrive in that time.
 const ANNOUNCEMENT_DATAGRAMS: u32 = 4;
 
 impl Connection {
-    /// When [`Connection::handle_timeout`] has something to do, at the earliest.
+    /// The earliest time at which [`Connection::handle_timeout`] has work.
     pub(crate) fn poll_timeout(&self) -> Time {
         match self.state {
             ConnectionState::Dead => Time::ZERO,
@@ -90,8 +91,9 @@ impl Connection {
         asked.min(self.announcement_due())
     }
 
-    /// When a client that a full window keeps silent sends a PING, once: a NAT may have given it another address, which only the
-    /// client's next packet tells the server, and then the acknowledgements that it waits for go to the old one.
+    /// The time at which a client that a full window keeps silent sends a PING, once: a NAT may have given it another
+    /// address. Until the client's next packet the server does not know that, and sends the awaited acknowledgements to
+    /// the old address.
     fn announcement_due(&self) -> Time {
         let may_have_moved = self.identity.side == Side::Client && !self.path.current.carrier.is_bound;
         let has_asked = self.timers.last_ping >= self.timers.last_received;

@@ -1,4 +1,4 @@
-//! What a connection does when a timer has expired.
+//! How a connection reacts when a timer has expired.
 
 use super::state::INCOMPLETE_MAX;
 use crate::connection::event::{ClosedBy, code};

@@ -1,5 +1,5 @@
-//! Timers of a connection: `state` has those that belong to no mechanism, `due` the earliest of all, `expire` what
-//! follows.
+//! Timers of a connection: `state` holds those that belong to no mechanism, `due` finds the earliest of all, `expire`
+//! handles them.
 
 mod due;
 mod expire;

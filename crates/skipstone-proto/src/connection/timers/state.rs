@@ -13,7 +13,7 @@ pub(in crate::connection) struct Timers {
     handshake_end: Time,
     /// Timer of the messages that wait to be merged.
     pub(in crate::connection) merge: MergeTimer,
-    /// When incomplete unreliable messages are dropped.
+    /// The time at which incomplete unreliable messages are dropped.
     pub(in crate::connection) expire_due: Time,
     /// The server may not know this connection any more: if no authentic packet arrives until this time, the connection
     /// ends.
@@ -70,7 +70,7 @@ impl MergeTimer {
         self.is_tried |= self.is_over(now);
     }
 
-    /// Time at which the wait ends by the timer alone.
+    /// Time at which the wait ends if only the timer ends it.
     pub(super) fn wakes_at(&self) -> Time {
         if self.is_tried { Time::NEVER } else { self.due }
     }

@@ -21,7 +21,7 @@ use core::ops::Range;
 #[derive(Debug)]
 pub(super) struct Composed {
     pub(super) number: u64,
-    /// Where the frames that repairs cover lie in the buffer; the last byte before the seal is theirs.
+    /// The place in the buffer of the frames that repairs cover; they end at the seal.
     pub(super) content: Range<usize>,
     /// The greatest packet number that the packet acknowledges.
     pub(super) acked_up_to: Option<u64>,
@@ -44,10 +44,10 @@ pub(super) struct Composed {
     pub(super) repeated_bytes: usize,
 }
 
-/// Room beside the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
+/// Room in addition to the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
-/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for what stands beside that. A datagram that is too short for
-/// both has the ACK alone.
+/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for the ACK's other fields. A datagram that
+/// is too short for both has only the ACK.
 const BYTES_BEHIND_REPAIRED: usize = 2 * BYTES_BESIDE_ACK;
 /// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
 const PADDING_PART_MAX: usize = 16;
@@ -118,7 +118,7 @@ impl Connection {
     }
 }
 
-/// How far messages found room.
+/// The messages that found room.
 struct Written {
     is_full: bool,
     repeated_bytes: usize,
@@ -136,7 +136,7 @@ fn write_messages(
     let Decision { retransmission, reserve, class, .. } = *decision;
     let has_copies = retransmission == RetransmitScope::WithCopies;
     packet.reserve = if has_copies { AGE_ROOM } else { reserve.saturating_sub(decision.beyond()) };
-    // A message that fits only without the reserve is fragmented, or it would wait for ever.
+    // A message that fits only without the reserve is fragmented, or it would wait forever.
     packet.capacity = packet.capacity.saturating_sub(if has_copies { AGE_ROOM } else { reserve });
     let mut written = Written { is_full: false, repeated_bytes: 0 };
     if retransmission != RetransmitScope::Nothing {
@@ -161,16 +161,16 @@ fn write_messages(
     written
 }
 
-/// The receive window to tell the peer: nothing while all of it is free.
+/// The receive window to report to the peer: none while the whole window is free.
 fn free_window(limits: Limits, taken: u64) -> Option<u64> {
     let window = u64::from(limits.window_bytes);
     (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
-/// Writes which packets came, and returns the greatest number of them; `None` if there is nothing to acknowledge.
+/// Writes the numbers of the packets that came, and returns the greatest; `None` if there is nothing to acknowledge.
 fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> Option<u64> {
     let delay_us = received.delay(now).as_micros() as u64;
-    // How far behind the peer's next number the greatest that we saw may be: the peer keeps fewer than this in flight.
+    // The greatest number that we saw may be this far behind the peer's next number: the peer keeps fewer in flight.
     const DISTANCE: u64 = 8_000;
     ack::encode_repaired(&mut packet.writer, received.repaired(), DISTANCE, BYTES_BEHIND_REPAIRED);
     let mut budget = packet.room().saturating_sub(BYTES_BESIDE_ACK);
@@ -195,7 +195,7 @@ fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window
 fn write_ending(packet: &mut Packet<'_>, answer: Answer, ending: Option<&Ending>) -> bool {
     match (answer, ending) {
         (Answer::Close, Some(ending)) => {
-            // A reason that does not fit beside an acknowledgement is cut, at a character's border.
+            // A reason that does not fit next to an acknowledgement is cut at a character boundary.
             let mut reason = ending.reason();
             while packet.room() < frame::close_len(ending.code(), reason) && !reason.is_empty() {
                 reason = &reason[..reason.floor_char_boundary(reason.len() - 1)];
@@ -241,7 +241,7 @@ fn write_connect(packet: &mut Packet<'_>, handshake: Option<&ClientHandshake>) -
     true
 }
 
-/// Makes the packet ask for an acknowledgement: by a PING behind other frames, for one without any asks by itself.
+/// Makes the packet ask for an acknowledgement: by a PING after other frames; a packet without frames does so anyway.
 fn write_ping(packet: &mut Packet<'_>, capacity: usize) {
     if packet.room() < capacity {
         frame::encode_ping(&mut packet.writer);

@@ -89,7 +89,7 @@ struct Wants {
 
 /// Number of packets that may overtake one before its truncated number becomes ambiguous.
 pub(in crate::connection) const OVERTAKING_MAX: u64 = 4_000;
-/// A packet number has at least so many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
+/// A packet number has at least this many bits, so that no copy of it is taken for a later one (WIRE.md section 1).
 pub(in crate::connection) const NUMBER_BITS_MIN: u8 = 14;
 /// Unacknowledged packets (all hold acknowledgements only) after which one is ack-eliciting.
 const UNCONFIRMED_MAX: u64 = 1_000;
@@ -97,7 +97,7 @@ const UNCONFIRMED_MAX: u64 = 1_000;
 const RANGES_UNCONFIRMED_MAX: usize = 8;
 
 impl Connection {
-    /// Decides what the next datagram holds; `None` if none is due.
+    /// Decides the content of the next datagram; `None` if none is due.
     #[inline]
     pub(super) fn decide(&mut self, now: Time, space: Space, repeat: AckRepeat) -> Option<Decision> {
         if !self.security.is_established() {

@@ -40,7 +40,7 @@ impl Connection {
         self.security.seal(buffer, HEADER_BYTES..composed.content.end, composed.number)
     }
 
-    /// Earns budget, feeds the encoder, schedules copies, and counts what redundancy cost.
+    /// Earns budget, feeds the encoder, schedules copies, and counts the cost of redundancy.
     #[inline]
     fn settle_redundancy(&mut self, now: Time, buffer: &[u8], decision: &Decision, composed: &Composed, sealed: usize) {
         let carrier = self.path.current.carrier;

@@ -1,10 +1,10 @@
-//! State of the sending direction: packets in flight, frames that wait, and what holds messages back.
+//! State of the sending direction: packets in flight, frames that wait, and limits that hold messages back.
 
 use crate::congestion::Bandwidth;
 use crate::recovery::Ledger;
 use crate::time::Time;
 
-/// State of what this side has sent and is about to send, except messages.
+/// State of the packets that this side has sent, and of the frames that it is about to send, except messages.
 #[derive(Debug)]
 pub(in crate::connection) struct Sending {
     pub(in crate::connection) ledger: Ledger,

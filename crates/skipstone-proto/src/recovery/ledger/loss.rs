@@ -118,7 +118,7 @@ mod tests {
         resolved.clear();
         assert_eq!(ledger.detect_losses(ms(22 + 4 * 20 + 24), &rtt, &mut resolved).packets, 0);
         assert_eq!(ledger.detect_losses(ms(22 + 4 * 20 + 25), &rtt, &mut resolved).packets, 1);
-        // An acknowledgement that comes later still is heard.
+        // An acknowledgement that arrives later still counts.
         let mut late = AckedPackets::default();
         ledger.on_ack_done(ms(22 + 4 * 20 + 25), &acked, &rtt, false);
         ledger.on_ack(ms(22 + 4 * 20 + 30), 0..=0, &mut late, &mut resolved);

@@ -84,7 +84,7 @@ impl AckedPackets {
 /// Packets that turned out to be lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LostPackets {
-    /// How many.
+    /// The number of packets.
     pub packets: u32,
     /// Their bytes; of consecutive losses, those of the first [`RUN_MAX`].
     pub bytes: u32,
@@ -94,7 +94,7 @@ pub(crate) struct LostPackets {
 
 /// Maximum number of packets of a run of losses that count as congestion. A queue that overflows, or a policer, lets
 /// packets of a paced sender through between those that it drops. The loss of everything for a time is a fade or an
-/// outage, and says nothing about the rate that the path carries.
+/// outage, and reveals nothing about the rate that the path carries.
 pub(super) const RUN_MAX: u32 = 8;
 
 impl LostPackets {

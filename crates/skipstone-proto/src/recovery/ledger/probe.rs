@@ -26,8 +26,8 @@ pub(crate) struct Suspected {
 /// Probes of a silent peer are one timeout apart, or this fraction of the time that it has been silent.
 const PROBES_PER_SILENCE: u32 = 16;
 const PROBE_SPACING_MAX: Duration = Duration::from_secs(2);
-/// A burst of which nothing was acknowledged is more likely to have arrived, and its acknowledgement to be lost, as
-/// long as the chance that all of it was lost is below this part of the chance that one packet was.
+/// A burst of which nothing was acknowledged has more likely arrived while its acknowledgement was lost, as long as the
+/// probability that all of it was lost is below this fraction of the probability that one packet was lost.
 const ALL_LOST_MAX: f32 = 1e-3;
 /// Packets that left within this time are one burst.
 const BURST_SPAN: Duration = Duration::from_micros(500);

@@ -1,12 +1,12 @@
 //! The receiving side: the last packets, and the repairs that cover one that is missing.
 //!
-//! **Work.** A packet for which no repair waits is only copied. One that repairs wait for costs at most 64 additions of
-//! symbols. A REPAIR costs one for each packet that it covers, 181 at most, and 128. Each immediately recovers
-//! everything that it makes recoverable. A REPAIR within a packet that was recovered is refused, so that none leads to
-//! another.
+//! **Work.** A packet for which no repair waits is only copied. A packet that repairs wait for costs at most 64
+//! additions of symbols. A REPAIR costs one addition for each packet that it covers, 181 at most, and 128 more. Each
+//! immediately recovers everything that it makes recoverable. A REPAIR within a recovered packet is refused, so that no
+//! REPAIR leads to another.
 //!
 //! **Memory.** 384 KiB of packets, 128 KiB of repairs and as much for reuse, however large datagrams are. Only
-//! recovered packets are allocated anew.
+//! recovered packets need new allocations.
 //!
 //! `store` keeps packets, `equations` keeps repairs.
 
@@ -278,12 +278,13 @@ mod tests {
                 sender.encoder.begin_burst();
                 let mut sent: Vec<Sent> = (0..4).map(|_| sender.source(&mut rng, 200)).collect();
                 sent.push(sender.repair());
-                // Two of one burst, then two bursts of which everything comes: the repairs of three cover them.
+                // Two packets of one burst are lost, then two bursts arrive completely: the repairs of three bursts
+                // cover them.
                 let losses = if burst % 3 == 0 { pick(&mut rng, 4, 2) } else { vec![] };
                 lost += losses.len();
                 (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));
             }
-            // The last of them wait for packets that no longer come.
+            // The last of them wait for packets that never come.
             assert!(receiver.repaired >= lost - 2, "seed {seed}: {} of {lost}", receiver.repaired);
             assert_eq!(receiver.decoder.take_invalid(), 0);
         }

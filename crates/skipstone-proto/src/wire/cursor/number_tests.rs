@@ -1,4 +1,4 @@
-//! Varints and truncated numbers as they stand on the wire.
+//! Varints and truncated numbers in their wire format.
 
 use crate::wire::Malformed;
 use crate::wire::cursor::{Reader, Writer};

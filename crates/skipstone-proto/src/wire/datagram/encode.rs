@@ -85,7 +85,7 @@ pub fn encode_versions(writer: &mut Writer<'_>, to: u32, nonce: u64, versions: &
     write_check(writer);
 }
 
-/// Bytes of a VERSIONS with so many versions.
+/// Length of a VERSIONS that lists `versions` versions.
 pub const fn versions_len(versions: usize) -> usize {
     HEADER_BYTES + NONCE_BYTES + 1 + 2 * versions + CHECK_BYTES
 }
@@ -103,7 +103,8 @@ pub fn encode_refuse(writer: &mut Writer<'_>, to: u32, nonce: u64, code: u64, re
     write_check(writer);
 }
 
-/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11). The id is 0 if a carrier's session is unknown.
+/// Writes a RESET, [`RESET_BYTES`](super::RESET_BYTES) long (section 2.11). The id is 0 if a carrier's session is
+/// unknown.
 ///
 /// # Panics
 /// If there is no room.
@@ -117,7 +118,7 @@ pub const fn refuse_len(code: u64, reason: &str) -> usize {
     HEADER_BYTES + NONCE_BYTES + varint::len(code) + cursor::prefixed_len(reason.len()) + CHECK_BYTES
 }
 
-/// Writes a QUERY of so many bytes, at least [`QUERY_BYTES_MIN`](super::QUERY_BYTES_MIN) (section 2.9).
+/// Writes a QUERY of `bytes` bytes, at least [`QUERY_BYTES_MIN`](super::QUERY_BYTES_MIN) (section 2.9).
 ///
 /// # Panics
 /// If `bytes` is below [`QUERY_BYTES_MIN`](super::QUERY_BYTES_MIN), or there is no room.
@@ -140,7 +141,8 @@ pub fn encode_answer(writer: &mut Writer<'_>, nonce: u64, versions: &[u16], payl
     write_check(writer);
 }
 
-/// Ends a datagram that is no PACKET, of which `buffer` holds so many bytes; returns how long it is then (section 2).
+/// Ends a datagram other than a PACKET, whose first `length` bytes are in `buffer`; returns its final length
+/// (section 2).
 pub fn append_check(buffer: &mut [u8], length: usize) -> usize {
     let (content, rest) = buffer.split_at_mut(length);
     rest[..CHECK_BYTES].copy_from_slice(&check_of(content));

@@ -4,7 +4,7 @@ use super::versions::Versions;
 use crate::wire::Malformed;
 use crate::wire::cursor::Reader;
 
-/// The suites and versions that a client offers, and whatever later versions add to that.
+/// The suites and versions that a client offers, and everything that later versions add to the offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offer<'a> {
     /// All of it, as it was sent.

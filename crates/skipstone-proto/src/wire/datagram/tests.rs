@@ -21,7 +21,7 @@ fn written_and_checked(encode: impl FnOnce(&mut Writer<'_>)) -> Vec<u8> {
     checked_again(&[&written(encode)[..], &[0; CHECK_BYTES]].concat())
 }
 
-/// The same bytes with the check replaced by the right one.
+/// The same bytes with the correct check.
 fn checked_again(datagram: &[u8]) -> Vec<u8> {
     let mut datagram = datagram.to_vec();
     let length = datagram.len() - CHECK_BYTES;
@@ -152,7 +152,7 @@ fn a_hello_below_64_bytes_is_malformed() {
     assert_eq!(decode(&checked_again(&hello[..63])), Err(Malformed));
 }
 
-/// Each of these bytes, changed so, makes a datagram malformed that was not.
+/// Each of these bytes, changed in this way, makes a valid datagram malformed.
 fn assert_malformed_with(mut datagram: Vec<u8>, at: usize, byte: u8) {
     assert!(decode(&datagram).is_ok());
     datagram[at] = byte;
@@ -245,7 +245,7 @@ fn every_damaged_bit_of_what_no_key_protects_is_noticed() {
             let mut damaged = datagram.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             if damaged[0] == KIND_PACKET {
-                // Its tag will not be right.
+                // Its tag cannot be right.
                 continue;
             }
             assert_eq!(decode(&damaged), Err(Malformed), "bit {bit} of {datagram:02x?}");

@@ -1,4 +1,4 @@
-//! Runs of messages as they stand among frames.
+//! Runs of messages among other frames.
 
 use crate::wire::cursor::Writer;
 use crate::wire::frame::{Frame, Frames};

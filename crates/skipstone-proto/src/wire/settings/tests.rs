@@ -29,7 +29,7 @@ fn assert_limits(id: u64, valid: &[u64], invalid: &[u64]) {
     }
 }
 
-/// No field has its default.
+/// Settings in which no field has its default.
 fn unusual() -> Settings {
     Settings {
         idle_timeout: Duration::from_millis(5_001),

@@ -1,4 +1,4 @@
-//! What must hold while a run goes on, when it is quiet, and when it is over.
+//! Invariants of a run while it goes on, when it is quiet, and when it is over.
 
 use super::{From, MessageEncoder};
 use crate::plan::BROADCAST_CHANNEL;
@@ -10,12 +10,13 @@ use skipstone_proto::{Close, ClosedBy, DropReason, Event, PeerId, code};
 use skipstone_proto::{Duration, Time};
 
 impl MessageEncoder {
-    /// Nothing grows beyond what the settings allow.
+    /// Memory does not grow beyond the limits of the settings.
     pub(super) fn check_memory(&mut self) {
         self.check_population();
         let window = u64::from(self.settings().window_bytes);
         let queues: u64 = self.settings().channels.iter().map(|rule| u64::from(rule.queue_messages_max) * 6).sum();
-        // One packet beyond the limit, and each of its messages costs 64 bytes besides its own. A stream's has 4,080 bytes.
+        // One packet beyond the limit, each of whose messages costs 64 bytes in addition to its own. A stream's packet
+        // has 4,080 bytes.
         let packet = 64 * u64::from(self.settings().datagram_bytes_max.max(4_080))
             + window_cost(self.settings().message_bytes_max as usize);
         for from in self.directions() {
@@ -29,7 +30,7 @@ impl MessageEncoder {
         assert!(work < 1 << 20, "{work} events wait");
     }
 
-    /// Places that were taken and given back add up to the connections that there are.
+    /// Places that were taken and given back add up to the existing connections.
     fn check_population(&mut self) {
         let clients = self.world.clients.iter_mut();
         for node in clients.chain([&mut self.world.server]) {
@@ -42,7 +43,7 @@ impl MessageEncoder {
         !self.ended[at] && !self.closes.contains_key(&(Some(at), ours)) && !self.closes.contains_key(&(None, theirs))
     }
 
-    /// The links heal and everyone polls: everything reliable arrives, and every state is freed.
+    /// The links heal and all applications poll: every reliable message arrives, and every state is freed.
     pub(super) fn quiesce(&mut self) {
         self.world.relink(&self.plan.healed.clone());
         self.world.server.polls = true;
@@ -88,10 +89,10 @@ impl MessageEncoder {
 
     /// After that, only keepalives are sent.
     pub(super) fn stay_idle(&mut self) {
-        // Stragglers, and the answers to them.
+        // Late packets, and the answers to them.
         self.world.run_for(ms(5_000));
         if self.plan.moves {
-            // Who moved and has said nothing since is found by its keepalive.
+            // A client that moved and has sent nothing since is found by its keepalive.
             self.world.run_for(self.settings().keepalive * 2);
         }
         let before = self.world.sent.clone();
@@ -117,7 +118,7 @@ impl MessageEncoder {
         for (from, channel) in self.streams.keys().copied().collect::<Vec<_>>() {
             let stream = &self.streams[&(from, channel)];
             let what = format!("{from:?} channel {channel} {:?}", stream.rule);
-            // The dead do not tell what they got.
+            // Clients that were killed do not report what they got.
             if from == From::Client(from.client()) || !self.world.killed.contains(&from.client()) {
                 stream.check(&what);
             }
@@ -146,7 +147,7 @@ impl MessageEncoder {
         assert_eq!(ours.len(), 1, "client {at}: {ours:?}");
         let Some(theirs) = theirs.last().copied().flatten() else { return };
         let ours = ours[0];
-        // On a link that loses, the last word of each may have got lost; on a healed one it may not.
+        // On a link that loses packets, the last CLOSE of each side may be lost; on a healed link it may not.
         let is_told = [ours, theirs].into_iter().any(|close| close.by == ClosedBy::Peer);
         let on_healed = self.plan.ends[at].at_step.is_none() && self.peers[at].is_some();
         let is_by_overflow = [ours, theirs].into_iter().any(|close| close.code == code::QUEUE_OVERFLOW);
@@ -175,7 +176,7 @@ impl MessageEncoder {
         assert_eq!(sent_up, up, "the clients count their datagrams");
         assert!(both.received.messages <= both.sent.messages, "{both:?}");
         assert!(both.received.payload_bytes <= both.sent.payload_bytes, "{both:?}");
-        // The dead have messages that they never looked at.
+        // Killed clients have messages that they never looked at.
         assert!(both.received.messages >= self.tally.arrived, "{both:?}");
         if self.world.killed.is_empty() {
             assert_eq!(both.received.messages, self.tally.arrived, "{both:?}");
@@ -188,7 +189,7 @@ impl MessageEncoder {
         self.tally.window_drops += both.drops.of(DropReason::WindowExceeded);
     }
 
-    /// Looks at the events that came since the last time.
+    /// Checks the events that came since the last time.
     pub(super) fn look(&mut self) {
         for at in 0..=self.world.clients.len() {
             let node = (at < self.world.clients.len()).then_some(at);
@@ -222,7 +223,7 @@ impl MessageEncoder {
                 stream.on_message(&payload, &format!("{from:?} channel {channel}"));
             }
             Event::Acknowledged { id, .. } => self.on_fate(node, id, Fate::Acknowledged),
-            // A broadcast for which one peer had no room: it is expected there no more.
+            // A broadcast for which one peer had no room is no longer expected there.
             Event::GivenUp { peer, channel: BROADCAST_CHANNEL, .. } => {
                 let at = self.client_of(peer);
                 self.broadcasts[at] = None;

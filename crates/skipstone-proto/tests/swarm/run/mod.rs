@@ -1,4 +1,4 @@
-//! Plays one seed's plan and looks at what came of it.
+//! Plays one seed's plan and checks the outcome.
 
 mod judge;
 
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a run, or many, did: to see that the swarm does what it is for.
+/// The work of one run or of many, which shows that the swarm covers its purpose.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     messages: u64,
@@ -74,16 +74,16 @@ struct MessageEncoder {
     world: World,
     rng: Rng,
     streams: BTreeMap<(From, u16), Stream>,
-    /// Message ids are per node: who sent it, and which it was.
+    /// Message ids are per node: the sender and the message.
     ids: BTreeMap<(Option<usize>, MessageId), (From, u16, usize)>,
     /// Bytes that may still be sent.
     budgets: BTreeMap<From, u32>,
     /// Peers as each client's own endpoint and the server know them.
     peers: Vec<Option<(PeerId, PeerId)>>,
-    /// Broadcasts that each client must get; `None` if it is not certain which.
+    /// Broadcasts that each client must get; `None` if that is uncertain.
     broadcasts: Vec<Option<Vec<u32>>>,
     broadcast_count: u32,
-    /// How far each node's events have been looked at: the server's last.
+    /// How many of each node's events were looked at: the server's last.
     seen: Vec<usize>,
     got_broadcasts: Vec<Vec<u32>>,
     closes: BTreeMap<(Option<usize>, PeerId), Close>,
@@ -91,12 +91,13 @@ struct MessageEncoder {
     tally: Tally,
 }
 
-/// Plays a seed; panics if a promise is broken.
+/// Plays a seed; panics if an invariant is violated.
 pub(crate) fn run(seed: u64) -> Tally {
     play(seed, None)
 }
 
-/// A number that changes if anything does: FNV-1a over each datagram with its time and its way, and over what came of the run.
+/// A number that changes if anything does: FNV-1a over each datagram with its time and direction, and over the outcome
+/// of the run.
 pub(crate) fn digest(seed: u64) -> u64 {
     let sum = Rc::new(Cell::new(0xCBF2_9CE4_8422_2325));
     let into = Rc::clone(&sum);
@@ -162,14 +163,14 @@ impl MessageEncoder {
                 Event::Connected { peer, .. } => Some(*peer),
                 _ => None,
             });
-            // The last, if the server took an earlier one for dead before the client heard of it.
+            // The last one, if the server gave an earlier one up before the client knew.
             let theirs = self.world.asked.iter().rfind(|(_, client)| *client == at).map(|(peer, _)| *peer);
             if let (Some(ours), Some(theirs)) = (connected, theirs) {
                 assert!(!self.plan.refuses.contains(&at), "client {at} was refused");
-                // Whoever waited for the others may have lost all of its few packets for so long that it gave up.
+                // A client that waited for the others may have lost all of its few packets for so long that it gave up.
                 let Some(settings) = self.world.clients[at].endpoint.settings(ours) else {
                     let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
-                    // Or the server gave up first, and told the client so when it heard of it again.
+                    // Or the server gave up first, and notified the client when the client's packets arrived again.
                     let has_server_left = self.world.server.events.iter().any(|(_, event)| {
                         matches!(event, Event::Closed { peer, close } if *peer == theirs && close.by == ClosedBy::Nobody)
                     });
@@ -235,7 +236,7 @@ impl MessageEncoder {
         self.check_memory();
     }
 
-    /// Now and then a client's address changes: its NAT forgets it, or it goes elsewhere, knowing it or not.
+    /// From time to time a client's address changes: its NAT forgets it, or the client moves, with or without noticing.
     fn move_somebody(&mut self) {
         let at = self.rng.below(self.peers.len() as u32) as usize;
         match self.rng.below(40) {
@@ -252,7 +253,7 @@ impl MessageEncoder {
         self.world.clients.iter_mut().for_each(|client| client.endpoint.flush(now));
     }
 
-    /// A channel that a rule holds, seldom one that none does; mostly one of few, so that some fall idle and wake.
+    /// A channel that a rule covers, seldom one that no rule does; mostly one of few, so that some fall idle and wake.
     fn channel(&mut self) -> u16 {
         let settings = self.plan.config.settings.clone();
         let rule = &settings.channels[1 + self.rng.below(settings.channels.len() as u32 - 1) as usize];
@@ -330,7 +331,7 @@ impl MessageEncoder {
         }
     }
 
-    /// Joining again says whether it was a member; asked in a way that leaves everything as it was.
+    /// Returns whether the peer was a member, by joining again in a way that changes nothing.
     fn is_member(&mut self, peer: PeerId, group: Group) -> bool {
         let is_new = self.world.server.endpoint.join(peer, group);
         if is_new {

@@ -44,7 +44,7 @@ impl Driver {
         let (host, port, waker) = (target.host.clone(), target.port, self.waker.clone());
         let thread = std::thread::Builder::new().name("skipstone-resolver".into());
         thread.spawn(move || {
-            // If either fails, the client is gone, and nobody needs the result.
+            // If either fails, the client is gone, and the result is not needed.
             let _ = answer.send(resolve(&host, port));
             let _ = waker.wake();
         })?;

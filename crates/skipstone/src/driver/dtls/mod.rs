@@ -154,7 +154,7 @@ impl DtlsGuests {
         if is_stranger && (!is_hello || guest.hellos >= HELLOS_MAX) {
             return false;
         }
-        // A hello with the cookie begins what costs.
+        // A hello with the cookie begins the expensive part.
         let is_costly = is_hello && guest.stage == Stage::Stranger && guest.has_spoken;
         if is_costly && !endpoint.admits_handshake(now, &guest.addresses.remote) {
             return false;

@@ -5,14 +5,14 @@ use crate::url::Scheme;
 use skipstone_proto::Time;
 use std::convert::Infallible;
 
-/// An impairment of a client's datagrams: there is none in this build, which is without the feature `simulate`.
+/// Impairment of a client's datagrams: not available in this build, which lacks the feature `simulate`.
 #[derive(Clone, Debug)]
 pub struct Impairment(Infallible);
 
 #[derive(Debug)]
 pub(super) struct Links(Infallible);
 
-/// Counters of links: there are none.
+/// Counters of links, which do not exist in this build.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkStats {}
 

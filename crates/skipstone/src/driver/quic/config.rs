@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(controller.window(), WINDOW_MIN);
         controller.on_end_acks(now, 0, false, Some(1));
         assert_eq!(controller.window(), WINDOW);
-        // A path that is new, too, begins with what was counted.
+        // A new path, too, begins with the counts so far.
         controller.on_sent(now, 1_200, 2 * UNACKNOWLEDGED_MAX);
         assert_eq!(controller.clone_box().window(), WINDOW_MIN);
     }

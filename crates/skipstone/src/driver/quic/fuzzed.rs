@@ -41,7 +41,7 @@ pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool)
 }
 
 impl QuicGuests {
-    /// Bytes that are held for the streams of the client that has the most, of those without a connection.
+    /// Bytes held for the streams of one client without a connection: of the client with the most.
     pub(in crate::driver) fn held_for_strangers(&self) -> usize {
         let strangers = self.guests.values().filter(|guest| guest.stage < Stage::Connected);
         strangers.map(|guest| guest.session.held_bytes()).max().unwrap_or(0)

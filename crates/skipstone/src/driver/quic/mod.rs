@@ -416,7 +416,7 @@ impl QuicGuests {
         let is_open = guest.session.is_open();
         guest.newest_bytes = datagram.len();
         let mut datagrams = guest.quic.datagrams();
-        // The oldest goes for the newest: what waited is stale.
+        // The oldest datagram makes room for the newest: waiting data is stale.
         let is_crowded = datagrams.send_buffer_space() < datagram.len();
         let is_taken = is_open && datagrams.send(datagram, true).is_ok();
         self.stats.dropped += u64::from(is_crowded || !is_taken);
@@ -474,7 +474,8 @@ impl QuicGuests {
         self.by_handle.remove(&guest.handle);
         self.places.leave(number);
         self.stats.refused += guest.session.refused;
-        // QUIC would keep the connection for three probe timeouts, to answer what is late: a stateless reset does that.
+        // QUIC would keep the connection for three probe timeouts, to answer late packets: a stateless reset serves for
+        // that.
         if !guest.is_drained {
             self.quic.handle_event(guest.handle, EndpointEvent::drained());
         }

@@ -63,7 +63,7 @@ fn refusal(error: &ConnectError) -> RequestVerdict {
         ConnectError::UnexpectedEnd | ConnectError::FrameTooLarge | ConnectError::FieldSectionTooLarge => {
             RequestVerdict::Refused(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
         }
-        // A page that was typed in, or one that a browser looks for again.
+        // A page whose address was typed in, or one that a browser requests again.
         ConnectError::WrongMethod(Some(_)) => RequestVerdict::Refused(StatusCode::NOT_FOUND),
         ConnectError::WrongProtocol(_) => RequestVerdict::Refused(StatusCode::NOT_IMPLEMENTED),
         _ => RequestVerdict::Refused(StatusCode::BAD_REQUEST),

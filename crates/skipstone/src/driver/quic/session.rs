@@ -25,7 +25,7 @@ pub(super) struct Session {
     connect: Option<StreamId>,
     /// The protocol's connection is established.
     pub(super) is_connected: bool,
-    /// What precedes each datagram of the session: its id divided by four (RFC 9297, section 2.1).
+    /// The prefix of each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
     /// Datagrams that arrived on streams and were not taken yet.
     pub(super) came: Vec<BytesMut>,
@@ -38,7 +38,7 @@ pub(super) struct Session {
 struct Stream {
     inbound: Inbound,
     pieces: StreamPieces,
-    /// When it was opened.
+    /// The time at which it was opened.
     since: Time,
 }
 
@@ -109,7 +109,7 @@ impl Session {
         self.connect.is_some()
     }
 
-    /// What precedes each datagram.
+    /// The prefix of each datagram.
     pub(super) fn prefix(&self) -> &[u8] {
         &self.prefix
     }
@@ -120,7 +120,7 @@ impl Session {
         settings.enable_webtransport(1);
         let mut bytes = Vec::new();
         settings.encode(&mut bytes);
-        // A client that allows no stream gets no settings, and will ask for nothing.
+        // A client that allows no stream gets no settings, and will make no request.
         if let Some(id) = connection.streams().open(Dir::Uni) {
             write(connection, id, &bytes);
         }
@@ -267,7 +267,7 @@ impl Session {
                 Ok(())
             }
             _ => {
-                // Grease is no stream of anybody's.
+                // Grease (RFC 9114, section 7.2.8) does not count as a refused stream.
                 self.refused += u64::from(!kind.is_grease());
                 self.refuse(connection, id, STREAM_CREATION_ERROR);
                 Ok(())
@@ -275,8 +275,8 @@ impl Session {
         }
     }
 
-    /// Handles the beginning of a session's stream, with these bytes after its head: it carries datagrams, if the
-    /// session is this one.
+    /// Handles the beginning of a session's stream, with these bytes after its head: the stream carries datagrams, if
+    /// it names this session.
     fn on_datagrams(&mut self, connection: &mut Connection, id: StreamId, session: u64, bytes: &[u8]) {
         let count = self.streams.values().filter(|stream| matches!(stream.inbound, Inbound::Datagrams(_))).count();
         let is_ours = self.connect.is_some_and(|connect| u64::from(connect) == session);
@@ -377,7 +377,7 @@ impl Session {
     fn refuse(&mut self, connection: &mut Connection, id: StreamId, code: u32) {
         self.streams.remove(&id);
         let code = VarInt::from_u32(code);
-        // What fails here is over already.
+        // An error here means that the stream is already over.
         let _ = connection.recv_stream(id).stop(code);
         if id.dir() == Dir::Bi {
             let _ = connection.send_stream(id).reset(code);
@@ -444,7 +444,7 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    /// Behind so many bytes of the stream.
+    /// At this offset of the stream.
     Piece(u64, Bytes),
     Over,
 }
@@ -452,10 +452,10 @@ enum Read {
 /// Received bytes of a stream that were not read; `None` if there are none now.
 fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     let mut stream = connection.recv_stream(id);
-    // A stream that is not there any more is over.
+    // A stream that no longer exists is over.
     let Ok(mut chunks) = stream.read(false) else { return Some(Read::Over) };
     let next = chunks.next(READ_BYTES);
-    // Whether windows grew: they are told with the next transmit in any case.
+    // Whether windows grew is irrelevant: they are announced with the next transmit in any case.
     let _ = chunks.finalize();
     match next {
         Ok(Some(chunk)) => Some(Read::Piece(chunk.offset, chunk.bytes)),

@@ -58,7 +58,8 @@ impl SendControl {
 
     fn push<T: Copy>(&mut self, level: c_int, kind: c_int, value: T) {
         assert!(self.used_bytes + space::<T>() <= mem::size_of_val(&self.words), "the words hold every message");
-        // SAFETY: `space` bytes from `used_bytes` on are ours, aligned as a header is, and hold the header and the value.
+        // SAFETY: `space` bytes from `used_bytes` on are ours, aligned as a header is, and hold the header and the
+        // value.
         unsafe {
             let header = self.words.as_mut_ptr().byte_add(self.used_bytes).cast::<libc::cmsghdr>();
             (*header).cmsg_len = libc::CMSG_LEN(mem::size_of::<T>() as u32) as _;
@@ -69,7 +70,7 @@ impl SendControl {
         self.used_bytes += space::<T>();
     }
 
-    /// Where the messages are, and their bytes.
+    /// The address of the messages, and their bytes.
     pub(super) fn as_raw(&mut self) -> (*mut c_void, usize) {
         (self.words.as_mut_ptr().cast(), self.used_bytes)
     }
@@ -94,7 +95,8 @@ impl ReceiveControl {
         let mut read = ReceivedControl::default();
         let (mut at, end) = (0, bytes.min(ReceiveControl::BYTES));
         while at + mem::size_of::<libc::cmsghdr>() <= end {
-            // SAFETY: a header of the kernel's lies here, within the bytes that it wrote, aligned as headers are.
+            // SAFETY: a header written by the kernel is at this place, within the bytes that it wrote, aligned as
+            // headers are.
             let value = unsafe { self.0.as_ptr().byte_add(at) }.cast::<libc::cmsghdr>();
             // SAFETY: as above; a header is plain integers.
             let header = unsafe { value.read() };
@@ -103,7 +105,7 @@ impl ReceiveControl {
             if length < LENGTH_OF_HEADER || at + length > end {
                 return read;
             }
-            // WHY: the kernel cuts a message for which there is no room, and states the length that is left.
+            // WHY: the kernel cuts a message for which there is no room, and states the remaining length.
             let holds = |value_bytes: usize| length >= LENGTH_OF_HEADER + value_bytes;
             match (header.cmsg_level, header.cmsg_type) {
                 (libc::SOL_UDP, libc::UDP_GRO) if holds(mem::size_of::<c_int>()) => {
@@ -114,7 +116,7 @@ impl ReceiveControl {
                 (libc::IPPROTO_IP, libc::IP_PKTINFO) if holds(mem::size_of::<libc::in_pktinfo>()) => {
                     // SAFETY: the value of this message is an in_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in_pktinfo>(value) };
-                    // Of a broadcast, this is the interface's own address.
+                    // For a broadcast, this is the interface's own address.
                     let ip = Ipv4Addr::from(info.ipi_spec_dst.s_addr.to_ne_bytes());
                     read.local = Some(IpAddr::V4(ip)).filter(|_| !ip.is_unspecified());
                 }
@@ -122,7 +124,7 @@ impl ReceiveControl {
                     // SAFETY: the value of this message is an in6_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in6_pktinfo>(value) };
                     let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
-                    // That of IPv4 stands in a message of its own.
+                    // IPv4's own address is in a message of its own.
                     let is_own = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
                     read.local = Some(IpAddr::V6(ip)).filter(|_| is_own).or(read.local);
                 }

@@ -1,15 +1,15 @@
-//! A socket on all addresses says where each datagram was sent to, and answers from there.
+//! A socket on all addresses reports the destination of each datagram, and answers from there.
 
 use super::*;
 use std::net::IpAddr;
 
-/// What became of a question.
+/// The outcome of a request.
 struct Asked {
-    /// Where the server says that it was asked.
+    /// The address at which the server says that it was asked.
     local: Option<IpAddr>,
-    /// Where its answers came from.
+    /// The addresses from which its answers came.
     answered_from: Vec<IpAddr>,
-    /// The system says where datagrams were sent to.
+    /// The system reports the destinations of datagrams.
     knows_local: bool,
 }
 
@@ -51,7 +51,7 @@ fn assert_answers_from_there(any: IpAddr, asked: IpAddr, backend: Backend) {
 fn each_answer_comes_from_the_address_that_was_asked() {
     let [v4, v6]: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
     let all = [[127, 0, 0, 1], [127, 0, 0, 2], [127, 9, 9, 9]].map(IpAddr::from);
-    // Elsewhere, the loopback has one address of IPv4.
+    // On other systems, the loopback has one IPv4 address.
     let loopback = if cfg!(target_os = "linux") { &all[..] } else { &all[..1] };
     for backend in [Backend::Native, Backend::Portable] {
         for asked in loopback.iter().copied() {

@@ -1,4 +1,4 @@
-//! Whatever sends and whatever receives, the same datagrams arrive.
+//! With any sending and any receiving backend, the same datagrams arrive.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! An error of one datagram drops it, is counted by reason, and leaves its neighbours alone.
+//! An error of one datagram drops it, is counted by reason, and does not affect its neighbours.
 
 use super::*;
 use crate::net::udp::SendErrors;

@@ -17,7 +17,7 @@ fn with_and_without_kernel_help() {
             let mut batch = SendBatch::new();
             assert!(batch.push(&bytes, to.local_addr().unwrap(), Some(1_200)));
             let outcome = send_all(&mut from, &mut batch);
-            // Elsewhere than on Linux each datagram is a call.
+            // On systems other than Linux each datagram is a call.
             let calls = if cfg!(target_os = "linux") { 1 } else { 21 };
             assert_eq!((outcome.datagrams, outcome.calls), (21, calls));
             assert!(bytes_of(&receive_datagrams(&mut to, 21)) == expected, "gso {gso}, gro {gro}");
@@ -48,7 +48,7 @@ fn a_segment_larger_than_the_transmit_is_one_datagram() {
 fn a_kernel_that_keeps_refusing_is_no_longer_asked() {
     let (mut from, mut to) = (socket(true, true), socket(true, true));
     assert!(from.uses_gso());
-    // The kernel calls port 0 invalid as it calls unusable segments invalid.
+    // The kernel reports port 0 as invalid, as it does unusable segments.
     let nobody = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
     let mut batch = SendBatch::new();
     for _ in 0..7 {

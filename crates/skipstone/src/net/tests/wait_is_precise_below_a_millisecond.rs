@@ -17,7 +17,7 @@ fn never_early_and_mostly_within_half_a_millisecond() {
         .collect();
     waits.sort();
     assert!(waits[0] >= asked || cfg!(not(target_os = "linux")), "{:?} is early", waits[0]);
-    // The machine may have other things to do: the quickest ten count.
+    // The machine may be busy: only the quickest ten count.
     let limit = if cfg!(target_os = "linux") { Duration::from_micros(800) } else { Duration::from_millis(20) };
     assert!(waits[10] < limit, "{:?}", waits[10]);
 }
@@ -48,7 +48,7 @@ fn writability_is_reported_only_while_watched() {
     wait(&mut poll, &mut events, Some(Duration::from_micros(200))).unwrap();
     assert!(events.is_empty());
     socket.watch_writable(poll.registry()).unwrap();
-    // Windows ends the wait that is under way without an event, and says it in the next.
+    // Windows ends the current wait without an event, and reports the event in the next.
     for _ in 0..3 {
         if events.is_empty() {
             wait(&mut poll, &mut events, Some(Duration::from_secs(5))).unwrap();

@@ -1,4 +1,4 @@
-//! A server and a client of the tests' own: one stepped by hand, one that speaks raw TCP.
+//! A server and a client for tests: one stepped by hand, one that uses raw TCP.
 
 use super::wait;
 pub(super) use crate::net::websocket::{WsAccept, WsConnection, WsListener, WsOptions, WsReceive};
@@ -31,7 +31,8 @@ impl Server {
         self.connection.as_mut().expect("a client has connected")
     }
 
-    /// One turn, as a driver has it: what is ready, with a millisecond of waiting, and all messages of it.
+    /// One turn, as a driver does it: handles ready sockets, after at most a millisecond of waiting, and all their
+    /// messages.
     pub(super) fn step(&mut self) {
         let mut events = Events::with_capacity(16);
         wait(&mut self.poll, &mut events, Some(Duration::from_millis(1))).unwrap();
@@ -70,7 +71,7 @@ impl Server {
     }
 }
 
-/// A client that speaks raw TCP.
+/// A client on raw TCP.
 pub(super) struct RawClient {
     pub(super) tcp: std::net::TcpStream,
     pub(super) received: Vec<u8>,
@@ -85,7 +86,7 @@ impl RawClient {
     }
 
     pub(super) fn send(&mut self, bytes: &[u8]) {
-        // The server may have hung up already, which is what some tests are about.
+        // The server may have hung up already, which some tests are about.
         let _ = self.tcp.write_all(bytes);
     }
 

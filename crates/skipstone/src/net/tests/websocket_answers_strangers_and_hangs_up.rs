@@ -5,7 +5,7 @@ use super::*;
 use crate::net::websocket::{AllowedHosts, AllowedOrigins, FirstBytes, StreamRules, WsCloseReason, WsState};
 use std::io::{Read, Write};
 
-/// Sends `bytes` to a new server: what came back by the end, and the reason.
+/// Sends `bytes` to a new server, and returns its answer and the reason of the end.
 fn ask(bytes: &[u8]) -> (String, WsCloseReason) {
     ask_of(Server::new(loopback_v4()), bytes)
 }
@@ -31,7 +31,7 @@ fn plain_http_is_told_to_upgrade() {
         "GET http://x HTTP/1.1\r\nHost: x\r\n\r\n",
         "GET http://x/healthz HTTP/1.1\r\nHost: y\r\n\r\n",
         "GET /healthz HTTP/1.0\r\n\r\n",
-        // Another upgrade, one without its option, and one of HTTP/1.0 are none.
+        // Another upgrade, one without its option, and one of HTTP/1.0 are not WebSocket upgrades.
         "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
         "GET /healthz HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n",
         "GET /healthz HTTP/1.0\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
@@ -58,7 +58,7 @@ fn malformed_requests_are_bad_requests() {
         REQUEST.replace("Host: server.example.com\r\n", "Host: server.example.com\r\nHost: server.example.com\r\n"),
         REQUEST.replace("dGhlIHNhbXBsZSBub25jZQ==", "short"),
         REQUEST.replace("ZSBub25jZQ==", "ZSBub25jZR=="),
-        // On two lines, which only lists may be.
+        // On two lines, which is permitted only for lists.
         REQUEST.replace("Origin:", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin:"),
         REQUEST.replace("Origin:", "Content-Length: 5\r\nOrigin:"),
         REQUEST.replace("Origin:", "Transfer-Encoding: chunked\r\nOrigin:"),
@@ -69,7 +69,7 @@ fn malformed_requests_are_bad_requests() {
     }
 }
 
-/// Opens, or gives the answer of a server that is served as `server.example.com` alone.
+/// Opens, or gives the answer of a server that is served only as `server.example.com`.
 fn open(request: &str) -> Result<(), String> {
     let mut server = Server::new(loopback_v4());
     let hosts = AllowedHosts::only(&["server.example.com".into()]);
@@ -119,7 +119,7 @@ fn what_is_no_upgrade_to_websocket_13_under_this_host_is_none() {
         ("GET /chat", "GET http://evil.example/chat", "421 "),
         ("GET /chat", "GET ftp://server.example.com/chat", "400 "),
         ("Host: server", "Host: evil", "421 "),
-        // Not a GET and not HTTP/1.1, but for another host all the same.
+        // Not a GET and not HTTP/1.1, but still for another host.
         ("GET /chat HTTP/1.1\r\nHost: server", "HEAD /healthz HTTP/1.1\r\nHost: evil", "421 "),
         ("GET /chat HTTP/1.1\r\nHost: server", "GET /healthz HTTP/1.0\r\nHost: evil", "421 "),
     ] {

@@ -1,4 +1,5 @@
-//! A peer that stops reading costs a bounded number of bytes, is seen at once, and loses nothing if it comes back.
+//! A peer that stops reading costs a bounded number of bytes, is detected at once, and loses no message if it reads
+//! again.
 
 use super::websocket::*;
 use super::*;

@@ -1,4 +1,4 @@
-//! Every ending has one reason, and what was sent before it arrives.
+//! Every end has one reason, and data sent before the end arrives.
 
 use super::websocket::*;
 use super::*;
@@ -19,7 +19,7 @@ fn pair() -> Pair {
     Pair { server, client }
 }
 
-/// Steps until both sides are closed: what the client received meanwhile.
+/// Steps until both sides are closed. Returns the messages that the client received meanwhile.
 fn run_to_the_end(pair: &mut Pair) -> Vec<Vec<u8>> {
     let mut received = Vec::new();
     pair.server.run_until("both are closed", |server| {
@@ -121,7 +121,7 @@ fn broken_frames() {
     assert_eq!(fail_with(&broken_text), (1007, WsCloseReason::Protocol));
 }
 
-/// Sends `bytes` after a handshake: the code of the Close frame that comes back, and the server's reason.
+/// Sends `bytes` after a handshake. Returns the code of the server's Close frame, and the server's reason.
 fn fail_with(bytes: &[u8]) -> (u16, WsCloseReason) {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::upgraded(&mut server);

@@ -1,6 +1,7 @@
-//! The cases of the Autobahn test suite for servers, sections 1 to 7 and 9, against the echo path: what is sent, and what has
-//! to come back. Its sections 12 and 13 are about compression, which is not offered. Where the suite accepts several
-//! outcomes, the strict one is demanded, but in 6.4.3 and 6.4.4: invalid text is noticed at the end of its frame.
+//! The cases of the Autobahn test suite for servers, sections 1 to 7 and 9, against the echo path: the bytes that are
+//! sent, and the expected answers. Its sections 12 and 13 are about compression, which is not offered. Where the suite
+//! accepts several outcomes, the strict one is required, except in 6.4.3 and 6.4.4: invalid text is detected at the end
+//! of its frame.
 //!
 //! `cargo test -p skipstone --lib websocket_conforms -- --nocapture` prints how many cases there are.
 
@@ -20,7 +21,7 @@ enum Chops {
     Of(usize),
 }
 
-/// What comes back: an opcode and a payload.
+/// An echoed frame: its opcode and its payload.
 type Reply = (u8, Vec<u8>);
 
 #[derive(Debug)]
@@ -31,7 +32,7 @@ enum End {
     Closes(u16),
     /// The server answers a Close frame without a code.
     ClosesBare,
-    /// The server closes, with whatever code.
+    /// The server closes, with any code.
     ClosesAnyhow,
 }
 
@@ -236,7 +237,7 @@ fn hex(digits: &str) -> Vec<u8> {
     (0..digits.len()).step_by(2).map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// Sections 6.6 to 6.23: Markus Kuhn's sequences, valid and invalid; the standard library says which is which.
+/// Sections 6.6 to 6.23: Markus Kuhn's sequences, valid and invalid; the standard library decides which are valid.
 fn sequences() -> Vec<Vec<Vec<u8>>> {
     let all = |words: &str| words.split_whitespace().map(hex).collect::<Vec<_>>();
     let lonely = |range: std::ops::RangeInclusive<u8>| range.flat_map(|byte| [byte, b' ']).collect::<Vec<u8>>();
@@ -298,7 +299,7 @@ fn closings(table: &mut Table) {
     for (place, code) in (1..).zip([0, 999, 1004, 1005, 1006, 1016, 1100, 2000, 2999]) {
         table.add(format!("7.9.{place}"), vec![close(code, b"")], Chops::Whole, vec![], End::Closes(1002));
     }
-    // The suite only informs about these.
+    // The suite is only informative about these.
     table.add("7.13.1", vec![close(5000, b"")], Chops::Whole, vec![], End::ClosesAnyhow);
     table.add("7.13.2", vec![close(65_535, b"")], Chops::Whole, vec![], End::ClosesAnyhow);
 }
@@ -371,7 +372,7 @@ impl Echo {
         let (frames, chops) = (case.frames.clone(), case.chops);
         let closes_itself = matches!(case.end, End::Open);
         let sender = std::thread::spawn(move || {
-            // The server may have hung up, which is what some cases are about.
+            // The server may have hung up, which some cases are about.
             match chops {
                 Chops::Whole => drop(writer.write_all(&frames.concat())),
                 Chops::Frames => frames.iter().for_each(|frame| drop(writer.write_all(frame))),
@@ -436,7 +437,7 @@ impl Drop for Echo {
     }
 }
 
-/// One frame of the server's: whole, not masked, of no extension.
+/// One frame from the server: whole, not masked, without extensions.
 fn read_frame(tcp: &mut TcpStream) -> Result<Reply, String> {
     let mut take = |count: usize| {
         let mut bytes = vec![0; count];

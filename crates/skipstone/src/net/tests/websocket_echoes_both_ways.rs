@@ -82,7 +82,7 @@ fn messages_that_leave_from_their_senders_buffer_are_the_same_to_the_other_side(
     let mut server = Server::new(loopback_v4());
     let mut client = Client::connected(&mut server);
     for (index, message) in messages.iter().enumerate() {
-        // A client masks what it sends.
+        // A client masks its messages.
         client.connection.send_now(&mut behind_room(message)).unwrap();
         // Behind a message that waits.
         server.connection().send(b"first").unwrap();

@@ -13,7 +13,7 @@ pub struct SendOutcome {
     pub calls: u64,
     /// The kernel accepts no more now; the rest stays in the batch for a retry when the socket is writable.
     pub would_block: bool,
-    /// Datagrams dropped because of an error that concerns them alone.
+    /// Datagrams dropped because of an error that concerns only them.
     pub errors: SendErrors,
 }
 
@@ -24,7 +24,7 @@ pub struct SendErrors {
     pub refused: u64,
     /// Larger than the interface or the protocol carries (EMSGSIZE).
     pub too_large: u64,
-    /// No route to the host or network, or an address family that this socket does not speak.
+    /// No route to the host or network, or an address family that this socket does not support.
     pub unreachable: u64,
     /// A local firewall or policy (EPERM, EACCES).
     pub not_permitted: u64,

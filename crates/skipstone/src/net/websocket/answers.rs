@@ -22,7 +22,7 @@ pub struct HttpAnswer {
 pub struct HttpAnswers(Arc<[HttpAnswer]>);
 
 const BODY_BYTES_MAX: usize = 64 << 10;
-/// The path that says whether the server runs.
+/// The path that reports whether the server runs.
 const HEALTH: &str = "/healthz";
 
 impl HttpAnswers {

@@ -35,8 +35,8 @@ use super::{
 };
 use tungstenite::protocol::frame::coding::Data;
 
-/// One connection; see the [module](super) for how to drive it. Never blocks and never panics on what the peer sends;
-/// its memory is bounded by the high-water mark, one message being put together, and the head of the handshake.
+/// One connection; see the [module](super) for how to drive it. Never blocks and never panics on the peer's data; its
+/// memory is bounded by the high-water mark, one message being put together, and the head of the handshake.
 #[derive(Debug)]
 pub struct WsConnection {
     transport: Transport,
@@ -55,7 +55,7 @@ pub struct WsConnection {
     peer_close: Option<WsPeerClose>,
     /// A ping arrived. Its answer is sent after the last message that was read with it.
     owes_answer: bool,
-    /// tungstenite may hold frames: it writes none but those of control, which follow from those that came.
+    /// tungstenite may hold frames: it writes only control frames, which answer received ones.
     may_hold_frames: bool,
     statistics: WsStatistics,
 }
@@ -389,7 +389,7 @@ impl WsConnection {
             return;
         }
         match self.unsent_bytes() + FRAME_HEAD_BYTES_MAX + payload.len() > self.options.high_water_bytes {
-            // Who asks for an echo reads it.
+            // A client that asks for echoes is expected to read them.
             true => self.end(WsCloseReason::Lost),
             false => self.outgoing.append_message(kind, payload, self.masks.as_mut().map(Masks::next)),
         }

@@ -14,7 +14,8 @@ pub(super) struct Entrance {
     pub(super) may_be_announced: bool,
     /// The other end of TCP is a trusted proxy.
     pub(super) is_proxied: bool,
-    /// The client that it names is a trusted proxy, too, or it names none: headers may name the client.
+    /// The client that the header names is also a trusted proxy, or the header names none: further headers may name the
+    /// client.
     pub(super) names_client: bool,
 }
 

@@ -19,7 +19,7 @@ pub(super) fn lists_exactly(fields: &HeaderMap, name: HeaderName, token: &str) -
     entries(fields, name).any(|entry| entry == token.as_bytes())
 }
 
-/// The value of a field that must stand on one line; `None` if it is missing or repeated.
+/// The value of a field that must be on one line; `None` if it is missing or repeated.
 pub(super) fn only(fields: &HeaderMap, name: HeaderName) -> Option<&HeaderValue> {
     let mut lines = fields.get_all(name).into_iter();
     lines.next().filter(|_| lines.next().is_none())

@@ -45,14 +45,14 @@ pub fn stream_messages(bytes: &[u8]) -> (Vec<Bytes>, Understood) {
     }
 }
 
-/// What a server's port came to with a stream's bytes.
+/// The result of a stream's bytes at a server's port.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// What carries messages; `None` if none can come.
+    /// The kind of stream that carries messages; `None` if none can come.
     pub kind: Option<StreamKind>,
-    /// Why the stream ended, before the client's end of it was told.
+    /// Why the stream ended, before the client's end was reported.
     pub reason: Option<WsCloseReason>,
-    /// Whose stream it is, by the word of a proxy maybe.
+    /// The address of the stream's client, possibly as given by a proxy.
     pub peer: SocketAddr,
     /// The messages that came.
     pub messages: Vec<Bytes>,
@@ -62,7 +62,7 @@ pub struct Opened {
 pub struct StrangersStream {
     server: WsConnection,
     client: Duplex,
-    /// What the server has answered so far.
+    /// The server's answers so far.
     pub answer: Vec<u8>,
     messages: Vec<Bytes>,
 }
@@ -87,8 +87,8 @@ impl StrangersStream {
         Ok(StrangersStream { server, client, answer: Vec::new(), messages: Vec::new() })
     }
 
-    /// The server gets these bytes, and what it does with them costs at most this much a turn. Returns how many were
-    /// taken: a server that has ended the stream takes none.
+    /// Gives the server these bytes; its work on them costs at most `turn` per turn. Returns how many were taken: a
+    /// server that has ended the stream takes none.
     pub fn write(&mut self, bytes: &[u8], turn: Cost) -> usize {
         let mut taken = 0;
         while taken < bytes.len() && !self.server.is_closed() {
@@ -129,14 +129,14 @@ impl StrangersStream {
         }
     }
 
-    /// The client ends its direction, then is gone. Returns whether the server's end is over with that.
+    /// The client closes its direction, then the stream. Returns whether the server's end is over.
     pub fn end(&mut self, turn: Cost) -> bool {
         let _ = self.client.shutdown(std::net::Shutdown::Both);
         self.run(turn);
         self.server.is_closed()
     }
 
-    /// What became of the stream.
+    /// The outcome of the stream.
     pub fn outcome(&mut self) -> Opened {
         Opened {
             kind: self.server.kind(),

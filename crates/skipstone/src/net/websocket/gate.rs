@@ -6,7 +6,7 @@ use super::origins::AllowedOrigins;
 use super::proxies::TrustedProxies;
 use super::tls::TlsServer;
 
-/// What a server decides about a client while its stream opens.
+/// A server's decision about a client while its stream opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// A trusted proxy has named this client: nothing is answered yet.

@@ -201,7 +201,7 @@ fn upgrade(request: &RequestHead<'_>, rest: &[u8], rules: &StreamRules, source: 
     if only(fields, SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         return Verdict::refused(UPGRADE_REQUIRED, WsCloseReason::NoUpgrade);
     }
-    // Behind a body the frames would begin elsewhere than for a proxy that lets it pass.
+    // After a body the frames would begin at another place than for a proxy that lets it pass.
     let has_body = fields.contains_key(TRANSFER_ENCODING) || fields.get_all(CONTENT_LENGTH).iter().any(|it| it != "0");
     let key = only(fields, SEC_WEBSOCKET_KEY).filter(|key| is_key(key.as_bytes()) && !has_body);
     let Some(key) = key else { return Verdict::refused(BAD_REQUEST, WsCloseReason::BadRequest) };
@@ -255,7 +255,7 @@ pub(super) fn encode_request(uri: &Uri, key: &str) -> Option<Vec<u8>> {
         return None;
     }
     let host = uri.authority()?.as_str();
-    // User and password are no part of a Host header, and nothing here could use them.
+    // User and password are not part of a Host header, and are not used here.
     let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
     let path = uri.path_and_query().map_or("/", |path| path.as_str());
     let request = format!(

@@ -70,7 +70,8 @@ impl Heads {
                 self.partial_bytes = seen;
                 return heads;
             };
-            // WHY: the head may be longer than what has come of it, by a mask that tells nothing: it is skipped with the body.
+            // WHY: the head may be longer than what has come of it, by a mask without information: the mask is skipped
+            // with the body.
             bytes = &bytes[head_bytes.saturating_sub(self.partial_bytes).min(bytes.len())..];
             self.body_left = body.saturating_add(head_bytes.saturating_sub(seen) as u64);
             self.partial_bytes = 0;

@@ -69,7 +69,7 @@ impl WsListener {
         if address.is_ipv6() {
             socket.set_only_v6(false)?;
         }
-        // On Unix this lets a restarted server bind at once; on Windows it would let strangers bind too.
+        // On Unix this lets a restarted server bind at once; on Windows it would let other programs bind too.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;

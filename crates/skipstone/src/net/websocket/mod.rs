@@ -140,7 +140,7 @@ pub enum WsCloseReason {
     Lost,
     /// A deadline passed. Never set here: it serves the counters of a caller that drops a stale connection.
     TimedOut,
-    /// The client speaks TLS, and the server has no certificate.
+    /// The client uses TLS, and the server has no certificate.
     Tls,
     /// TLS has failed: the handshake, or a record.
     TlsFailed,
@@ -152,7 +152,7 @@ pub enum WsCloseReason {
     UntrustedProxy,
     /// A request in clear, where TLS is required.
     InClear,
-    /// A stream without WebSocket, where none is accepted.
+    /// A stream without WebSocket, which this server does not accept.
     NotTaken,
     /// A request for a host name that is not allowed.
     Host,

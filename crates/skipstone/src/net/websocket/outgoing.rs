@@ -47,7 +47,7 @@ impl ByteQueue {
         hide(&mut self.bytes[start..], mask);
     }
 
-    /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is no error.
+    /// Writes as many bytes as `tcp` accepts, and returns the number of bytes and calls. `WouldBlock` is not an error.
     pub(super) fn write_to(&mut self, tcp: &mut impl Write) -> io::Result<Written> {
         let written = write_all_it_takes(tcp, &self.bytes[self.sent..])?;
         self.sent += written.bytes as usize;
@@ -215,7 +215,7 @@ mod tests {
             kernel.calls.clear();
             assert_eq!(kernel.taken, expected[..written]);
             assert_eq!(outgoing.len(), expected.len() - written);
-            // Closed when it outgrew the rest; then up to 90 bytes left.
+            // The gap was closed when it outgrew the rest; then up to 90 bytes remained.
             assert!(outgoing.sent <= outgoing.len() + 2 * 90, "the gap is closed again");
         }
         assert!(written > 10_000 && outgoing.len() > 0, "both lag and progress happened");
@@ -229,7 +229,7 @@ mod tests {
         for round in 0..2_000_usize {
             let added: Vec<u8> = (0..1 + round * 7 % 50).map(|index| (round + index) as u8).collect();
             expected.extend_from_slice(&added);
-            // Now and then the kernel takes everything, and often a part.
+            // Occasionally the kernel accepts everything, and often a part.
             let limits = (0..round % 4).map(|index| if round % 5 == 0 { 1 << 20 } else { 1 + (round + index) % 30 });
             kernel.calls.extend(limits);
             let (waited, taken) = (outgoing.len(), kernel.taken.len());

@@ -27,7 +27,7 @@ impl TrustedProxies {
     /// counts.
     #[cfg(feature = "websocket")]
     pub fn client(&self, fields: &tungstenite::http::HeaderMap) -> Option<IpAddr> {
-        // A line that is no text hides those before it, as an address that cannot be read does.
+        // A line that is not text hides those before it, as an unreadable address does.
         let lines = |name: &str| -> Vec<String> {
             fields.get_all(name).iter().map(|line| line.to_str().unwrap_or("?").to_owned()).collect()
         };
@@ -115,10 +115,10 @@ mod tests {
             (&[(F, "for=1.1.1.1"), (F, "for=203.0.113.7"), (F, "for=10.0.0.1")], Some("203.0.113.7")),
             (&[(F, "For=\"[2001:db8::7]:4711\"")], Some("2001:db8::7")),
             (&[(F, "by=10.0.0.1; for=\"[2001:db8::7]\"")], Some("2001:db8::7")),
-            // What a client has chosen stands in quotes, and is no element.
+            // A value chosen by the client is quoted, and is not an element of its own.
             (&[(F, "for=203.0.113.7;host=\"x, for=1.1.1.1\"")], Some("203.0.113.7")),
             (&[(F, "for=203.0.113.7;host=\"x\\\", for=1.1.1.1\"")], Some("203.0.113.7")),
-            // Quotes that a client left open reach into what the proxy added.
+            // Quotes that a client left open extend into the part that the proxy added.
             (&[(F, "for=1.1.1.1;host=\", for=203.0.113.7")], None),
             (&[(F, "for=1.1.1.1;host=\", for=\"[2001:db8::7]\"")], None),
             (&[(X, "\", 203.0.113.7")], Some("203.0.113.7")),

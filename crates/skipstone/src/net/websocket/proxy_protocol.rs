@@ -80,7 +80,7 @@ fn v2(bytes: &[u8]) -> ProxyHeader {
             }
             _ => return ProxyHeader::Malformed,
         },
-        // Unix sockets, UDP and what is not known: the proxy's address stays.
+        // Unix sockets, UDP and unknown families: the proxy's address stays.
         _ => None,
     };
     ProxyHeader::Complete(end, client)

@@ -51,7 +51,7 @@ impl<'h> RequestHead<'h> {
             _ => return Err(RequestError::Malformed),
         };
         let host = read_host(&fields, version)?;
-        // The host of an absolute target counts, whatever the field says (RFC 9112, section 3.2.2).
+        // The host of an absolute target counts, whatever the field contains (RFC 9112, section 3.2.2).
         let authority = authority.map(Cow::Borrowed).or(host.map(Cow::Owned));
         Ok(RequestHead { method, target, version, authority, fields })
     }

@@ -45,9 +45,9 @@ pub struct TlsFailure {
 
 /// Plaintext of one write: two records, so that few sealed bytes wait.
 const WRITE_BYTES_MAX: usize = 32 << 10;
-/// Bytes of a client's handshake. rustls alone would join messages of up to 64 KB.
+/// Bytes of a client's handshake. rustls by itself would join messages of up to 64 KB.
 const CLIENT_HANDSHAKE_BYTES_MAX: usize = 20 << 10;
-/// Bytes of a server's, its certificates among them.
+/// Bytes of a server's handshake, including its certificates.
 const SERVER_HANDSHAKE_BYTES_MAX: usize = 80 << 10;
 
 impl Tls {
@@ -190,7 +190,7 @@ impl<W: Write> Write for OneBuffer<'_, W> {
 impl TlsFailure {
     fn of(error: &Error) -> Self {
         let reason = match error {
-            // The rules for certificates have words of their own.
+            // The rules for certificates have texts of their own.
             Error::InvalidCertificate(CertificateError::Other(OtherError(why))) => why.to_string(),
             error => format!("TLS failed: {error}"),
         };

@@ -15,7 +15,7 @@ pub(super) struct Transport {
     tap: Tap,
 }
 
-/// What is known about the bytes that wait in the kernel.
+/// What is known about the bytes that wait in the kernel's buffer.
 #[derive(Debug, Default)]
 struct Tap {
     /// A read that does not fill its buffer has emptied the socket.

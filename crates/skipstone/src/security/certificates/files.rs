@@ -27,7 +27,7 @@ impl Watched {
     pub(super) fn new(place: usize, identity: &Arc<Identity>) -> Option<Self> {
         let files = identity.files.clone()?;
         let content = files.read().map_err(|error| error.to_string());
-        // The files may have changed since the start: they are judged only if they hold what is shown.
+        // The files may have changed since the start: they are judged only if they hold the certificate that is shown.
         let is_shown = |content: &(Vec<u8>, Vec<u8>)| {
             Identity::from_bytes(&files, content).is_ok_and(|now| now.fingerprint() == identity.fingerprint())
         };

@@ -1,5 +1,5 @@
 //! Short-lived certificates for pages, which accept them by their hash. There is one for each turn of four days, and
-//! the clock alone selects it: the same ones are used after a restart, by another server with the same identity, and by
+//! only the clock selects it: the same ones are used after a restart, by another server with the same identity, and by
 //! a server whose clock was wrong for a while.
 
 use super::news::CertificateEvent;
@@ -139,7 +139,7 @@ fn remove_ended(kept_in: &Path, turn: PageTurn) {
     let prefix = format!("{}.pages.", name.to_string_lossy());
     let ended = std::fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
         let name = entry.file_name();
-        // Behind the number of a turn stands the number of a process that died over it.
+        // The number of a turn is followed by the number of a process that died while writing it.
         let number = name.to_str()?.strip_prefix(&prefix)?.split('.').next()?.parse::<u64>().ok()?;
         (number < turn.0).then(|| (number, entry.path()))
     });
@@ -148,7 +148,7 @@ fn remove_ended(kept_in: &Path, turn: PageTurn) {
         files.entry(number).or_default().push(file);
     }
     for file in files.into_values().rev().skip(ENDED_KEPT).flatten() {
-        // A file that stays is in nobody's way.
+        // A file that cannot be removed does no harm.
         let _ = std::fs::remove_file(file);
     }
 }

@@ -79,7 +79,8 @@ impl Shown {
     pub(super) fn with(&self, place: usize, identity: Identity) -> Self {
         let mut all = self.all.clone();
         all[place] = Loaded::new(identity.into());
-        // Those for pages stand beside the first, where that was made here.
+        // Certificates for pages go with the first certificate, if that one was made here; they stay unless it is
+        // replaced.
         let pages = self.pages.clone().filter(|_| place != 0);
         Shown { all, pages }
     }

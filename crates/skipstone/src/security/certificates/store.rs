@@ -125,7 +125,7 @@ impl Certificates {
             return false;
         }
         let turn = PageTurn::at(now);
-        // Without entropy the last ones stay. The next look tries again.
+        // Without entropy the last ones stay. The next check tries again.
         let Ok(pair) = shelf.pair(turn, |trouble| of(&self.news).tell(trouble)) else { return false };
         self.shown.store(Arc::new(shown.with_pages(turn, pair)));
         true

@@ -157,7 +157,7 @@ fn each_name_gets_its_certificate_and_other_names_the_first() {
     }
 }
 
-/// A disk may take its time: a named pipe that nobody writes to takes forever.
+/// A disk may be slow: reading a named pipe without a writer takes forever.
 #[cfg(unix)]
 #[test]
 fn whoever_polls_events_does_not_wait_for_the_disk() {
@@ -170,7 +170,7 @@ fn whoever_polls_events_does_not_wait_for_the_disk() {
     assert!(is_made, "the system has mkfifo");
     std::thread::scope(|scope| {
         let watcher = scope.spawn(|| certificates.look(SystemTime::now()));
-        // Opens as soon as the other thread has, and says nothing yet.
+        // Opens as soon as the other thread has opened it, and writes nothing yet.
         let pipe = std::fs::OpenOptions::new().write(true).open(&file).expect("it is ours");
         let (sender, polled) = std::sync::mpsc::channel();
         scope.spawn(|| {
@@ -296,7 +296,7 @@ fn a_clock_that_was_wrong_for_a_while_leaves_pages_their_certificates() {
             server.look(now);
             assert_eq!(server.web_fingerprints(), *announced);
         }
-        // A process that begins while the clock is wrong, and one that begins afterwards.
+        // A process that starts while the clock is wrong, and one that starts afterwards.
         let restarted = kept(&file);
         restarted.look(wrong);
         assert_eq!(kept(&file).web_fingerprints(), announced, "its file is there still");

@@ -33,7 +33,7 @@ impl Role {
 }
 
 /// Bytes of a handshake datagram. dimpl pads a ClientHello of 1.3 to this, and a session keeps buffers of that size: it
-/// is no more than what a flight with a certificate of our own takes.
+/// is no more than a flight with a certificate of our own takes.
 const MTU: usize = 800;
 /// Datagrams of a server that dimpl keeps for a client.
 const QUEUE_MAX: usize = 30;

@@ -74,7 +74,7 @@ pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
     !bytes.is_empty() && Records(bytes).count() <= records_max && Records(bytes).all(is_good)
 }
 
-/// Which ClientHello of a client.
+/// The number of a client's ClientHello.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     First,
@@ -120,7 +120,7 @@ pub(super) fn each(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     Records(bytes).map_while(|record| record.ok().map(|record| record.bytes))
 }
 
-/// Whether a server's datagram shows that it accepted the client's cookie: it begins with a ServerHello that is no
+/// Whether a server's datagram shows that it accepted the client's cookie: it begins with a ServerHello other than a
 /// HelloRetryRequest.
 pub(super) fn is_after_cookie(bytes: &[u8]) -> bool {
     let Some(Ok(record)) = Records(bytes).next() else { return false };

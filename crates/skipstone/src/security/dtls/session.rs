@@ -61,7 +61,7 @@ pub(crate) struct DtlsFailure {
 
 /// Bytes of a handshake datagram.
 const HANDSHAKE_BYTES_MAX: usize = 1_500;
-/// Limit on datagrams that wait to be sent; what is dropped is sent again, by dimpl or by the protocol.
+/// Limit on datagrams that wait to be sent; dropped ones are sent again, by dimpl or by the protocol.
 const OUTGOING_MAX: usize = 64;
 /// Shortest time between two datagrams that a timer causes.
 pub(super) const TIMER_SPACING: Duration = Duration::from_millis(50);
@@ -175,7 +175,7 @@ impl DtlsSession {
             && records::is_last_flight_1_2(bytes);
         if is_last_flight {
             self.wake(now);
-            // Whatever is wrong with it, anybody could have sent it.
+            // Errors are ignored: any host could have sent the packet.
             let _ = self.dtls.handle_packet(bytes);
             self.drain(take);
             return true;
@@ -260,7 +260,8 @@ impl DtlsSession {
         if self.failure.is_some() {
             return;
         }
-        // The buffers are kept, because freeing so large a block between small blocks that stay would fragment the heap.
+        // The buffers are kept, because freeing so large a block between small blocks that stay would fragment the
+        // heap.
         let (mut scratch, mut content) = SCRATCH.take();
         scratch.resize(SCRATCH_BYTES, 0);
         while self.drain_one(&mut scratch, &mut content, take) {}
@@ -303,7 +304,7 @@ impl DtlsSession {
             }
             Output::Timeout(at) => {
                 let left = at.saturating_duration_since(instant(self.now));
-                // Times are cut to microseconds, and dimpl's are not.
+                // Times are truncated to microseconds, and dimpl's are not.
                 let at = self.now + left + Duration::from_micros(1);
                 self.due = if left > SOON { Time::NEVER } else { at.max(self.quiet_until) };
                 return false;

@@ -1,4 +1,4 @@
-//! Sessions against each other, without sockets: what a forger, and a peer that makes no sense, can do to them.
+//! Sessions against each other, without sockets: the effects of a forger, and of a peer that sends nonsense.
 
 use super::super::Trust;
 use super::super::certificates::Certificates;
@@ -26,7 +26,7 @@ fn serving(identity: Identity) -> DtlsServer {
     DtlsServer::new(Certificates::new(vec![Arc::new(identity)])).expect("it is one for DTLS")
 }
 
-/// A client that trusts anybody.
+/// A client that trusts any server.
 fn trusting(version: DtlsVersion) -> DtlsTrust {
     let verifier = Verifier::new(&Trust::DangerouslyAnything, "localhost").expect("nothing can be wrong");
     DtlsTrust { verifier: Arc::new(verifier), version }
@@ -40,7 +40,7 @@ fn said(session: &mut DtlsSession) -> Vec<Vec<u8>> {
     core::iter::from_fn(|| session.poll_datagram()).collect()
 }
 
-/// Everything that one has to say, handed to the other; the content that came.
+/// Hands all output of one session to the other. Returns the content that came.
 fn talk(now: Time, from: &mut DtlsSession, to: &mut DtlsSession) -> Vec<Vec<u8>> {
     let mut content = Vec::new();
     for datagram in said(from) {
@@ -59,7 +59,7 @@ fn established(version: DtlsVersion) -> (DtlsSession, DtlsSession) {
     (client, server)
 }
 
-/// Whether what one sends still arrives at the other.
+/// Whether data that one side sends still arrives at the other.
 fn is_well(now: Time, client: &mut DtlsSession, server: &mut DtlsSession) -> bool {
     said(client);
     client.send(now, b"a packet");
@@ -173,7 +173,7 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
         assert!(server.is_established() && !said(&mut server).is_empty(), "{version:?}");
         let (mut now, mut answers) = (START, 0);
         while client.poll_timeout() < Time::NEVER {
-            // Times are cut to microseconds.
+            // Times are truncated to microseconds.
             now = now.max(client.poll_timeout()) + Duration::from_millis(1);
             client.handle_timeout(now);
             talk(now, &mut client, &mut server);
@@ -187,8 +187,8 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
     }
 }
 
-/// dimpl's own client acknowledges without delay as long as a part of the server's flight is missing: 66,000 datagrams in ten
-/// seconds.
+/// dimpl's own client acknowledges without delay as long as a part of the server's flight is missing: 66,000 datagrams
+/// in ten seconds.
 #[test]
 fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most() {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
@@ -259,13 +259,14 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
                 && server.failure().is_none()
         });
         let taken = taken.count();
-        // Of 1.3 none: dimpl drops what is in clear once it has answered.
+        // None in 1.3: dimpl drops unencrypted records once it has answered.
         let kept = if version == DtlsVersion::V1_2 { taken } else { 0 };
         assert!(kept <= SERVER_QUEUE_MAX, "{version:?}: {taken}");
     }
 }
 
-/// The figures of SECURITY.md: `cargo test -p skipstone --features dtls --lib dtls_session_holds -- --ignored --nocapture`.
+/// The figures of SECURITY.md: `cargo test -p skipstone --features dtls --lib dtls_session_holds
+/// -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures memory, alone in its process"]
 fn what_a_dtls_session_holds() {
@@ -296,7 +297,7 @@ fn what_a_dtls_session_holds() {
             let sessions: Vec<_> = (0..1_000).map(|_| make(rounds)).collect();
             let each = (resident_kb() - before) as f64 / sessions.len() as f64;
             println!("{version:?}, {name}: {each:.1} KB each");
-            // Not given back, or the next would find room that is there already.
+            // Not freed, or the next session would reuse existing memory.
             core::mem::forget((warm, sessions));
         }
     }

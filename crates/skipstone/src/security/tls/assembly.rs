@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(super) struct Assembly {
     /// Number of bytes that have come without a gap.
     joined: usize,
-    /// Bytes from `joined` on, where `spans` says that they have come.
+    /// Bytes from `joined` on, where `spans` records which have come.
     ahead: Vec<u8>,
     /// Offsets in the stream, in order, with gaps between them.
     spans: Vec<Range<usize>>,
@@ -69,7 +69,7 @@ impl Assembly {
     /// Keeps bytes that begin at or behind `joined`. False if they leave too many gaps.
     fn keep(&mut self, begin: usize, bytes: &[u8]) -> bool {
         let end = begin + bytes.len();
-        // Those that touch the new one become one with it.
+        // Spans that touch the new one are merged with it.
         let first = self.spans.partition_point(|span| span.end < begin);
         let last = self.spans.partition_point(|span| span.start <= end);
         if first == last && self.spans.len() >= SPANS_MAX {
@@ -84,7 +84,7 @@ impl Assembly {
         true
     }
 
-    /// Takes out what has no gap before it any more.
+    /// Takes out the bytes that no longer have a gap before them.
     fn take_joined(&mut self) -> Option<Vec<u8>> {
         let end = self.spans.first().filter(|span| span.start == self.joined)?.end;
         self.spans.remove(0);

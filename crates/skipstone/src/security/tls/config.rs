@@ -1,5 +1,5 @@
-//! The configurations of rustls. Packets of this protocol: TLS 1.3 alone, two suites, two groups. TCP and QUIC: 1.2
-//! too, and the suites of browsers. No resumption.
+//! The configurations of rustls. Packets of this protocol: only TLS 1.3, two suites, two groups. TCP and QUIC: 1.2 too,
+//! and the suites of browsers. No resumption.
 
 use super::provider::{provider, stream_provider};
 use super::verify::Rules;

@@ -1,5 +1,5 @@
-//! `vectors/tls.txt`: a handshake of each cipher suite, from HELLO to the next keys, opened by nothing but the secrets of
-//! TLS. The same is checked of a handshake of today. `vectors/README.md` describes the file and how to renew it
+//! `vectors/tls.txt`: a handshake of each cipher suite, from HELLO to the next keys, opened by nothing but the secrets
+//! of TLS. The same is checked of a handshake of today. `vectors/README.md` describes the file and how to renew it
 //! (`SKIPSTONE_BLESS=1`).
 
 use super::keys::GENERATION;
@@ -27,7 +27,7 @@ const CLIENT_ID: u32 = 0x00C1_1E17;
 const SERVER_ID: u32 = 0x005E_4E40;
 const NONCE: u64 = 0x0102_0304_0506_0708;
 
-/// The lines of one cipher suite: what each is, and its bytes.
+/// The lines of one cipher suite: names and bytes.
 struct Trace {
     cipher: String,
     lines: Vec<(String, Vec<u8>)>,
@@ -50,7 +50,7 @@ fn a_handshake_of_today_has_the_form_of_the_golden_ones() {
     }
 }
 
-/// The file, written anew first if that is asked for.
+/// The file, which is first written again if that is requested.
 fn golden() -> &'static [Trace] {
     static TRACES: LazyLock<Vec<Trace>> = LazyLock::new(|| {
         if std::env::var_os("SKIPSTONE_BLESS").is_some() {
@@ -138,7 +138,7 @@ fn expand(secret: &[u8], label: &[u8], length: usize) -> Vec<u8> {
     block.as_ref()[..length].to_vec()
 }
 
-/// The secrets that rustls tells.
+/// The secrets that rustls reports.
 #[derive(Debug, Default)]
 struct Secrets(Mutex<Vec<(String, Vec<u8>)>>);
 
@@ -194,7 +194,7 @@ fn say(trace: &mut Trace, name: &str, header: &[u8], from: &mut TlsSession, to: 
         datagram::append_check(&mut whole, header.len() + length);
         trace.push(name, whole.clone());
         if name.ends_with("CRYPTO") {
-            // Its secrets are not told yet.
+            // Its secrets are not reported yet.
             trace.push("opened", Vec::new());
         }
         assert!(to.handle_handshake(START, &buffer[..length]), "{name}");
@@ -252,7 +252,7 @@ impl Trace {
         self.push("opened", opened);
     }
 
-    /// Puts the secrets and what follows from them in front, and what they open behind each sealed piece.
+    /// Puts the secrets and the keys derived from them in front, and the opened content behind each sealed piece.
     fn name_secrets(&mut self, secrets: &[(String, Vec<u8>)]) {
         let cipher = self.cipher();
         let mut named = Vec::new();

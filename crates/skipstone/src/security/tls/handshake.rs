@@ -55,7 +55,7 @@ impl Side {
     }
 }
 
-/// What rustls holds for a handshake (`what_a_tls_session_holds`).
+/// Bytes that rustls holds for a handshake (`what_a_tls_session_holds`).
 const TLS_BYTES: usize = 6_144;
 const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// A server forgets a client that sends nothing for three seconds: any two consecutive losses still leave a third try.
@@ -144,7 +144,7 @@ impl Handshake {
 
     fn on_clear(&mut self, now: Time, piece: Clear<'_>) -> Result<bool, String> {
         if self.keys.is_some() {
-            // Anybody could have sent an unencrypted piece. From a client it shows, at least, that the client is still
+            // Any host could have sent an unencrypted piece. From a client it shows, at least, that the client is still
             // there.
             return Ok(self.side == Side::Server && piece.offset == 0);
         }

@@ -64,8 +64,7 @@ impl PacketKeys {
         prefetch(&*self.opening.key);
     }
 
-    /// Seals `payload`, behind which is room for what this writes into `trailer`. False if the cipher takes no such
-    /// payload.
+    /// Seals `payload`, which has room behind it for `trailer`. False if the cipher does not accept such a payload.
     pub(super) fn seal(&mut self, header: &[u8], payload: &mut [u8], trailer: &mut [u8]) -> bool {
         let counter = self.sealed;
         let generation = counter / GENERATION;
@@ -86,7 +85,7 @@ impl PacketKeys {
         self.was_replay
     }
 
-    /// Opens what stands between header and end of the datagram; its plaintext is then where it was, shorter by
+    /// Opens the bytes between header and end of the datagram; the plaintext is then at the same place, shorter by
     /// [`OVERHEAD`].
     pub(super) fn open(&mut self, header: &[u8], sealed: &mut [u8]) -> bool {
         let Some((sealed, short)) = sealed.split_last_chunk_mut::<COUNTER_BYTES>() else { return false };
@@ -102,7 +101,7 @@ impl PacketKeys {
         }
         let key = match &self.coming {
             Some(coming) if is_coming => coming,
-            // Of those before, the key is gone: what they sealed is late, and counts as lost.
+            // The keys of earlier generations are gone: packets sealed with them are late, and count as lost.
             _ if generation == self.opening.generation => &self.opening.key,
             _ => return false,
         };
@@ -164,7 +163,7 @@ impl PacketKeys {
         }
     }
 
-    /// For tests: as if so many packets had been sealed, or opened.
+    /// For tests: as if this many packets had been sealed, or opened.
     #[cfg(all(test, feature = "self-signed"))]
     pub(super) fn skip(&mut self, sealed: u64, opened: u64) {
         (self.sealed, self.opened, self.seen) = (sealed, opened, 0);

@@ -111,7 +111,7 @@ impl Session for TlsSession {
     }
 
     fn progress(&self) -> u64 {
-        // Established, the handshake may be gone.
+        // Once established, the handshake may be gone.
         let heard = self.handshake.as_ref().map_or(0, |handshake| handshake.heard_sealed());
         if self.is_established() { u64::MAX } else { heard as u64 }
     }
@@ -182,7 +182,7 @@ impl Session for TlsSession {
         let is_sealed =
             self.packets.as_mut().is_some_and(|packets| is_usable && packets.seal(header, payload, trailer));
         if !is_sealed {
-            // No plaintext leaves, whatever failed.
+            // No plaintext leaves, even after a failure.
             rest.fill(0);
             self.fail("a packet could not be sealed".into());
         }

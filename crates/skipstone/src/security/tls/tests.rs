@@ -107,7 +107,7 @@ fn a_packet_is_opened_once_and_late_ones_within_the_window() {
     assert!(early[WINDOW as usize..].iter().rev().all(|packet| opens(&mut server, packet.clone())));
     assert!(!early.iter().any(|packet| opens(&mut server, packet.clone())), "too late, or a replay");
     assert!(late.iter().all(|packet| opens(&mut server, packet.clone()) && !opens(&mut server, packet.clone())));
-    // However many packets are left out meanwhile, no old packet comes to life again when its low bits come round.
+    // However many packets are left out meanwhile, no old packet is accepted when its low bits occur again.
     for skipped in [1 << 10, 1 << 14, 1 << 21] {
         server.packets.as_mut().expect("they stand").skip(0, skipped + 5);
         client.packets.as_mut().expect("they stand").skip(skipped + 5, 0);
@@ -129,7 +129,7 @@ fn keys_change_at_their_time_in_each_direction_and_are_gone_then() {
         assert!(!opens(&mut server, packets[1].clone()), "the key before is gone");
         assert!(opens(&mut server, packets[2].clone()));
     }
-    // The other direction is as it was, and goes on by itself.
+    // The other direction is unchanged, and continues.
     assert!(carries(&mut server, &mut client));
     server.packets.as_mut().expect("they stand").skip(GENERATION, 4 * GENERATION + 2);
     assert!(carries(&mut server, &mut client) && carries(&mut client, &mut server));
@@ -355,7 +355,7 @@ fn what_a_tls_session_holds() {
         let each = (resident_kb() - before) as f64 / sessions.len() as f64;
         let stated = sessions[0].handshake_bytes();
         println!("finished {is_finished}: {each:.2} KB each, stated as {stated} bytes");
-        // Not given back, or the next would find room that is there already.
+        // Not freed, or the next session would reuse existing memory.
         core::mem::forget((warm, sessions));
     }
 }

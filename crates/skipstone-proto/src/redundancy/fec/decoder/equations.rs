@@ -13,7 +13,7 @@ use skipstone_gf256::{inverse, mul_add, scale};
 pub(super) struct Equations {
     rows: Vec<Equation>,
     spare: Vec<Vec<u8>>,
-    /// Additions to rows that are no more.
+    /// Additions to rows that no longer exist.
     #[cfg(test)]
     additions: u64,
 }
@@ -33,18 +33,19 @@ pub(super) struct Equation {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
-/// An unknown may be so many packets behind the newest, less one. A multiple of the width of vector instructions.
+/// An unknown may be this many packets behind the newest, less one. A multiple of the width of vector instructions.
 pub(super) const HORIZON: u64 = 256;
 const FACTORS: usize = HORIZON as usize;
 /// Rows at most; the one with the oldest lead goes first.
 pub(super) const ROWS_MAX: usize = 64;
-/// Bytes of all rows: as many as the most rows have with whole datagrams on Ethernet. Fewer rows if those are larger.
+/// Bytes of all rows: enough for the maximum number of rows with full datagrams on Ethernet. Fewer rows if datagrams
+/// are larger.
 pub(super) const BYTES_MAX: usize = 128 * 1_024;
-/// A buffer is used again if it is no longer, which is a little more than such a row.
+/// A buffer up to this length is reused: a little more than such a row.
 const SPARE_BYTES_MAX: usize = 2_048;
 
 impl Equations {
-    /// A row that says that nothing amounts to this symbol; [`Equation::subtract`] and [`Equation::lack`] complete it.
+    /// A row that equates an empty sum with this symbol; [`Equation::subtract`] and [`Equation::lack`] complete it.
     pub(super) fn row(&mut self, symbol: &[u8]) -> Equation {
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
@@ -145,7 +146,7 @@ impl Equations {
         }
     }
 
-    /// Makes room for a row of so many bytes, to which others may be lengthened.
+    /// Makes room for a row of `length` bytes, to which others may be lengthened.
     fn make_room(&mut self, length: usize) {
         let longest = self.rows.iter().map(|row| row.bytes.len()).fold(length, usize::max);
         let room = (BYTES_MAX / longest).clamp(1, ROWS_MAX);

@@ -8,11 +8,11 @@ use crate::redundancy::fec::symbol::{self, PREFIX_BYTES};
 /// times the store is kept, but smaller. Memory is reused, and bounded by [`BYTES_MAX`].
 #[derive(Debug, Default)]
 pub(super) struct Store {
-    /// None, or a power of two.
+    /// Empty, or a power of two.
     slots: Vec<StoreSlot>,
     /// Bytes of the longest buffer.
     longest: usize,
-    /// Slots that the largest span wanted, of so many repairs since the last look.
+    /// The number of slots that the largest span needed, among the repairs since the last check.
     wanted: usize,
     repairs: u32,
     packets_since_repair: u32,
@@ -36,7 +36,7 @@ pub(super) const SLOTS_MAX: usize = 256;
 const QUIET_SLOTS_MAX: usize = 64;
 /// Packets without a repair that make times quiet.
 const QUIET_MAX: u32 = 512;
-/// Repairs after which slots that none of them wanted are given back.
+/// The number of repairs after which slots that none of them needed are given back.
 const REPAIRS_PER_LOOK: u32 = 64;
 /// Bytes of all symbols: [`SLOTS_MAX`] of a whole datagram on Ethernet. There are fewer slots if datagrams are larger.
 pub(super) const BYTES_MAX: usize = 384 * 1_024;
@@ -87,7 +87,7 @@ impl Store {
         }
     }
 
-    /// A repair came that spans so many numbers, at most [`SLOTS_MAX`].
+    /// A repair came that spans `span` numbers, at most [`SLOTS_MAX`].
     pub(super) fn on_repair(&mut self, span: usize) {
         self.packets_since_repair = 0;
         self.wanted = self.wanted.max((2 * span).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX));
@@ -101,7 +101,7 @@ impl Store {
         }
     }
 
-    /// Changes to so many slots, or to as many as there are bytes for.
+    /// Changes to `wanted` slots, or to as many as there are bytes for.
     fn resize(&mut self, wanted: usize) {
         let affordable = 1 << (BYTES_MAX / self.longest.max(1)).max(1).ilog2();
         let count = wanted.min(affordable);

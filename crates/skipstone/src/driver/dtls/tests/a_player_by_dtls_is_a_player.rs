@@ -1,4 +1,4 @@
-//! Joins, speaks in every delivery mode through loss, finds the path's datagram size, and leaves.
+//! A player joins, sends in every delivery mode through loss, finds the path's datagram size, and leaves.
 
 use super::*;
 use skipstone_netsim::Loss;
@@ -61,7 +61,7 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
 fn datagrams_grow_to_what_the_path_carries_records_included() {
     for version in VERSIONS {
         for path in [1_500, 1_400, 1_300] {
-            // The link limits what UDP carries.
+            // The link limits the length of UDP datagrams.
             let narrow = LinkConfig { datagram_bytes_max: Some(path - 28), ..link() };
             let mut world = World::new(version, 1, Config::server(Settings::default()), narrow);
             world.connect();
@@ -75,7 +75,7 @@ fn datagrams_grow_to_what_the_path_carries_records_included() {
             world.run_for(Duration::from_secs(2));
             assert_eq!(world.host.got.len(), 200, "{version:?}, {path}");
             let bytes = world.player.endpoint.overview(world.player.peer).expect("it stands").datagram_bytes;
-            // Records of 1.3 have 22 bytes of their own, those of 1.2 with ChaCha20-Poly1305 29; at most it may be 37.
+            // Records of 1.3 add 22 bytes, those of 1.2 with ChaCha20-Poly1305 add 29; the limit is 37.
             let record = if version == DtlsVersion::V1_3 { 22 } else { 29 };
             let most = (path - 28 - record).min(1_472 - 37) as u16;
             assert!(bytes <= most && bytes + 16 > most, "{version:?}, {path}: {bytes}");

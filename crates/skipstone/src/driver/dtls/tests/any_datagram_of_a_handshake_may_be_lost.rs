@@ -1,4 +1,4 @@
-//! Whichever datagrams of a handshake are lost, the player is let in, while the server talks to it as to everybody.
+//! Whichever datagrams of a handshake are lost, the player is let in, while the server sends to it as to all players.
 
 use super::*;
 use crate::driver::chosen_losses::{Datagram, pairs_of_first};
@@ -30,7 +30,7 @@ fn a_player_joins_without_any_two_of_its_handshakes_first_datagrams() {
     }
 }
 
-/// Until the client gives up, by its own clock: a server that had forgotten its cookie would never let it in.
+/// Until the client gives up, by its own clock: a server that had forgotten the client's cookie would never accept it.
 #[test]
 fn a_player_whose_answer_to_the_cookie_is_lost_for_seconds_joins_at_last() {
     for version in VERSIONS {

@@ -22,7 +22,7 @@ fn address(number: u32) -> SocketAddr {
     (number.to_be_bytes(), 4_000).into()
 }
 
-/// A server: its sessions, and its endpoint, which encrypts and takes nobody in clear unless it was made so.
+/// A server: its sessions, and its endpoint, which encrypts and accepts no plain connections unless it was made so.
 struct Host {
     guests: DtlsGuests,
     endpoint: Endpoint,
@@ -69,13 +69,13 @@ impl Host {
         );
     }
 
-    /// Ends a round: what waits for the next one has its turn.
+    /// Ends a round: requests that wait for the next one have their turn.
     fn end_round(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);
     }
 
-    /// What a driver does between two waits. Returns what leaves.
+    /// One round of a driver, between two waits. Returns the datagrams that leave.
     fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
         self.end_round(now);
         while let Some(event) = self.endpoint.poll_event(now) {
@@ -117,7 +117,7 @@ impl Host {
     }
 }
 
-/// A client that has a session of its own, of whatever implementation.
+/// A client with a DTLS session of any implementation.
 fn session(version: DtlsVersion, now: Time) -> DtlsSession {
     trust(version).session(now)
 }
@@ -135,7 +135,7 @@ fn hello() -> Vec<u8> {
     spoken(&mut session(DtlsVersion::V1_2, START)).remove(0)
 }
 
-/// Gives each side what the other says, so many times.
+/// Gives each side the other's datagrams, `rounds` times.
 fn shake_hands(host: &mut Host, now: Time, from: SocketAddr, session: &mut DtlsSession, rounds: usize) {
     for _ in 0..rounds {
         for mut datagram in spoken(session) {

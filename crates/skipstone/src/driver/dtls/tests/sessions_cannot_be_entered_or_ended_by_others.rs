@@ -1,4 +1,4 @@
-//! What somebody else sends, with the player's address or another, changes nothing.
+//! Datagrams of another host, from the player's address or another, change nothing.
 
 use super::*;
 use skipstone_proto::DropReason;
@@ -52,7 +52,7 @@ fn a_session_is_entered_neither_by_bare_datagrams_nor_through_another_session() 
             assert_eq!(dropped(&mut world), before + 1, "{from}");
         }
         assert!(world.host.got.is_empty());
-        // Nor by another session.
+        // Another session does not change that either.
         let mut other = session(version, now);
         shake_hands(&mut world.host, now, address(78), &mut other, 4);
         assert!(other.is_established());
@@ -60,7 +60,7 @@ fn a_session_is_entered_neither_by_bare_datagrams_nor_through_another_session() 
         other.send(now, &buffer[..transmit.bytes]);
         shake_hands(&mut world.host, now, address(78), &mut other, 1);
         assert_eq!(dropped(&mut world), before + 1);
-        // In its own it counts.
+        // In its own session it counts.
         world.player.session.send(now, &buffer[..transmit.bytes]);
         world.run_for(Duration::from_millis(100));
         assert_eq!(world.host.got.len(), 1);
@@ -104,7 +104,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
     for version in VERSIONS {
         let mut world = connected(version);
         let from = world.player.address;
-        // Somebody who does not receive what goes to the address.
+        // A host that does not receive datagrams sent to the address.
         world.host.take(world.now, from, &mut hello());
         let cookie = world.host.said().len();
         assert_eq!(cookie, 1, "{version:?}");
@@ -113,7 +113,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
         assert_well(&mut world);
         world.run_for(Duration::from_secs(3));
         assert_well(&mut world);
-        // The player itself, which was restarted.
+        // The player itself, after a restart.
         let (now, mut again) = (world.now, session(version, world.now));
         shake_hands(&mut world.host, now, from, &mut again, 3);
         assert!(again.is_established(), "{version:?}");
@@ -126,7 +126,7 @@ fn another_session_from_the_same_address_counts_once_its_keys_stand() {
 #[test]
 fn a_bare_connection_is_not_entered_through_a_session() {
     for version in VERSIONS {
-        // A server that lets clients in clear in, too, and one of those.
+        // A server that also accepts plain clients, and one such client.
         let mut host = Host::made(Config::server(Default::default()), true);
         let mut bare = Endpoint::new(Config::client(), [9; 32]).expect("it is good");
         let (path, from) = (Path { carrier: Carrier::UDP, ..server_path() }, address(1));

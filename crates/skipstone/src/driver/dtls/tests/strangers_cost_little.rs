@@ -1,4 +1,4 @@
-//! Whoever has not proven its address, or has no connection, gets little and not for long.
+//! A host that has not proven its address, or has no connection, gets few resources and not for long.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn host() -> Host {
     Host::new(Config::server(Default::default()))
 }
 
-/// Handshake messages in clear with a sequence that is far ahead, each in a record of its own.
+/// Unencrypted handshake messages with a sequence that is far ahead, each in a record of its own.
 fn ahead(sequence: u16, records: usize) -> Vec<u8> {
     let [high, low] = sequence.to_be_bytes();
     let header = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 12];
@@ -69,7 +69,7 @@ fn one_network_has_64_sessions_without_a_connection() {
     let mut host = host();
     let mut clients = Vec::new();
     for number in 0..100 {
-        // Few in a second, so that the budget of handshakes is not what limits them.
+        // Few per second, so that the budget of handshakes does not limit them.
         let now = START + Duration::from_millis(40) * number;
         let (from, mut client) = (address(0xC000_0200 + number), session(DtlsVersion::V1_2, now));
         shake_hands(&mut host, now, from, &mut client, 4);
@@ -78,7 +78,7 @@ fn one_network_has_64_sessions_without_a_connection() {
     let established = clients.iter().filter(|client| client.is_established()).count();
     assert_eq!(established, NETWORK_MAX as usize);
     assert_eq!(host.guests.stats().displaced, 100 - u64::from(NETWORK_MAX));
-    // Another network is not concerned.
+    // Another network is not affected.
     let now = START + Duration::from_secs(4);
     let mut other = session(DtlsVersion::V1_2, now);
     shake_hands(&mut host, now, address(0x0A00_0001), &mut other, 4);
@@ -89,7 +89,7 @@ fn one_network_has_64_sessions_without_a_connection() {
 fn handshakes_are_charged_to_their_network() {
     let mut host = host();
     let mut established = 0;
-    // One address begins handshakes that come to nothing, as fast as it can.
+    // One address begins handshakes that fail, as fast as it can.
     for number in 0..400_u32 {
         let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
         let mut client = session(DtlsVersion::V1_2, START);
@@ -126,8 +126,8 @@ fn handshakes_that_come_at_once_begin_in_rounds_that_have_room_for_a_signature()
     assert_eq!(rounds, [7, 14, 20, 27, 34, 40]);
 }
 
-/// A stranger who repeats its second hello takes eight of the places at which handshakes wait, and hellos without a good cookie
-/// cost no signature.
+/// An unproven client that repeats its second hello takes eight of the places at which handshakes wait, and hellos
+/// without a good cookie cost no signature.
 #[test]
 fn one_stranger_does_not_fill_the_queue_of_handshakes() {
     let (mut host, from) = (host(), address(1));
@@ -257,7 +257,7 @@ fn a_session_without_a_connection_ends_after_five_seconds_with_a_close_notify() 
         shake_hands(&mut host, START, address(1), &mut client, 4);
         assert!(client.is_established());
         for number in 1..50 {
-            // Whatever it says that is no OPEN.
+            // Content of any kind that is not an OPEN.
             let now = START + Duration::from_millis(100) * number;
             client.send(now, b"hello?");
             shake_hands(&mut host, now, address(1), &mut client, 1);

@@ -1,4 +1,4 @@
-//! Joins, speaks in every delivery mode through loss, sends datagrams as long as the path carries, and leaves.
+//! A page joins, sends in every delivery mode through loss, sends datagrams as long as the path carries, and leaves.
 
 use super::*;
 use crate::driver::chosen_losses::pairs_of_first;
@@ -58,18 +58,18 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
         assert!(world.player.closes.is_empty() && world.host.closes.is_empty());
         assert_eq!(world.host.guests.stats().dropped, 0, "seed {seed}");
     }
-    // Of all seeds together: the keys are random, and with them which datagrams the link loses.
+    // Summed over all seeds: the keys are random, and so is the choice of lost datagrams.
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
-/// The server talks to it as soon as it is let in. A browser waits for a second before it says something again, and then for
-/// twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
+/// The server sends to the page as soon as it is let in. A browser waits for a second before it sends again, and then
+/// for twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
 #[test]
 fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
     for [one, other] in pairs_of_first(12) {
         let mut world = World::new(1, server(), link());
         world.losses.lost = vec![one, other];
-        // One alone, if both are the same.
+        // Counts one datagram if both are the same.
         let of_way = |way| usize::from(one.0 == way) + usize::from(other.0 == way && other != one);
         let waits = 1_000 * ((1 << of_way(true)) - 1) + 300 * ((1 << of_way(false)) - 1);
         let bound = Duration::from_millis(400 + waits);
@@ -92,7 +92,7 @@ fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
 #[test]
 fn datagrams_are_as_long_as_quic_says() {
     for path in [1_500, 1_400, 1_300] {
-        // The link limits what UDP carries.
+        // The link limits the length of UDP datagrams.
         let narrow = LinkConfig { datagram_bytes_max: Some(path - 28), ..link() };
         let mut world = World::new(1, Config::server(Settings::default()), narrow);
         world.connect();
@@ -114,7 +114,8 @@ fn datagrams_are_as_long_as_quic_says() {
     }
 }
 
-/// Of QUIC's controllers CUBIC takes each loss for congestion, and would hold back what the protocol's own lets go.
+/// Of QUIC's controllers, CUBIC takes each loss for congestion, and would hold back packets that the protocol's own
+/// controller lets go.
 #[test]
 fn random_losses_do_not_slow_a_page_down() {
     let lossy = LinkConfig {

@@ -1,4 +1,5 @@
-//! Whatever a client says above QUIC: an answer, a refusal, or the end of its connection; nothing for others.
+//! Whatever a client sends above QUIC, the result is an answer, a refusal, or the end of its connection; other clients
+//! are not affected.
 
 use super::*;
 use crate::driver::quic::session::KEPT_BYTES_MAX;
@@ -146,7 +147,7 @@ fn streams_that_carry_no_datagrams_and_further_requests_are_refused_and_nothing_
             let id = client.open(dir, &bytes).expect("streams that are refused make room");
             exchange(&mut host, START, address(1), &mut client, 4);
             assert_eq!(client.stopped[before..], [(id, code)]);
-            // A browser answers a refusal so, as RFC 9000, section 3.5 asks.
+            // A browser answers a refusal in this way, as RFC 9000, section 3.5 requires.
             let _ = client.quic.send_stream(id).reset(VarInt::from_u32(0));
             exchange(&mut host, START, address(1), &mut client, 2);
         }
@@ -224,7 +225,7 @@ fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
         exchange(&mut host, START, address(1), &mut client, 2);
     }
     assert_eq!(host.delivered, 8);
-    // The rest of a datagram comes after others.
+    // The rest of a datagram arrives after others.
     for id in &streams {
         client.quic.send_stream(*id).write(&record[3..]).expect("room");
         exchange(&mut host, START, address(1), &mut client, 2);
@@ -233,7 +234,7 @@ fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
     let ninth = client.open(Dir::Uni, &head).expect("it may");
     exchange(&mut host, START, address(1), &mut client, 4);
     assert_eq!(client.stopped, [(ninth, 0x3994_bd84)]);
-    // One that is over makes room.
+    // A stream that is over makes room.
     client.quic.send_stream(streams[0]).finish().expect("it is open");
     exchange(&mut host, START, address(1), &mut client, 4);
     client.open(Dir::Uni, &[&head[..], &record].concat()).expect("it may");
@@ -256,7 +257,7 @@ fn what_a_client_can_make_the_server_keep_is_bounded() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     let (mut written, mut most) = (0, 0);
-    // A request that never ends, and no other beside it.
+    // A request that never ends, and no other request next to it.
     let id = client.open(Dir::Bi, &[1, 0x80, 0, 0x40, 0]).expect("it may");
     assert_eq!(client.open(Dir::Bi, &[1]), None, "a client has one request and another");
     for _ in 0..40 {

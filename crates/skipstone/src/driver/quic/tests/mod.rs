@@ -25,7 +25,7 @@ fn address(number: u32) -> SocketAddr {
     (number.to_be_bytes(), 4_000).into()
 }
 
-/// A server: its sessions, and its endpoint, which encrypts and takes nobody in clear.
+/// A server: its sessions, and its endpoint, which encrypts and accepts no plain connections.
 struct Host {
     guests: QuicGuests,
     endpoint: Endpoint,
@@ -72,13 +72,13 @@ impl Host {
         );
     }
 
-    /// Ends a round: what waits for the next one has its turn.
+    /// Ends a round: requests that wait for the next one have their turn.
     fn end_round(&mut self, now: Time) {
         self.endpoint.handle_timeout(now);
         self.guests.handle_timeout(now, &mut self.endpoint);
     }
 
-    /// What a driver does between two waits. Returns what leaves.
+    /// One round of a driver, between two waits. Returns the datagrams that leave.
     fn step(&mut self, now: Time) -> Vec<(SocketAddr, Vec<u8>)> {
         self.now = now;
         self.end_round(now);
@@ -125,7 +125,7 @@ fn instant(time: Time) -> Instant {
     *BASE.get_or_init(Instant::now) + Duration::from_micros(time.as_micros())
 }
 
-/// Gives each side what the other says, so many times.
+/// Gives each side the other's datagrams, `rounds` times.
 fn exchange(host: &mut Host, now: Time, from: SocketAddr, page: &mut Page, rounds: usize) {
     for _ in 0..rounds {
         page.handle_timeout(instant(now));
@@ -219,7 +219,8 @@ impl Player {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }
-                // A packet for each, as Chromium has it, if its congestion window and its pacer let it leave.
+                // Each datagram in a packet of its own, as in Chromium, if its congestion window and its pacer let it
+                // leave.
                 left.extend(self.page.datagrams(instant(now)));
             }
         }

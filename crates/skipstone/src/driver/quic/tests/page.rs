@@ -127,7 +127,7 @@ impl Page {
     }
 
     pub(crate) fn send_raw(&mut self, datagram: Vec<u8>) {
-        // One that does not fit is dropped, as a browser does.
+        // A datagram that does not fit is dropped, as in a browser.
         let _ = self.quic.datagrams().send(datagram.into(), true);
     }
 

@@ -14,7 +14,7 @@ fn server() -> Config {
     Config::server(Settings { channels, ..Settings::default() })
 }
 
-/// Who sends the updates.
+/// The side that sends the updates.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sender {
     Host,
@@ -24,7 +24,7 @@ enum Sender {
     PageOnStreams,
 }
 
-/// What became of the updates.
+/// The outcome of the updates.
 struct Played {
     /// How long each took in ms, sorted.
     late: Vec<u64>,
@@ -40,7 +40,7 @@ impl Played {
     }
 }
 
-/// Sends updates of all entities for so many ticks.
+/// Sends updates of all entities for `ticks` ticks.
 fn played(sender: Sender, seed: u64, loss: f64, ticks: u32) -> Played {
     let carrier = match sender {
         Sender::PageOnStreams => Carrier::WEBTRANSPORT_STREAMS,
@@ -85,7 +85,7 @@ fn played(sender: Sender, seed: u64, loss: f64, ticks: u32) -> Played {
     Played { late, repairs: stats.redundancy.repairs_sent, resent: stats.resent }
 }
 
-/// What became of the updates of four seeds, 20 s each.
+/// The pooled outcome of four seeds, 20 s each.
 fn pooled(sender: Sender, loss: f64) -> Played {
     let mut all = Played { late: Vec::new(), repairs: 0, resent: 0 };
     for one in (0..4).map(|seed| played(sender, seed, loss, TICKS)) {
@@ -111,7 +111,7 @@ fn pooled(sender: Sender, loss: f64) -> Played {
 fn the_worst_update_of_a_page_comes_without_a_round_trip() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Host, loss);
-        // The way takes 10 ms, and an acknowledgement that asks for what is missing 20 more.
+        // One way takes 10 ms, and an acknowledgement that reports the loss 20 ms more.
         assert!(played.at(0.99) < 20 && played.at(0.998) < 30, "{loss}");
     }
 }
@@ -120,9 +120,10 @@ fn the_worst_update_of_a_page_comes_without_a_round_trip() {
 fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Page, loss);
-        // Where the pacer was taken for a slow link, two bursts of five had repairs at most.
+        // When the pacer was mistaken for a slow link, two bursts of five had repairs at most.
         assert!(played.repairs > BURSTS * 3 / 4, "{loss}: {} repairs", played.repairs);
-        // TLS draws numbers of its own, with which the page's timings move by some ms: what is late by a retransmission and more fails.
+        // TLS draws random numbers of its own, which move the page's timings by some ms: a message that is late by a
+        // retransmission and more fails the test.
         assert!(played.at(0.99) < 50, "{loss}");
     }
 }
@@ -131,8 +132,9 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
 fn on_streams_what_quic_sends_again_is_not_sent_once_more() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::PageOnStreams, loss);
-        // Of a loss QUIC hears within a round trip and an eighth; without patience the messages of each lost packet were sent twice. A few
-        // packets are lost again with QUIC's own repetition: which, follows from numbers that TLS and QUIC draw.
+        // QUIC reports a loss within a round trip and an eighth; without this delay the messages of each lost packet
+        // were sent twice. A few packets are lost again with QUIC's own retransmission, depending on random numbers
+        // that TLS and QUIC draw.
         let lost = (loss * played.late.len() as f64) as u64;
         assert!(played.resent < lost / 4, "{loss}: {} of some {lost} were sent again", played.resent);
         assert!(played.at(0.998) < 100, "{loss}");

@@ -1,5 +1,5 @@
-//! What a session costs a server: memory, and time for each datagram. Figures, not claims: run by hand and one by one, with
-//! `--ignored --nocapture`.
+//! The cost of a session to a server: memory, and time for each datagram. Figures, not claims: run by hand and one by
+//! one, with `--ignored --nocapture`.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn resident_kb() -> usize {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
 }
 
-/// KB of a connection after so many rounds of datagrams, in a process of its own.
+/// KB per connection after `rounds` rounds of datagrams, measured in a process of its own.
 #[cfg(target_os = "linux")]
 fn held_kb(rounds: usize) -> f64 {
     let (mut host, mut before) = (Host::new(Config::server(Default::default())), 0);

@@ -1,4 +1,4 @@
-//! Whoever has not proven its address, or has no connection, gets little and not for long.
+//! A host that has not proven its address, or has no connection, gets few resources and not for long.
 
 use super::*;
 use quinn_proto::Dir;
@@ -45,7 +45,7 @@ fn a_flood_begins_32_handshakes_and_all_others_are_asked_for_a_proof() {
     assert_eq!((stats.begun, stats.open), (LIMITS.strangers as u64, LIMITS.strangers as u64));
     assert!(stats.retries >= 1_000 - LIMITS.strangers as u64);
     assert_eq!(stats.displaced, 0, "whoever has a place keeps it");
-    // They are not told again and again, and leave no trace.
+    // They are not notified repeatedly, and leave no state.
     let mut told = 0;
     for millisecond in 0..12_000 {
         told +=
@@ -71,7 +71,7 @@ fn a_page_comes_in_during_a_flood_by_its_proof() {
 fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned() {
     let (mut host, mut clients) = (host(), Vec::new());
     for number in 0..80 {
-        // Few in a second, so that the budget of handshakes is not what limits them.
+        // Few per second, so that the budget of handshakes does not limit them.
         let now = START + Duration::from_millis(40) * number;
         let (from, mut client) = (address(0xC000_0200 + number), page(now));
         exchange(&mut host, now, from, &mut client, 8);
@@ -88,7 +88,8 @@ fn one_network_has_64_sessions_without_a_connection_and_others_are_not_concerned
 #[test]
 fn handshakes_are_charged_to_their_network() {
     let (mut host, mut granted) = (host(), 0);
-    // One address begins handshakes that come to nothing, as fast as it can. Beyond the strangers' places each proves itself.
+    // One address begins handshakes that fail, as fast as it can. Beyond the places for unproven addresses, each has to
+    // prove itself.
     for number in 0..400_u32 {
         let from = SocketAddr::from(([192, 0, 2, 1], 1_000 + number as u16));
         let mut client = page(START);
@@ -97,7 +98,7 @@ fn handshakes_are_charged_to_their_network() {
         client.abort(instant(START));
         exchange(&mut host, START, from, &mut client, 2);
     }
-    // Those that need no proof have a limit of their own: a burst of 32.
+    // Clients that need no proof have a limit of their own: a burst of 32.
     assert!((32..=48).contains(&granted), "{granted}");
     assert_eq!(host.guests.stats().open, 0);
 }
@@ -136,16 +137,17 @@ fn a_players_datagrams_damaged_and_doubled_by_others_keep_nobody_out() {
         let at = Duration::from_micros(now.as_micros());
         let mut bytes = Vec::new();
         while world.link.up.receive(at, &mut bytes).is_some() {
-            // Somebody on the way sends a damaged copy first, from the same address.
+            // An attacker on the path sends a damaged copy first, from the same address.
             let mut damaged = bytes.clone();
             for _ in 0..1 + noise.next() % 3 {
                 let place = noise.next() as usize % damaged.len();
                 damaged[place] ^= 1 << (noise.next() % 8);
             }
             damaged.truncate(damaged.len() - noise.next() as usize % 3 * damaged.len() / 4);
-            // The first byte tells carriers apart; the others' are no concern here.
+            // The first byte tells carriers apart; other carriers are not tested here.
             damaged[0] |= 0x40;
-            // The very first datagram of a connection has no keys that others do not know: who changes it, keeps it out.
+            // The keys of the first datagram of a connection are public: a host that changes the datagram keeps the
+            // client out.
             if step > 30 {
                 world.host.take(now, world.player.address, &mut damaged);
             }
@@ -164,7 +166,7 @@ fn a_session_without_a_connection_ends_after_five_seconds() {
     exchange(&mut host, now, address(1), &mut client, 8);
     assert_eq!(client.granted, Some(true));
     for _ in 0..48 {
-        // Whatever it says that is no OPEN.
+        // Content of any kind that is not an OPEN.
         client.send(b"hello?");
         exchange_for(&mut host, &mut now, Duration::from_millis(100), address(1), &mut client);
     }
@@ -224,7 +226,7 @@ fn a_server_that_makes_way_begins_no_handshake_and_ends_none() {
     assert!(host.guests.stats().dropped > 0);
 }
 
-/// What the sessions of a host hold.
+/// Bytes held by the sessions of a host.
 fn held_bytes(host: &Host) -> usize {
     host.guests.guests.values().map(|guest| guest.session.held_bytes()).sum()
 }
@@ -238,7 +240,7 @@ fn streams_whose_beginning_is_missing_hold_little_and_are_refused() {
     let mut most = 0;
     for _ in 0..9 {
         let Some(id) = client.open(Dir::Uni, &[0]) else { break };
-        // The datagram with the first byte is lost, and nothing is acknowledged any more.
+        // The datagram with the first byte is lost, and nothing is acknowledged after that.
         drop(client.datagrams(instant(START)));
         for at in 1..200_u8 {
             client.quic.send_stream(id).write(&[at]).expect("room");
@@ -265,7 +267,7 @@ fn a_stream_that_does_not_say_what_it_is_for_is_refused_in_time() {
     assert_eq!(client.stopped, [(id, u64::from(EXCESSIVE_LOAD))]);
 }
 
-/// A client may be a tenth of a core, and a stranger a hundredth; what comes beyond that is lost.
+/// A client may cost a tenth of a core, and an unproven one a hundredth; datagrams beyond that are dropped.
 #[test]
 fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
     let (mut host, mut now, mut client) = (host(), START, page(START));
@@ -277,7 +279,7 @@ fn a_session_is_a_part_of_a_core_and_the_rest_of_its_datagrams_is_lost() {
     let at_once = host.delivered;
     assert!((3_000..7_000).contains(&at_once), "{at_once}");
     assert!(host.guests.stats().dropped > 100, "{:?}", host.guests.stats());
-    // Another client is not concerned, and this one is heard again.
+    // Another client is not affected, and this one gets answers again.
     let mut other = page(now);
     exchange(&mut host, now, address(2), &mut other, 8);
     assert_eq!(other.granted, Some(true));
@@ -296,7 +298,7 @@ fn a_round_begins_few_handshakes_and_the_others_wait_for_the_next() {
     let mut host = host();
     let mut clients: Vec<Page> = (0..60).map(|_| page(START)).collect();
     let from = |at: usize| address(0x0A00_0000 + (at as u32) * 256);
-    // The first flights: 32 begin at once, for nothing is known of them; the others are asked for a proof.
+    // The first flights: 32 begin at once, because nothing is known of them; the others are asked for a proof.
     let mut begun = Vec::new();
     for _ in 0..20 {
         let before = host.guests.stats().begun;

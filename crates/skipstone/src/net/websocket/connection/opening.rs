@@ -111,7 +111,8 @@ impl WsConnection {
             ProxyHeader::Complete(bytes, client) => {
                 entrance.may_be_announced = false;
                 entrance.head.skip(bytes);
-                // A client behind the proxy, known or not, is trusted with no headers of its own, unless it is a proxy, too.
+                // Headers of a client behind the proxy, known or not, are not trusted, unless the client is a proxy,
+                // too.
                 entrance.names_client = client.is_some_and(|client| entrance.rules.proxies.has(client.ip()));
                 return self.note_client(client, admits);
             }

@@ -68,7 +68,7 @@ const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
         (SignatureScheme::RSA_PSS_SHA512, &[verification::RSA_PSS_2048_8192_SHA512_LEGACY_KEY]),
         (SignatureScheme::RSA_PSS_SHA384, &[verification::RSA_PSS_2048_8192_SHA384_LEGACY_KEY]),
         (SignatureScheme::RSA_PSS_SHA256, &[verification::RSA_PSS_2048_8192_SHA256_LEGACY_KEY]),
-        // In certificates alone (RFC 8446, section 4.2.3).
+        // Only in certificates (RFC 8446, section 4.2.3).
         (SignatureScheme::RSA_PKCS1_SHA512, &[verification::RSA_PKCS1_2048_8192_SHA512]),
         (SignatureScheme::RSA_PKCS1_SHA384, &[verification::RSA_PKCS1_2048_8192_SHA384]),
         (SignatureScheme::RSA_PKCS1_SHA256, &[verification::RSA_PKCS1_2048_8192_SHA256]),

@@ -24,9 +24,9 @@ struct Sealed {
 
 /// The same in TLS 1.3.
 struct Sealed13(Sealed);
-/// The same in TLS 1.2, the nonce from the record's number alone.
+/// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);
-/// The same in TLS 1.2 with AES-GCM. Of the nonce the peer chooses the part behind the salt.
+/// The same in TLS 1.2 with AES-GCM. The peer chooses the part of the nonce behind the salt.
 struct SealedGcm12(Sealed);
 
 const TAG_BYTES: usize = 16;
@@ -45,7 +45,7 @@ impl Sealed {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, number).0)
     }
 
-    /// Seals what lies behind the first `open` bytes, and appends the tag.
+    /// Seals the bytes behind the first `open` bytes, and appends the tag.
     fn seal<A: AsRef<[u8]>>(
         &self,
         number: u64,
@@ -131,7 +131,7 @@ impl MessageEncrypter for Sealed13 {
         payload.extend_from_chunks(&message.payload);
         payload.extend_from_slice(&message.typ.to_array());
         self.0.seal(number, Aad::from(make_tls13_aad(total)), &mut payload, 0)?;
-        // Records of 1.3 name 1.2 (RFC 8446, section 5.1).
+        // Records of 1.3 contain the version number of 1.2 (RFC 8446, section 5.1).
         Ok(OutboundOpaqueMessage::new(ContentType::ApplicationData, ProtocolVersion::TLSv1_2, payload))
     }
 

@@ -52,7 +52,7 @@ static RSA_AES_256_12: Tls12CipherSuite = suite12(CipherSuite::TLS_ECDHE_RSA_WIT
 static RSA_CHACHA20_12: Tls12CipherSuite =
     suite12(CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256, RSA, &CHACHA20_12);
 
-/// What suites of TLS 1.2 with one cipher have in common.
+/// The common part of TLS 1.2 suites with one cipher.
 struct Cipher12 {
     aead: &'static dyn Tls12AeadAlgorithm,
     hash: &'static Digest,

@@ -78,8 +78,8 @@ fn key_exchange_takes_whole_uncompressed_keys_only() {
     }
 }
 
-/// Both ends of a connection over TCP, one with this provider and one with rustls' own, in each version and suite, with keys
-/// of ECDSA and of RSA: all records open, in both directions, whatever their length; a forged one does not.
+/// Both ends of a connection over TCP, one with this provider and one with rustls' own, in each version and suite, with
+/// keys of ECDSA and of RSA: all records open, in both directions, at any length; a forged one does not.
 #[test]
 fn tls_over_tcp_talks_with_the_provider_that_rustls_has() {
     use rustls::crypto::CryptoProvider;

@@ -1,4 +1,5 @@
-//! A server whose TLS fails answers with REFUSE, which is shorter than what it answers; the client ends soon, with that reason.
+//! A server whose TLS fails answers with REFUSE, which is shorter than the datagram that it answers; the client ends
+//! soon, with that reason.
 
 use super::model::{BEGINNING, Fate, Model, Sessions};
 use super::{Verifier, client_config, server_config};
@@ -6,7 +7,7 @@ use crate::security::{Identity, Trust};
 use skipstone_proto::{Duration, code};
 use std::sync::Arc;
 
-/// A server that speaks another protocol over TLS.
+/// A server that uses another protocol over TLS.
 fn sessions() -> Arc<Sessions> {
     let identity = Identity::self_signed().expect("it is made");
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");

@@ -1,5 +1,5 @@
-//! A server's answer of several datagrams: whichever datagrams of the handshake are lost, at any point, the client is let in, and
-//! soon.
+//! A server's answer of several datagrams: whichever datagrams of the handshake are lost, at any point, the client is
+//! let in, and soon.
 
 use super::model::{BEGINNING, DELAY, Fate, Model, Sessions};
 use super::{Verifier, client_config, server_config};
@@ -74,7 +74,7 @@ fn whichever_three_are_lost() {
     assert!(worst.0 <= bound(3), "{worst:?}");
 }
 
-/// How long the client took on a path that says nothing for so long from then on, in these directions (down, up).
+/// How long the client took on a path that is silent for `span` from `begin` on, in these directions (down, up).
 fn took_silence(sessions: &Arc<Sessions>, begin: Time, span: Duration, ways: [bool; 2]) -> Duration {
     let mut model = Model::new(1, sessions);
     model.run_by(&mut |now, is_up, _| {
@@ -92,7 +92,7 @@ fn whenever_the_path_is_silent_for_two_seconds() {
             worst = worst.max(took_silence(&sessions, BEGINNING + DELAY * begin / 4, SILENCE, ways));
         }
     }
-    // The first attempt behind the silence succeeds; the repeats are a second apart (HELLO: two) by then.
+    // The first attempt after the silence succeeds; by then the repeats are a second apart (HELLO: two).
     assert!(worst <= SILENCE + Duration::from_secs(2), "{worst:?}");
 }
 
@@ -103,7 +103,7 @@ fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
     assert!(took <= Duration::from_millis(5_600), "{took:?}");
 }
 
-/// Its datagrams name a handshake that is gone, and have no way back: it begins with HELLO.
+/// Its datagrams name a handshake that no longer exists, and get no answer: the client begins again with HELLO.
 #[test]
 fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
     let sessions = long_sessions();

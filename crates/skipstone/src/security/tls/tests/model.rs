@@ -1,4 +1,4 @@
-//! Two endpoints with real sessions on a model path: a fixed delay, and a rule that says what becomes of each datagram.
+//! Two endpoints with real sessions on a model path: a fixed delay, and a rule that decides the fate of each datagram.
 
 use super::super::TlsSession;
 use rustls::{ClientConfig, ServerConfig};
@@ -26,12 +26,12 @@ impl Suites for Sessions {
     }
 }
 
-/// What becomes of a datagram.
+/// The fate of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
     Arrives,
     IsLost,
-    /// It arrives so much later than others.
+    /// It arrives later than others by this time.
     IsLate(Duration),
 }
 
