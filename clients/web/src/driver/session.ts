@@ -280,7 +280,7 @@ export class Session implements PumpOwner {
       const hashes = [...choice.hashes, ...asked].map((value) => ({ algorithm: "sha-256", value }));
       const options = hashes.length > 0 ? { serverCertificateHashes: hashes } : {};
       const open = (Session: typeof globalThis.WebTransport) => () =>
-        openWebTransport(choice.url, options, Session);
+        openWebTransport(choice.url, options, Session, this.#world.clock);
       return WebTransport === undefined ? [] : [{ name: choice.url, open: open(WebTransport) }];
     });
   }

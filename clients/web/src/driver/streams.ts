@@ -1,6 +1,7 @@
 // Datagrams on unidirectional streams of a session, each behind its length (WIRE.md section 7.2).
 
 import { reasonOf } from "../errors";
+import type { Clock, Timer } from "./clock";
 
 /** Bytes of a datagram that a server takes. */
 export const RECORD_BYTES_MAX = 2_048;
@@ -16,27 +17,31 @@ export const STREAM_BYTES = 16;
 
 export class DatagramStreams {
   readonly #writers: readonly WritableStreamDefaultWriter<Uint8Array>[];
+  readonly #clock: Clock;
   #next = 0;
 
-  private constructor(streams: readonly WritableStream<Uint8Array>[]) {
+  private constructor(streams: readonly WritableStream<Uint8Array>[], clock: Clock) {
+    this.#clock = clock;
     this.#writers = streams.map((stream) => stream.getWriter());
   }
 
   /** Opens all of them; `undefined` if the server allows fewer. */
-  static async open(session: WebTransport): Promise<DatagramStreams | undefined> {
+  static async open(session: WebTransport, clock: Clock): Promise<DatagramStreams | undefined> {
     const opening = Promise.all(Array.from({ length: COUNT }, () => session.createUnidirectionalStream()));
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), OPEN_MS)));
+    let timer: Timer | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = clock.after(OPEN_MS, () => resolve(undefined));
+    });
     const streams = await Promise.race([opening.catch(() => undefined), late]);
-    clearTimeout(timer);
-    return streams && new DatagramStreams(streams as WritableStream<Uint8Array>[]);
+    timer?.cancel();
+    return streams && new DatagramStreams(streams as WritableStream<Uint8Array>[], clock);
   }
 
   /** Calls when a stream has failed, as one does that the server resets: what was on it is lost. */
   onFailure(call: (reason: string) => void): void {
     // With its session a stream fails, too, and before it: the session's own reason is the better one.
     const fail = (error: unknown): unknown =>
-      setTimeout(() => call(`a stream of the session failed: ${reasonOf(error)}`), 0);
+      this.#clock.after(0, () => call(`a stream of the session failed: ${reasonOf(error)}`));
     for (const writer of this.#writers) {
       writer.closed.catch(fail);
     }

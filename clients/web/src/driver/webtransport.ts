@@ -3,6 +3,7 @@
 
 import { reasonOf } from "../errors";
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
+import type { Clock } from "./clock";
 import { Queue } from "../link/queue";
 import { Inbox } from "./inbox";
 import { DatagramStreams, RECORD_BYTES_MAX, STREAM_BYTES } from "./streams";
@@ -35,6 +36,7 @@ export function openWebTransport(
   url: string,
   options: WebTransportOptions,
   Session: typeof WebTransport,
+  clock: Clock,
 ): Opening {
   let session: WebTransport | undefined;
   const open = async (): Promise<Carrier> => {
@@ -43,7 +45,11 @@ export function openWebTransport(
     session.closed.catch(() => undefined);
     await session.ready;
     const drops = dropsWhatDoesNotFit();
-    return new WebTransportCarrier(session, drops ? await DatagramStreams.open(session) : undefined, drops);
+    return new WebTransportCarrier(
+      session,
+      drops ? await DatagramStreams.open(session, clock) : undefined,
+      drops,
+    );
   };
   return { ready: open(), cancel: () => closeSession(session) };
 }
