@@ -20,16 +20,30 @@ pub(super) fn step(tree: &Tree, extent: Extent) -> Verdict {
     tally.map_or_else(Verdict::Failed, Verdict::Tests)
 }
 
-/// Those of the tool that state how long something takes.
+/// Those that state how long something takes, one at a time.
 pub(super) fn timed(tree: &Tree) -> Verdict {
-    match test_programs::one(END_TO_END, tree) {
-        Ok(program) => {
-            let mut timed = program.command(tree);
-            timed.args(TIMED.iter().map(|module| format!("{module}::")));
-            Verdict::Tests(test_programs::run(vec![timed], 1, tree))
-        }
+    match test_programs::all(tree) {
+        Ok(programs) => Verdict::Tests(test_programs::run(timed_of(&programs, tree), 1, tree)),
         Err(why) => Verdict::Failed(why),
     }
+}
+
+/// The commands that run nothing but timed modules.
+fn timed_of(programs: &[Executable], tree: &Tree) -> Vec<Command> {
+    let of_program = |program: &Executable| {
+        let modules: Vec<String> = timed_modules(program).collect();
+        (!modules.is_empty()).then(|| {
+            let mut command = program.command(tree);
+            command.args(modules);
+            command
+        })
+    };
+    programs.iter().filter_map(of_program).collect()
+}
+
+/// The filters of its modules that are timed.
+fn timed_modules(program: &Executable) -> impl Iterator<Item = String> + '_ {
+    TIMED.iter().filter(|(of, _)| *of == program.name).map(|(_, module)| format!("{module}::"))
 }
 
 fn whole(tree: &Tree) -> Result<Tally, String> {
@@ -37,9 +51,9 @@ fn whole(tree: &Tree) -> Result<Tally, String> {
     let is_elsewhere = |program: &Executable| [DEPLOYS, ENGINES].contains(&program.name.as_str());
     let (end_to_end, others): (Vec<_>, Vec<_>) =
         programs.iter().filter(|program| !is_elsewhere(program)).partition(|program| program.name == END_TO_END);
-    let mut tally =
-        test_programs::run(others.iter().map(|program| program.command(tree)).collect(), PROGRAMS_AT_ONCE, tree);
-    tally += test_programs::run(end_to_end.iter().map(|program| untimed(program, tree)).collect(), 1, tree);
+    let untimed = |programs: Vec<&Executable>| programs.into_iter().map(|program| untimed(program, tree)).collect();
+    let mut tally = test_programs::run(untimed(others), PROGRAMS_AT_ONCE, tree);
+    tally += test_programs::run(untimed(end_to_end), 1, tree);
     let mut documentation = process::cargo(tree);
     documentation.args(["test", "--workspace", "--no-fail-fast", "--doc"]);
     if let Verdict::Tests(documented) = Verdict::of_tests(documentation) {
@@ -50,8 +64,10 @@ fn whole(tree: &Tree) -> Result<Tally, String> {
 
 fn untimed(program: &Executable, tree: &Tree) -> Command {
     let mut untimed = program.command(tree);
-    untimed.args(["--test-threads", THREADS_THAT_WAIT]);
-    untimed.args(TIMED.iter().flat_map(|module| ["--skip".to_owned(), format!("{module}::")]));
+    if program.name == END_TO_END {
+        untimed.args(["--test-threads", THREADS_THAT_WAIT]);
+    }
+    untimed.args(timed_modules(program).flat_map(|module| ["--skip".to_owned(), module]));
     untimed
 }
 
@@ -74,19 +90,20 @@ const PROGRAMS_AT_ONCE: usize = 3;
 /// Tests of the tool mostly wait for the runs that they start.
 const THREADS_THAT_WAIT: &str = "6";
 
-/// The modules of `end_to_end` whose tests state how long something takes, or how much fits into a second.
-const TIMED: &[&str] = &[
-    "a_flood_disturbs_no_client",
-    "a_restart_loses_no_reliable_message",
-    "a_restart_refuses_no_client",
-    "a_second_implementation_interoperates",
-    "bench_delivers_every_line",
-    "bench_reports_mistakes",
-    "compare_runs_for_real",
-    "no_attack_of_the_siege_costs_a_client_a_line",
-    "hostile_clients_harm_no_client",
-    "idle_streams_cost_a_server_little",
-    "stress_reports_failures",
+/// The modules whose tests state how long something takes, or how much fits into a second, and their programs.
+const TIMED: &[(&str, &str)] = &[
+    (END_TO_END, "a_flood_disturbs_no_client"),
+    (END_TO_END, "a_restart_loses_no_reliable_message"),
+    (END_TO_END, "a_restart_refuses_no_client"),
+    (END_TO_END, "a_second_implementation_interoperates"),
+    (END_TO_END, "bench_delivers_every_line"),
+    (END_TO_END, "bench_reports_mistakes"),
+    (END_TO_END, "compare_runs_for_real"),
+    (END_TO_END, "no_attack_of_the_siege_costs_a_client_a_line"),
+    (END_TO_END, "hostile_clients_harm_no_client"),
+    (END_TO_END, "idle_streams_cost_a_server_little"),
+    (END_TO_END, "stress_reports_failures"),
+    ("skipstone_lab", "netem::tests"),
 ];
 
 #[cfg(test)]
@@ -95,9 +112,10 @@ mod tests {
 
     #[test]
     fn every_timed_module_is_there() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/skipstone-cli/tests/end_to_end");
-        for module in TIMED {
-            let file = std::path::Path::new(folder).join(module).with_extension("rs");
+        let crates = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../crates"));
+        for (program, module) in TIMED {
+            let folder = if *program == END_TO_END { "skipstone-cli/tests/end_to_end" } else { "skipstone-lab/src" };
+            let file = crates.join(folder).join(module.replace("::", "/")).with_extension("rs");
             assert!(file.is_file(), "{} is not there", file.display());
         }
     }
