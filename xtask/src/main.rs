@@ -118,8 +118,8 @@ its CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind i
 counts as one, and so does each step that is not made of tests. `test` may install what is missing: rustup components and
 targets, and Debian packages if it runs as root. It says so.
 
-`test --fast` is for every change: formatting, the rules about our sources, all lints, the golden vectors, and unit tests and
-claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
+`test --fast` is for every change: formatting, the rules about our sources, all lints, links and documentation, the golden
+vectors, and unit tests and claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test

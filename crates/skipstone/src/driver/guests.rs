@@ -101,7 +101,7 @@ impl Guests {
         self.tables().map(|table| table.poll_timeout()).min().unwrap_or(Time::NEVER)
     }
 
-    /// Whether so many datagrams wait that they should be sent before more are read.
+    /// Whether the datagrams that wait should be sent before more are read.
     pub(super) fn is_crowded(&self) -> bool {
         self.tables().any(|table| table.is_crowded())
     }

@@ -46,7 +46,7 @@ pub(super) trait SessionTable {
     /// Passes all waiting datagrams to `send`.
     fn transmit(&mut self, now: Time, send: Send<'_>);
 
-    /// Whether so many datagrams wait that they should be sent before more are read.
+    /// Whether the datagrams that wait should be sent before more are read.
     fn is_crowded(&self) -> bool;
 
     /// Whether a handshake waits for a round with budget for a signature.

@@ -68,7 +68,7 @@ fn fewest_upward(modules: &[&str], arrows: &BTreeMap<&str, BTreeSet<&str>>) -> u
     fewest[fewest.len() - 1]
 }
 
-/// With more modules, all orders would take too long; no crate has so many in one circle.
+/// With more modules, trying all orders would take too long; no crate has that many in one circle.
 const MODULES_MAX: usize = 20;
 
 #[cfg(test)]
