@@ -8,6 +8,7 @@ use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
 use crate::security::{DtlsVersion, Fingerprint, Trust};
 use crate::send_error::{PeerError, SendError, SendRefusal};
+use crate::server_time::ServerTime;
 use crate::start_error::StartError;
 use crate::statistics::Overview;
 use crate::url::{Scheme, Target, reachable};
@@ -46,6 +47,8 @@ pub struct PoolConfig {
     /// is processed while the processor's caches still hold it, but one round then does not empty all sockets, and more
     /// rounds must follow.
     pub sockets_at_once: usize,
+    /// Whether each client queries the server's time, for [`Pool::server_time`]; off by default.
+    pub follows_server_time: bool,
     /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
@@ -61,6 +64,7 @@ impl Default for PoolConfig {
             trust: Trust::default(),
             dtls_version: DtlsVersion::default(),
             sockets_at_once: 1_024,
+            follows_server_time: false,
             packet_log: None,
         }
     }
@@ -97,6 +101,7 @@ impl Pool {
             congestion: config.congestion,
             bandwidth_max_per_peer: config.bandwidth_max_per_client,
             bandwidth_max: config.bandwidth_max,
+            follows_server_time: config.follows_server_time,
             packet_log: config.packet_log,
             ..Config::client()
         };
@@ -238,6 +243,12 @@ impl Pool {
     /// State and counters of one connection, up to 50 ms old.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         self.driver.board().overview(peer)
+    }
+
+    /// One client's estimate of the server's clock now, as [`Client::server_time`](crate::Client::server_time); `None`
+    /// without [`PoolConfig::follows_server_time`].
+    pub fn server_time(&self, peer: PeerId) -> Option<ServerTime> {
+        self.driver.board().server_time(peer)
     }
 
     /// Counters of the driver and its sockets.

@@ -88,6 +88,9 @@ pub(crate) struct StressArguments {
     /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,
+    /// A part of a run on several machines, for the agent that is the parent process
+    #[arg(long, hide = true, requires_all = ["piped", "url"])]
+    pub(crate) part: Option<String>,
 }
 
 /// Encryption of native clients, and the servers that they trust.

@@ -11,9 +11,10 @@ use super::places::{shares, target};
 use super::plan::Plan;
 use super::proof::Proof;
 use skipstone::{
-    Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, Stats, Target,
-    code,
+    Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, ServerTime,
+    Stats, Target, code,
 };
+use skipstone_lab::measure::ledger::Tally;
 use skipstone_lab::measure::sentence::{Parsed, parse};
 use skipstone_lab::report::stress::chronicle::Chronicle;
 use skipstone_lab::report::stress::judge::LATE_SEND;
@@ -31,7 +32,7 @@ pub(crate) struct Generator<'p> {
     address: SocketAddr,
     pub(crate) pool: Pool,
     pub(crate) clients: Vec<Client>,
-    /// Client numbers by place in the pool.
+    /// Clients by place in the pool.
     by_place: Vec<u32>,
     pub(crate) proof: Proof,
     /// The time at which lines began to be due.
@@ -68,9 +69,11 @@ pub(crate) struct Generator<'p> {
 /// One client.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
+    /// Its number in the run, by which its lines name it.
+    pub(crate) number: u32,
     /// Its carrier's place in the plan's mix.
     pub(crate) carrier: usize,
-    /// Its number among those of its carrier.
+    /// Its place among the clients of its carrier.
     place: u32,
     peer: Option<PeerId>,
     pub(crate) state: ClientState,
@@ -157,6 +160,7 @@ impl<'p> Generator<'p> {
             trust: plan.trust.clone(),
             dtls_version: plan.flags.protection.dtls.map(Into::into).unwrap_or_default(),
             sockets_at_once: SOCKETS_AT_ONCE,
+            follows_server_time: plan.order.is_some(),
             ..PoolConfig::default()
         });
         let own: Option<Target> =
@@ -165,11 +169,12 @@ impl<'p> Generator<'p> {
         let targets: Vec<Target> =
             plan.mix.iter().map(|(carrier, _)| target(plan.native, *carrier, address, known)).collect();
         let shares = shares(plan, &targets, web_hash);
-        let pages = (!shares.is_empty()).then(|| Pages::start(shares, plan.clients as usize)).transpose()?;
+        let pages = (!shares.is_empty()).then(|| Pages::start(shares, plan.part.total as usize)).transpose()?;
         let now = Instant::now();
         let mut clients = Vec::new();
-        for (carrier, (_, count)) in plan.mix.iter().enumerate() {
-            clients.extend((0..*count).map(|place| Client {
+        for carrier in 0..plan.mix.len() {
+            clients.extend((0..).zip(plan.part.numbers(&plan.mix, carrier)).map(|(place, number)| Client {
+                number,
                 carrier,
                 place,
                 peer: None,
@@ -235,13 +240,13 @@ impl<'p> Generator<'p> {
     }
 
     fn connect_one(&mut self, number: usize) -> Result<(), String> {
-        if let Some(pages) = self.pages.as_mut().filter(|pages| pages.has(number as u32)) {
-            pages.connect(number as u32);
-            let client = &mut self.clients[number];
+        let client = &mut self.clients[number];
+        if let Some(pages) = self.pages.as_mut().filter(|pages| pages.has(client.number)) {
+            pages.connect(client.number);
             (client.state, client.began) = (ClientState::Connecting, Instant::now());
             return Ok(());
         }
-        let token = Guest::Stress(number as u32).token();
+        let token = Guest::Stress(client.number).token();
         let target = &self.targets[self.clients[number].carrier];
         let impairment = self.plan.impairments.as_ref().map(|impairments| &impairments.impairment);
         let peer = self.pool.add(target, self.address, &token, impairment).map_err(|error| error.to_string())?;
@@ -255,19 +260,21 @@ impl<'p> Generator<'p> {
         Ok(())
     }
 
-    /// Begins a run at this rate: lines are due when it returns.
-    pub(crate) fn start(&mut self, rate: Rate) -> Result<(), String> {
+    /// Begins a run at this rate: lines are due when it returns, and from `at` on if that is given.
+    pub(crate) fn start(&mut self, rate: Rate, at: Option<Instant>) -> Result<(), String> {
         self.proof = proof(self.plan);
         self.sent.fill(0);
         self.schedule = Schedule::default();
         self.refused_sends.clear();
         (self.next_move, self.moves, self.reconnects) = ((1, 0), 0, 0);
-        for (number, client) in self.clients.iter().enumerate() {
+        for client in &self.clients {
             if client.state != ClientState::Connected {
-                self.proof.exclude(client.carrier, client.place, number as u32);
+                self.proof.exclude(client.carrier, client.place, client.number);
             }
         }
-        self.epoch = Instant::now();
+        // Pages hear of it later.
+        let lead = self.pages.as_ref().map_or(Duration::ZERO, |_| LEAD);
+        self.epoch = at.unwrap_or_else(|| Instant::now() + lead);
         if let Some(attendance) = &mut self.attendance {
             *attendance = Attendance::new(self.clients.len());
             for (number, client) in (0..).zip(&self.clients) {
@@ -276,9 +283,9 @@ impl<'p> Generator<'p> {
                 }
             }
         }
-        let Some(pages) = &mut self.pages else { return Ok(()) };
-        self.epoch += LEAD;
-        pages.begin(&order_to_start(self.plan, rate));
+        if let Some(pages) = &mut self.pages {
+            pages.begin(&order_to_start(self.plan, rate, self.epoch));
+        }
         while Instant::now() < self.epoch {
             self.drive(self.epoch.saturating_duration_since(Instant::now()).min(Duration::from_millis(5)))?;
         }
@@ -300,7 +307,8 @@ impl<'p> Generator<'p> {
     /// When the next line is due, since the epoch; `None` when all of the run's lines are.
     pub(crate) fn next_due(&self, rate: Rate, until: Duration) -> Option<Duration> {
         let (round, client) = self.schedule.next;
-        let offset = rate.interval().mul_f64(f64::from(client) / self.clients.len() as f64);
+        let number = self.clients.get(client as usize)?.number;
+        let offset = rate.interval().mul_f64(f64::from(number) / f64::from(self.plan.part.total));
         let due = rate.due(round) + offset;
         (due < until).then_some(due)
     }
@@ -344,7 +352,7 @@ impl<'p> Generator<'p> {
         let (ClientState::Connected, Some(peer)) = (client.state, client.peer) else { return };
         self.schedule.plan(1, now);
         let sequence = self.sent[number as usize];
-        self.plan.sentences.write(number, sequence, due.as_micros() as u64, &mut self.line);
+        self.plan.sentences.write(client.number, sequence, due.as_micros() as u64, &mut self.line);
         if let Err(error) = self.pool.send(peer, LINES, self.line.clone()) {
             // A client learns of the end of its connection by an event.
             if error.reason != SendRefusal::NotConnected {
@@ -376,19 +384,22 @@ impl<'p> Generator<'p> {
             self.on_report(carrier, &report);
         }
         while let Some((numbers, why)) = self.pages.as_mut().and_then(Pages::poll_deserted) {
-            numbers.into_iter().for_each(|number| self.on_closed(number, ClientDrop::Ended, why.clone()));
+            for number in numbers {
+                let place = self.plan.part.place(&self.plan.mix, number);
+                self.on_closed(place as u32, ClientDrop::Ended, why.clone());
+            }
         }
     }
 
     fn on_report(&mut self, carrier: usize, report: &Report) {
         for (number, took_ms) in report.connected() {
-            let client = &mut self.clients[number as usize];
+            let client = &mut self.clients[self.plan.part.place(&self.plan.mix, number)];
             client.state = ClientState::Connected;
             client.connected_in = Some(Duration::from_secs_f64(took_ms / 1e3));
         }
         for (number, due, sent) in report.sent() {
             self.schedule.plan(1, Duration::from_micros(due));
-            self.sent[number as usize] += 1;
+            self.sent[self.plan.part.place(&self.plan.mix, number)] += 1;
             self.schedule.note(Duration::from_micros(due), Duration::from_micros(sent.max(due)));
         }
         self.schedule.plan(report.refused, self.epoch.elapsed());
@@ -398,16 +409,19 @@ impl<'p> Generator<'p> {
         for line in report.lines() {
             let parsed = Parsed::Line { client: line.client, sequence: line.sequence, scheduled_us: line.scheduled_us };
             self.heard = Instant::now();
-            self.proof.on_parsed(carrier, self.clients[line.number as usize].place, parsed, line.received_us);
+            let place = self.plan.part.place(&self.plan.mix, line.number);
+            self.proof.on_parsed(carrier, self.clients[place].place, parsed, line.received_us);
         }
         for (numbers, parsed) in [(&report.corrupt, Parsed::Corrupt), (&report.foreign, Parsed::Foreign)] {
             for number in numbers {
-                self.proof.on_parsed(carrier, self.clients[*number as usize].place, parsed, 0);
+                let place = self.plan.part.place(&self.plan.mix, *number);
+                self.proof.on_parsed(carrier, self.clients[place].place, parsed, 0);
             }
         }
         for closed in report.closed() {
             let drop = ClientDrop::of(closed.by, closed.code);
-            self.on_closed(closed.number, drop, told(closed.by, closed.code, &closed.reason));
+            let place = self.plan.part.place(&self.plan.mix, closed.number);
+            self.on_closed(place as u32, drop, told(closed.by, closed.code, &closed.reason));
         }
     }
 
@@ -424,7 +438,7 @@ impl<'p> Generator<'p> {
         }
         *self.drops.entry(why).or_default() += 1;
         if was_connected {
-            self.proof.exclude(client.carrier, client.place, number);
+            self.proof.exclude(client.carrier, client.place, client.number);
         }
     }
 
@@ -582,8 +596,23 @@ impl<'p> Generator<'p> {
         missing
     }
 
-    /// Whether everything sent has arrived everywhere.
+    /// Numbers of clients that nothing has to reach: they dropped, or never connected.
+    pub(crate) fn absent(&self) -> Vec<u32> {
+        let absent = self.clients.iter().filter(|client| client.connected_in.is_none() || client.drop.is_some());
+        absent.map(|client| client.number).collect()
+    }
+
+    /// The server's clock now, as the client with the least error estimates it.
+    pub(crate) fn server_clock(&self) -> Option<ServerTime> {
+        let clocks = self.clients.iter().filter_map(|client| self.pool.server_time(client.peer?));
+        clocks.min_by_key(|clock| clock.error)
+    }
+
+    /// Whether everything sent has arrived everywhere. Unknown, and so false, while others have clients too.
     pub(crate) fn is_complete(&self) -> bool {
+        if self.plan.order.is_some() {
+            return false;
+        }
         if self.pages.as_ref().is_some_and(|pages| !pages.is_done()) {
             return false;
         }
@@ -592,8 +621,15 @@ impl<'p> Generator<'p> {
             let on_the_way = self.count(ClientState::Away) + self.count(ClientState::Connecting);
             return on_the_way == 0 && attendance.pending() == 0 && attendance.tally(|_| true).lost == 0;
         }
-        let tally = self.proof.tally(None, &self.sent);
+        let tally = self.tally(None);
         tally.delivered >= tally.expected
+    }
+
+    /// The tally of one carrier's clients, or of all. Lines of others' clients are not counted.
+    pub(crate) fn tally(&self, carrier: Option<usize>) -> Tally {
+        let mut sent = vec![0; self.plan.part.total as usize];
+        self.clients.iter().zip(&self.sent).for_each(|(client, lines)| sent[client.number as usize] = *lines);
+        self.proof.tally(carrier, &sent)
     }
 
     /// Ends every connection.
@@ -660,18 +696,20 @@ impl Schedule {
 }
 
 fn proof(plan: &Plan) -> Proof {
-    let receivers: Vec<u32> = plan.mix.iter().map(|(_, count)| *count).collect();
-    let chronicle = plan.report.as_ref().map(|_| Chronicle::new(plan.flags.duration.0, &receivers));
-    Proof::new(plan.run, &receivers, plan.clients, chronicle)
+    let counts: Vec<u32> = plan.mix.iter().map(|(_, count)| *count).collect();
+    let chronicle = plan.has_report().then(|| Chronicle::new(plan.flags.duration.0, &counts));
+    let receivers: Vec<_> = (0..plan.mix.len()).map(|carrier| plan.part.numbers(&plan.mix, carrier)).collect();
+    Proof::new(plan.run, &receivers, plan.part.total, chronicle)
 }
 
-fn order_to_start(plan: &Plan, rate: Rate) -> Order {
-    let epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default() + LEAD;
+fn order_to_start(plan: &Plan, rate: Rate, epoch: Instant) -> Order {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let epoch = now + epoch.saturating_duration_since(Instant::now());
     Order::Start {
         epoch_ms: epoch.as_secs_f64() * 1e3,
         interval_ms: rate.interval().as_secs_f64() * 1e3,
         until_ms: plan.flags.duration.0.as_secs_f64() * 1e3,
-        clients: plan.clients,
+        clients: plan.part.total,
         run: plan.run.0,
         bytes: match plan.flags.size {
             Size::Bytes(bytes) => Some(bytes),
@@ -699,6 +737,7 @@ mod tests {
         let left = Instant::now();
         let (next_try, end) = (left, ClientDrop::of(ClosedBy::Peer, code::RESTART));
         let mut client = Client {
+            number: 0,
             carrier: 0,
             place: 0,
             peer: None,

@@ -14,6 +14,8 @@ mod connects;
 mod costs;
 mod generator;
 mod impairment;
+mod keep;
+mod lead;
 mod merge;
 mod outcome;
 mod pages;

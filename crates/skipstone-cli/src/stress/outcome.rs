@@ -4,7 +4,7 @@ use super::child::ServerFigures;
 use super::client_drop::ClientDrop;
 use super::generator::{Client, Generator};
 use super::plan::Plan;
-use skipstone::{Scheme, Stats};
+use skipstone::{Scheme, ServerTime, Stats};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
@@ -37,6 +37,8 @@ pub(crate) struct Measured {
     pub(crate) missing: BTreeMap<String, u64>,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
+    /// The server's clock then.
+    pub(crate) server_clock: Option<ServerTime>,
 }
 
 /// The result, save the verdict.
@@ -125,7 +127,7 @@ fn findings(generator: &Generator<'_>, measured: &Measured, carrier: Option<usiz
     let own: Vec<&Client> = generator.clients.iter().filter(|client| is_own(client.carrier)).collect();
     let all_sent = generator.clients.iter().zip(&generator.sent);
     let sent = all_sent.filter(|(client, _)| is_own(client.carrier)).map(|(_, sent)| u64::from(*sent)).sum();
-    let mut tally = generator.proof.tally(carrier, &generator.sent);
+    let mut tally = generator.tally(carrier);
     if let Some(attendance) = &generator.attendance {
         let of = attendance.tally(|receiver| is_own(generator.clients[receiver].carrier));
         (tally.expected, tally.delivered, tally.lost) = (of.expected, of.delivered, of.lost);
@@ -204,10 +206,7 @@ fn generator_figures(generator: &Generator<'_>, measured: &Measured) -> Generato
 }
 
 fn spread(own: &[&Client]) -> Option<SpreadMs> {
-    let mut took: Vec<Duration> = own.iter().filter_map(|client| client.connected_in).collect();
-    took.sort_unstable();
-    let at = |share: f64| took.get(((took.len() as f64 * share).ceil() as usize).saturating_sub(1)).copied().map(ms);
-    Some(SpreadMs { p50: at(0.5)?, p99: at(0.99)?, max: at(1.0)? })
+    SpreadMs::of(own.iter().filter_map(|client| client.connected_in).map(|took| took.as_micros() as u64).collect())
 }
 
 fn ms(span: Duration) -> f64 {

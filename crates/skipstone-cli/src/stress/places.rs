@@ -34,10 +34,8 @@ pub(super) fn shares(plan: &Plan, targets: &[Target], web_hash: Option<&str>) ->
     let in_pages: u32 = plan.mix.iter().filter(|(carrier, _)| carrier.is_page()).map(|(_, count)| count).sum();
     let per_page = per_page(in_pages as usize, plan.flags.browsers);
     let mut shares = Vec::new();
-    let mut first = 0;
-    for (carrier, (of, count)) in plan.mix.iter().enumerate() {
-        let numbers: Vec<u32> = (first..first + count).collect();
-        first += count;
+    for (carrier, (of, _)) in plan.mix.iter().enumerate() {
+        let numbers: Vec<u32> = plan.part.numbers(&plan.mix, carrier).collect();
         if !of.is_page() {
             continue;
         }

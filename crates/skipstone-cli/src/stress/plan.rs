@@ -2,8 +2,10 @@
 
 use super::arguments::StressArguments;
 use super::impairment::Impairments;
+use super::lead::PartOrder;
 use crate::left_out;
 use skipstone::{Scheme, Target, Trust};
+use skipstone_lab::measure::part::Part;
 use skipstone_lab::measure::sentence::{CLIENT_MAX, RunId, SEQUENCE_MAX, Sentences};
 use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::stress::judge::check_thresholds;
@@ -24,6 +26,10 @@ pub(crate) struct Plan {
     /// Clients by carrier, in the order of their numbers.
     pub(crate) mix: Vec<(Carrier, u32)>,
     pub(crate) clients: u32,
+    /// Which of the run's clients these are.
+    pub(crate) part: Part,
+    /// The run on several machines that they are of.
+    pub(crate) order: Option<PartOrder>,
     pub(crate) sentences: Sentences,
     pub(crate) run: RunId,
     pub(crate) seed: u64,
@@ -38,6 +44,11 @@ pub(crate) struct Plan {
 const ROAM_MIN: Duration = Duration::from_millis(10);
 
 impl Plan {
+    /// Whether the run over time is kept, for a report here or elsewhere.
+    pub(crate) fn has_report(&self) -> bool {
+        self.report.is_some() || self.order.as_ref().is_some_and(|order| order.has_report)
+    }
+
     /// Checks the flags. The error is one sentence with the remedy.
     pub(crate) fn from(arguments: &StressArguments) -> Result<Self, String> {
         let target: Option<Target> = arguments.url.as_ref().map(|url| url.parse()).transpose().map_err(text)?;
@@ -48,7 +59,14 @@ impl Plan {
             );
         }
         let trust = arguments.protection.trust.trust()?;
-        let mix = share_out(arguments, target.as_ref())?;
+        let order = arguments.part.as_deref().map(serde_json::from_str::<PartOrder>).transpose();
+        let order = order.map_err(|error| format!("--part: {error}"))?;
+        let place = order.as_ref().map(PartOrder::place).transpose()?;
+        let mix = match place {
+            Some(place) => place.mix.clone(),
+            None => share_out(arguments, target.as_ref())?,
+        };
+        let part = place.map_or_else(|| Part::whole(&mix), |place| place.part.clone());
         if mix.iter().any(|(carrier, _)| matches!(carrier, Carrier::Dtls | Carrier::Wt)) {
             left_out::carriers()?;
         }
@@ -66,7 +84,7 @@ impl Plan {
         }
         let seed = arguments.seed.unwrap_or_else(fresh_seed);
         // Two runs on one server must not take each other's lines for their own, whatever their seeds.
-        let run = RunId(fresh_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(16) as u16);
+        let run = RunId(order.as_ref().map_or_else(fresh_run, |order| order.lines));
         let sentences = Sentences::new(seed, run, arguments.size).map_err(text)?;
         let carriers: Vec<Carrier> = mix.iter().map(|(carrier, _)| *carrier).collect();
         check_thresholds(&arguments.threshold, &carriers).map_err(text)?;
@@ -87,6 +105,8 @@ impl Plan {
             target,
             native,
             trust,
+            part,
+            order,
             mix,
             clients,
             sentences,
@@ -218,6 +238,11 @@ fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // 48 bits, so that the seed survives programs that read JSON numbers as floating point.
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 48) - 1)
+}
+
+/// A name for the lines of a run.
+fn fresh_run() -> u16 {
+    fresh_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(16) as u16
 }
 
 fn text(error: impl std::fmt::Display) -> String {

@@ -5,6 +5,8 @@ use super::child::{ServerProcess, server_of};
 use super::connects;
 use super::costs::CostMeter;
 use super::generator::{ClientState, Generator};
+use super::keep;
+use super::lead::{self, AgreedStart, Lead, LeadWord, PartNews, PartOrder, Ready};
 use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
@@ -48,19 +50,32 @@ pub(crate) fn run(arguments: &StressArguments) -> Exit {
         return connects::run(arguments, rate);
     }
     let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
-    if let (true, Ok(signals)) = (arguments.piped, &signals) {
-        end_with_parent(signals.clone());
+    let mut lead = None;
+    match &signals {
+        Ok(signals) if arguments.part.is_some() => lead = Some(Lead::listen(signals.clone())),
+        Ok(signals) if arguments.piped => end_with_parent(signals.clone()),
+        _ => {}
     }
     let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    Exit::of("stress", prepared.and_then(|(plan, signals)| begin(&plan, signals)))
+    let ended = prepared.and_then(|(plan, signals)| begin(&plan, signals, lead));
+    if let (true, Err(sentence)) = (arguments.part.is_some(), &ended) {
+        lead::tell(&PartNews::Failed(sentence.clone()));
+    }
+    Exit::of("stress", ended)
 }
 
 /// Plays a plan. The error is about what could not begin; what then goes wrong is no mistake in the flags.
-fn begin(plan: &Plan, signals: Signals) -> Result<Exit, String> {
+fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, String> {
     let qlog = plan.flags.qlog.begin()?;
     let (server, address) = match server_of(plan) {
         Ok(found) => found,
-        Err(exit) => return Ok(exit),
+        Err(exit) => {
+            if plan.order.is_some() {
+                let url = plan.words.url.as_deref().unwrap_or_default();
+                lead::tell(&PartNews::Failed(format!("the server {url} has no address that this machine knows")));
+            }
+            return Ok(exit);
+        }
     };
     let mut view = LiveView::new(match (plan.flags.piped, plan.flags.quiet) {
         (true, _) => Audience::Parent,
@@ -72,8 +87,12 @@ fn begin(plan: &Plan, signals: Signals) -> Result<Exit, String> {
         "{} clients ({}), each {} for {}, lines of size {}, seed {}",
         plan.clients, words.mix, words.rate, plan.flags.duration, words.size, plan.seed
     ));
-    let run = Run { plan, signals, view, server, address, qlog };
-    Ok(run.play().unwrap_or_else(|sentence| Exit::Invalid.told("stress", sentence)))
+    let run = Run { plan, signals, view, server, address, qlog, lead };
+    let ended = run.play();
+    if let (Some(_), Err(sentence)) = (&plan.order, &ended) {
+        lead::tell(&PartNews::Failed(sentence.clone()));
+    }
+    Ok(ended.unwrap_or_else(|sentence| Exit::Invalid.told("stress", sentence)))
 }
 
 /// When the parent is gone, or closes the standard input, it is time to stop.
@@ -92,6 +111,8 @@ struct Run<'p> {
     server: Option<ServerProcess>,
     address: SocketAddr,
     qlog: Option<Qlog>,
+    /// The agent that gives the word to start, in a run on several machines.
+    lead: Option<Lead>,
 }
 
 /// How a phase ended.
@@ -116,6 +137,9 @@ impl Run<'_> {
             // A server of this run warns by itself, and asks for more.
             sharing::warn_of(generator.pool.buffer_grants().and_then(|grants| grants.remedy()));
         }
+        if let Some(order) = &plan.order {
+            return self.play_part(order, &mut generator, ramp, step);
+        }
         let mut exit = None;
         loop {
             let rate = match (plan.flags.wait, step) {
@@ -125,7 +149,8 @@ impl Run<'_> {
                 },
                 _ => plan.flags.rate,
             };
-            let (result, ended) = self.measure(plan, &mut generator, rate, ramp, step)?;
+            let (measured, ended) = self.measure(plan, &mut generator, rate, ramp, (step, None))?;
+            let result = conclude(plan, &mut generator, &measured, rate, ended);
             exit = Some(worse(exit, self.report(plan, &generator, &result)));
             step = ended;
             if !plan.flags.wait || step != Step::Done {
@@ -211,8 +236,8 @@ impl Run<'_> {
         generator: &mut Generator<'_>,
         rate: Rate,
         ramp: Duration,
-        connected: Step,
-    ) -> Result<(StressResult, Step), String> {
+        (connected, at): (Step, Option<Instant>),
+    ) -> Result<(Measured, Step), String> {
         let started = SystemTime::now();
         let own = Probe::of_self();
         if let Some(server) = &mut self.server {
@@ -221,7 +246,7 @@ impl Run<'_> {
         // A run that sends nothing says nothing about what sending costs.
         let own_before = own.sample().filter(|_| connected == Step::Done);
         let server_before = self.server.as_ref().and_then(|server| server.probe.sample());
-        generator.start(rate)?;
+        generator.start(rate, at)?;
         let stalls = StallWatch::start(generator.epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
         let (mut step, mut sending) = (connected, Duration::ZERO);
         if connected == Step::Done {
@@ -232,7 +257,9 @@ impl Run<'_> {
             let drained = self.drain(generator)?;
             (step, vigil) = (drained.0, Some(drained.1));
         }
-        let elapsed = generator.epoch.elapsed();
+        // Where others have clients too, nothing tells that the last line is there but that no more come.
+        let idle = if plan.order.is_some() { generator.silence() } else { Duration::ZERO };
+        let elapsed = generator.epoch.elapsed().saturating_sub(idle);
         let usage = |before: Option<_>, now: Option<skipstone_lab::measure::process::Sample>| {
             now.zip(before).map(|(now, before)| now.since(&before, elapsed))
         };
@@ -241,6 +268,7 @@ impl Run<'_> {
             let sample = server.probe.sample();
             (usage(server_before, sample), server.figures())
         });
+        let server_clock = generator.server_clock();
         let mut stats = generator.stats_by_carrier();
         stats.iter_mut().zip(&generator.wire_before).for_each(|(now, before)| now.subtract(before));
         let silence = vigil.filter(Vigil::is_silent).map(|_| generator.silence());
@@ -260,8 +288,47 @@ impl Run<'_> {
             silence,
             missing,
             stats,
+            server_clock,
         };
-        Ok((conclude(plan, generator, &measured, rate, step), step))
+        Ok((measured, step))
+    }
+
+    /// A part of a run on several machines: starts on the word, and leaves its evidence.
+    fn play_part(
+        &mut self,
+        order: &PartOrder,
+        generator: &mut Generator<'_>,
+        ramp: Duration,
+        connected: Step,
+    ) -> Result<Exit, String> {
+        if connected == Step::Interrupted {
+            return Ok(Exit::Interrupted);
+        }
+        let plan = self.plan;
+        lead::tell(&PartNews::Ready(Ready {
+            connected: generator.count(ClientState::Connected) as u64,
+            asked: generator.clients.len() as u64,
+            why: generator.drops.keys().next().cloned(),
+            server_clock_us: generator.server_clock().map(|it| (it.at.as_micros() as u64, it.error.as_micros() as u64)),
+        }));
+        let Some(start) = self.await_start(generator)? else { return Ok(Exit::Interrupted) };
+        let (measured, ended) = self.measure(plan, generator, plan.flags.rate, ramp, (connected, Some(start.epoch)))?;
+        let result = outcome::result(plan, generator, &measured);
+        let is_interrupted = ended == Step::Interrupted;
+        let evidence = keep::evidence(order, &start, generator, &measured, result, is_interrupted);
+        lead::tell(&PartNews::Kept(keep::write(order, &evidence)?));
+        Ok(if is_interrupted { Exit::Interrupted } else { Exit::Pass })
+    }
+
+    /// Waits for the word to start. `None` when there will be none.
+    fn await_start(&mut self, generator: &mut Generator<'_>) -> Result<Option<AgreedStart>, String> {
+        while !self.signals.is_set() {
+            generator.drive(STEP)?;
+            if let Some(LeadWord::Start(at)) = self.lead.as_ref().and_then(Lead::poll) {
+                return at.agree(generator.server_clock()).map(Some);
+            }
+        }
+        Ok(None)
     }
 
     /// Sends on schedule. Returns for how long lines were due.

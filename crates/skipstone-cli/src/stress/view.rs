@@ -159,7 +159,7 @@ impl LiveView {
         });
         recent.clear();
         let missing = match self.phase {
-            Phase::Draining | Phase::Closing => generator.proof.tally(None, &generator.sent).lost,
+            Phase::Draining | Phase::Closing => generator.tally(None).lost,
             Phase::Connecting | Phase::Running => generator.proof.overtaken(),
         };
         let clients = Side::from(&outcome::sum(&generator.stats_by_carrier()));

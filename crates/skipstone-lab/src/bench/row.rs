@@ -90,8 +90,8 @@ impl BenchFigures {
         let share = tally.delivered as f64 / tally.expected as f64;
         self.delivered_share = (tally.expected > 0).then_some(share);
         if let Some(latency) = found.latencies.latency().figures() {
-            (self.p50, self.p99) = (Some(latency.p50), Some(latency.p99));
-            (self.p999, self.max) = (Some(latency.p999), Some(latency.max));
+            (self.p50, self.p99) = (latency.p50, latency.p99);
+            (self.p999, self.max) = (latency.p999, latency.max);
         }
         self.load_cpu_percent = found.cpu_percent;
         self.latest_send = Some(found.latest_send);

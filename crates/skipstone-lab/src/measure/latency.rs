@@ -14,23 +14,24 @@ pub struct Latency {
     longest_us: u64,
 }
 
-/// How long lines took.
+/// How long lines took. A figure is null if the clocks of the machines that it was measured between differ by too much
+/// to tell it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyMs {
     /// Half of the lines took no longer.
-    pub p50: f64,
+    pub p50: Option<f64>,
     /// 90% took no longer.
-    pub p90: f64,
+    pub p90: Option<f64>,
     /// 99% took no longer.
-    pub p99: f64,
+    pub p99: Option<f64>,
     /// 99.9% took no longer.
-    pub p999: f64,
+    pub p999: Option<f64>,
     /// 99.99% took no longer.
-    pub p9999: f64,
+    pub p9999: Option<f64>,
     /// None took longer.
-    pub max: f64,
+    pub max: Option<f64>,
 }
 
 /// How long something took that happens once for each client.
@@ -46,8 +47,18 @@ pub struct SpreadMs {
     pub max: f64,
 }
 
+impl SpreadMs {
+    /// Of these durations, in microseconds; `None` of none.
+    pub fn of(mut took_us: Vec<u64>) -> Option<Self> {
+        took_us.sort_unstable();
+        let rank = |share: f64| ((took_us.len() as f64 * share).ceil() as usize).saturating_sub(1);
+        let at = |share: f64| took_us.get(rank(share)).copied().map(milliseconds);
+        Some(SpreadMs { p50: at(0.5)?, p99: at(0.99)?, max: at(1.0)? })
+    }
+}
+
 /// All that a [`Latency`] holds, as numbers that another process can read.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyCounts {
     /// Latencies in us, each with how many there were.
     counts: Vec<(u64, u64)>,
@@ -132,13 +143,19 @@ impl Latency {
 
     /// The figures of the result; `None` when nothing arrived.
     pub fn figures(&self) -> Option<LatencyMs> {
+        self.figures_above(0.0)
+    }
+
+    /// The same without those below a limit, in milliseconds: what two clocks cannot tell.
+    pub fn figures_above(&self, least_ms: f64) -> Option<LatencyMs> {
+        let told = |ms: f64| Some(ms).filter(|ms| *ms >= least_ms);
         (self.count() > 0).then(|| LatencyMs {
-            p50: self.quantile_ms(0.5),
-            p90: self.quantile_ms(0.9),
-            p99: self.quantile_ms(0.99),
-            p999: self.quantile_ms(0.999),
-            p9999: self.quantile_ms(0.9999),
-            max: self.max_ms(),
+            p50: told(self.quantile_ms(0.5)),
+            p90: told(self.quantile_ms(0.9)),
+            p99: told(self.quantile_ms(0.99)),
+            p999: told(self.quantile_ms(0.999)),
+            p9999: told(self.quantile_ms(0.9999)),
+            max: told(self.max_ms()),
         })
     }
 }
@@ -171,9 +188,12 @@ mod tests {
             (figures.p9999, 699.93),
         ];
         for (measured, truth) in pairs {
+            let measured = measured.unwrap();
             assert!((measured - truth).abs() / truth < 0.001, "{measured} is not {truth}");
         }
-        assert_eq!(figures.max, 700.0);
+        assert_eq!(figures.max, Some(700.0));
+        let told = latency.figures_above(600.0).unwrap();
+        assert_eq!((told.p50, told.p90, told.p99, told.max), (None, figures.p90, figures.p99, Some(700.0)));
     }
 
     #[test]

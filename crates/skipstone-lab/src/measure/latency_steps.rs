@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Latencies in µs, each rounded down by less than 1.6%, with how many there were.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySteps {
     counts: BTreeMap<u64, u64>,
     longest_us: u64,

@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 use crate::measure::ledger::gaps::Gaps;
 
 mod gaps;
+mod record;
+
+pub use record::LedgerRecord;
 
 /// The meaning of one line to the receiver that got it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +61,7 @@ pub struct Tally {
     pub apart: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Receiver {
     /// By sender, where there are any: numbers below the next that have not arrived.
     gaps: BTreeMap<u32, Gaps>,
@@ -133,6 +136,13 @@ impl Ledger {
     pub fn overtaken(&self) -> u64 {
         let present = self.receivers.iter().filter(|receiver| !receiver.excluded);
         present.flat_map(|receiver| receiver.gaps.values()).map(|gaps| gaps.missing(0..u32::MAX)).sum()
+    }
+
+    /// How many lines of a sender have arrived, at all receivers together.
+    pub fn arrived_from(&self, sender: u32) -> u64 {
+        let first = sender as usize * self.receivers.len();
+        let next = self.next.iter().skip(first);
+        self.receivers.iter().zip(next).map(|(receiver, next)| receiver.arrived(sender, 0..*next)).sum()
     }
 
     /// The balance, given how many lines each sender sent.

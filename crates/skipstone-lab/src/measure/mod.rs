@@ -6,6 +6,7 @@ pub mod latency_steps;
 pub mod ledger;
 pub mod machine;
 pub mod monotonic;
+pub mod part;
 pub(crate) mod pinning;
 pub mod process;
 pub mod sentence;

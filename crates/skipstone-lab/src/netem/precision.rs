@@ -14,7 +14,7 @@ use super::run::Running;
 use super::settings::LinkSettings;
 use super::snapshot::Snapshot;
 use crate::measure::latency::{Latency, LatencyMs};
-use crate::report::format::{thousands, three_digits};
+use crate::report::format::{or_dash, thousands, three_digits};
 use crate::report::{Exit, Sink};
 
 /// Flags of `netem check`.
@@ -195,7 +195,8 @@ impl Precision {
         ];
         for (name, figures) in rows {
             let Some(figures) = figures else { continue };
-            let [p50, p99, p999, max] = [figures.p50, figures.p99, figures.p999, figures.max].map(three_digits);
+            let told = [figures.p50, figures.p99, figures.p999, figures.max];
+            let [p50, p99, p999, max] = told.map(|figure| or_dash(figure, three_digits));
             page += &format!("{name:<32}p50 {p50:>7}  p99 {p99:>7}  p99.9 {p999:>7}  max {max:>7}  ms\n");
         }
         if let Some(percent) = self.link_cpu_percent {

@@ -8,7 +8,7 @@ use skipstone::netsim::LinkStats;
 use super::clock_thread::cpu_time;
 use super::live_path::{Direction, LivePath, LossLine};
 use crate::measure::latency::LatencyMs;
-use crate::report::format::{bytes, percent_of, thousands, three_digits};
+use crate::report::format::{bytes, or_dash, percent_of, thousands, three_digits};
 
 /// The counters of a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -111,7 +111,9 @@ impl Snapshot {
         };
         let streams = self.streams.filter(|streams| streams.opened > 0);
         let streams = streams.map_or(String::new(), |streams| format!("   streams {}", streams.open));
-        let late = self.lateness_ms.map_or(String::new(), |late| format!("   late p99 {} ms", three_digits(late.p99)));
+        let late = self
+            .lateness_ms
+            .map_or(String::new(), |late| format!("   late p99 {} ms", or_dash(late.p99, three_digits)));
         format!("{:.0} s   up {}   down {}{streams}{late}", self.seconds, direction(&self.up), direction(&self.down))
     }
 
@@ -144,7 +146,7 @@ impl Snapshot {
             text += &format!("{} streams, {} open, {} broken\n", streams.opened, streams.open, streams.broken);
         }
         if let Some(late) = self.lateness_ms {
-            let [p50, p99, max] = [late.p50, late.p99, late.max].map(three_digits);
+            let [p50, p99, max] = [late.p50, late.p99, late.max].map(|figure| or_dash(figure, three_digits));
             text += &format!("deliveries were late by {p50} ms (p50), {p99} (p99), {max} (max)\n");
         }
         if let Some(imprecise) = &self.imprecise {

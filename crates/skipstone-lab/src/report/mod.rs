@@ -1,6 +1,7 @@
 //! The output of a run: how it is judged, the page that people read, and where page and JSON go. Values in, text out;
 //! only `output` prints. `stress` has what a stress run alone shows.
 
+mod added;
 mod command;
 pub mod connects;
 pub(crate) mod copied;

@@ -61,7 +61,8 @@ const BROWSERS_MAX: usize = 16;
 const START_MAX: Duration = Duration::from_secs(90);
 
 impl Pages {
-    /// Starts a browser for each share, each with its own profile, and waits for their pages.
+    /// Starts a browser for each share, each with its own profile, and waits for their pages. The run's clients have
+    /// numbers below `clients`.
     pub(crate) fn start(shares: Vec<Share>, clients: usize) -> Result<Self, String> {
         if shares.len() > BROWSERS_MAX {
             return Err(format!(

@@ -294,7 +294,7 @@ impl Run<'_> {
             samples: report.latencies_us.len(),
             stalls: report.stalls,
             longest: Duration::from_micros(report.longest_stall_us),
-            lateness_p99: snapshot.lateness_ms.map(|late| late.p99),
+            lateness_p99: snapshot.lateness_ms.and_then(|late| late.p99),
             server_cpu: found.server_cpu,
             client_cpu: report.cpu_percent,
         });

@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 /// Missing numbers: disjoint, ascending, not empty.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Gaps {
     ranges: Vec<Range<u32>>,
 }
@@ -33,6 +35,13 @@ impl Gaps {
             }
         }
         true
+    }
+
+    /// Whether the ranges are disjoint, ascending and not empty, below this number: gaps that were read may not be.
+    pub(super) fn are_sound(&self, below: u32) -> bool {
+        let ends = self.ranges.iter().map(|range| (range.start, range.end));
+        let ascend = self.ranges.windows(2).all(|pair| pair[0].end < pair[1].start);
+        ascend && ends.into_iter().all(|(start, end)| start < end && end <= below)
     }
 
     /// How many numbers among these are missing.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::result::StressResult;
 use super::table;
@@ -11,7 +11,7 @@ use crate::measure::worst_clients::WorstClient;
 use crate::units::Carrier;
 
 /// The data of a run for its report.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Chronicle {
     block: Duration,
     blocks: Vec<LatencySteps>,
@@ -21,7 +21,7 @@ pub struct Chronicle {
 }
 
 /// The cost at a moment of the run: means since the previous one.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct CostPoint {
     /// Seconds since the first line was due.
     pub at: f64,
@@ -33,6 +33,17 @@ pub struct CostPoint {
     pub sent_bytes: f64,
     /// IP bytes that all clients received, a second.
     pub received_bytes: f64,
+}
+
+impl CostPoint {
+    /// Adds what other processes used in the same second.
+    fn add(&mut self, other: &CostPoint) {
+        let sum = |one: Option<f64>, other: Option<f64>| Some(one? + other?);
+        self.server_cpu = sum(self.server_cpu, other.server_cpu);
+        self.generator_cpu = sum(self.generator_cpu, other.generator_cpu);
+        self.sent_bytes += other.sent_bytes;
+        self.received_bytes += other.received_bytes;
+    }
 }
 
 /// A report's data.
@@ -94,6 +105,20 @@ impl Chronicle {
     pub fn on_cost(&mut self, point: CostPoint) {
         if self.costs.len() < COSTS_MAX {
             self.costs.push(point);
+        }
+    }
+
+    /// Adds that of other clients of the same run, which are numbered behind these.
+    pub fn append(&mut self, other: &Chronicle) {
+        let blocks = self.blocks.len().max(other.blocks.len());
+        self.blocks.resize(blocks, LatencySteps::default());
+        self.blocks.iter_mut().zip(&other.blocks).for_each(|(block, more)| block.merge(more));
+        self.clients.iter_mut().zip(&other.clients).for_each(|(clients, more)| clients.extend_from_slice(more));
+        for point in &other.costs {
+            match self.costs.iter_mut().find(|own| own.at.round() == point.at.round()) {
+                Some(own) => own.add(point),
+                None => self.on_cost(*point),
+            }
         }
     }
 

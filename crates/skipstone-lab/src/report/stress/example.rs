@@ -15,7 +15,14 @@ pub(crate) fn passing() -> StressResult {
         per_second: expected as f64 / 10.0,
         ..Messages::default()
     };
-    let latency = LatencyMs { p50: 1.204, p90: 2.01, p99: 4.512, p999: 9.9, p9999: 14.08, max: 21.337 };
+    let latency = LatencyMs {
+        p50: Some(1.204),
+        p90: Some(2.01),
+        p99: Some(4.512),
+        p999: Some(9.9),
+        p9999: Some(14.08),
+        max: Some(21.337),
+    };
     let wire = Wire {
         datagrams_sent: 12_345,
         datagrams_received: 180_210,
@@ -106,6 +113,7 @@ pub(crate) fn passing() -> StressResult {
         roaming: Some(Roaming { every_ms: 2_000.0, moves: 1_000, path_changes: Some(998), reconnects: 0 }),
         returns: None,
         stalls: Some(Stalls { count: 3, machine_count: 2, longest_ms: 12.25, total_ms: 21.0 }),
+        fleet: None,
         thresholds: vec![ThresholdResult {
             expression: "latency.p99<50ms".into(),
             of: None,
@@ -139,6 +147,38 @@ pub(crate) fn sparse() -> StressResult {
     result.generator.cpu_percent = None;
     result.generator.rss_bytes = None;
     result.generator.run_queue_wait_ms = None;
+    result
+}
+
+/// A run on three machines, one of which was lost.
+pub(crate) fn fleet() -> StressResult {
+    let mut result = passing();
+    let agent = |name: &str, numbers: &str, lost: Option<&str>| AgentResult {
+        name: name.into(),
+        numbers: numbers.into(),
+        machine: lost.is_none().then(|| result.machine.clone()),
+        lost: lost.map(String::from),
+        clients: clients(100),
+        messages: result.carriers[1].messages,
+        latency_ms: result.latency_ms.filter(|_| lost.is_none()),
+        generator: result.generator,
+        clock_error_ms: 0.21,
+        stalls: result.stalls,
+    };
+    let fleet = Fleet {
+        run: "01f3a8".into(),
+        agents: vec![
+            agent("frankfurt-machine-1", "udp 0-66, ws 200-232", None),
+            agent("oslo", "udp 67-133, ws 233-265", None),
+            agent("paris", "udp 134-199, ws 266-299", Some("no sign of life for 3.0 s")),
+        ],
+        tolerate: 1,
+        clock: FleetClock::Server,
+        clock_error_ms: 0.42,
+        latency_same_agent_ms: result.latency_ms,
+        deliveries_excused: 400_000,
+    };
+    (result.server, result.fleet) = (None, Some(fleet));
     result
 }
 

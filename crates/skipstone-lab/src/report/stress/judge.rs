@@ -11,7 +11,8 @@
 //! 3. more than 1% of the sends were later than 50 ms after they were due;
 //! 4. the clients' process used more than 95% of the cores it had;
 //! 5. a threshold is about a figure that was not measured;
-//! 6. the counts contradict each other.
+//! 6. the counts contradict each other;
+//! 7. in a run on several machines, more agents were lost than may be, or 3 or 4 holds for one of them.
 //!
 //! **Fail**: a client was dropped, or never connected; a line was refused; a delivery lost, duplicated, reordered,
 //! corrupted or never sent; a threshold missed.
@@ -30,6 +31,7 @@ use crate::units::{Carrier, Threshold, ThresholdError};
 
 mod availability;
 mod drops;
+mod fleet;
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,8 +60,10 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
     if ending == Ending::Completed && result.clients.connected > 0 {
         invalid.extend(shortness(result));
     }
-    invalid.extend(lateness(&result.generator));
-    invalid.extend(overload(&result.generator));
+    match &result.fleet {
+        Some(fleet) => invalid.extend(fleet::reasons(fleet)),
+        None => invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator))),
+    }
     invalid.extend(unmeasured);
     invalid.extend(contradictions(result));
     // A server that is away delivers nothing: that is not one more fault.

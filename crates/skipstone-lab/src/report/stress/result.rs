@@ -10,6 +10,7 @@ use crate::report::copied::copied;
 use crate::units::Carrier;
 
 pub use self::figures::{Messages, Wire};
+pub use self::fleet::{AgentResult, Fleet, FleetClock};
 pub use self::presence::Presence;
 pub use self::protocol::{Protocol, Side};
 pub use self::shard::Shard;
@@ -20,6 +21,7 @@ pub use crate::report::verdict::Verdict;
 
 mod blank;
 mod figures;
+mod fleet;
 mod presence;
 pub mod protocol;
 mod shard;
@@ -79,6 +81,8 @@ pub struct StressResult {
     pub returns: Option<Returns>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
     pub stalls: Option<Stalls>,
+    /// The machines of a run on several; `None` for a run on one.
+    pub fleet: Option<Fleet>,
     /// The conditions on the command line; filled in by the judge.
     pub thresholds: Vec<ThresholdResult>,
 }

@@ -6,11 +6,14 @@ use crate::report::paint::{Style, Tone, wrap};
 use crate::report::stress::result::{ClientCounts, LatencyMs, Messages, Side, StressResult, Wire};
 use crate::report::{Cell, Page, Verdict};
 
+mod agents;
+
 /// The final table; ends with a line feed.
 pub fn table(result: &StressResult, style: Style) -> String {
     let mut page = Page::new(style);
     title(&mut page, result);
     Grid { columns: columns(result), page: &mut page }.figures(result);
+    result.fleet.iter().for_each(|fleet| agents::rows(&mut page, fleet));
     notes(result).iter().for_each(|(label, text)| note(&mut page, label, text));
     page.blank();
     page.thresholds(&result.thresholds);
@@ -77,8 +80,7 @@ impl Grid<'_> {
         }
         self.count("  per second", |messages| messages.per_second.round() as u64);
         for (label, figure) in LATENCIES {
-            let shown =
-                |column: &StressColumn<'_>| column.latency.as_ref().map_or("-".into(), |all| milliseconds(figure(all)));
+            let shown = |column: &StressColumn<'_>| or_dash(column.latency.as_ref().and_then(figure), milliseconds);
             self.row(label, |column| Cell::right(shown(column), CELL_COLUMNS));
         }
         self.row("Overhead", |column| Cell::right(or_dash(column.wire.overhead_percent, percent), CELL_COLUMNS));
@@ -134,6 +136,9 @@ pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
         let sent = impairment.to_server.sent + impairment.to_clients.sent;
         let settings = settings.join(", ");
         notes.push(("Link", format!("{settings}; it lost {} of {}", thousands(lost), counted(sent, "datagram"))));
+    }
+    if let Some(fleet) = &result.fleet {
+        notes.extend(agents::notes(fleet));
     }
     notes.push(("Redundancy", redundancy(result)));
     for (who, side) in [("clients", Some(&result.protocol.clients)), ("server", result.protocol.server.as_ref())] {
@@ -284,7 +289,7 @@ fn stalls(result: &StressResult) -> String {
 }
 
 /// A row of latencies: its label, and its figure.
-type LatencyRow = (&'static str, fn(&LatencyMs) -> f64);
+type LatencyRow = (&'static str, fn(&LatencyMs) -> Option<f64>);
 
 const LATENCIES: [LatencyRow; 6] = [
     ("Latency p50", |latency| latency.p50),
@@ -381,7 +386,7 @@ FAIL  Some checks failed:
         crowded.clients.drops_by_reason = [("the server's send queue was full".into(), 150)].into();
         judge(&mut crowded, &["messages.lost==0".parse().unwrap()], Ending::Interrupted);
         crowded.messages.expected = u64::from(u32::MAX) * 200;
-        for result in [example::passing(), example::sparse(), crowded] {
+        for result in [example::passing(), example::sparse(), example::fleet(), crowded] {
             for line in table(&result, Style::Plain).lines() {
                 assert!(line.chars().count() <= 80 && line.trim_end() == line, "{line:?}");
             }
@@ -395,6 +400,22 @@ FAIL  Some checks failed:
         assert!(text.contains("Latency p50                       -\n"), "{text}");
         assert!(!text.contains("stall"), "{text}");
         assert!(!text.contains(" udp "), "one carrier needs no column of its own: {text}");
+    }
+
+    #[test]
+    fn each_machine_has_a_row_and_a_lost_one_says_so() {
+        let text = table(&example::fleet(), Style::Plain);
+        let rows = "
+Agent             clients  delivered       lost        p99       late        CPU
+frankfurt-mac         100    300,000          0    4.51 ms          0      52.5%
+oslo                  100    300,000          0    4.51 ms          0      52.5%
+paris                 100       LOST
+";
+        assert!(text.contains(rows), "{text}");
+        let excused = "Excused    400,000 deliveries by or to the clients of paris (udp 134-199, ws
+           266-299; no sign of life for 3.0 s)
+";
+        assert!(text.contains(excused), "{text}");
     }
 
     #[test]

@@ -262,7 +262,7 @@ fn outcomes_are_listed_in_the_order_of_the_thresholds() {
     let thresholds: Vec<Threshold> =
         ["latency.max<1ms", "latency.p50<1s"].iter().map(|text| text.parse().unwrap()).collect();
     let mut result = example::passing();
-    result.latency_ms = Some(LatencyMs { max: 2.0, p50: 1.0, ..LatencyMs::default() });
+    result.latency_ms = Some(LatencyMs { max: Some(2.0), p50: Some(1.0), ..LatencyMs::default() });
     judge(&mut result, &thresholds, Ending::Completed);
     let listed: Vec<_> = result.thresholds.iter().map(|outcome| (outcome.passed, outcome.actual)).collect();
     assert_eq!(listed, [(false, Some(2.0)), (true, Some(1.0))]);

@@ -25,6 +25,7 @@ impl StressResult {
             roaming: Some(Roaming::default()),
             returns: Some(Returns::default()),
             stalls: Some(Stalls::default()),
+            fleet: Some(Fleet { latency_same_agent_ms: Some(LatencyMs::default()), ..Fleet::default() }),
             ..StressResult::default()
         }
     }

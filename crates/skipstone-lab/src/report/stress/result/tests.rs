@@ -22,14 +22,14 @@ fn problems(result: &Value) -> Vec<String> {
 
 #[test]
 fn full_and_sparse_results_match_the_schema() {
-    for result in [example::passing(), example::sparse()] {
+    for result in [example::passing(), example::sparse(), example::fleet()] {
         assert_eq!(problems(&serde_json::to_value(result).unwrap()), Vec::<String>::new());
     }
 }
 
 #[test]
 fn a_result_survives_a_round_trip_through_json() {
-    for result in [example::passing(), example::sparse()] {
+    for result in [example::passing(), example::sparse(), example::fleet()] {
         let text = serde_json::to_string_pretty(&result).unwrap();
         assert_eq!(serde_json::from_str::<StressResult>(&text).unwrap(), result);
     }
@@ -37,7 +37,7 @@ fn a_result_survives_a_round_trip_through_json() {
 
 #[test]
 fn the_schema_rejects_a_result_that_lacks_any_field() {
-    let whole = serde_json::to_value(example::passing()).unwrap();
+    let whole = serde_json::to_value(example::fleet()).unwrap();
     let validator = validator();
     for path in object_paths(&whole, String::new()) {
         let fields: Vec<String> = whole.pointer(&path).unwrap().as_object().unwrap().keys().cloned().collect();
