@@ -5,19 +5,20 @@ use super::event::BusEvent;
 use super::settings::{BusLogin, BusSettings};
 use super::shared::Shared;
 use super::url::UrlLogin;
-use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError};
+use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use std::error::Error;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The client's count of its connections, once there is a client.
-pub(super) type Connections = Arc<OnceLock<Arc<async_nats::Statistics>>>;
-
 /// The options, with files read.
+///
+/// # Errors
+/// A file is unusable.
 pub(super) fn options(settings: &BusSettings) -> Result<ConnectOptions, BusError> {
+    choose_cryptography();
     let options = ConnectOptions::new()
         .name(&settings.name)
         .connection_timeout(settings.connect_within.min(CONNECTION_MAX))
@@ -50,32 +51,21 @@ pub(super) fn options(settings: &BusSettings) -> Result<ConnectOptions, BusError
 }
 
 /// Connects for the first time, and reports what the connection does from then on.
-pub(super) async fn connect(
-    options: ConnectOptions,
-    settings: &BusSettings,
-    shared: &Arc<Shared>,
-    connections: &Connections,
-) -> Result<Client, ConnectError> {
-    let (own, counted, disconnections) = (Arc::clone(shared), Arc::clone(connections), AtomicU64::new(0));
+pub(super) async fn connect(settings: &BusSettings, shared: &Arc<Shared>) -> Result<Client, ConnectError> {
+    let options = options(settings).map_err(|error| ConnectError::Other(error.to_string()))?;
+    let (own, disconnections) = (Arc::clone(shared), AtomicU64::new(0));
     let options = options.event_callback(move |event| {
-        on_event(&own, &counted, &disconnections, event);
+        on_event(&own, &disconnections, event);
         std::future::ready(())
     });
-    let connecting = options.connect(settings.url.servers());
-    let client = match tokio::time::timeout(settings.connect_within, connecting).await {
-        Ok(Ok(client)) => client,
-        Ok(Err(error)) => return Err(meaning(&error, settings)),
-        Err(_) => return Err(ConnectError::TimedOut(settings.connect_within)),
-    };
-    let _ = connections.set(client.statistics());
-    Ok(client)
+    options.connect(settings.url.servers()).await.map_err(|error| meaning(&error, settings))
 }
 
-fn on_event(shared: &Shared, connections: &Connections, disconnections: &AtomicU64, event: Event) {
+fn on_event(shared: &Shared, disconnections: &AtomicU64, event: Event) {
     match event {
         Event::Connected => {
-            if let Some(statistics) = connections.get() {
-                let total = statistics.connects.load(Ordering::Relaxed);
+            if let Some(client) = shared.client.get() {
+                let total = client.statistics().connects.load(Ordering::Relaxed);
                 shared.report(|board| board.on_connections(total));
                 shared.called.notify_one();
             }
@@ -84,17 +74,26 @@ fn on_event(shared: &Shared, connections: &Connections, disconnections: &AtomicU
             let total = disconnections.fetch_add(1, Ordering::Relaxed) + 1;
             shared.report(|board| board.on_disconnections(total));
         }
-        Event::ServerError(error) => {
-            let why = match error {
-                ServerError::AuthorizationViolation => ConnectError::LoginRefused.to_string(),
-                other => other.to_string(),
-            };
-            shared.report(|board| board.events.push_always(BusEvent::Refused { why }));
+        Event::ServerError(ServerError::Other(why)) => {
+            shared.report(|board| board.events.push_bounded(BusEvent::Refused { why }));
         }
-        Event::ClientError(error) => {
-            shared.report(|board| board.events.push_always(BusEvent::ReconnectFailed { why: error.to_string() }));
+        Event::ClientError(ClientError::Other(kind)) => {
+            let why = failure(&kind).to_string();
+            shared.report(|board| board.events.push_connection(BusEvent::ConnectFailed { why }));
         }
         _ => {}
+    }
+}
+
+/// Why connecting again failed. The client tells the kind alone, as text.
+fn failure(kind: &str) -> ConnectError {
+    match kind {
+        "authorization violation" => ConnectError::LoginRefused,
+        "timed out" => ConnectError::TimedOut(CONNECTION_MAX),
+        "DNS error" => ConnectError::NameNotResolved("no address".into()),
+        "TLS error" => ConnectError::Tls(kind.into()),
+        "IO error" => ConnectError::Refused,
+        other => ConnectError::Other(other.into()),
     }
 }
 
@@ -116,6 +115,15 @@ fn meaning(error: &async_nats::ConnectError, settings: &BusSettings) -> ConnectE
             _ if said.contains("expected INFO") => ConnectError::NotNats(said),
             _ => ConnectError::Other(said),
         },
+    }
+}
+
+/// A program that contains two providers of cryptography must name the one of the process, or the client panics.
+fn choose_cryptography() {
+    use async_nats::rustls::crypto::{CryptoProvider, ring};
+    if CryptoProvider::get_default().is_none() {
+        // An error means that another thread was faster.
+        let _ = ring::default_provider().install_default();
     }
 }
 
@@ -153,7 +161,7 @@ fn unusable(path: &Path, why: &str) -> BusError {
 }
 
 /// The first attempt follows at once, the others 50 ms to 1 s apart.
-fn reconnect_delay(attempts: usize) -> Duration {
+pub(super) fn reconnect_delay(attempts: usize) -> Duration {
     match attempts {
         0 | 1 => Duration::ZERO,
         more => Duration::from_millis(25 << more.min(6)).min(Duration::from_secs(1)),

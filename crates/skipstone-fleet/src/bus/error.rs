@@ -114,8 +114,8 @@ pub enum PublishError {
     /// Too much waits.
     #[error(transparent)]
     Full(#[from] BusFull),
-    /// Too many requests wait for their answers.
-    #[error("{0} requests wait for their answers, which is the maximum; wait for some of them")]
+    /// Too many requests wait for their answers, or too many events to be polled.
+    #[error("{0} requests and events wait, which is the maximum; poll events before asking more")]
     TooManyRequests(usize),
     /// The server takes no such payload.
     #[error(

@@ -42,14 +42,17 @@ pub enum BusEvent {
         /// Messages that were sent and not confirmed by the server. Some of them may have arrived.
         unconfirmed: u64,
     },
+    /// There is the first connection, of a bus that was made by [`Bus::start`](super::Bus::start).
+    Connected,
     /// There is a connection again, with all subscriptions. Messages of others in between are lost.
     Reconnected,
-    /// An attempt to connect again failed; the next follows within a second.
-    ReconnectFailed {
-        /// Why, as a sentence.
+    /// An attempt to connect failed; the next follows within a second.
+    ConnectFailed {
+        /// Why, and what to do.
         why: String,
     },
-    /// This many messages found the queue of events full and were dropped, where this event stands.
+    /// This many events found the queue full and were dropped, where this event stands: messages, and if nothing is ever
+    /// polled, others too.
     Lagged {
         /// Their number.
         dropped: u64,

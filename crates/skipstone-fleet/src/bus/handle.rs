@@ -1,15 +1,14 @@
 //! The application's end of a bus, and its thread.
 
-use super::connection::{self, Connections};
+use super::connection;
 use super::error::{BusError, ConnectError, FlushError, PublishError, SubjectError};
 use super::event::{BusEvent, RequestId, SubscriptionId};
 use super::outbox::BusCall;
-use super::pump::Pump;
+use super::pump::{self, Pump};
 use super::settings::BusSettings;
 use super::shared::Shared;
 use super::stats::{BusServer, BusState, BusStats};
 use super::subject::{check_published, check_subscribed};
-use async_nats::{Client, ConnectOptions};
 use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -21,7 +20,6 @@ use tokio::sync::oneshot;
 #[derive(Debug)]
 pub struct Bus {
     shared: Arc<Shared>,
-    client: Client,
     ending: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -32,20 +30,39 @@ impl Bus {
     /// # Errors
     /// A file of the settings is unusable, or the server was not reached or refused: cause and remedy.
     pub fn connect(settings: BusSettings) -> Result<Bus, BusError> {
-        let options = connection::options(&settings)?;
+        let url = settings.url.clone();
+        let (first, connected) = sync_channel(1);
+        let bus = Bus::spawn(settings, Some(first))?;
+        let connected = connected.recv().unwrap_or_else(|_| Err(ConnectError::Other("its thread has ended".into())));
+        connected.map(|()| bus).map_err(|error| BusError::Connect(url, error))
+    }
+
+    /// Begins to connect, and never gives up. What is published before [`BusEvent::Connected`] waits.
+    ///
+    /// # Errors
+    /// A file of the settings is unusable.
+    pub fn start(settings: BusSettings) -> Result<Bus, BusError> {
+        Bus::spawn(settings, None)
+    }
+
+    fn spawn(settings: BusSettings, first: Option<First>) -> Result<Bus, BusError> {
+        connection::options(&settings)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(BusError::Thread)?;
         let shared = Arc::new(Shared::new(&settings));
-        let (ending, ended) = oneshot::channel();
-        let (first, connected) = sync_channel(1);
-        let (own, url) = (Arc::clone(&shared), settings.url.clone());
+        let (ending, ended) = oneshot::channel::<()>();
+        let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("bus".into()).spawn(move || {
-            runtime.block_on(serve(options, settings, own, first, ended));
+            runtime.block_on(async {
+                tokio::select! {
+                    // The other end says nothing; it is dropped.
+                    _ = ended => {}
+                    () = serve(settings, own, first) => {}
+                }
+            });
             runtime.shutdown_timeout(LOOKUP_GRACE);
         });
         let thread = Some(thread.map_err(BusError::Thread)?);
-        let client = connected.recv().unwrap_or_else(|_| Err(ConnectError::Other("its thread has ended".into())));
-        let client = client.map_err(|error| BusError::Connect(url, error))?;
-        Ok(Bus { shared, client, ending: Some(ending), thread })
+        Ok(Bus { shared, ending: Some(ending), thread })
     }
 
     /// Sends a message to all that subscribe to the subject now.
@@ -91,9 +108,7 @@ impl Bus {
         let payload = payload.into();
         self.check(subject, &payload)?;
         let mut board = self.shared.board();
-        if board.answers.len() >= REQUESTS_MAX {
-            return Err(PublishError::TooManyRequests(REQUESTS_MAX));
-        }
+        board.check_requests()?;
         let request = RequestId(board.next_id());
         board.accept(BusCall::Request { request, subject: subject.into(), payload })?;
         board.answers.insert(request, Instant::now() + timeout);
@@ -180,16 +195,16 @@ impl Bus {
         BusStats { dropped, waiting_bytes, ..board.stats }
     }
 
-    /// The server that it is connected to, or was last.
-    pub fn server(&self) -> BusServer {
-        let info = self.client.server_info();
-        BusServer {
+    /// The server that it is connected to, or was last; nothing before the first connection.
+    pub fn server(&self) -> Option<BusServer> {
+        let info = self.shared.client.get()?.server_info();
+        Some(BusServer {
             name: info.server_name,
             version: info.version,
             payload_bytes_max: info.max_payload,
             has_jetstream: info.jetstream,
             cluster: info.cluster,
-        }
+        })
     }
 
     fn publish_call(&self, subject: &str, reply: Option<String>, payload: Bytes) -> Result<(), PublishError> {
@@ -201,7 +216,7 @@ impl Bus {
 
     fn check(&self, subject: &str, payload: &Bytes) -> Result<(), PublishError> {
         check_published(subject)?;
-        let (bytes, bytes_max) = (payload.len(), self.client.max_payload());
+        let (bytes, bytes_max) = (payload.len(), self.shared.payload_bytes_max());
         match bytes > bytes_max {
             true => Err(PublishError::PayloadTooLarge { bytes, bytes_max }),
             false => Ok(()),
@@ -219,47 +234,58 @@ impl Drop for Bus {
     }
 }
 
-async fn serve(
-    options: ConnectOptions,
-    settings: BusSettings,
-    shared: Arc<Shared>,
-    first: SyncSender<Result<Client, ConnectError>>,
-    ended: oneshot::Receiver<()>,
-) {
-    let pump = match connected(options, &settings, shared).await {
-        Ok(pump) => pump,
-        Err(error) => return drop(first.send(Err(error))),
-    };
-    tokio::spawn(pump.clone().expire_requests());
-    let sending = tokio::spawn(pump.clone().send_calls());
-    let _ = first.send(Ok(pump.client));
-    // The other end says nothing; it is dropped.
-    tokio::select! {
-        _ = ended => {}
-        _ = sending => {}
+/// Where the first attempt's outcome goes, of a bus that waits for it.
+type First = SyncSender<Result<(), ConnectError>>;
+
+async fn serve(settings: BusSettings, shared: Arc<Shared>, first: Option<First>) {
+    tokio::spawn(pump::expire_requests(Arc::clone(&shared)));
+    let Some(pump) = first_connection(&settings, &shared, first).await else { return };
+    pump.send_calls().await;
+}
+
+/// The first connection; nothing if it failed and somebody waits for it.
+async fn first_connection(settings: &BusSettings, shared: &Arc<Shared>, first: Option<First>) -> Option<Pump> {
+    for attempt in 1.. {
+        let within = settings.connect_within;
+        let connected = tokio::time::timeout(within, connected(settings, shared)).await;
+        match (connected.unwrap_or(Err(ConnectError::TimedOut(within))), &first) {
+            (Ok(pump), None) => {
+                shared.report(|board| board.events.push_connection(BusEvent::Connected));
+                return Some(pump);
+            }
+            (Ok(pump), Some(first)) => return first.send(Ok(())).ok().map(|()| pump),
+            (Err(error), Some(first)) => {
+                let _ = first.send(Err(error));
+                return None;
+            }
+            (Err(error), None) => {
+                let why = error.to_string();
+                shared.report(|board| board.events.push_connection(BusEvent::ConnectFailed { why }));
+            }
+        }
+        tokio::time::sleep(connection::reconnect_delay(attempt + 1)).await;
     }
+    None
 }
 
 /// Connects, and proves that messages to itself come back.
-async fn connected(options: ConnectOptions, settings: &BusSettings, shared: Arc<Shared>) -> Result<Pump, ConnectError> {
-    let connections = Connections::default();
-    let client = connection::connect(options, settings, &shared, &connections).await?;
+async fn connected(settings: &BusSettings, shared: &Arc<Shared>) -> Result<Pump, ConnectError> {
+    let client = connection::connect(settings, shared).await?;
     let inbox = client.new_inbox();
     let other = |error: &dyn std::fmt::Display| ConnectError::Other(error.to_string());
     let mut subscriber = client.subscribe(format!("{inbox}.*")).await.map_err(|error| other(&error))?;
     client.publish(format!("{inbox}.first"), Bytes::new()).await.map_err(|error| other(&error))?;
     let first = futures_util::StreamExt::next(&mut subscriber);
-    if tokio::time::timeout(settings.connect_within, first).await.is_err() {
+    if tokio::time::timeout(settings.connect_within / 2, first).await.is_err() {
         let prefix = inbox.split('.').next().unwrap_or_default();
         return Err(ConnectError::NoInbox(prefix.into()));
     }
-    shared.board().on_connections(1);
-    let pump = Pump { client, shared, connections, inbox: inbox.into() };
+    let _ = shared.client.set(client.clone());
+    shared.report(|board| board.on_connections(1));
+    let pump = Pump { client, shared: Arc::clone(shared), inbox: inbox.into() };
     tokio::spawn(pump.clone().receive_answers(subscriber));
     Ok(pump)
 }
 
 /// A lookup of a name cannot be interrupted.
 const LOOKUP_GRACE: Duration = Duration::from_millis(200);
-/// Requests that may wait at once.
-const REQUESTS_MAX: usize = 65_536;

@@ -59,9 +59,9 @@ impl BusCall {
         matches!(self, BusCall::Publish { .. } | BusCall::Request { .. })
     }
 
-    pub(super) fn payload_bytes(&self) -> u64 {
+    pub(super) fn payload_bytes(&self) -> usize {
         match self {
-            BusCall::Publish { payload, .. } | BusCall::Request { payload, .. } => payload.len() as u64,
+            BusCall::Publish { payload, .. } | BusCall::Request { payload, .. } => payload.len(),
             _ => 0,
         }
     }

@@ -1,7 +1,6 @@
 //! The tasks of a bus' thread: one sends, one receives answers and fences, one ends requests in time, and one for each
 //! subscription receives its messages.
 
-use super::connection::Connections;
 use super::event::{BusMessage, NoAnswer, RequestId, SubscriptionId};
 use super::outbox::BusCall;
 use super::shared::{Board, Shared};
@@ -20,7 +19,6 @@ use tokio::task::JoinHandle;
 pub(super) struct Pump {
     pub(super) client: Client,
     pub(super) shared: Arc<Shared>,
-    pub(super) connections: Connections,
     /// The subject before the ids of requests and fences.
     pub(super) inbox: Arc<str>,
 }
@@ -51,12 +49,11 @@ impl Pump {
     fn next_call(&self) -> Option<BusCall> {
         let mut board = self.shared.board();
         self.notice_reconnection(&mut board);
-        board.next_call()
+        board.next_call(self.client.max_payload())
     }
 
     async fn send(&self, call: BusCall, subscriptions: &mut HashMap<SubscriptionId, JoinHandle<()>>) {
-        // The client refuses only subjects, which were checked at the call, and sizes: a server that came back with a
-        // smaller maximum closes the connection, which is reported.
+        // The client refuses only subjects and sizes, which are checked.
         match call {
             BusCall::Publish { subject, reply: None, payload } => {
                 let _ = self.client.publish(subject, payload).await;
@@ -117,22 +114,20 @@ impl Pump {
         }
     }
 
-    /// Ends requests whose time has passed.
-    pub(super) async fn expire_requests(self) {
-        loop {
-            let next = self.shared.report(|board| board.expire_requests(Instant::now()));
-            let far = Instant::now() + Duration::from_secs(3_600);
-            tokio::select! {
-                () = self.shared.requested.notified() => {}
-                () = tokio::time::sleep_until(next.unwrap_or(far).into()) => {}
-            }
-        }
-    }
-
     /// The client's event of a reconnection comes later than its first messages.
     fn notice_reconnection(&self, board: &mut Board) {
-        if let Some(statistics) = self.connections.get() {
-            board.on_connections(statistics.connects.load(Ordering::Relaxed));
+        board.on_connections(self.client.statistics().connects.load(Ordering::Relaxed));
+    }
+}
+
+/// Ends requests whose time has passed.
+pub(super) async fn expire_requests(shared: Arc<Shared>) {
+    loop {
+        let next = shared.report(|board| board.expire_requests(Instant::now()));
+        let far = Instant::now() + Duration::from_secs(3_600);
+        tokio::select! {
+            () = shared.requested.notified() => {}
+            () = tokio::time::sleep_until(next.unwrap_or(far).into()) => {}
         }
     }
 }

@@ -1,15 +1,17 @@
 //! What the application's end of a bus and its thread share.
 
 use super::answers::Answers;
-use super::error::BusFull;
+use super::error::{BusFull, PublishError};
 use super::event::{BusEvent, BusMessage, NoAnswer, RequestId};
 use super::event_queue::EventQueue;
 use super::outbox::{BusCall, Outbox};
 use super::receipts::{Receipts, Tally};
 use super::settings::BusSettings;
 use super::stats::{BusState, BusStats};
+use async_nats::Client;
 use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::OnceLock;
 use std::time::Instant;
 use tokio::sync::Notify;
 
@@ -23,6 +25,8 @@ pub(super) struct Shared {
     pub(super) called: Notify,
     /// Wakes the task that ends requests in time.
     pub(super) requested: Notify,
+    /// NATS' own client, once there was a connection.
+    pub(super) client: OnceLock<Client>,
 }
 
 /// All state of a bus, behind one lock that is held for microseconds.
@@ -56,11 +60,22 @@ impl Shared {
             disconnections: 0,
             last_id: 0,
         };
-        Shared { board: Mutex::new(board), changed: Condvar::new(), called: Notify::new(), requested: Notify::new() }
+        Shared {
+            board: Mutex::new(board),
+            changed: Condvar::new(),
+            called: Notify::new(),
+            requested: Notify::new(),
+            client: OnceLock::new(),
+        }
     }
 
     pub(super) fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock()
+    }
+
+    /// The server's largest payload, or that of most servers while it is unknown.
+    pub(super) fn payload_bytes_max(&self) -> usize {
+        self.client.get().map_or(PAYLOAD_BYTES_MAX, Client::max_payload)
     }
 
     /// Changes the board from the thread of the bus, and wakes the application.
@@ -81,8 +96,17 @@ impl Board {
         }
         self.accepted += 1;
         self.stats.published += u64::from(is_message);
-        self.stats.published_bytes += bytes;
+        self.stats.published_bytes += bytes as u64;
         Ok(())
+    }
+
+    /// Whether there is a place for one more answer.
+    pub(super) fn check_requests(&self) -> Result<(), PublishError> {
+        let requests_max = self.events.events_max();
+        match self.answers.len() + self.events.len() < requests_max {
+            true => Ok(()),
+            false => Err(PublishError::TooManyRequests(requests_max)),
+        }
     }
 
     /// An id that nothing of this bus had before.
@@ -92,22 +116,30 @@ impl Board {
     }
 
     /// The next call to send, unless there is no connection. From here on it counts as sent.
-    pub(super) fn next_call(&mut self) -> Option<BusCall> {
+    pub(super) fn next_call(&mut self, payload_bytes_max: usize) -> Option<BusCall> {
         while self.state == BusState::Connected {
             let call = self.outbox.pop()?;
             let tally = Tally { calls: 1, messages: u64::from(call.is_message()), bytes: call.weight() };
-            match call {
-                BusCall::Request { request, .. } if !self.answers.waits(request) => {
-                    self.stats.expired += 1;
-                    self.finish(tally);
-                }
-                call => {
-                    self.receipts.on_sent(tally);
-                    return Some(call);
-                }
+            if self.ends_unsent(&call, payload_bytes_max) {
+                self.finish(tally);
+            } else {
+                self.receipts.on_sent(tally);
+                return Some(call);
             }
         }
         None
+    }
+
+    fn ends_unsent(&mut self, call: &BusCall, bytes_max: usize) -> bool {
+        if call.payload_bytes() > bytes_max {
+            self.stats.oversized += 1;
+            let why = PublishError::PayloadTooLarge { bytes: call.payload_bytes(), bytes_max }.to_string();
+            self.events.push_bounded(BusEvent::Refused { why });
+            return true;
+        }
+        let expired = matches!(call, BusCall::Request { request, .. } if !self.answers.waits(*request));
+        self.stats.expired += u64::from(expired);
+        expired
     }
 
     /// A fence came back.
@@ -128,7 +160,7 @@ impl Board {
         let unconfirmed = self.receipts.on_disconnected();
         self.stats.unconfirmed += unconfirmed.messages;
         self.finish(unconfirmed);
-        self.events.push_always(BusEvent::Disconnected { unconfirmed: unconfirmed.messages });
+        self.events.push_connection(BusEvent::Disconnected { unconfirmed: unconfirmed.messages });
     }
 
     /// There have been this many connections since the beginning.
@@ -136,9 +168,9 @@ impl Board {
         self.on_disconnections(total - 1);
         if self.state == BusState::Disconnected && self.disconnections == total - 1 {
             self.state = BusState::Connected;
+            self.stats.reconnects = total - 1;
             if total > 1 {
-                self.stats.reconnects = total - 1;
-                self.events.push_always(BusEvent::Reconnected);
+                self.events.push_connection(BusEvent::Reconnected);
             }
         }
     }
@@ -146,7 +178,7 @@ impl Board {
     pub(super) fn on_message(&mut self, message: BusMessage) {
         self.stats.received += 1;
         self.stats.received_bytes += message.payload.len() as u64;
-        self.events.push_message(message);
+        self.events.push_bounded(BusEvent::Message(message));
     }
 
     /// A request's answer arrived, or the server said that nobody answers. Late ones end nothing.
@@ -156,14 +188,14 @@ impl Board {
             self.stats.received_bytes += payload.len() as u64;
         }
         if self.answers.remove(request) {
-            self.events.push_always(BusEvent::Answer { request, result });
+            self.events.push_answer(BusEvent::Answer { request, result });
         }
     }
 
     /// Ends the requests whose time has passed; when the next one's will have.
     pub(super) fn expire_requests(&mut self, now: Instant) -> Option<Instant> {
         while let Some(request) = self.answers.pop_expired(now) {
-            self.events.push_always(BusEvent::Answer { request, result: Err(NoAnswer::TimedOut) });
+            self.events.push_answer(BusEvent::Answer { request, result: Err(NoAnswer::TimedOut) });
         }
         self.answers.next_deadline()
     }
@@ -173,3 +205,6 @@ impl Board {
         self.outbox.release(tally.bytes);
     }
 }
+
+/// The default of nats-server.
+const PAYLOAD_BYTES_MAX: usize = 1 << 20;

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub enum BusState {
     /// Messages flow.
     Connected,
-    /// The bus tries to connect again.
+    /// The bus tries to connect.
     Disconnected,
     /// The thread of the bus has ended, by a defect of ours.
     Ended,
@@ -42,13 +42,15 @@ pub struct BusStats {
     pub unconfirmed: u64,
     /// Requests whose time had passed before they could be sent.
     pub expired: u64,
+    /// Messages that exceed the server's maximum, which was not known at the call.
+    pub oversized: u64,
     /// Messages that were refused at the call because too much waits.
     pub refused: u64,
     /// Messages and answers that arrived.
     pub received: u64,
     /// Their payloads' bytes.
     pub received_bytes: u64,
-    /// Messages and answers that arrived and found the queue of events full.
+    /// Events that found the queue full.
     pub dropped: u64,
     /// Connections after the first.
     pub reconnects: u64,

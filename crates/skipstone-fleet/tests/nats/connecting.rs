@@ -8,7 +8,7 @@ fn a_connected_bus_knows_its_server() {
     let server = server();
     let bus = bus(&server);
     assert_eq!(bus.state(), BusState::Connected);
-    let info = bus.server();
+    let info = bus.server().unwrap();
     assert!(info.version.starts_with("2."), "{info:?}");
     assert!(info.has_jetstream && info.payload_bytes_max == 1 << 20 && info.cluster.is_none(), "{info:?}");
 }
