@@ -6,7 +6,6 @@ use std::time::Duration;
 
 /// How a bus is set up.
 #[derive(Clone, Debug)]
-#[non_exhaustive]
 pub struct BusSettings {
     /// Where NATS is, and perhaps a password or a token.
     pub url: NatsUrl,

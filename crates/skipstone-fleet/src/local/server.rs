@@ -51,6 +51,11 @@ impl LocalNats {
         self.launch(Some(self.port))
     }
 
+    /// Changes the further lines of its configuration, from its next start on.
+    pub fn reconfigure(&mut self, extra: &str) {
+        self.settings.extra = extra.into();
+    }
+
     fn launch(&mut self, port: Option<u16>) -> Result<(), LocalError> {
         let (config, ports) = (self.folder.path().join("config"), self.folder.path().join("ports"));
         let _ = std::fs::remove_dir_all(&ports);

@@ -5,7 +5,13 @@ use skipstone_fleet::local::{LocalNats, LocalSettings};
 use std::time::{Duration, Instant};
 
 pub(crate) fn server() -> LocalNats {
-    LocalNats::start(LocalSettings::default()).unwrap_or_else(|error| panic!("{error}"))
+    server_with("")
+}
+
+/// A server with further lines of configuration.
+pub(crate) fn server_with(extra: &str) -> LocalNats {
+    let settings = LocalSettings { extra: extra.into(), ..LocalSettings::default() };
+    LocalNats::start(settings).unwrap_or_else(|error| panic!("{error}"))
 }
 
 pub(crate) fn settings(server: &LocalNats) -> BusSettings {

@@ -3,3 +3,5 @@
 mod common;
 mod connecting;
 mod messages;
+#[cfg(unix)]
+mod outages;
