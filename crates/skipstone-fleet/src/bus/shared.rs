@@ -1,0 +1,210 @@
+//! What the application's end of a bus and its thread share.
+
+use super::answers::Answers;
+use super::error::{BusFull, PublishError};
+use super::event::{BusEvent, BusMessage, NoAnswer, RequestId};
+use super::event_queue::EventQueue;
+use super::outbox::{BusCall, Outbox};
+use super::receipts::{Receipts, Tally};
+use super::settings::BusSettings;
+use super::stats::{BusState, BusStats};
+use async_nats::Client;
+use bytes::Bytes;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::sync::OnceLock;
+use std::time::Instant;
+use tokio::sync::Notify;
+
+/// The board on which both sides write, and how each wakes the other.
+#[derive(Debug)]
+pub(super) struct Shared {
+    board: Mutex<Board>,
+    /// Wakes the application: an event, or a confirmation.
+    pub(super) changed: Condvar,
+    /// Wakes the task that sends.
+    pub(super) called: Notify,
+    /// Wakes the task that ends requests in time.
+    pub(super) requested: Notify,
+    /// NATS' own client, once there was a connection.
+    pub(super) client: OnceLock<Client>,
+}
+
+/// All state of a bus, behind one lock that is held for microseconds.
+#[derive(Debug)]
+pub(super) struct Board {
+    pub(super) events: EventQueue,
+    pub(super) outbox: Outbox,
+    pub(super) answers: Answers,
+    pub(super) receipts: Receipts,
+    pub(super) state: BusState,
+    pub(super) stats: BusStats,
+    /// Calls that were accepted, and those of them that ended: both only grow.
+    pub(super) accepted: u64,
+    pub(super) finished: u64,
+    /// Disconnections that are accounted for.
+    disconnections: u64,
+    last_id: u64,
+}
+
+impl Shared {
+    pub(super) fn new(settings: &BusSettings) -> Shared {
+        let board = Board {
+            events: EventQueue::new(settings.events_max, settings.event_bytes_max),
+            outbox: Outbox::new(settings.publish_bytes_max),
+            answers: Answers::default(),
+            receipts: Receipts::default(),
+            state: BusState::Disconnected,
+            stats: BusStats::default(),
+            accepted: 0,
+            finished: 0,
+            disconnections: 0,
+            last_id: 0,
+        };
+        Shared {
+            board: Mutex::new(board),
+            changed: Condvar::new(),
+            called: Notify::new(),
+            requested: Notify::new(),
+            client: OnceLock::new(),
+        }
+    }
+
+    pub(super) fn board(&self) -> MutexGuard<'_, Board> {
+        self.board.lock()
+    }
+
+    /// The server's largest payload, or that of most servers while it is unknown.
+    pub(super) fn payload_bytes_max(&self) -> usize {
+        self.client.get().map_or(PAYLOAD_BYTES_MAX, Client::max_payload)
+    }
+
+    /// Changes the board from the thread of the bus, and wakes the application.
+    pub(super) fn report<T>(&self, change: impl FnOnce(&mut Board) -> T) -> T {
+        let result = change(&mut self.board());
+        self.changed.notify_all();
+        result
+    }
+}
+
+impl Board {
+    /// Queues a call of the application.
+    pub(super) fn accept(&mut self, call: BusCall) -> Result<(), BusFull> {
+        let (is_message, bytes) = (call.is_message(), call.payload_bytes());
+        if let Err(full) = self.outbox.push(call) {
+            self.stats.refused += 1;
+            return Err(full);
+        }
+        self.accepted += 1;
+        self.stats.published += u64::from(is_message);
+        self.stats.published_bytes += bytes as u64;
+        Ok(())
+    }
+
+    /// Whether there is a place for one more answer.
+    pub(super) fn check_requests(&self) -> Result<(), PublishError> {
+        let requests_max = self.events.events_max();
+        match self.answers.len() + self.events.len() < requests_max {
+            true => Ok(()),
+            false => Err(PublishError::TooManyRequests(requests_max)),
+        }
+    }
+
+    /// An id that nothing of this bus had before.
+    pub(super) fn next_id(&mut self) -> u64 {
+        self.last_id += 1;
+        self.last_id
+    }
+
+    /// The next call to send, unless there is no connection. From here on it counts as sent.
+    pub(super) fn next_call(&mut self, payload_bytes_max: usize) -> Option<BusCall> {
+        while self.state == BusState::Connected {
+            let call = self.outbox.pop()?;
+            let tally = Tally { calls: 1, messages: u64::from(call.is_message()), bytes: call.weight() };
+            if self.ends_unsent(&call, payload_bytes_max) {
+                self.finish(tally);
+            } else {
+                self.receipts.on_sent(tally);
+                return Some(call);
+            }
+        }
+        None
+    }
+
+    fn ends_unsent(&mut self, call: &BusCall, bytes_max: usize) -> bool {
+        if call.payload_bytes() > bytes_max {
+            self.stats.oversized += 1;
+            let why = PublishError::PayloadTooLarge { bytes: call.payload_bytes(), bytes_max }.to_string();
+            self.events.push_bounded(BusEvent::Refused { why });
+            return true;
+        }
+        let expired = matches!(call, BusCall::Request { request, .. } if !self.answers.waits(*request));
+        self.stats.expired += u64::from(expired);
+        expired
+    }
+
+    /// A fence came back.
+    pub(super) fn on_fence_returned(&mut self, id: u64, now: Instant) {
+        let Some((confirmed, rtt)) = self.receipts.on_fence_returned(id, now) else { return };
+        self.stats.rtt = Some(rtt);
+        self.stats.confirmed += confirmed.messages;
+        self.finish(confirmed);
+    }
+
+    /// There have been this many disconnections since the beginning.
+    pub(super) fn on_disconnections(&mut self, total: u64) {
+        if total <= self.disconnections {
+            return;
+        }
+        self.disconnections = total;
+        self.state = BusState::Disconnected;
+        let unconfirmed = self.receipts.on_disconnected();
+        self.stats.unconfirmed += unconfirmed.messages;
+        self.finish(unconfirmed);
+        self.events.push_connection(BusEvent::Disconnected { unconfirmed: unconfirmed.messages });
+    }
+
+    /// There have been this many connections since the beginning.
+    pub(super) fn on_connections(&mut self, total: u64) {
+        self.on_disconnections(total - 1);
+        if self.state == BusState::Disconnected && self.disconnections == total - 1 {
+            self.state = BusState::Connected;
+            self.stats.reconnects = total - 1;
+            if total > 1 {
+                self.events.push_connection(BusEvent::Reconnected);
+            }
+        }
+    }
+
+    pub(super) fn on_message(&mut self, message: BusMessage) {
+        self.stats.received += 1;
+        self.stats.received_bytes += message.payload.len() as u64;
+        self.events.push_bounded(BusEvent::Message(message));
+    }
+
+    /// A request's answer arrived, or the server said that nobody answers. Late ones end nothing.
+    pub(super) fn on_answer(&mut self, request: RequestId, result: Result<Bytes, NoAnswer>) {
+        if let Ok(payload) = &result {
+            self.stats.received += 1;
+            self.stats.received_bytes += payload.len() as u64;
+        }
+        if self.answers.remove(request) {
+            self.events.push_answer(BusEvent::Answer { request, result });
+        }
+    }
+
+    /// Ends the requests whose time has passed; when the next one's will have.
+    pub(super) fn expire_requests(&mut self, now: Instant) -> Option<Instant> {
+        while let Some(request) = self.answers.pop_expired(now) {
+            self.events.push_answer(BusEvent::Answer { request, result: Err(NoAnswer::TimedOut) });
+        }
+        self.answers.next_deadline()
+    }
+
+    fn finish(&mut self, tally: Tally) {
+        self.finished += tally.calls;
+        self.outbox.release(tally.bytes);
+    }
+}
+
+/// The default of nats-server.
+const PAYLOAD_BYTES_MAX: usize = 1 << 20;

@@ -1,0 +1,8 @@
+//! Machines that work as one, over NATS. Nothing async is in a signature: calls queue, events are polled.
+//!
+//! ```text
+//! { bus local }
+//! ```
+
+pub mod bus;
+pub mod local;
