@@ -2,6 +2,8 @@
 
 #[cfg(feature = "chat")]
 use crate::chat;
+#[cfg(feature = "fleet")]
+use crate::fleet;
 use crate::{left_out, serve, stress};
 use clap::{Parser, Subcommand};
 #[cfg(feature = "experiments")]
@@ -23,6 +25,9 @@ pub(crate) enum ToolCommand {
     Serve(Box<serve::ServeArguments>),
     /// Run hundreds of clients at a fixed rate, and verify that every line arrives once, in order, unchanged
     Stress(Box<stress::StressArguments>),
+    /// Wait on this machine for a stress run on several machines, which `stress --fleet` leads
+    #[cfg(feature = "fleet")]
+    Agent(fleet::AgentArguments),
     /// Run one plan with every transport, and compare the results
     #[cfg(feature = "experiments")]
     Compare(Box<compare::CompareArguments>),

@@ -31,6 +31,12 @@ pub(crate) const PARTS: &[Part] = &[
         commands: &["db"],
         words: &[("serve", "--db"), ("serve", "--db-queue")],
     },
+    Part {
+        is_here: cfg!(feature = "fleet"),
+        name: "fleets",
+        commands: &["agent"],
+        words: &[("stress", "--fleet"), ("stress", "--agents"), ("stress", "--tolerate")],
+    },
     Part { is_here: cfg!(feature = "deploy"), name: "deployment", commands: &["deploy"], words: &[] },
     Part {
         is_here: cfg!(feature = "dashboard"),

@@ -10,6 +10,8 @@ mod console;
 #[cfg(feature = "dashboard")]
 mod dashboard;
 mod door;
+#[cfg(feature = "fleet")]
+mod fleet;
 mod left_out;
 mod qlog_flags;
 mod serve;
@@ -47,7 +49,11 @@ pub fn run() -> ExitCode {
         #[cfg(feature = "chat")]
         Some(ToolCommand::Chat(arguments)) => return chat::run(&arguments).into(),
         Some(ToolCommand::Serve(arguments)) => serve::run(&arguments),
+        #[cfg(feature = "fleet")]
+        Some(ToolCommand::Stress(arguments)) if arguments.fleet.url().is_some() => fleet::lead(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
+        #[cfg(feature = "fleet")]
+        Some(ToolCommand::Agent(arguments)) => fleet::run_agent(&arguments),
         #[cfg(feature = "experiments")]
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         #[cfg(feature = "experiments")]

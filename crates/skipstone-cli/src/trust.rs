@@ -43,6 +43,17 @@ pub(crate) enum Dtls {
     V1_2,
 }
 
+impl Dtls {
+    /// As it is written.
+    #[cfg(feature = "fleet")]
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Self::V1_3 => "1.3",
+            Self::V1_2 => "1.2",
+        }
+    }
+}
+
 impl From<Dtls> for DtlsVersion {
     fn from(dtls: Dtls) -> Self {
         match dtls {

@@ -71,6 +71,11 @@ impl Child {
         }
     }
 
+    /// Ends its input, and thereby asks it to end.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
     /// How it ended, if it did.
     pub fn ended(&mut self) -> Option<String> {
         self.process.try_wait().ok().flatten().map(|status| status.to_string())

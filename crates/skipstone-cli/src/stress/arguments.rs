@@ -85,6 +85,9 @@ pub(crate) struct StressArguments {
     pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) network: impairment::ImpairmentFlags,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    pub(crate) fleet: crate::fleet::FleetArguments,
     /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,
@@ -107,6 +110,14 @@ pub(crate) struct Protection {
 }
 
 impl StressArguments {
+    /// Whether its clients are on other machines.
+    pub(super) fn is_led_elsewhere(&self) -> bool {
+        #[cfg(feature = "fleet")]
+        return self.fleet.url().is_some();
+        #[cfg(not(feature = "fleet"))]
+        false
+    }
+
     /// The flags of the run's own server.
     pub(super) fn server_words(&self, native: skipstone::Scheme) -> Vec<String> {
         let mut words = self.resilience.words();

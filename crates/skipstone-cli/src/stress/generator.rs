@@ -10,9 +10,10 @@ use super::pages::{Order, Pages, Report};
 use super::places::{shares, target};
 use super::plan::Plan;
 use super::proof::Proof;
+use super::server_clock::ServerClock;
 use skipstone::{
-    Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, ServerTime,
-    Stats, Target, code,
+    Close, ClosedBy, Event, Overview, PacketLog, PeerId, Pool, PoolConfig, RestartNotice, SendRefusal, Stats, Target,
+    code,
 };
 use skipstone_lab::measure::ledger::Tally;
 use skipstone_lab::measure::sentence::{Parsed, parse};
@@ -130,6 +131,8 @@ pub(crate) struct Schedule {
 const CONNECTING_MAX: usize = 256;
 /// Pages hear of the beginning of a run with the answers to their reports, each 50 ms.
 const LEAD: Duration = Duration::from_millis(500);
+/// Clients that ask for the server's time before a start.
+const CLOCKS: usize = 8;
 /// Late sends that are remembered one by one.
 const LATE_MAX: usize = 100_000;
 /// A server that takes part has sent a line back by then, over any path on which clients could connect.
@@ -602,15 +605,32 @@ impl<'p> Generator<'p> {
         absent.map(|client| client.number).collect()
     }
 
-    /// The server's clock now, as the client with the least error estimates it.
-    pub(crate) fn server_clock(&self) -> Option<ServerTime> {
-        let clocks = self.clients.iter().filter_map(|client| self.pool.server_time(client.peer?));
-        clocks.min_by_key(|clock| clock.error)
+    /// Lets some clients ask for the server's time again.
+    pub(crate) fn ask_server_clock(&mut self) {
+        for peer in self.clients.iter().filter_map(|client| client.peer).take(CLOCKS) {
+            self.pool.ask_server_time(peer);
+        }
+    }
+
+    /// The server's clock now: what the estimates of all clients have in common.
+    pub(crate) fn server_clock(&self) -> Option<ServerClock> {
+        ServerClock::common(self.clients.iter().filter_map(|client| self.pool.server_time(client.peer?)))
+    }
+
+    /// Whether the lines of its own clients have arrived at its own clients: all lines, unless others have clients too.
+    pub(crate) fn has_own_back(&self) -> bool {
+        let tally = self.tally(None);
+        tally.delivered >= tally.expected
+    }
+
+    /// Whether others have clients of this run too.
+    pub(crate) fn is_part(&self) -> bool {
+        self.plan.order.is_some()
     }
 
     /// Whether everything sent has arrived everywhere. Unknown, and so false, while others have clients too.
     pub(crate) fn is_complete(&self) -> bool {
-        if self.plan.order.is_some() {
+        if self.is_part() {
             return false;
         }
         if self.pages.as_ref().is_some_and(|pages| !pages.is_done()) {
@@ -621,8 +641,7 @@ impl<'p> Generator<'p> {
             let on_the_way = self.count(ClientState::Away) + self.count(ClientState::Connecting);
             return on_the_way == 0 && attendance.pending() == 0 && attendance.tally(|_| true).lost == 0;
         }
-        let tally = self.tally(None);
-        tally.delivered >= tally.expected
+        self.has_own_back()
     }
 
     /// The tally of one carrier's clients, or of all. Lines of others' clients are not counted.

@@ -111,7 +111,7 @@ impl ImpairmentFlags {
     }
 
     /// The flags that were given, as text.
-    fn settings(&self) -> BTreeMap<String, String> {
+    pub(crate) fn settings(&self) -> BTreeMap<String, String> {
         let all = serde_json::to_value(self).and_then(serde_json::from_value::<BTreeMap<String, Option<String>>>);
         let all = all.expect("every flag is a text");
         all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()

@@ -30,7 +30,7 @@ pub(super) fn evidence(
         carriers: generator.proof.evidence(),
         clock: ClockEvidence {
             by: start.by,
-            error_us: micros(start.error_until_now(measured.server_clock)),
+            error_us: micros(start.error_until(measured.server_clock)),
             epoch_unix_us: start.epoch_unix_us(),
         },
         result,

@@ -6,6 +6,7 @@
 //! ```
 //! When the agent is gone, standard input ends, and so does the run.
 
+use super::server_clock::ServerClock;
 use serde::{Deserialize, Serialize};
 use skipstone_lab::report::output;
 use skipstone_lab::report::stress::result::FleetClock;
@@ -134,7 +135,7 @@ pub(crate) fn tell(news: &PartNews) {
 
 impl StartAt {
     /// The same by this process's clock. The error is one sentence.
-    pub(crate) fn agree(self, server: Option<skipstone::ServerTime>) -> Result<AgreedStart, String> {
+    pub(crate) fn agree(self, server: Option<ServerClock>) -> Result<AgreedStart, String> {
         let (now, left, error, by) = match (self.server_us, server) {
             (Some(server_us), Some(clock)) => {
                 let left = Duration::from_micros(server_us).checked_sub(clock.at);
@@ -152,10 +153,10 @@ impl StartAt {
 }
 
 impl AgreedStart {
-    /// How wrong the clock was at most, from the start until now, given the server's clock now.
-    pub(crate) fn error_until_now(&self, server: Option<skipstone::ServerTime>) -> Duration {
-        let (Some(server_us), Some(clock)) = (self.at.server_us, server) else { return self.error };
-        let own = Duration::from_micros(server_us) + self.epoch.elapsed();
+    /// How wrong the clock was at most from the start on, given the server's clock at a later time.
+    pub(crate) fn error_until(&self, later: Option<(Instant, ServerClock)>) -> Duration {
+        let (Some(server_us), Some((at, clock))) = (self.at.server_us, later) else { return self.error };
+        let own = Duration::from_micros(server_us) + at.saturating_duration_since(self.epoch);
         // Clocks drift apart evenly, so that the error is greatest at one of both ends.
         self.error.max(own.abs_diff(clock.at) + clock.error)
     }
@@ -184,7 +185,7 @@ mod tests {
         assert_eq!((agreed.by, agreed.error), (FleetClock::Coordinator, Duration::from_micros(7)));
         let left = agreed.epoch.saturating_duration_since(Instant::now());
         assert!(left > Duration::from_secs(50) && left <= Duration::from_secs(60), "{left:?}");
-        assert_eq!(agreed.error_until_now(None), Duration::from_micros(7));
+        assert_eq!(agreed.error_until(None), Duration::from_micros(7));
     }
 
     #[test]

@@ -13,20 +13,25 @@ mod client_drop;
 mod connects;
 mod costs;
 mod generator;
-mod impairment;
+pub(crate) mod impairment;
 mod keep;
-mod lead;
+pub(crate) mod lead;
 mod merge;
 mod outcome;
 mod pages;
 mod places;
-mod plan;
+pub(crate) mod plan;
 mod preset;
 mod proof;
 mod run;
-mod view;
+mod server_clock;
+pub(crate) mod view;
 mod vigil;
 
 pub(crate) use arguments::StressArguments;
+#[cfg(feature = "fleet")]
+pub(crate) use outcome::explanations;
 pub(crate) use preset::{beside, demonstrate};
 pub(crate) use run::run;
+#[cfg(feature = "fleet")]
+pub(crate) use run::{end_with_parent, write_report};

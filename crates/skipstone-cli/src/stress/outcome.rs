@@ -4,7 +4,8 @@ use super::child::ServerFigures;
 use super::client_drop::ClientDrop;
 use super::generator::{Client, Generator};
 use super::plan::Plan;
-use skipstone::{Scheme, ServerTime, Stats};
+use super::server_clock::ServerClock;
+use skipstone::{Scheme, Stats};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
@@ -15,7 +16,7 @@ use skipstone_lab::report::stress::result::{
 };
 use skipstone_lab::units::Carrier;
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// The measurements in addition to the lines.
 pub(crate) struct Measured {
@@ -37,8 +38,8 @@ pub(crate) struct Measured {
     pub(crate) missing: BTreeMap<String, u64>,
     /// Counters by carrier, taken before the clients closed.
     pub(crate) stats: Vec<Stats>,
-    /// The server's clock then.
-    pub(crate) server_clock: Option<ServerTime>,
+    /// The server's clock at the end, and when that was read.
+    pub(crate) server_clock: Option<(Instant, ServerClock)>,
 }
 
 /// The result, save the verdict.

@@ -75,7 +75,9 @@ impl Plan {
             return Err(format!("-c {clients}: a run has 1 to {CLIENT_MAX} clients"));
         }
         let also = if target.is_none() { " (the server's process as well)" } else { "" };
-        open_files::check(clients, Beside { files: 32, also })?;
+        if !arguments.is_led_elsewhere() {
+            open_files::check(clients, Beside { files: 32, also })?;
+        }
         let per_client = arguments.rate.count_before(arguments.duration.0);
         if per_client > u64::from(SEQUENCE_MAX) {
             return Err(format!(
@@ -241,7 +243,7 @@ fn fresh_seed() -> u64 {
 }
 
 /// A name for the lines of a run.
-fn fresh_run() -> u16 {
+pub(crate) fn fresh_run() -> u16 {
     fresh_seed().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(16) as u16
 }
 

@@ -20,11 +20,12 @@ use skipstone_lab::measure::stalls::StallWatch;
 use skipstone_lab::report::format::counted;
 use skipstone_lab::report::output;
 use skipstone_lab::report::paint::style;
+use skipstone_lab::report::stress::chronicle::Chronicle;
 use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::live::Phase;
 use skipstone_lab::report::stress::result::StressResult;
 use skipstone_lab::report::stress::table::{heading, table};
-use skipstone_lab::report::{Exit, PageKind, Style, Verdict};
+use skipstone_lab::report::{Exit, PageKind, ReportFile, Style, Verdict};
 use skipstone_lab::signals::Signals;
 use skipstone_lab::units::{Carrier, Rate, Span};
 use skipstone_lab::workload::{StressTurn, Word};
@@ -40,6 +41,9 @@ const DRAIN_PATIENCE: Duration = Duration::from_secs(3);
 /// Without any answer for this long, the server counts as unreachable.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
 const DRAIN_MAX: Duration = Duration::from_secs(30);
+/// The server's clock is asked for during this time, once all clients are connected and the server is calm.
+const CLOCK_MIN: Duration = Duration::from_millis(900);
+const CLOCK_MAX: Duration = Duration::from_secs(2);
 const CLOSE_MAX: Duration = Duration::from_secs(3);
 /// How long a round waits at most where an answer is waited for.
 const STEP: Duration = Duration::from_millis(5);
@@ -96,7 +100,7 @@ fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, Stri
 }
 
 /// When the parent is gone, or closes the standard input, it is time to stop.
-fn end_with_parent(signals: Signals) {
+pub(crate) fn end_with_parent(signals: Signals) {
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         signals.flag().store(true, Ordering::Relaxed);
@@ -268,10 +272,11 @@ impl Run<'_> {
             let sample = server.probe.sample();
             (usage(server_before, sample), server.figures())
         });
-        let server_clock = generator.server_clock();
+        let server_clock = generator.server_clock().map(|clock| (Instant::now(), clock));
         let mut stats = generator.stats_by_carrier();
         stats.iter_mut().zip(&generator.wire_before).for_each(|(now, before)| now.subtract(before));
-        let silence = vigil.filter(Vigil::is_silent).map(|_| generator.silence());
+        let is_silent = |vigil: &Vigil| vigil.is_silent() && !generator.has_own_back();
+        let silence = vigil.filter(is_silent).map(|_| generator.silence());
         let missing = generator.drop_missing();
         let process_ended = self.server.as_mut().and_then(ServerProcess::ended);
         let close = if plan.flags.wait && step == Step::Done { Duration::ZERO } else { self.close(generator)? };
@@ -305,6 +310,7 @@ impl Run<'_> {
             return Ok(Exit::Interrupted);
         }
         let plan = self.plan;
+        self.find_clock(generator)?;
         lead::tell(&PartNews::Ready(Ready {
             connected: generator.count(ClientState::Connected) as u64,
             asked: generator.clients.len() as u64,
@@ -318,6 +324,17 @@ impl Run<'_> {
         let evidence = keep::evidence(order, &start, generator, &measured, result, is_interrupted);
         lead::tell(&PartNews::Kept(keep::write(order, &evidence)?));
         Ok(if is_interrupted { Exit::Interrupted } else { Exit::Pass })
+    }
+
+    /// Waits until the server has told its time often enough for a good estimate, if it tells it.
+    fn find_clock(&self, generator: &mut Generator<'_>) -> Result<(), String> {
+        let began = Instant::now();
+        generator.ask_server_clock();
+        let is_known = |generator: &Generator<'_>| began.elapsed() > CLOCK_MIN && generator.server_clock().is_some();
+        while began.elapsed() < CLOCK_MAX && !is_known(generator) && !self.signals.is_set() {
+            generator.drive(STEP)?;
+        }
+        Ok(())
     }
 
     /// Waits for the word to start. `None` when there will be none.
@@ -371,6 +388,7 @@ impl Run<'_> {
         let began = Instant::now();
         let mut vigil = Vigil::new(generator);
         let (mut progress, mut delivered) = (began, generator.proof.delivered);
+        let mut is_clock_wanted = generator.is_part();
         while !generator.is_complete() {
             let until = Instant::now() + Duration::from_millis(10);
             while Instant::now() < until {
@@ -379,6 +397,10 @@ impl Run<'_> {
             vigil.look(generator);
             if generator.proof.delivered > delivered {
                 (progress, delivered) = (Instant::now(), generator.proof.delivered);
+            }
+            if is_clock_wanted && progress.elapsed() > DRAIN_PATIENCE / 2 {
+                generator.ask_server_clock();
+                is_clock_wanted = false;
             }
             if self.signals.is_set() {
                 return Ok((Step::Interrupted, vigil));
@@ -415,17 +437,22 @@ impl Run<'_> {
             output::say(serde_json::json!({ "result": result }));
             return result.verdict.into();
         }
-        let written = write_report(plan, generator, result);
+        let carriers: Vec<Carrier> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
+        let written = write_report(plan.report.as_ref(), &carriers, generator.proof.chronicle.as_ref(), result);
         let shown = plan.sink.show(result, &table(result, style()), &[]).and(written);
         Exit::from(result.verdict).once_kept("stress", shown)
     }
 }
 
 /// Writes the report, if one is wanted.
-fn write_report(plan: &Plan, generator: &Generator<'_>, result: &StressResult) -> Result<(), String> {
-    let Some((file, chronicle)) = plan.report.as_ref().zip(generator.proof.chronicle.as_ref()) else { return Ok(()) };
-    let carriers: Vec<Carrier> = plan.mix.iter().map(|(carrier, _)| *carrier).collect();
-    file.write(PageKind::Stress, &heading(result), &chronicle.report(result, &carriers), &table(result, Style::Plain))
+pub(crate) fn write_report(
+    file: Option<&ReportFile>,
+    carriers: &[Carrier],
+    chronicle: Option<&Chronicle>,
+    result: &StressResult,
+) -> Result<(), String> {
+    let Some((file, chronicle)) = file.zip(chronicle) else { return Ok(()) };
+    file.write(PageKind::Stress, &heading(result), &chronicle.report(result, carriers), &table(result, Style::Plain))
 }
 
 /// The result of what was measured, judged.

@@ -3,6 +3,8 @@
 use super::child::{ServerFigures, ServerProcess};
 use super::generator::{ClientState, Generator};
 use super::outcome;
+use serde::{Deserialize, Serialize};
+use skipstone_lab::measure::latency::LatencyCounts;
 use skipstone_lab::measure::process::{Probe, Sample};
 use skipstone_lab::report::output;
 use skipstone_lab::report::paint::{Style, style};
@@ -26,7 +28,7 @@ pub(crate) enum Audience {
 pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
-    pub(super) audience: Audience,
+    pub(crate) audience: Audience,
     has_drawn: bool,
     phase: Phase,
     phase_began: Instant,
@@ -108,23 +110,44 @@ impl LiveView {
         duration: Duration,
         offered: f64,
     ) {
-        let now = Instant::now();
-        if self.audience == Audience::Nobody || now < self.due {
+        if !self.is_due() {
             return;
         }
-        self.due = now + if self.is_live { REDRAW } else { LINE };
+        let now = Instant::now();
         if let Some(server) = server {
             self.look_at(server, now);
         }
+        let latencies = generator.is_part().then(|| generator.proof.recent.counts());
         let snapshot = self.snapshot(generator, now, duration, offered);
+        self.present(&snapshot, latencies);
+    }
+
+    /// Whether it is time to show the run; then the next time is later.
+    pub(crate) fn is_due(&mut self) -> bool {
+        let now = Instant::now();
+        let is_due = self.audience != Audience::Nobody && now >= self.due;
+        if is_due {
+            self.due = now + if self.is_live { REDRAW } else { LINE };
+        }
+        is_due
+    }
+
+    /// The phase, and for how long it has lasted.
+    #[cfg(feature = "fleet")]
+    pub(crate) fn phase(&self) -> (Phase, Duration) {
+        (self.phase, self.phase_began.elapsed())
+    }
+
+    /// Shows the run as it is.
+    pub(crate) fn present(&mut self, snapshot: &Snapshot, latencies: Option<LatencyCounts>) {
         if self.is_live {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
-            output::draw(block(&snapshot, self.style, draw, columns()));
+            output::draw(block(snapshot, self.style, draw, columns()));
             self.has_drawn = true;
         } else if self.audience == Audience::Parent {
-            output::say(serde_json::json!({ "progress": figures(&snapshot) }));
+            output::say(serde_json::json!({ "progress": Figures::of(snapshot, latencies) }));
         } else {
-            output::say(progress_line(&snapshot));
+            output::say(progress_line(snapshot));
         }
     }
 
@@ -192,22 +215,49 @@ impl LiveView {
 }
 
 /// The figures that a parent shows.
-fn figures(snapshot: &Snapshot) -> serde_json::Value {
-    serde_json::json!({
-        "phase": snapshot.phase.to_string(),
-        "clients_asked": snapshot.clients_asked,
-        "clients_connected": snapshot.clients_connected,
-        "clients_dropped": snapshot.clients_dropped,
-        "sent_per_second": snapshot.sent_per_second,
-        "offered_per_second": snapshot.offered_per_second,
-        "delivered_per_second": snapshot.delivered_per_second,
-        "delivered": snapshot.delivered,
-        "missing": snapshot.missing,
-        "p50_ms": snapshot.latency.map(|latency| latency.p50_ms),
-        "p99_ms": snapshot.latency.map(|latency| latency.p99_ms),
-        "max_ms": snapshot.latency.map(|latency| latency.max_ms),
-        "late_sends": snapshot.late_sends,
-    })
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Figures {
+    pub(crate) phase: Phase,
+    pub(crate) clients_asked: u64,
+    pub(crate) clients_connected: u64,
+    pub(crate) clients_dropped: u64,
+    pub(crate) sent_per_second: f64,
+    pub(crate) offered_per_second: f64,
+    pub(crate) delivered_per_second: f64,
+    pub(crate) delivered: u64,
+    pub(crate) missing: u64,
+    pub(crate) p50_ms: Option<f64>,
+    pub(crate) p99_ms: Option<f64>,
+    pub(crate) max_ms: Option<f64>,
+    pub(crate) late_sends: u64,
+    pub(crate) latest_send_ms: f64,
+    pub(crate) cpu_percent: Option<f64>,
+    /// Latencies of the last second, for a parent that merges several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) latencies: Option<LatencyCounts>,
+}
+
+impl Figures {
+    fn of(snapshot: &Snapshot, latencies: Option<LatencyCounts>) -> Self {
+        Figures {
+            phase: snapshot.phase,
+            clients_asked: snapshot.clients_asked,
+            clients_connected: snapshot.clients_connected,
+            clients_dropped: snapshot.clients_dropped,
+            sent_per_second: snapshot.sent_per_second,
+            offered_per_second: snapshot.offered_per_second,
+            delivered_per_second: snapshot.delivered_per_second,
+            delivered: snapshot.delivered,
+            missing: snapshot.missing,
+            p50_ms: snapshot.latency.map(|latency| latency.p50_ms),
+            p99_ms: snapshot.latency.map(|latency| latency.p99_ms),
+            max_ms: snapshot.latency.map(|latency| latency.max_ms),
+            late_sends: snapshot.late_sends,
+            latest_send_ms: snapshot.latest_send_ms,
+            cpu_percent: snapshot.generator_cpu_percent,
+            latencies,
+        }
+    }
 }
 
 /// Arrivals that both sides dropped, by reason.

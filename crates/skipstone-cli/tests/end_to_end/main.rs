@@ -64,6 +64,8 @@ mod simulated_figures_are_those_of_a_run;
 #[cfg(unix)]
 mod stress_and_bench_write_reports;
 #[cfg(unix)]
+#[cfg(unix)]
+mod stress_on_several_machines;
 mod stress_proves_every_line;
 #[cfg(unix)]
 mod stress_reports_failures;

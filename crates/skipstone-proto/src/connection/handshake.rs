@@ -226,7 +226,7 @@ impl Connection {
         self.redundancy = Redundant::new(settings);
         self.handshake = None;
         self.state = ConnectionState::Established;
-        self.time.on_established(cx.now);
+        self.time.ask(cx.now);
         self.want_spare_id();
         self.timers.is_confirmed = true;
         cx.events.push(Event::Connected { peer: self.identity.peer, settings: self.terms.for_sending() });

@@ -21,6 +21,13 @@ impl Connection {
         self.time.follower = Some(Box::new(follower));
     }
 
+    /// Asks for the server's time several times, in packets of their own, if this client follows its clock.
+    pub(crate) fn ask_server_time(&mut self, now: Time) {
+        if self.is_open() {
+            self.time.ask(now);
+        }
+    }
+
     /// The server's clock now; `None` before its first answer, or if the client does not follow it.
     pub(crate) fn server_time(&self, now: Time) -> Option<ServerTime> {
         Some(self.time.follower.as_ref()?.bounds?.read(now))

@@ -150,6 +150,25 @@ fn the_true_time_is_always_within_the_stated_error() {
 }
 
 #[test]
+fn an_idle_client_that_asks_again_knows_the_time_better_than_while_it_connected() {
+    for seed in 0..20 {
+        let mut world = TwoClocks::new(seed, Carrier::UDP);
+        (world.delays, world.jitter_us, world.loss_percent) = ([300_000; 2], 2_000, 2);
+        world.run(ms(4_000), |_| {});
+        let (_, while_connecting) = world.estimate().expect("there is one");
+        world.delays = [1_000; 2];
+        world.run(ms(2_000), |_| {});
+        let (_, idle) = world.estimate().expect("there is one");
+        assert!(idle >= while_connecting, "seed {seed}: an idle client asks nothing");
+        let now = world.client_time();
+        world.client.ask_server_time(now, world.peer);
+        world.run(ms(2_000), |_| {});
+        let (off, error) = world.estimate().expect("there is one");
+        assert!(off <= error && error <= ms(4), "seed {seed}: off by {off:?}, said {error:?}");
+    }
+}
+
+#[test]
 fn it_follows_a_clock_that_drifts_for_ten_minutes() {
     for drift_ppm in [-100, 100] {
         let mut world = TwoClocks::new(7, Carrier::UDP);

@@ -161,7 +161,7 @@ pub(crate) fn fleet() -> StressResult {
         clients: clients(100),
         messages: result.carriers[1].messages,
         latency_ms: result.latency_ms.filter(|_| lost.is_none()),
-        generator: result.generator,
+        generator: Some(result.generator).filter(|_| lost.is_none()),
         clock_error_ms: 0.21,
         stalls: result.stalls,
     };

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::format::{bytes, counted, milliseconds, percent, seconds, thousands};
 use crate::report::stress::result::protocol::Balance;
 use crate::report::{Style, Tone};
@@ -51,10 +53,12 @@ pub struct Snapshot {
 }
 
 /// The phases of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, strum::IntoStaticStr, strum::Display)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::IntoStaticStr, strum::Display, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Phase {
     /// Clients connect.
+    #[default]
     Connecting,
     /// Lines are sent.
     Running,

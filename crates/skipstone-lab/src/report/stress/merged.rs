@@ -211,7 +211,7 @@ fn fleet(roster: &Roster, pieces: &[&Evidence], lost: &BTreeMap<String, String>,
             clients: found.clients,
             messages: found.messages,
             latency_ms: found.latency_ms,
-            generator: piece.result.generator,
+            generator: Some(piece.result.generator),
             clock_error_ms: piece.clock.error_us as f64 / 1e3,
             stalls: piece.result.stalls,
         }

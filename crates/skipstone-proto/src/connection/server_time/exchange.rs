@@ -65,8 +65,8 @@ impl TimeExchange {
         self.request.is_some() || self.due() <= now
     }
 
-    /// The connection is established: the first requests are due.
-    pub(in crate::connection) fn on_established(&mut self, now: Time) {
+    /// The connection is established, or a better estimate is wanted: requests are due in packets of their own.
+    pub(in crate::connection) fn ask(&mut self, now: Time) {
         if let Some(follower) = &mut self.follower {
             (follower.due, follower.first_left) = (now, FIRST_REQUESTS);
         }

@@ -18,7 +18,8 @@ pub(super) fn reasons(fleet: &Fleet) -> Vec<String> {
         reasons.push(format!("Lost: agent {}. {tolerated}.", names.join(", agent ")));
     }
     for agent in &fleet.agents {
-        let own = lateness(&agent.generator).into_iter().chain(overload(&agent.generator));
+        let Some(generator) = &agent.generator else { continue };
+        let own = lateness(generator).into_iter().chain(overload(generator));
         reasons.extend(own.map(|reason| of_agent(&agent.name, &reason)));
     }
     reasons

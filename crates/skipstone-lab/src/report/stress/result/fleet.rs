@@ -60,8 +60,8 @@ pub struct AgentResult {
     pub messages: Messages,
     /// Latency of the lines that they received.
     pub latency_ms: Option<LatencyMs>,
-    /// Its cost, and whether it kept its schedule; zero of one that was lost.
-    pub generator: Generator,
+    /// Its cost, and whether it kept its schedule; `None` of one that was lost.
+    pub generator: Option<Generator>,
     /// The most by which its clock may have differed from the run's, in milliseconds.
     pub clock_error_ms: f64,
     /// When nothing on its machine was punctual.

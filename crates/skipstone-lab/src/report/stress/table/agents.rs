@@ -16,11 +16,11 @@ pub(super) fn rows(page: &mut Page, fleet: &Fleet) {
 }
 
 fn cells(agent: &AgentResult) -> Vec<Cell> {
-    if agent.lost.is_some() {
+    let Some(generator) = agent.generator.filter(|_| agent.lost.is_none()) else {
         let clients = Cell::right(thousands(agent.clients.asked), CELL_COLUMNS);
         return vec![clients, Cell::right("LOST", CELL_COLUMNS).toned(Tone::Bad)];
-    }
-    let (clients, messages, generator) = (&agent.clients, &agent.messages, &agent.generator);
+    };
+    let (clients, messages) = (&agent.clients, &agent.messages);
     let right = |text: String| Cell::right(text, CELL_COLUMNS);
     vec![
         narrow(clients.connected, clients.connected < clients.asked || clients.dropped > 0),

@@ -1,0 +1,230 @@
+//! Answers orders, and publishes the state of the part under way.
+
+use super::super::flags::Nats;
+use super::super::talk::{self, AgentOrder, Call, Card, Enlist, PartEnd, Reply};
+use super::allowed::Allowed;
+use super::shelf::Shelf;
+use super::work::Work;
+use skipstone::net::wait::raise_open_files_limit;
+use skipstone_fleet::bus::{BusEvent, BusMessage, BusState};
+use skipstone_lab::measure::machine::this_machine;
+use skipstone_lab::report::{Exit, output};
+use skipstone_lab::signals::Signals;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// An agent at work.
+pub(super) struct Desk {
+    nats: Nats,
+    name: String,
+    instance: String,
+    allowed: Vec<Allowed>,
+    shelf: Shelf,
+    work: Option<Work>,
+    published: Instant,
+}
+
+/// How often the state is published.
+const STATE: Duration = Duration::from_millis(500);
+/// How long a twin may take to answer.
+const TWIN_MAX: Duration = Duration::from_millis(700);
+/// Pieces of evidence, and no more than NATS takes.
+const PIECE_BYTES: usize = 512 << 10;
+
+impl Desk {
+    pub(super) fn new(nats: Nats, name: String, allowed: Vec<Allowed>, shelf: Shelf) -> Self {
+        let unix = unix_us();
+        let instance = format!("{:x}-{unix:x}", std::process::id());
+        Desk { nats, name, instance, allowed, shelf, work: None, published: Instant::now() }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The machine of another agent of this name, if there is one.
+    pub(super) fn twin(&self) -> Option<String> {
+        let who = json(&AgentOrder::Who);
+        let request = self.nats.bus.request(&talk::agent_subject(&self.name), who, TWIN_MAX).ok()?;
+        while let Some(event) = self.nats.bus.wait(2 * TWIN_MAX) {
+            let BusEvent::Answer { request: of, result } = event else { continue };
+            if of == request {
+                let Ok(Reply::Card(card)) = serde_json::from_slice(&result.ok()?) else { return None };
+                return Some(format!("{}, {}", card.machine.kernel, card.instance));
+            }
+        }
+        None
+    }
+
+    /// What this agent is ready for.
+    pub(super) fn greeting(&self) -> String {
+        format!(
+            "agent {} waits at {}; it may stress {}, and keeps evidence in {}",
+            self.name,
+            self.nats.url,
+            self.allowed_text().join(", "),
+            self.shelf.folder().display()
+        )
+    }
+
+    fn allowed_text(&self) -> Vec<String> {
+        self.allowed.iter().map(ToString::to_string).collect()
+    }
+
+    /// Serves until it is told to end.
+    pub(super) fn serve(mut self, signals: &Signals) -> Result<Exit, Exit> {
+        let refused = |error: skipstone_fleet::bus::SubjectError| Exit::Invalid.told("agent", error);
+        let bus = &self.nats.bus;
+        bus.subscribe(talk::CALL).map_err(refused)?;
+        bus.subscribe(&talk::agent_subject(&self.name)).map_err(refused)?;
+        while !signals.is_set() {
+            match self.nats.bus.wait(Duration::from_millis(20)) {
+                Some(BusEvent::Message(message)) => self.on_message(&message),
+                Some(BusEvent::Disconnected { .. }) => {
+                    output::complain("NATS is away; the run, if there is one, goes on")
+                }
+                Some(BusEvent::Reconnected) => output::complain("NATS is back"),
+                Some(BusEvent::Refused { why }) => {
+                    return Err(Exit::Unavailable.told("agent", format_args!("NATS refuses: {why}")));
+                }
+                _ => {}
+            }
+            if self.nats.bus.state() == BusState::Ended {
+                return Err(Exit::Invalid.told("agent", "the thread of NATS' client has ended"));
+            }
+            self.look_after_work();
+        }
+        Ok(Exit::Pass)
+    }
+
+    fn look_after_work(&mut self) {
+        let Some(work) = &mut self.work else { return };
+        let had_ended = work.end.is_some();
+        work.poll();
+        if let (false, Some(end)) = (had_ended, &work.end) {
+            match end {
+                PartEnd::Kept(kept) => {
+                    output::say(format_args!("run {} is over; {} bytes of evidence", work.run, kept.bytes))
+                }
+                PartEnd::Failed(why) => output::say(format_args!("run {} gave no evidence: {why}", work.run)),
+            }
+            self.published = Instant::now().checked_sub(STATE).unwrap_or(self.published);
+        }
+        self.publish();
+    }
+
+    /// Publishes the state, now and then. While NATS is away it would be old when it arrives.
+    fn publish(&mut self) {
+        let Some(work) = &self.work else { return };
+        if self.published.elapsed() < STATE || self.nats.bus.state() != BusState::Connected {
+            return;
+        }
+        self.published = Instant::now();
+        let state = work.state(&self.name, &self.instance);
+        // What NATS does not take now comes with the next state.
+        let _ = self.nats.bus.publish(&talk::run_subject(&work.run), json(&state));
+    }
+
+    fn on_message(&mut self, message: &BusMessage) {
+        let Some(reply) = &message.reply else { return };
+        if message.subject == talk::CALL {
+            if serde_json::from_slice::<Call>(&message.payload).is_ok() {
+                self.answer(reply, &Reply::Card(Box::new(self.card())));
+            }
+            return;
+        }
+        match serde_json::from_slice(&message.payload) {
+            Ok(AgentOrder::Hand { run, from }) if talk::is_name(&run) => {
+                // An answer of NATS' own size, less its headers.
+                let bytes_max =
+                    self.nats.bus.server().map_or(PIECE_BYTES, |server| server.payload_bytes_max / 2).min(PIECE_BYTES);
+                match self.shelf.piece(&run, from, bytes_max) {
+                    Ok(piece) => drop(self.nats.bus.respond(reply, piece)),
+                    Err(why) => self.answer(reply, &Reply::Refused(why)),
+                }
+            }
+            Ok(order) => {
+                let done = self.obey(order);
+                self.answer(reply, &done.unwrap_or_else(Reply::Refused));
+            }
+            Err(error) => {
+                self.answer(reply, &Reply::Refused(format!("agent {} does not understand: {error}", self.name)))
+            }
+        }
+    }
+
+    fn answer(&self, to: &str, reply: &Reply) {
+        let _ = self.nats.bus.respond(to, json(reply));
+    }
+
+    /// Does what an order says. The error is one sentence.
+    fn obey(&mut self, order: AgentOrder) -> Result<Reply, String> {
+        match order {
+            AgentOrder::Who => Ok(Reply::Card(Box::new(self.card()))),
+            AgentOrder::Clock => Ok(Reply::Clock(unix_us())),
+            AgentOrder::Enlist(enlist) => self.enlist(*enlist),
+            AgentOrder::Start { run, at } => self.of_run(&run).map(|work| work.start(at)).map(|()| Reply::Done),
+            AgentOrder::Alive { run } => self.of_run(&run).map(|_| Reply::Done),
+            AgentOrder::Stop { run } => self.of_run(&run).map(Work::stop).map(|()| Reply::Done),
+            AgentOrder::Hand { run, .. } => Err(format!("'{run}' is no name of a run")),
+        }
+    }
+
+    fn of_run(&mut self, run: &str) -> Result<&mut Work, String> {
+        let name = &self.name;
+        let work = self.work.as_mut().filter(|work| work.run == run);
+        let work = work.ok_or_else(|| format!("agent {name} is not in run {run}"))?;
+        work.heard = Instant::now();
+        Ok(work)
+    }
+
+    fn enlist(&mut self, enlist: Enlist) -> Result<Reply, String> {
+        let run = enlist.roster.run.clone();
+        if self.work.as_ref().is_some_and(|work| work.run == run) {
+            // The order came twice.
+            return Ok(Reply::Done);
+        }
+        if let Some(work) = self.work.as_ref().filter(|work| !work.is_over()) {
+            return Err(format!("agent {} is busy with run {}", self.name, work.run));
+        }
+        if !talk::is_name(&run) {
+            return Err(format!("'{run}' is no name of a run"));
+        }
+        let (host, port) = enlist.load.server()?;
+        if !self.allowed.iter().any(|allowed| allowed.is(&host, port)) {
+            return Err(format!(
+                "agent {} may not stress {host}:{port}, only {}: start it with --allow {host}",
+                self.name,
+                self.allowed_text().join(", ")
+            ));
+        }
+        let folder = self.shelf.make_room(&run)?;
+        output::say(format_args!(
+            "run {run}: {}",
+            enlist.roster.agents.get(enlist.agent).map(|it| it.text()).unwrap_or_default()
+        ));
+        self.work = Some(Work::begin(enlist, &folder)?);
+        Ok(Reply::Done)
+    }
+
+    fn card(&self) -> Card {
+        Card {
+            talk: talk::TALK_VERSION,
+            name: self.name.clone(),
+            instance: self.instance.clone(),
+            version: env!("CARGO_PKG_VERSION").into(),
+            machine: this_machine(),
+            open_files: raise_open_files_limit(),
+            allowed: self.allowed_text(),
+            busy: self.work.as_ref().filter(|work| !work.is_over()).map(|work| work.run.clone()),
+            kept: self.shelf.runs(),
+        }
+    }
+}
+
+fn unix_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
+}
+
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("it has text keys")
+}

@@ -1,0 +1,230 @@
+//! The agents of a run, as the coordinator knows them: orders, answers, and who is silent.
+
+use super::super::flags::Nats;
+use super::super::talk::{self, AgentOrder, AgentState, Card, PartEnd, Reply};
+use crate::stress::lead::Ready;
+use skipstone_fleet::bus::{BusEvent, BusState, NoAnswer, SubscriptionId};
+use skipstone_lab::report::stress::roster::Roster;
+use std::time::{Duration, Instant};
+
+/// All agents of a run.
+pub(in super::super) struct Party {
+    pub(in super::super) nats: Nats,
+    pub(in super::super) roster: Roster,
+    pub(in super::super) agents: Vec<AgentView>,
+    states: SubscriptionId,
+    /// Since when NATS is away.
+    away: Option<Instant>,
+    /// How long it was away in all.
+    pub(super) was_away: Duration,
+    alive: Instant,
+}
+
+/// One agent.
+#[derive(Debug)]
+pub(in super::super) struct AgentView {
+    pub(in super::super) name: String,
+    instance: String,
+    heard: Instant,
+    /// Its last state, and when it came.
+    pub(super) state: Option<(Instant, AgentState)>,
+    /// Why it is lost.
+    pub(in super::super) lost: Option<String>,
+}
+
+/// What a step found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waited {
+    Nothing,
+    /// This agent is lost now.
+    Lost(usize),
+}
+
+/// Without a sign of life for this long, an agent is lost.
+const SILENCE_MAX: Duration = Duration::from_secs(3);
+/// When NATS is back, agents may take this long to be so too.
+const RETURN_MAX: Duration = Duration::from_secs(6);
+/// Agents that wait for the start want to hear of the coordinator.
+const ALIVE: Duration = Duration::from_secs(2);
+/// One attempt of an order, and how many there are.
+const ASK: Duration = Duration::from_millis(1_500);
+const ASKS_MAX: usize = 4;
+
+impl Party {
+    /// The error is one sentence.
+    pub(super) fn new(nats: Nats, roster: Roster, cards: &[Card]) -> Result<Self, String> {
+        let states = nats.bus.subscribe(&talk::run_subject(&roster.run)).map_err(|error| error.to_string())?;
+        let agent = |card: &Card| AgentView {
+            name: card.name.clone(),
+            instance: card.instance.clone(),
+            heard: Instant::now(),
+            state: None,
+            lost: None,
+        };
+        let agents = cards.iter().map(agent).collect();
+        Ok(Party { nats, roster, agents, states, away: None, was_away: Duration::ZERO, alive: Instant::now() })
+    }
+
+    /// Gives an order until it is answered. The error is one sentence.
+    pub(super) fn ask(&mut self, agent: usize, order: &AgentOrder) -> Result<Reply, String> {
+        let name = self.agents[agent].name.clone();
+        for _ in 0..ASKS_MAX {
+            match self.try_order(agent, order, ASK)? {
+                Some(answer) => return understood(&answer),
+                None => continue,
+            }
+        }
+        Err(format!("agent {name} does not answer"))
+    }
+
+    /// Gives an order once; the answer's bytes, or `None` if there is none in time.
+    pub(in super::super) fn try_order(
+        &mut self,
+        agent: usize,
+        order: &AgentOrder,
+        timeout: Duration,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let payload = serde_json::to_vec(order).map_err(|error| error.to_string())?;
+        let subject = talk::agent_subject(&self.agents[agent].name);
+        let request = self.nats.bus.request(&subject, payload, timeout).map_err(|error| error.to_string())?;
+        let deadline = Instant::now() + timeout + Duration::from_millis(500);
+        while Instant::now() < deadline {
+            match self.nats.bus.wait(Duration::from_millis(50)) {
+                Some(BusEvent::Answer { request: of, result }) if of == request => {
+                    if result == Err(NoAnswer::NoResponder) {
+                        // It may be on its way back to NATS.
+                        std::thread::sleep(Duration::from_millis(300));
+                    }
+                    let Ok(bytes) = result else { return Ok(None) };
+                    self.agents[agent].heard = Instant::now();
+                    return Ok(Some(bytes.to_vec()));
+                }
+                Some(event) => self.on_event(event)?,
+                None => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes what comes in this time, and looks who is silent.
+    pub(super) fn step(&mut self, wait: Duration) -> Waited {
+        if let Some(event) = self.nats.bus.wait(wait) {
+            // A refusal shows as an agent's silence.
+            let _ = self.on_event(event);
+        }
+        self.say_alive();
+        if self.away.is_some() {
+            return Waited::Nothing;
+        }
+        let silent = |agent: &AgentView| {
+            agent.lost.is_none() && !agent.has_ended() && agent.state.is_some() && agent.heard.elapsed() > SILENCE_MAX
+        };
+        let Some(at) = self.agents.iter().position(silent) else { return Waited::Nothing };
+        let silence = self.agents[at].heard.elapsed().as_secs_f64();
+        self.agents[at].lost = Some(format!("no sign of life for {silence:.1} s"));
+        Waited::Lost(at)
+    }
+
+    fn say_alive(&mut self) {
+        if self.alive.elapsed() < ALIVE || self.away.is_some() {
+            return;
+        }
+        self.alive = Instant::now();
+        let order = AgentOrder::Alive { run: self.roster.run.clone() };
+        let payload = serde_json::to_vec(&order).expect("an order has text keys");
+        for agent in &self.agents {
+            // The next one follows.
+            let _ = self.nats.bus.request(&talk::agent_subject(&agent.name), payload.clone(), ALIVE);
+        }
+    }
+
+    fn on_event(&mut self, event: BusEvent) -> Result<(), String> {
+        match event {
+            BusEvent::Message(message) if message.subscription == self.states => {
+                let Ok(state) = serde_json::from_slice::<AgentState>(&message.payload) else { return Ok(()) };
+                let of = |agent: &&mut AgentView| agent.name == state.agent && agent.instance == state.instance;
+                if let Some(agent) = self.agents.iter_mut().find(of) {
+                    agent.heard = Instant::now();
+                    agent.state = Some((agent.heard, state));
+                }
+            }
+            BusEvent::Disconnected { .. } => {
+                self.away.get_or_insert_with(Instant::now);
+            }
+            BusEvent::Reconnected => {
+                self.was_away += self.away.take().map_or(Duration::ZERO, |since| since.elapsed());
+                let grace = Instant::now() + (RETURN_MAX - SILENCE_MAX);
+                self.agents.iter_mut().for_each(|agent| agent.heard = grace);
+            }
+            BusEvent::Refused { why } => return Err(format!("NATS refuses: {why}")),
+            _ => {}
+        }
+        if self.nats.bus.state() == BusState::Ended {
+            return Err("the thread of NATS' client has ended".into());
+        }
+        Ok(())
+    }
+
+    /// For how long NATS has been away.
+    pub(super) fn away_for(&self) -> Option<Duration> {
+        self.away.map(|since| since.elapsed())
+    }
+
+    pub(super) fn lost_count(&self) -> u64 {
+        self.agents.iter().filter(|agent| agent.lost.is_some()).count() as u64
+    }
+
+    /// A lost agent, in a sentence.
+    pub(super) fn lost_text(&self, agent: usize) -> String {
+        let AgentView { name, lost, .. } = &self.agents[agent];
+        format!("agent {name} was lost: {}", lost.as_deref().unwrap_or_default())
+    }
+
+    /// Agents that live and do not end are lost too.
+    pub(super) fn give_up_silent(&mut self) {
+        for agent in self.agents.iter_mut().filter(|agent| agent.lost.is_none() && !agent.has_ended()) {
+            agent.lost = Some("it gave no evidence in time".into());
+        }
+    }
+
+    /// Ends all parts.
+    pub(super) fn stop_all(&mut self) {
+        let order = AgentOrder::Stop { run: self.roster.run.clone() };
+        let payload = serde_json::to_vec(&order).expect("an order has text keys");
+        for agent in &self.agents {
+            let _ = self.nats.bus.request(&talk::agent_subject(&agent.name), payload.clone(), ASK);
+        }
+        let _ = self.nats.bus.flush(Duration::from_millis(500));
+    }
+}
+
+impl AgentView {
+    pub(super) fn ready(&self) -> Option<&Ready> {
+        self.state.as_ref()?.1.ready.as_ref()
+    }
+
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready().is_some()
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.state.as_ref().is_some_and(|(_, state)| state.end.is_some())
+    }
+
+    /// Why it has no evidence, if it said so.
+    pub(in super::super) fn failure(&self) -> Option<String> {
+        match &self.state.as_ref()?.1.end {
+            Some(PartEnd::Failed(why)) => Some(format!("agent {}: {why}", self.name)),
+            _ => None,
+        }
+    }
+}
+
+/// The error is a refusal, in one sentence.
+pub(super) fn understood(answer: &[u8]) -> Result<Reply, String> {
+    match serde_json::from_slice(answer) {
+        Ok(Reply::Refused(why)) => Err(why),
+        Ok(reply) => Ok(reply),
+        Err(error) => Err(format!("an agent's answer makes no sense: {error}")),
+    }
+}

@@ -1,0 +1,55 @@
+//! How to reach NATS.
+
+use skipstone_fleet::bus::{Bus, BusLogin, BusSettings};
+use skipstone_fleet::local::{LocalNats, LocalSettings};
+use skipstone_lab::report::output;
+use std::path::PathBuf;
+
+/// Flags of a login at NATS.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "NATS")]
+pub(crate) struct NatsFlags {
+    /// A .creds file with the login at NATS
+    #[arg(long, value_name = "FILE", conflicts_with = "nats_nkey")]
+    pub(crate) nats_creds: Option<PathBuf>,
+    /// A file with the seed of an nkey, the login at NATS
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nats_nkey: Option<PathBuf>,
+    /// Trust NATS servers whose certificate was signed by an authority in this PEM file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) nats_ca: Option<PathBuf>,
+}
+
+/// A connection to NATS, and the server that was started for it.
+pub(crate) struct Nats {
+    pub(crate) bus: Bus,
+    pub(crate) url: String,
+    /// Lives as long as the connection.
+    _own: Option<LocalNats>,
+}
+
+/// In place of a URL: a server of one's own.
+pub(crate) const LOCAL: &str = "local";
+
+impl NatsFlags {
+    /// Connects as `name`. The error is one sentence.
+    pub(crate) fn connect(&self, url: &str, name: &str) -> Result<Nats, String> {
+        let own = (url == LOCAL).then(|| LocalNats::start(LocalSettings::default()));
+        let own = own.transpose().map_err(|error| format!("--fleet local: {error}"))?;
+        let url = own.as_ref().map_or_else(|| url.to_owned(), LocalNats::url);
+        if own.is_some() {
+            output::complain(format_args!("NATS of this run: {url}"));
+        }
+        let parsed = url.parse().map_err(|error| format!("--fleet {url}: {error}"))?;
+        let mut settings = BusSettings::new(parsed);
+        settings.name = name.to_owned();
+        settings.tls_ca = self.nats_ca.clone();
+        settings.login = match (&self.nats_creds, &self.nats_nkey) {
+            (Some(file), _) => BusLogin::Credentials(file.clone()),
+            (None, Some(file)) => BusLogin::NkeySeed(file.clone()),
+            (None, None) => BusLogin::Url,
+        };
+        let bus = Bus::connect(settings).map_err(|error| error.to_string())?;
+        Ok(Nats { bus, url, _own: own })
+    }
+}

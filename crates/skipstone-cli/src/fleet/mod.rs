@@ -1,0 +1,18 @@
+//! Runs on several machines, over NATS: `agent` waits on each, `stress --fleet` leads them from anywhere.
+//!
+//! ```text
+//! stress --fleet ──call, enlist, start──> NATS ──> agent ──stdin──> stress --part
+//!    merged result <──── state each half second, evidence in pieces on demand ────┘
+//! ```
+//! NATS delivers at most once, so nothing depends on a single message: orders are requests that are repeated until they
+//! are answered, agents publish their whole state again and again, and evidence lies on the agents' disks until it is
+//! asked for.
+
+mod agent;
+mod coordinator;
+mod flags;
+mod order;
+mod talk;
+
+pub(crate) use agent::{AgentArguments, run as run_agent};
+pub(crate) use coordinator::{FleetArguments, run as lead};
