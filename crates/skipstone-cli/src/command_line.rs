@@ -27,7 +27,7 @@ pub(crate) enum ToolCommand {
     Stress(Box<stress::StressArguments>),
     /// Wait on this machine for a stress run on several machines, which `stress --fleet` leads
     #[cfg(feature = "fleet")]
-    Agent(fleet::AgentArguments),
+    Agent(Box<fleet::AgentArguments>),
     /// Run one plan with every transport, and compare the results
     #[cfg(feature = "experiments")]
     Compare(Box<compare::CompareArguments>),

@@ -1,6 +1,6 @@
 //! `skipstone`: the stress test, chat client and server, a library so that the demonstration is the same tool with
 //! fewer features. Each command has its own module, and `command_line` lists them. Imports point down:
-//! `command_line > serve > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
+//! `command_line > serve, fleet > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
 
 #[cfg(feature = "chat")]
 mod chat;
@@ -12,6 +12,8 @@ mod dashboard;
 mod door;
 #[cfg(feature = "fleet")]
 mod fleet;
+#[cfg(feature = "fleet")]
+mod fleet_flags;
 mod left_out;
 mod qlog_flags;
 mod serve;

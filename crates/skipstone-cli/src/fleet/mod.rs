@@ -10,9 +10,8 @@
 
 mod agent;
 mod coordinator;
-mod flags;
 mod order;
 mod talk;
 
 pub(crate) use agent::{AgentArguments, run as run_agent};
-pub(crate) use coordinator::{FleetArguments, run as lead};
+pub(crate) use coordinator::run as lead;

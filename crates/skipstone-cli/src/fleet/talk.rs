@@ -52,7 +52,7 @@ pub(super) struct Card {
     pub(super) kept: Vec<String>,
 }
 
-/// An order to one agent. Each is answered by [`Reply`], and may come twice.
+/// An order to one agent. Each is answered by [`AgentReply`], and may come twice.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum AgentOrder {
@@ -68,7 +68,7 @@ pub(super) enum AgentOrder {
     Alive { run: String },
     /// End now, and keep what there is.
     Stop { run: String },
-    /// A piece of the evidence, from this byte on; answered by bytes, not by a [`Reply`].
+    /// A piece of the evidence, from this byte on; answered by bytes, not by a [`AgentReply`].
     Hand { run: String, from: u64 },
 }
 
@@ -85,7 +85,7 @@ pub(super) struct Enlist {
 /// The answer to an order.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Reply {
+pub(super) enum AgentReply {
     Done,
     Card(Box<Card>),
     /// Microseconds since 1970.

@@ -87,7 +87,7 @@ pub(crate) struct StressArguments {
     pub(crate) network: impairment::ImpairmentFlags,
     #[cfg(feature = "fleet")]
     #[command(flatten)]
-    pub(crate) fleet: crate::fleet::FleetArguments,
+    pub(crate) fleet: crate::fleet_flags::FleetArguments,
     /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,

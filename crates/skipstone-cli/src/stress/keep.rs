@@ -3,7 +3,7 @@
 use super::generator::Generator;
 use super::lead::{AgreedStart, Kept, PartOrder};
 use super::outcome::Measured;
-use skipstone_lab::report::stress::evidence::{ClockEvidence, Evidence, FORMAT};
+use skipstone_lab::report::stress::evidence::{ClockEvidence, FORMAT, PartEvidence};
 use skipstone_lab::report::stress::result::StressResult;
 use std::fs::File;
 use std::io::Write;
@@ -16,9 +16,9 @@ pub(super) fn evidence(
     measured: &Measured,
     result: StressResult,
     is_interrupted: bool,
-) -> Evidence {
+) -> PartEvidence {
     let micros = |span: std::time::Duration| span.as_micros() as u64;
-    Evidence {
+    PartEvidence {
         format: FORMAT,
         roster: order.roster.clone(),
         agent: order.agent,
@@ -39,7 +39,7 @@ pub(super) fn evidence(
 }
 
 /// Writes it under its name once all of it is on the disk. The error is one sentence.
-pub(super) fn write(order: &PartOrder, evidence: &Evidence) -> Result<Kept, String> {
+pub(super) fn write(order: &PartOrder, evidence: &PartEvidence) -> Result<Kept, String> {
     let path = &order.evidence;
     let draft = path.with_extension("part");
     let written = || -> std::io::Result<u64> {

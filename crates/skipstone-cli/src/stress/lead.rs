@@ -10,7 +10,7 @@ use super::server_clock::ServerClock;
 use serde::{Deserialize, Serialize};
 use skipstone_lab::report::output;
 use skipstone_lab::report::stress::result::FleetClock;
-use skipstone_lab::report::stress::roster::{Place, Roster};
+use skipstone_lab::report::stress::roster::{AgentPlace, Roster};
 use skipstone_lab::signals::Signals;
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -104,7 +104,7 @@ pub(crate) struct AgreedStart {
 
 impl PartOrder {
     /// This process's place in the run; the error is one sentence.
-    pub(crate) fn place(&self) -> Result<&Place, String> {
+    pub(crate) fn place(&self) -> Result<&AgentPlace, String> {
         self.roster.agents.get(self.agent).ok_or_else(|| "--part: the roster has no such agent".to_owned())
     }
 }

@@ -143,9 +143,9 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-cli",
         &[
             &["command_line"],
-            &["serve"],
+            &["fleet", "serve"],
             &["chat", "dashboard", "stress"],
-            &["client_figures", "console", "left_out", "qlog_flags", "sharing", "trust"],
+            &["client_figures", "console", "fleet_flags", "left_out", "qlog_flags", "sharing", "trust"],
             &["door"],
         ],
     ),

@@ -2,11 +2,11 @@
 
 use super::super::coordinator::gather::Gathered;
 use super::super::coordinator::{collect_from, verdict};
-use super::super::flags::NatsFlags;
 use super::super::talk::is_name;
 use super::shelf::EVIDENCE;
+use crate::fleet_flags::NatsFlags;
 use crate::stress::view::Audience;
-use skipstone_lab::report::stress::evidence::Evidence;
+use skipstone_lab::report::stress::evidence::PartEvidence;
 use skipstone_lab::report::stress::judge::Ending;
 use skipstone_lab::report::{Exit, ReportFile, Sink};
 use skipstone_lab::signals::Signals;
@@ -20,7 +20,7 @@ pub(super) struct CollectArguments {
     /// NATS, at which the agents wait
     #[arg(long, value_name = "URL", required_unless_present = "from")]
     fleet: Option<String>,
-    /// Evidence that lies on this machine: a file, or a folder in which RUN/evidence.json is; may be repeated
+    /// PartEvidence that lies on this machine: a file, or a folder in which RUN/evidence.json is; may be repeated
     #[arg(long, value_name = "PATH")]
     from: Vec<PathBuf>,
     /// Write the result to this file (with - to standard output, instead of the table)
@@ -77,7 +77,7 @@ fn collect(arguments: &CollectArguments) -> Result<Exit, Exit> {
 }
 
 /// The evidence at a path. The error is one sentence.
-fn read(path: &Path, run: Option<&str>) -> Result<Vec<Evidence>, String> {
+fn read(path: &Path, run: Option<&str>) -> Result<Vec<PartEvidence>, String> {
     let mut files = Vec::new();
     if path.is_dir() {
         let run = run.ok_or("--from with a folder needs the name of the run")?;

@@ -1,10 +1,10 @@
 //! Answers orders, and publishes the state of the part under way.
 
-use super::super::flags::Nats;
-use super::super::talk::{self, AgentOrder, Call, Card, Enlist, PartEnd, Reply};
+use super::super::talk::{self, AgentOrder, AgentReply, Call, Card, Enlist, PartEnd};
 use super::allowed::Allowed;
 use super::shelf::Shelf;
 use super::work::Work;
+use crate::fleet_flags::Nats;
 use skipstone::net::wait::raise_open_files_limit;
 use skipstone_fleet::bus::{BusEvent, BusMessage, BusState};
 use skipstone_lab::measure::machine::this_machine;
@@ -48,7 +48,7 @@ impl Desk {
         while let Some(event) = self.nats.bus.wait(2 * TWIN_MAX) {
             let BusEvent::Answer { request: of, result } = event else { continue };
             if of == request {
-                let Ok(Reply::Card(card)) = serde_json::from_slice(&result.ok()?) else { return None };
+                let Ok(AgentReply::Card(card)) = serde_json::from_slice(&result.ok()?) else { return None };
                 return Some(format!("{}, {}", card.machine.kernel, card.instance));
             }
         }
@@ -128,7 +128,7 @@ impl Desk {
         let Some(reply) = &message.reply else { return };
         if message.subject == talk::CALL {
             if serde_json::from_slice::<Call>(&message.payload).is_ok() {
-                self.answer(reply, &Reply::Card(Box::new(self.card())));
+                self.answer(reply, &AgentReply::Card(Box::new(self.card())));
             }
             return;
         }
@@ -139,32 +139,32 @@ impl Desk {
                     self.nats.bus.server().map_or(PIECE_BYTES, |server| server.payload_bytes_max / 2).min(PIECE_BYTES);
                 match self.shelf.piece(&run, from, bytes_max) {
                     Ok(piece) => drop(self.nats.bus.respond(reply, piece)),
-                    Err(why) => self.answer(reply, &Reply::Refused(why)),
+                    Err(why) => self.answer(reply, &AgentReply::Refused(why)),
                 }
             }
             Ok(order) => {
                 let done = self.obey(order);
-                self.answer(reply, &done.unwrap_or_else(Reply::Refused));
+                self.answer(reply, &done.unwrap_or_else(AgentReply::Refused));
             }
             Err(error) => {
-                self.answer(reply, &Reply::Refused(format!("agent {} does not understand: {error}", self.name)))
+                self.answer(reply, &AgentReply::Refused(format!("agent {} does not understand: {error}", self.name)))
             }
         }
     }
 
-    fn answer(&self, to: &str, reply: &Reply) {
+    fn answer(&self, to: &str, reply: &AgentReply) {
         let _ = self.nats.bus.respond(to, json(reply));
     }
 
     /// Does what an order says. The error is one sentence.
-    fn obey(&mut self, order: AgentOrder) -> Result<Reply, String> {
+    fn obey(&mut self, order: AgentOrder) -> Result<AgentReply, String> {
         match order {
-            AgentOrder::Who => Ok(Reply::Card(Box::new(self.card()))),
-            AgentOrder::Clock => Ok(Reply::Clock(unix_us())),
+            AgentOrder::Who => Ok(AgentReply::Card(Box::new(self.card()))),
+            AgentOrder::Clock => Ok(AgentReply::Clock(unix_us())),
             AgentOrder::Enlist(enlist) => self.enlist(*enlist),
-            AgentOrder::Start { run, at } => self.of_run(&run).map(|work| work.start(at)).map(|()| Reply::Done),
-            AgentOrder::Alive { run } => self.of_run(&run).map(|_| Reply::Done),
-            AgentOrder::Stop { run } => self.of_run(&run).map(Work::stop).map(|()| Reply::Done),
+            AgentOrder::Start { run, at } => self.of_run(&run).map(|work| work.start(at)).map(|()| AgentReply::Done),
+            AgentOrder::Alive { run } => self.of_run(&run).map(|_| AgentReply::Done),
+            AgentOrder::Stop { run } => self.of_run(&run).map(Work::stop).map(|()| AgentReply::Done),
             AgentOrder::Hand { run, .. } => Err(format!("'{run}' is no name of a run")),
         }
     }
@@ -177,11 +177,11 @@ impl Desk {
         Ok(work)
     }
 
-    fn enlist(&mut self, enlist: Enlist) -> Result<Reply, String> {
+    fn enlist(&mut self, enlist: Enlist) -> Result<AgentReply, String> {
         let run = enlist.roster.run.clone();
         if self.work.as_ref().is_some_and(|work| work.run == run) {
             // The order came twice.
-            return Ok(Reply::Done);
+            return Ok(AgentReply::Done);
         }
         if let Some(work) = self.work.as_ref().filter(|work| !work.is_over()) {
             return Err(format!("agent {} is busy with run {}", self.name, work.run));
@@ -203,7 +203,7 @@ impl Desk {
             enlist.roster.agents.get(enlist.agent).map(|it| it.text()).unwrap_or_default()
         ));
         self.work = Some(Work::begin(enlist, &folder)?);
-        Ok(Reply::Done)
+        Ok(AgentReply::Done)
     }
 
     fn card(&self) -> Card {

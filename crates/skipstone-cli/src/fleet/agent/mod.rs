@@ -11,8 +11,8 @@ mod desk;
 mod shelf;
 mod work;
 
-use super::flags::NatsFlags;
 use super::talk::is_name;
+use crate::fleet_flags::NatsFlags;
 use crate::stress::end_with_parent;
 use allowed::Allowed;
 use collect::CollectArguments;

@@ -1,6 +1,6 @@
 //! One moment for all agents: by the game server's clock if all have it, else by the coordinator's over NATS.
 
-use super::super::talk::{AgentOrder, Reply};
+use super::super::talk::{AgentOrder, AgentReply};
 use super::party::Party;
 use crate::stress::lead::StartAt;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -24,7 +24,7 @@ pub(super) fn measure(party: &mut Party) -> Result<Vec<AgentClock>, String> {
         let mut best: Option<AgentClock> = None;
         for _ in 0..QUESTIONS {
             let (asked, asked_us) = (Instant::now(), unix_us());
-            let Reply::Clock(there_us) = party.ask(agent, &AgentOrder::Clock)? else { continue };
+            let AgentReply::Clock(there_us) = party.ask(agent, &AgentOrder::Clock)? else { continue };
             let clock = AgentClock::of(asked_us, asked.elapsed(), there_us);
             best = Some(best.filter(|best| best.error_us <= clock.error_us).unwrap_or(clock));
         }

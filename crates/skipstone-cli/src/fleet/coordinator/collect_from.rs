@@ -1,10 +1,10 @@
 //! What agents keep of runs that have ended.
 
-use super::super::flags::Nats;
 use super::super::talk::Card;
 use super::gather::{self, Gathered};
 use super::party::Party;
 use super::preflight;
+use crate::fleet_flags::Nats;
 use skipstone_lab::report::stress::roster::Roster;
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;

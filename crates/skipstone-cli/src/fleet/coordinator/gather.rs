@@ -2,20 +2,20 @@
 
 use super::super::talk::AgentOrder;
 use super::party::{Party, understood};
-use skipstone_lab::report::stress::evidence::Evidence;
+use skipstone_lab::report::stress::evidence::PartEvidence;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// All evidence of a run, and why agents have none.
 #[derive(Debug, Default)]
 pub(in super::super) struct Gathered {
-    pub(in super::super) evidence: Vec<Evidence>,
+    pub(in super::super) evidence: Vec<PartEvidence>,
     pub(in super::super) lost: BTreeMap<String, String>,
 }
 
 /// One attempt at a piece.
 const PIECE: Duration = Duration::from_secs(2);
-/// Evidence beyond this is not read: no run is that large.
+/// PartEvidence beyond this is not read: no run is that large.
 const BYTES_MAX: usize = 1 << 30;
 
 /// That of all agents that have some. NATS may be away for `patience`.
@@ -37,7 +37,7 @@ pub(super) fn from_party(party: &mut Party, patience: Duration) -> Gathered {
 }
 
 /// That of one agent. The error is one sentence.
-pub(in super::super) fn fetch(party: &mut Party, agent: usize, patience: Duration) -> Result<Evidence, String> {
+pub(in super::super) fn fetch(party: &mut Party, agent: usize, patience: Duration) -> Result<PartEvidence, String> {
     let run = party.roster.run.clone();
     let (mut bytes, mut heard): (Vec<u8>, _) = (Vec::new(), Instant::now());
     loop {

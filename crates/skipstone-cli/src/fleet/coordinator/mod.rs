@@ -14,9 +14,9 @@ mod preflight;
 mod progress;
 pub(super) mod verdict;
 
-use super::flags::{Nats, NatsFlags};
 use super::order::LoadOrder;
 use super::talk::{AgentOrder, Enlist};
+use crate::fleet_flags::{FleetArguments, LOCAL, Nats};
 use crate::stress::StressArguments;
 use crate::stress::plan::{Plan, fresh_run};
 use crate::stress::view::{Audience, LiveView};
@@ -28,31 +28,6 @@ use skipstone_lab::report::stress::roster::Roster;
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;
 use std::time::{Duration, Instant, SystemTime};
-
-/// Flags of a run on several machines.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "A run on several machines, over NATS")]
-pub(crate) struct FleetArguments {
-    /// NATS, at which `skipstone agent --fleet URL` waits on each machine: nats://HOST or tls://HOST; or `local`, for
-    /// agents on this machine that the run starts itself
-    #[arg(long, value_name = "URL", requires = "url", conflicts_with_all = ["connects", "wait", "reconnect", "qlog", "shards"])]
-    fleet: Option<String>,
-    /// How many agents share the clients; the first by name, if more wait
-    #[arg(long, value_name = "N", requires = "fleet", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    agents: u32,
-    /// How many agents may be lost; lines of and to their clients are excused, all others proven
-    #[arg(long, value_name = "N", requires = "fleet", default_value = "0")]
-    tolerate: u32,
-    #[command(flatten)]
-    nats: NatsFlags,
-}
-
-impl FleetArguments {
-    /// Where NATS is, if the run is one on several machines.
-    pub(crate) fn url(&self) -> Option<&str> {
-        self.fleet.as_deref()
-    }
-}
 
 /// How long agents may take to connect their clients, beyond the ramp: what a run on one machine takes, and its start.
 const READY_MAX: Duration = Duration::from_secs(25);
@@ -277,7 +252,7 @@ struct OwnAgents {
 }
 
 fn own_agents(flags: &FleetArguments, nats: &Nats, load: &LoadOrder) -> Result<Option<OwnAgents>, String> {
-    if flags.url() != Some(super::flags::LOCAL) {
+    if flags.url() != Some(LOCAL) {
         return Ok(None);
     }
     let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;

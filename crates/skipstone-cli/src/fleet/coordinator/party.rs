@@ -1,7 +1,7 @@
 //! The agents of a run, as the coordinator knows them: orders, answers, and who is silent.
 
-use super::super::flags::Nats;
-use super::super::talk::{self, AgentOrder, AgentState, Card, PartEnd, Reply};
+use super::super::talk::{self, AgentOrder, AgentReply, AgentState, Card, PartEnd};
+use crate::fleet_flags::Nats;
 use crate::stress::lead::Ready;
 use skipstone_fleet::bus::{BusEvent, BusState, NoAnswer, SubscriptionId};
 use skipstone_lab::report::stress::roster::Roster;
@@ -66,7 +66,7 @@ impl Party {
     }
 
     /// Gives an order until it is answered. The error is one sentence.
-    pub(super) fn ask(&mut self, agent: usize, order: &AgentOrder) -> Result<Reply, String> {
+    pub(super) fn ask(&mut self, agent: usize, order: &AgentOrder) -> Result<AgentReply, String> {
         let name = self.agents[agent].name.clone();
         for _ in 0..ASKS_MAX {
             match self.try_order(agent, order, ASK)? {
@@ -221,9 +221,9 @@ impl AgentView {
 }
 
 /// The error is a refusal, in one sentence.
-pub(super) fn understood(answer: &[u8]) -> Result<Reply, String> {
+pub(super) fn understood(answer: &[u8]) -> Result<AgentReply, String> {
     match serde_json::from_slice(answer) {
-        Ok(Reply::Refused(why)) => Err(why),
+        Ok(AgentReply::Refused(why)) => Err(why),
         Ok(reply) => Ok(reply),
         Err(error) => Err(format!("an agent's answer makes no sense: {error}")),
     }

@@ -40,7 +40,7 @@ pub(in super::super) fn all(bus: &Bus, run: &str, enough: usize, signals: &Signa
         }
         match bus.wait(Duration::from_millis(20)) {
             Some(BusEvent::Message(message)) if message.subscription == answers => {
-                if let Ok(talk::Reply::Card(card)) = serde_json::from_slice(&message.payload) {
+                if let Ok(talk::AgentReply::Card(card)) = serde_json::from_slice(&message.payload) {
                     cards.insert(card.instance.clone(), *card);
                 }
             }
@@ -64,7 +64,7 @@ fn choose(cards: &[Card], count: usize) -> Result<Vec<Card>, String> {
     }
     let own = env!("CARGO_PKG_VERSION");
     let other = |card: &&&Card| card.version != own || card.talk != talk::TALK_VERSION;
-    let (others, same): (Vec<&Card>, Vec<&Card>) = sorted.iter().partition(|card| other(&card));
+    let (others, same): (Vec<&Card>, Vec<&Card>) = sorted.iter().partition(|card| other(card));
     let (free, busy): (Vec<&Card>, Vec<&Card>) = same.into_iter().partition(|card| card.busy.is_none());
     if free.len() >= count {
         return Ok(free.into_iter().take(count).cloned().collect());

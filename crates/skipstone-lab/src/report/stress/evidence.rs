@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::chronicle::Chronicle;
 use super::result::{FleetClock, StressResult};
-use super::roster::{Place, Roster};
+use super::roster::{AgentPlace, Roster};
 use crate::measure::latency::LatencyCounts;
 use crate::measure::ledger::LedgerRecord;
 
 /// The evidence of one agent: its ledgers, its samples and its figures.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Evidence {
+pub struct PartEvidence {
     /// [`FORMAT`].
     pub format: u32,
     /// Who takes part.
@@ -63,12 +63,12 @@ pub struct ClockEvidence {
     pub epoch_unix_us: u64,
 }
 
-/// The version of this format. Evidence of another is not merged.
+/// The version of this format. PartEvidence of another is not merged.
 pub const FORMAT: u32 = 1;
 
-impl Evidence {
+impl PartEvidence {
     /// Its place in the run.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &AgentPlace {
         &self.roster.agents[self.agent]
     }
 

@@ -19,19 +19,21 @@
 //!
 //! **Pass**: none of these.
 
-use std::time::Duration;
-
 use serde_json::Value;
 
 use crate::report::Verdict;
-use crate::report::format::{counted, milliseconds, percent, thousands, three_digits};
-use crate::report::stress::result::{Generator, StressResult};
+use crate::report::format::{counted, thousands, three_digits};
+use crate::report::stress::result::StressResult;
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Carrier, Threshold, ThresholdError};
 
 mod availability;
 mod drops;
 mod fleet;
+mod generator;
+
+pub use generator::LATE_SEND;
+use generator::{lateness, overload};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +43,6 @@ pub enum Ending {
     /// When the user or the system told it to stop.
     Interrupted,
 }
-
-/// A send is late when it happens longer than this after it was due.
-pub const LATE_SEND: Duration = Duration::from_millis(50);
 
 /// Fills in the thresholds' outcomes, the verdict and its reasons.
 pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending) {
@@ -150,36 +149,6 @@ fn shortness(result: &StressResult) -> Vec<String> {
     reasons
 }
 
-/// Rule 3.
-fn lateness(generator: &Generator) -> Option<String> {
-    let (late, planned) = (generator.late_sends, generator.planned_sends);
-    if late as f64 <= LATE_SHARE_MAX * planned as f64 {
-        return None;
-    }
-    let explained = match generator.late_sends_in_stalls {
-        0 => "no machine stall explains it".to_owned(),
-        stalled if stalled >= late => "machine stalls explain all of them".to_owned(),
-        stalled => format!("machine stalls explain {} of them", thousands(stalled)),
-    };
-    Some(format!(
-        "The generator was late: {} of {} happened more than {} ms after they were due, the latest {}; {explained}. \
-         Repeat the run on a machine with less load, or with fewer clients.",
-        thousands(late),
-        counted(planned, "send"),
-        LATE_SEND.as_millis(),
-        milliseconds(generator.latest_send_ms),
-    ))
-}
-
-/// Rule 4.
-fn overload(generator: &Generator) -> Option<String> {
-    let used = generator.cpu_percent?;
-    let cores = generator.cores;
-    (used > CPU_SHARE_MAX * 100.0 * cores as f64).then(|| {
-        format!("The generator used {} of {} and had nothing to spare.", percent(used), counted(cores, "core"))
-    })
-}
-
 /// Rule 6.
 fn contradictions(result: &StressResult) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -235,10 +204,6 @@ fn deliveries(count: u64, what: &str) -> Option<String> {
     (count > 0).then(|| format!("{deliveries} {} {what}.", drops::was_or_were(count)))
 }
 
-/// The share of the sends that may be late.
-const LATE_SHARE_MAX: f64 = 0.01;
-/// The share of its cores that the generator may use.
-const CPU_SHARE_MAX: f64 = 0.95;
 /// The share of the time and of the lines that a run must have completed.
 const COMPLETE_MIN: f64 = 0.99;
 

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::chronicle::Chronicle;
-use super::evidence::Evidence;
+use super::evidence::PartEvidence;
 use super::result::{
     AgentResult, CarrierResult, ClientCounts, Fleet, FleetClock, Generator, Messages, SpreadMs, Stalls, StressResult,
     Timing,
 };
-use super::roster::{Place, Roster};
+use super::roster::{AgentPlace, Roster};
 use crate::measure::latency::{Latency, LatencyMs};
 use crate::measure::ledger::{Ledger, Tally};
 use crate::report::added::added;
@@ -24,10 +24,10 @@ const ERRORS_MIN: f64 = 10.0;
 /// If pieces of evidence are not of one run, contradict themselves, or there is none; in one sentence.
 pub fn merged(
     roster: &Roster,
-    evidence: &[Evidence],
+    evidence: &[PartEvidence],
     lost: &BTreeMap<String, String>,
 ) -> Result<(StressResult, Option<Chronicle>), String> {
-    let mut pieces: Vec<&Evidence> = evidence.iter().collect();
+    let mut pieces: Vec<&PartEvidence> = evidence.iter().collect();
     pieces.sort_by_key(|piece| piece.agent);
     for piece in &pieces {
         piece.check()?;
@@ -70,7 +70,7 @@ struct Proof {
 }
 
 impl Proof {
-    fn new(roster: &Roster, pieces: &[&Evidence]) -> Result<Self, String> {
+    fn new(roster: &Roster, pieces: &[&PartEvidence]) -> Result<Self, String> {
         let total = roster.clients() as usize;
         // Of a lost agent it is unknown how many lines its clients sent: any number of them may have arrived.
         let (mut sent, mut is_excluded) = (vec![u32::MAX; total], vec![true; total]);
@@ -80,7 +80,7 @@ impl Proof {
             }
             piece.absent.iter().for_each(|number| is_excluded[*number as usize] = true);
         }
-        let ledger = |piece: &Evidence, carrier: usize| {
+        let ledger = |piece: &PartEvidence, carrier: usize| {
             let mut ledger = piece.carriers[carrier].ledger.ledger(total)?;
             let excluded = (0..).zip(&is_excluded).filter(|(_, is_excluded)| **is_excluded);
             excluded.for_each(|(number, _)| ledger.exclude_sender(number));
@@ -89,13 +89,14 @@ impl Proof {
             absent.for_each(|(receiver, _)| ledger.exclude_receiver(receiver));
             Ok(ledger)
         };
-        let of_agent = |piece: &&Evidence| (0..piece.carriers.len()).map(|carrier| ledger(piece, carrier)).collect();
+        let of_agent =
+            |piece: &&PartEvidence| (0..piece.carriers.len()).map(|carrier| ledger(piece, carrier)).collect();
         let ledgers = pieces.iter().map(of_agent).collect::<Result<_, String>>()?;
         Ok(Proof { ledgers, sent, clock_error_ms: clock_error_ms(pieces) })
     }
 
     /// What some clients found: those of the agents and carriers that are meant, by their places.
-    fn findings(&self, pieces: &[&Evidence], is_meant: impl Fn(usize, usize) -> bool) -> CarrierResult {
+    fn findings(&self, pieces: &[&PartEvidence], is_meant: impl Fn(usize, usize) -> bool) -> CarrierResult {
         let (mut tally, mut latency, mut took) = (Tally::default(), Latency::default(), Vec::new());
         let (mut clients, mut sent, mut elapsed) = (ClientCounts::default(), 0, 0);
         for (agent, piece) in pieces.iter().enumerate() {
@@ -130,7 +131,7 @@ impl Proof {
     }
 
     /// Deliveries to or by the clients of these agents: those that arrived, and those that nobody can vouch for.
-    fn excused(&self, lost: &[&Place]) -> u64 {
+    fn excused(&self, lost: &[&AgentPlace]) -> u64 {
         let of = |number: u32| self.ledgers.iter().flatten().map(|ledger| ledger.arrived_from(number)).sum::<u64>();
         let by_them: u64 = lost.iter().flat_map(|place| place.numbers()).map(of).sum();
         let is_lost = |number: u32| lost.iter().any(|place| place.numbers().any(|own| own == number));
@@ -142,7 +143,7 @@ impl Proof {
 }
 
 /// Two agents may be wrong in opposite directions.
-fn clock_error_ms(pieces: &[&Evidence]) -> f64 {
+fn clock_error_ms(pieces: &[&PartEvidence]) -> f64 {
     let mut errors: Vec<u64> = pieces.iter().map(|piece| piece.clock.error_us).collect();
     errors.sort_unstable_by(|one, other| other.cmp(one));
     // One agent has one clock.
@@ -150,7 +151,7 @@ fn clock_error_ms(pieces: &[&Evidence]) -> f64 {
 }
 
 /// Sums, and the greatest of what does not add up.
-fn add_up(result: &mut StressResult, pieces: &[&Evidence]) {
+fn add_up(result: &mut StressResult, pieces: &[&PartEvidence]) {
     let all = || pieces.iter().map(|piece| &piece.result);
     for other in all().skip(1) {
         result.wire = added(&result.wire, &other.wire);
@@ -192,8 +193,8 @@ fn stalls(one: Stalls, other: Stalls) -> Stalls {
     Stalls { longest_ms: one.longest_ms.max(other.longest_ms), ..added(&one, &other) }
 }
 
-fn fleet(roster: &Roster, pieces: &[&Evidence], lost: &BTreeMap<String, String>, proof: &Proof) -> Fleet {
-    let agent = |(number, place): (usize, &Place)| {
+fn fleet(roster: &Roster, pieces: &[&PartEvidence], lost: &BTreeMap<String, String>, proof: &Proof) -> Fleet {
+    let agent = |(number, place): (usize, &AgentPlace)| {
         let at = pieces.iter().position(|piece| piece.agent == number);
         let name = place.agent.clone();
         let numbers = place.text();
@@ -217,7 +218,7 @@ fn fleet(roster: &Roster, pieces: &[&Evidence], lost: &BTreeMap<String, String>,
         }
     };
     let agents: Vec<AgentResult> = roster.agents.iter().enumerate().map(agent).collect();
-    let gone: Vec<&Place> =
+    let gone: Vec<&AgentPlace> =
         roster.agents.iter().zip(&agents).filter(|(_, agent)| agent.lost.is_some()).map(|(place, _)| place).collect();
     let by_coordinator = pieces.iter().any(|piece| piece.clock.by == FleetClock::Coordinator);
     Fleet {
@@ -231,7 +232,7 @@ fn fleet(roster: &Roster, pieces: &[&Evidence], lost: &BTreeMap<String, String>,
     }
 }
 
-fn same_agent(pieces: &[&Evidence]) -> Option<LatencyMs> {
+fn same_agent(pieces: &[&PartEvidence]) -> Option<LatencyMs> {
     let mut all = Latency::default();
     let counts = pieces.iter().flat_map(|piece| &piece.carriers).map(|carrier| &carrier.latency_same_agent);
     counts.for_each(|counts| all.merge(&counts.latency()));

@@ -9,6 +9,7 @@ use skipstone::netsim::LinkStats;
 use crate::report::copied::copied;
 use crate::units::Carrier;
 
+pub use self::counts::{ClientCounts, Generator, Stalls};
 pub use self::figures::{Messages, Wire};
 pub use self::fleet::{AgentResult, Fleet, FleetClock};
 pub use self::presence::Presence;
@@ -20,6 +21,7 @@ pub use crate::report::thresholds::ThresholdResult;
 pub use crate::report::verdict::Verdict;
 
 mod blank;
+mod counts;
 mod figures;
 mod fleet;
 mod presence;
@@ -140,21 +142,6 @@ pub struct StressPlan {
     pub congestion: Option<String>,
 }
 
-/// The clients of a run or of one carrier.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct ClientCounts {
-    /// How many there should have been.
-    pub asked: u64,
-    /// How many were ever connected.
-    pub connected: u64,
-    /// How many of these lost their connection before the end.
-    pub dropped: u64,
-    /// Clients that did not connect or were dropped, by reason.
-    pub drops_by_reason: BTreeMap<String, u64>,
-}
-
 /// The cost of the server while lines were sent.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -174,30 +161,6 @@ pub struct ServerResult {
     pub run_queue_wait_ms: Option<f64>,
     /// The load of each of its shards at the end; empty when the server did not say.
     pub shards: Vec<Shard>,
-}
-
-/// The cost of the clients' process, and whether it kept its schedule.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Generator {
-    /// CPU time in percent of one core; `None` where the system does not report it.
-    pub cpu_percent: Option<f64>,
-    /// Sends later than 50 ms after they were due.
-    pub late_sends: u64,
-    /// Of these, how many while the machine stalled.
-    pub late_sends_in_stalls: u64,
-    /// Lines that were due while their client was connected.
-    pub planned_sends: u64,
-    /// How late the latest send was.
-    pub latest_send_ms: f64,
-    /// Cores that it could use.
-    #[cfg_attr(test, schemars(range(min = 1)))]
-    pub cores: u64,
-    /// Resident memory at the end.
-    pub rss_bytes: Option<u64>,
-    /// How long its threads waited for a CPU.
-    pub run_queue_wait_ms: Option<f64>,
 }
 
 /// The findings of one carrier's clients. They receive lines of all clients; a line counts where it was received.
@@ -304,21 +267,6 @@ pub struct LinkCounts {
     pub reordered: u64,
     /// Sent on with flipped bits.
     pub corrupted: u64,
-}
-
-/// When nothing on the machine was punctual: a thread that only sleeps was woken 2 ms late or later.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct Stalls {
-    /// How often.
-    pub count: u64,
-    /// How often it was the machine, and not other threads that used the CPU.
-    pub machine_count: u64,
-    /// The longest.
-    pub longest_ms: f64,
-    /// All together.
-    pub total_ms: f64,
 }
 
 impl From<&LinkStats> for LinkCounts {

@@ -18,7 +18,7 @@ pub struct Roster {
     /// Clients of the whole run by carrier.
     pub mix: Vec<(Carrier, u32)>,
     /// In the order of their clients' numbers.
-    pub agents: Vec<Place>,
+    pub agents: Vec<AgentPlace>,
     /// How many agents may be lost without making the run invalid.
     pub tolerate: u32,
     /// What is run.
@@ -32,7 +32,7 @@ pub struct Roster {
 /// An agent of a run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Place {
+pub struct AgentPlace {
     /// Its name.
     pub agent: String,
     /// Its clients by carrier.
@@ -45,7 +45,7 @@ impl Roster {
     /// Equal shares of the run for these agents.
     pub fn divide(&mut self, agents: impl ExactSizeIterator<Item = String>) {
         let parts = Part::divided(&self.mix, agents.len() as u32);
-        self.agents = agents.zip(parts).map(|(agent, (mix, part))| Place { agent, mix, part }).collect();
+        self.agents = agents.zip(parts).map(|(agent, (mix, part))| AgentPlace { agent, mix, part }).collect();
     }
 
     /// Clients of the whole run.
@@ -54,7 +54,7 @@ impl Roster {
     }
 }
 
-impl Place {
+impl AgentPlace {
     /// How many clients it has.
     pub fn clients(&self) -> u32 {
         count(&self.mix)

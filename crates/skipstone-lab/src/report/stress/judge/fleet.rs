@@ -1,7 +1,7 @@
 //! The rule for runs on several machines: each keeps its own schedule, and none is missing without leave.
 
+use super::generator::{lateness, overload};
 use crate::report::format::counted;
-use crate::report::stress::judge::{lateness, overload};
 use crate::report::stress::result::{AgentResult, Fleet};
 
 /// Why the agents make the run prove nothing.

@@ -30,11 +30,11 @@ fn arrivals() -> Vec<Arrival> {
 }
 
 /// What the agents saw of these arrivals.
-fn evidence(roster: &Roster, arrivals: &[Arrival]) -> Vec<Evidence> {
+fn evidence(roster: &Roster, arrivals: &[Arrival]) -> Vec<PartEvidence> {
     (0..roster.agents.len()).map(|agent| piece(roster, agent, arrivals)).collect()
 }
 
-fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> Evidence {
+fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> PartEvidence {
     let place = &roster.agents[agent];
     let is_own = |number: u32| place.numbers().any(|own| own == number);
     let carrier = |carrier: usize| {
@@ -67,7 +67,7 @@ fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> Evidence {
         let count = u64::from(*count);
         result.carriers[carrier].clients = ClientCounts { asked: count, connected: count, ..ClientCounts::default() };
     }
-    Evidence {
+    PartEvidence {
         format: FORMAT,
         roster: roster.clone(),
         agent,
@@ -83,7 +83,7 @@ fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> Evidence {
     }
 }
 
-fn judged(roster: &Roster, pieces: &[Evidence], lost: &[(&str, &str)]) -> StressResult {
+fn judged(roster: &Roster, pieces: &[PartEvidence], lost: &[(&str, &str)]) -> StressResult {
     let lost = lost.iter().map(|(agent, why)| ((*agent).to_owned(), (*why).to_owned())).collect();
     let mut result = merged(roster, pieces, &lost).unwrap().0;
     judge(&mut result, &[], Ending::Completed);
@@ -218,7 +218,7 @@ fn one_late_agent_invalidates_the_run_by_its_name() {
 fn evidence_that_does_not_fit_is_refused() {
     let roster = roster(2);
     let pieces = evidence(&roster, &arrivals());
-    let refused = |change: fn(&mut Vec<Evidence>)| {
+    let refused = |change: fn(&mut Vec<PartEvidence>)| {
         let mut pieces = pieces.clone();
         change(&mut pieces);
         merged(&roster, &pieces, &BTreeMap::new()).map(drop).unwrap_err()

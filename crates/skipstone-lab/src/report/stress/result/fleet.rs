@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ClientCounts, Generator, LatencyMs, Machine, Messages, Stalls};
+use super::counts::{ClientCounts, Generator, Stalls};
+use super::figures::Messages;
+use crate::measure::latency::LatencyMs;
+use crate::measure::machine::Machine;
 
 /// The machines of a run, and what was merged how. Elsewhere in the result, counts are sums over the machines,
 /// percentiles those of all their samples, the longest and latest the greatest, and durations of phases the longest.

@@ -10,7 +10,7 @@ pub(super) fn rows(page: &mut Page, fleet: &Fleet) {
     page.row("Agent", NAME_COLUMNS, heads.iter().map(|head| Cell::right(head, CELL_COLUMNS).toned(Tone::Faint)));
     for agent in &fleet.agents {
         let name: String = agent.name.chars().take(NAME_COLUMNS - 1).collect();
-        page.row(&name, NAME_COLUMNS, cells(agent).into_iter());
+        page.row(&name, NAME_COLUMNS, cells(agent));
     }
     page.blank();
 }

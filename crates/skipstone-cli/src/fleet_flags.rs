@@ -1,4 +1,4 @@
-//! How to reach NATS.
+//! Flags of runs on several machines, and how to reach NATS.
 
 use skipstone_fleet::bus::{Bus, BusLogin, BusSettings};
 use skipstone_fleet::local::{LocalNats, LocalSettings};
@@ -18,6 +18,31 @@ pub(crate) struct NatsFlags {
     /// Trust NATS servers whose certificate was signed by an authority in this PEM file
     #[arg(long, value_name = "FILE")]
     pub(crate) nats_ca: Option<PathBuf>,
+}
+
+/// Flags of a run on several machines.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[command(next_help_heading = "A run on several machines, over NATS")]
+pub(crate) struct FleetArguments {
+    /// NATS, at which `skipstone agent --fleet URL` waits on each machine: nats://HOST or tls://HOST; or `local`, for
+    /// agents on this machine that the run starts itself
+    #[arg(long, value_name = "URL", requires = "url", conflicts_with_all = ["connects", "wait", "reconnect", "qlog", "shards"])]
+    pub(crate) fleet: Option<String>,
+    /// How many agents share the clients; the first by name, if more wait
+    #[arg(long, value_name = "N", requires = "fleet", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) agents: u32,
+    /// How many agents may be lost; lines of and to their clients are excused, all others proven
+    #[arg(long, value_name = "N", requires = "fleet", default_value = "0")]
+    pub(crate) tolerate: u32,
+    #[command(flatten)]
+    pub(crate) nats: NatsFlags,
+}
+
+impl FleetArguments {
+    /// Where NATS is, if the run is one on several machines.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.fleet.as_deref()
+    }
 }
 
 /// A connection to NATS, and the server that was started for it.
