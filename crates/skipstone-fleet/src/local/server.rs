@@ -80,12 +80,17 @@ impl LocalNats {
 
 #[cfg(unix)]
 impl LocalNats {
-    /// Stops its execution: it accepts connections, and is silent.
+    /// Stops its execution: the system accepts connections for it, and it is silent.
     ///
     /// # Errors
     /// It has ended.
     pub fn freeze(&self) -> Result<(), LocalError> {
-        self.signal(nix::sys::signal::Signal::SIGSTOP)
+        self.signal(nix::sys::signal::Signal::SIGSTOP)?;
+        // The signal reaches one thread after the other.
+        while self.pid().is_some_and(is_running) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// Continues after [`LocalNats::freeze`].
@@ -107,6 +112,15 @@ impl LocalNats {
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Guarded::pid)
     }
+}
+
+/// Whether a thread of a process runs, as far as this system tells.
+#[cfg(unix)]
+fn is_running(pid: u32) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let states = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
+    // The state follows the name in parentheses: T is stopped, Z ended.
+    states.filter_map(|stat| stat.rsplit_once(") ")?.1.chars().next()).any(|state| !matches!(state, 'T' | 'Z' | 'X'))
 }
 
 const READY_MAX: Duration = Duration::from_secs(10);

@@ -2,6 +2,7 @@
 
 mod common;
 mod connecting;
+mod kv;
 mod messages;
 #[cfg(unix)]
 mod outages;
