@@ -279,3 +279,75 @@ impl Board {
 
 /// The default of nats-server.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::ids::KvBucket;
+    use crate::bus::kv::call::KvOperation;
+    use std::time::Duration;
+
+    fn shared() -> Shared {
+        let shared = Shared::new(&BusSettings::new("localhost".parse().unwrap()));
+        shared.board().on_connections(1);
+        shared
+    }
+
+    fn publish(board: &mut Board, subject: &str) {
+        let (subject, payload) = (subject.into(), Bytes::new());
+        board.accept(BusCall::Publish { subject, reply: None, payload }).unwrap();
+    }
+
+    fn events(board: &mut Board) -> Vec<BusEvent> {
+        std::iter::from_fn(|| board.events.pop()).collect()
+    }
+
+    #[test]
+    fn a_fence_that_outlives_its_connection_confirms_nothing_sent_before() {
+        let shared = shared();
+        let mut board = shared.board();
+        publish(&mut board, "lost");
+        assert!(board.next_call(1).is_some());
+        let fence = board.receipts.on_fence_sent(Instant::now());
+        // The client's count is ahead of its events: the fence came by the second connection.
+        board.on_connections(2);
+        board.on_fence_returned(fence, Instant::now());
+        assert_eq!((board.stats.confirmed, board.stats.unconfirmed, board.outbox.waiting_bytes()), (0, 1, 0));
+        // The events follow, and say nothing new.
+        board.on_disconnections(1);
+        board.on_connections(2);
+        assert_eq!(events(&mut board), [BusEvent::Disconnected { unconfirmed: 1 }, BusEvent::Reconnected]);
+        assert_eq!((board.state, board.stats.reconnects), (BusState::Connected, 1));
+    }
+
+    #[test]
+    fn nothing_is_sent_between_a_disconnection_and_the_next_connection() {
+        let shared = shared();
+        let mut board = shared.board();
+        board.on_disconnections(1);
+        publish(&mut board, "waits");
+        assert!(board.next_call(1).is_none());
+        // That connection is gone already: its disconnection is the one that was accounted for.
+        board.on_connections(1);
+        assert!(board.next_call(1).is_none());
+        board.on_connections(2);
+        assert!(board.next_call(1).is_some());
+    }
+
+    #[test]
+    fn a_call_of_a_store_that_never_began_ends_at_its_deadline_and_frees_its_bytes_later() {
+        let shared = shared();
+        let mut board = shared.board();
+        board.on_disconnections(1);
+        let bucket = KvBucket { id: 1, answer_within: Duration::from_secs(1) };
+        let (request, deadline) = (RequestId(2), Instant::now());
+        let operation = KvOperation::Put(vec![0; 100].into());
+        board.accept(BusCall::Kv(KvCall { request, bucket, key: "k".into(), operation, deadline })).unwrap();
+        board.answers.insert_kv(request, deadline, bucket);
+        assert_eq!(board.expire_requests(deadline), None);
+        assert!(matches!(&events(&mut board)[1..], [BusEvent::KvAnswer(KvAnswer { request: RequestId(2), .. })]));
+        board.on_connections(2);
+        assert!(board.next_call(1_000).is_none(), "it has ended");
+        assert_eq!((board.outbox.waiting_bytes(), board.finished, board.kv_running), (0, 1, 0));
+    }
+}

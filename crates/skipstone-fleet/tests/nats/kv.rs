@@ -198,6 +198,22 @@ fn each_call_ends_in_time_while_the_server_is_away_or_frozen() {
     assert_eq!((bus.stats().expired, bus.stats().waiting_bytes), (1, 0));
 }
 
+#[cfg(unix)]
+#[test]
+fn a_write_that_is_tried_again_after_a_silence_is_done_once() {
+    let server = server();
+    let bus = bus(&server);
+    let store = bus.kv("rooms", KvSettings::default()).unwrap();
+    let KvOutcome::Stored { revision } = outcome(&bus, store.put(&bus, "room.1", "a").unwrap()) else { panic!() };
+    server.freeze().unwrap();
+    let asked = store.update(&bus, "room.1", "b", revision).unwrap();
+    // An attempt lasts 2 s, and the bus gives the server up after 2.7 s.
+    std::thread::sleep(Duration::from_millis(2_300));
+    server.thaw().unwrap();
+    assert_eq!(outcome(&bus, asked), KvOutcome::Stored { revision: revision + 1 });
+    assert_eq!(bus.stats().reconnects, 0);
+}
+
 fn outcome(bus: &Bus, asked: RequestId) -> KvOutcome {
     find(bus, |event| match event {
         BusEvent::KvAnswer(answer) if answer.request == asked => Some(answer.outcome),
