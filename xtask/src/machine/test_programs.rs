@@ -12,6 +12,8 @@ use crate::machine::tree::Tree;
 pub(crate) const ENGINES: &str = "engines";
 /// Those of deployments, which want an sshd: the step `deploy` runs them.
 pub(crate) const DEPLOYS: &str = "deploys";
+/// Those of the message bus, which want servers of NATS: the step `fleet` runs them.
+pub(crate) const NATS: &str = "nats";
 
 /// A program that cargo has built.
 #[derive(Clone, Debug, PartialEq, Eq)]

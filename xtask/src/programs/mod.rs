@@ -4,6 +4,7 @@ pub(crate) mod bench_databases;
 pub(crate) mod databases;
 pub(crate) mod deploy;
 pub(crate) mod external;
+pub(crate) mod fleet;
 pub(crate) mod flood;
 pub(crate) mod joins;
 pub(crate) mod siege;

@@ -7,7 +7,7 @@ use crate::languages::{c, csharp, dashboard, go, interop, python, web, windows};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
-use crate::programs::{databases, deploy, external, sweep};
+use crate::programs::{databases, deploy, external, fleet, sweep};
 use crate::protocol::{instructions, vectors, wireshark};
 use crate::rules::{claims, docs, features, layering, local_paths, package, purity, snippets};
 
@@ -212,6 +212,15 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Waits,
         after: &["programs"],
         run: |tree, _| deploy::step(tree),
+    },
+    Step {
+        name: "fleet",
+        about: "the message bus over real servers of NATS, an old and a current one, that restart, freeze, refuse and lose their stores; \
+                Debian's is there, or is added with apt-get, and Go builds the other",
+        is_fast: false,
+        lane: Lane::Waits,
+        after: &["programs"],
+        run: |tree, _| fleet::step(tree),
     },
     Step {
         name: "vectors",

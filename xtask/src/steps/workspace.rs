@@ -6,7 +6,7 @@ use std::process::Command;
 use super::step::Extent;
 use crate::machine::process;
 use crate::machine::tally::Tally;
-use crate::machine::test_programs::{self, DEPLOYS, ENGINES, Executable};
+use crate::machine::test_programs::{self, DEPLOYS, ENGINES, Executable, NATS};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
@@ -48,7 +48,7 @@ fn timed_modules(program: &Executable) -> impl Iterator<Item = String> + '_ {
 
 fn whole(tree: &Tree) -> Result<Tally, String> {
     let programs = test_programs::all(tree)?;
-    let is_elsewhere = |program: &Executable| [DEPLOYS, ENGINES].contains(&program.name.as_str());
+    let is_elsewhere = |program: &Executable| [DEPLOYS, ENGINES, NATS].contains(&program.name.as_str());
     let (end_to_end, others): (Vec<_>, Vec<_>) =
         programs.iter().filter(|program| !is_elsewhere(program)).partition(|program| program.name == END_TO_END);
     let untimed = |programs: Vec<&Executable>| programs.into_iter().map(|program| untimed(program, tree)).collect();

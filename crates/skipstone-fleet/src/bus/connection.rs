@@ -5,6 +5,7 @@ use super::event::BusEvent;
 use super::settings::{BusLogin, BusSettings};
 use super::shared::Shared;
 use super::url::UrlLogin;
+use async_nats::rustls::{CertificateError, Error as TlsError, InvalidMessage};
 use async_nats::{Client, ClientError, ConnectErrorKind, ConnectOptions, Event, ServerError};
 use std::error::Error;
 use std::io;
@@ -44,7 +45,9 @@ pub(super) fn options(settings: &BusSettings) -> Result<ConnectOptions, BusError
     Ok(match &settings.tls_ca {
         None => options,
         Some(path) => {
-            read(path)?;
+            if !read(path)?.contains("-----BEGIN CERTIFICATE-----") {
+                return Err(unusable(path, "contains no certificate in PEM format"));
+            }
             options.require_tls(true).add_root_certificates(path.clone())
         }
     })
@@ -107,14 +110,30 @@ fn meaning(error: &async_nats::ConnectError, settings: &BusSettings) -> ConnectE
         ConnectErrorKind::AuthorizationViolation => ConnectError::LoginRefused,
         ConnectErrorKind::Authentication => ConnectError::BadCredentials(said),
         ConnectErrorKind::TimedOut => ConnectError::TimedOut(settings.connect_within.min(CONNECTION_MAX)),
-        ConnectErrorKind::Tls => ConnectError::Tls(said),
+        ConnectErrorKind::Tls => tls_meaning(said, error),
         _ => match io_error(error).map(io::Error::kind) {
             Some(io::ErrorKind::ConnectionRefused) => ConnectError::Refused,
             Some(io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof) => ConnectError::NotNats(said),
-            Some(io::ErrorKind::InvalidData) => ConnectError::Tls(said),
+            Some(io::ErrorKind::InvalidData) => tls_meaning(said, error),
             _ if said.contains("expected INFO") => ConnectError::NotNats(said),
             _ => ConnectError::Other(said),
         },
+    }
+}
+
+fn tls_meaning(said: String, error: &(dyn Error + 'static)) -> ConnectError {
+    let inner = io_error(error).and_then(io::Error::get_ref).and_then(|inner| inner.downcast_ref());
+    match inner {
+        // A bad signature is that of another authority of the same name.
+        Some(TlsError::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature)) => {
+            ConnectError::Untrusted
+        }
+        Some(TlsError::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        )) => ConnectError::WrongHost(said),
+        // It answered in clear.
+        Some(TlsError::InvalidMessage(InvalidMessage::InvalidContentType)) => ConnectError::NoTls,
+        _ => ConnectError::Tls(said),
     }
 }
 

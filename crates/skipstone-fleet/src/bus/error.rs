@@ -44,10 +44,16 @@ pub enum ConnectError {
     /// The nkey or the JWT of the login cannot sign.
     #[error("the credentials cannot sign: {0}; create them anew")]
     BadCredentials(String),
-    /// TLS failed.
+    /// The server's certificate is signed by nobody who is trusted.
+    #[error("no certificate that is trusted signs the server's; name the one that does, by the setting for TLS")]
+    Untrusted,
+    /// The server's certificate is for another host.
     #[error(
-        "TLS failed: {0}; the server's certificate must name this host, and a certificate that is trusted must sign it"
+        "the server's certificate is not for this host: {0}; use a name that it has, or create another certificate"
     )]
+    WrongHost(String),
+    /// TLS failed otherwise.
+    #[error("TLS failed: {0}")]
     Tls(String),
     /// TLS was demanded of a server that has none.
     #[error("the server has no TLS; write nats:// in place of tls://, or give the server a certificate")]

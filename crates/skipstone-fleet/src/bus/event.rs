@@ -1,14 +1,8 @@
 //! What a bus reports.
 
+use super::ids::{KvWatchId, RequestId, SubscriptionId};
+use super::kv::answer::{KvAnswer, KvChange, KvWatchState};
 use bytes::Bytes;
-
-/// A subscription of a bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SubscriptionId(pub(super) u64);
-
-/// A request that waits for its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RequestId(pub(super) u64);
 
 /// A message of a subscription.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,6 +30,17 @@ pub enum BusEvent {
         request: RequestId,
         /// The answer's content.
         result: Result<Bytes, NoAnswer>,
+    },
+    /// A call of a key-value store ended: each does, exactly once.
+    KvAnswer(KvAnswer),
+    /// An entry of a watched store.
+    KvChange(KvChange),
+    /// A watch began, or is complete.
+    KvWatch {
+        /// The watch.
+        watch: KvWatchId,
+        /// How far it is.
+        state: KvWatchState,
     },
     /// The connection broke. The bus connects again by itself, until it succeeds.
     Disconnected {

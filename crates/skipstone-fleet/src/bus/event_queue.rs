@@ -1,6 +1,8 @@
 //! The events that wait for the application, bounded by number and by bytes.
 
 use super::event::{BusEvent, NoAnswer};
+use super::kv::answer::{KvAnswer, KvOutcome};
+use bytes::Bytes;
 use std::collections::VecDeque;
 
 /// A bounded queue of events. What finds it full is counted where it would have stood.
@@ -20,10 +22,19 @@ impl EventQueue {
 
     /// Adds an event whose number others decide, such as a message, or counts it as dropped.
     pub(super) fn push_bounded(&mut self, event: BusEvent) {
-        match self.events.len() < self.events_max && self.bytes + weight(&event) <= self.bytes_max {
-            true => self.push(event),
-            false => self.count_dropped(),
+        if self.push_if_room(event).is_err() {
+            self.count_dropped();
         }
+    }
+
+    /// Adds an event, or returns it. An empty queue takes one of any size.
+    pub(super) fn push_if_room(&mut self, event: BusEvent) -> Result<(), BusEvent> {
+        let has_room = self.events.len() < self.events_max && self.bytes + weight(&event) <= self.bytes_max;
+        if !has_room && !self.events.is_empty() {
+            return Err(event);
+        }
+        self.push(event);
+        Ok(())
     }
 
     /// Adds an event about the connection, for which places are kept.
@@ -41,6 +52,11 @@ impl EventQueue {
             BusEvent::Answer { request, result: Ok(_) } if !has_room => {
                 self.dropped += 1;
                 BusEvent::Answer { request, result: Err(NoAnswer::Dropped) }
+            }
+            BusEvent::KvAnswer(KvAnswer { bucket, request, .. }) if !has_room => {
+                self.dropped += 1;
+                let why = NoAnswer::Dropped.to_string();
+                BusEvent::KvAnswer(KvAnswer { bucket, request, outcome: KvOutcome::Unavailable { why } })
             }
             event => event,
         };
@@ -88,10 +104,20 @@ fn weight(event: &BusEvent) -> usize {
             message.payload.len() + message.subject.len() + message.reply.as_ref().map_or(0, String::len)
         }
         BusEvent::Answer { result: Ok(payload), .. } => payload.len(),
+        BusEvent::KvAnswer(KvAnswer { outcome, .. }) => outcome_weight(outcome),
+        BusEvent::KvChange(change) => change.key.len() + change.value.as_ref().map_or(0, Bytes::len),
         BusEvent::Refused { why } | BusEvent::ConnectFailed { why } => why.len(),
         _ => 0,
     };
     size_of::<BusEvent>() + content
+}
+
+fn outcome_weight(outcome: &KvOutcome) -> usize {
+    match outcome {
+        KvOutcome::Found { value, .. } | KvOutcome::Exists { value, .. } => value.len(),
+        KvOutcome::Refused { why } | KvOutcome::Unavailable { why } => why.len(),
+        _ => 0,
+    }
 }
 
 /// Places for events about the connection. There are a few of them each second at most.
@@ -100,7 +126,8 @@ const RESERVE: usize = 1_024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::event::{BusMessage, RequestId, SubscriptionId};
+    use crate::bus::event::BusMessage;
+    use crate::bus::ids::{RequestId, SubscriptionId};
 
     fn message(bytes: usize) -> BusEvent {
         let (subject, payload) = (String::new(), vec![0; bytes].into());

@@ -2,7 +2,8 @@
 
 use super::connection;
 use super::error::{BusError, ConnectError, FlushError, PublishError, SubjectError};
-use super::event::{BusEvent, RequestId, SubscriptionId};
+use super::event::BusEvent;
+use super::ids::{RequestId, SubscriptionId};
 use super::outbox::BusCall;
 use super::pump::{self, Pump};
 use super::settings::BusSettings;
@@ -144,7 +145,7 @@ impl Bus {
 
     /// The next event, if there is one.
     pub fn poll(&self) -> Option<BusEvent> {
-        self.shared.board().events.pop()
+        self.shared.pop_event(&mut self.shared.board())
     }
 
     /// The next event, waiting for it at most this long.
@@ -152,11 +153,11 @@ impl Bus {
         let deadline = Instant::now() + timeout;
         let mut board = self.shared.board();
         loop {
-            if let Some(event) = board.events.pop() {
+            if let Some(event) = self.shared.pop_event(&mut board) {
                 return Some(event);
             }
             if self.shared.changed.wait_until(&mut board, deadline).timed_out() {
-                return board.events.pop();
+                return self.shared.pop_event(&mut board);
             }
         }
     }
@@ -205,6 +206,10 @@ impl Bus {
             has_jetstream: info.jetstream,
             cluster: info.cluster,
         })
+    }
+
+    pub(super) fn shared(&self) -> &Shared {
+        &self.shared
     }
 
     fn publish_call(&self, subject: &str, reply: Option<String>, payload: Bytes) -> Result<(), PublishError> {

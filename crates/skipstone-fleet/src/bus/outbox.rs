@@ -1,7 +1,9 @@
 //! Calls that wait for the thread of the bus, in their order. Their bytes count until the server confirms them.
 
 use super::error::BusFull;
-use super::event::{RequestId, SubscriptionId};
+use super::ids::{KvBucket, KvWatchId, RequestId, SubscriptionId};
+use super::kv::call::KvCall;
+use super::kv::settings::KvSettings;
 use bytes::Bytes;
 use std::collections::VecDeque;
 
@@ -12,6 +14,10 @@ pub(super) enum BusCall {
     Request { request: RequestId, subject: String, payload: Bytes },
     Subscribe { subscription: SubscriptionId, subject: String },
     Unsubscribe { subscription: SubscriptionId },
+    KvOpen { bucket: KvBucket, name: String, settings: KvSettings },
+    Kv(KvCall),
+    KvWatch { watch: KvWatchId, bucket: KvBucket, pattern: String },
+    KvUnwatch { watch: KvWatchId },
 }
 
 /// The queue of calls.
@@ -43,7 +49,7 @@ impl Outbox {
         self.calls.pop_front()
     }
 
-    /// Frees the bytes of calls that ended.
+    /// Frees the bytes of calls that are done, or cannot be done.
     pub(super) fn release(&mut self, bytes: usize) {
         self.waiting_bytes -= bytes;
     }
@@ -74,7 +80,10 @@ impl BusCall {
             }
             BusCall::Request { subject, payload, .. } => subject.len() + payload.len(),
             BusCall::Subscribe { subject, .. } => subject.len(),
-            BusCall::Unsubscribe { .. } => 0,
+            BusCall::KvOpen { name, .. } => name.len(),
+            BusCall::Kv(call) => call.weight(),
+            BusCall::KvWatch { pattern, .. } => pattern.len(),
+            BusCall::Unsubscribe { .. } | BusCall::KvUnwatch { .. } => 0,
         };
         size_of::<BusCall>() + content
     }

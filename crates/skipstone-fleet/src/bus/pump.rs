@@ -1,7 +1,9 @@
 //! The tasks of a bus' thread: one sends, one receives answers and fences, one ends requests in time, and one for each
 //! subscription receives its messages.
 
-use super::event::{BusMessage, NoAnswer, RequestId, SubscriptionId};
+use super::event::{BusMessage, NoAnswer};
+use super::ids::{RequestId, SubscriptionId};
+use super::kv::tasks::KvTasks;
 use super::outbox::BusCall;
 use super::shared::{Board, Shared};
 use super::stats::BusState;
@@ -27,10 +29,11 @@ impl Pump {
     /// Sends calls in their order, and a fence behind them.
     pub(super) async fn send_calls(self) {
         let mut subscriptions = HashMap::new();
+        let mut kv = KvTasks::new(self.client.clone(), Arc::clone(&self.shared), Arc::clone(&self.inbox));
         let mut last_fence = Instant::now();
         loop {
             while let Some(call) = self.next_call() {
-                self.send(call, &mut subscriptions).await;
+                self.send(call, &mut subscriptions, &mut kv).await;
                 if last_fence.elapsed() >= FENCES_APART && self.send_fence().await {
                     last_fence = Instant::now();
                 }
@@ -52,7 +55,7 @@ impl Pump {
         board.next_call(self.client.max_payload())
     }
 
-    async fn send(&self, call: BusCall, subscriptions: &mut HashMap<SubscriptionId, JoinHandle<()>>) {
+    async fn send(&self, call: BusCall, subscriptions: &mut HashMap<SubscriptionId, JoinHandle<()>>, kv: &mut KvTasks) {
         // The client refuses only subjects and sizes, which are checked.
         match call {
             BusCall::Publish { subject, reply: None, payload } => {
@@ -76,6 +79,10 @@ impl Pump {
                     receiving.abort();
                 }
             }
+            BusCall::KvOpen { bucket, name, settings } => kv.add(bucket, name, settings),
+            BusCall::Kv(call) => kv.run(call),
+            BusCall::KvWatch { watch, bucket, pattern } => kv.watch(watch, bucket, pattern),
+            BusCall::KvUnwatch { watch } => kv.unwatch(watch),
         }
     }
 

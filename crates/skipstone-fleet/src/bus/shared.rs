@@ -2,8 +2,11 @@
 
 use super::answers::Answers;
 use super::error::{BusFull, PublishError};
-use super::event::{BusEvent, BusMessage, NoAnswer, RequestId};
+use super::event::{BusEvent, BusMessage, NoAnswer};
 use super::event_queue::EventQueue;
+use super::ids::RequestId;
+use super::kv::answer::{KvAnswer, KvOutcome};
+use super::kv::call::KvCall;
 use super::outbox::{BusCall, Outbox};
 use super::receipts::{Receipts, Tally};
 use super::settings::BusSettings;
@@ -13,7 +16,7 @@ use bytes::Bytes;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::sync::OnceLock;
 use std::time::Instant;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// The board on which both sides write, and how each wakes the other.
 #[derive(Debug)]
@@ -25,6 +28,8 @@ pub(super) struct Shared {
     pub(super) called: Notify,
     /// Wakes the task that ends requests in time.
     pub(super) requested: Notify,
+    /// Wakes the tasks that wait for a place in the queue of events.
+    room: Notify,
     /// NATS' own client, once there was a connection.
     pub(super) client: OnceLock<Client>,
 }
@@ -42,7 +47,11 @@ pub(super) struct Board {
     pub(super) accepted: u64,
     pub(super) finished: u64,
     /// Disconnections that are accounted for.
-    disconnections: u64,
+    disconnections: watch::Sender<u64>,
+    /// Calls of stores that were begun and have not ended.
+    kv_running: usize,
+    /// Whether a task waits for a place in the queue of events.
+    wants_room: bool,
     last_id: u64,
 }
 
@@ -57,7 +66,9 @@ impl Shared {
             stats: BusStats::default(),
             accepted: 0,
             finished: 0,
-            disconnections: 0,
+            disconnections: watch::Sender::new(0),
+            kv_running: 0,
+            wants_room: false,
             last_id: 0,
         };
         Shared {
@@ -65,6 +76,7 @@ impl Shared {
             changed: Condvar::new(),
             called: Notify::new(),
             requested: Notify::new(),
+            room: Notify::new(),
             client: OnceLock::new(),
         }
     }
@@ -76,6 +88,42 @@ impl Shared {
     /// The server's largest payload, or that of most servers while it is unknown.
     pub(super) fn payload_bytes_max(&self) -> usize {
         self.client.get().map_or(PAYLOAD_BYTES_MAX, Client::max_payload)
+    }
+
+    /// The next event of the application.
+    pub(super) fn pop_event(&self, board: &mut Board) -> Option<BusEvent> {
+        let event = board.events.pop()?;
+        if std::mem::take(&mut board.wants_room) {
+            self.room.notify_waiters();
+        }
+        Some(event)
+    }
+
+    /// Adds an event when there is a place for it.
+    pub(super) async fn report_with_room(&self, mut event: BusEvent) {
+        loop {
+            let room = self.room.notified();
+            let pushed = self.report(|board| {
+                let pushed = board.events.push_if_room(event);
+                board.wants_room |= pushed.is_err();
+                pushed
+            });
+            match pushed {
+                Ok(()) => return,
+                Err(returned) => event = returned,
+            }
+            room.await;
+        }
+    }
+
+    /// Changes with each disconnection from now on.
+    pub(super) fn disconnections(&self) -> watch::Receiver<u64> {
+        self.board().disconnections.subscribe()
+    }
+
+    /// A subject that nobody else has.
+    pub(super) fn new_inbox(&self) -> Option<String> {
+        self.client.get().map(Client::new_inbox)
     }
 
     /// Changes the board from the thread of the bus, and wakes the application.
@@ -103,7 +151,7 @@ impl Board {
     /// Whether there is a place for one more answer.
     pub(super) fn check_requests(&self) -> Result<(), PublishError> {
         let requests_max = self.events.events_max();
-        match self.answers.len() + self.events.len() < requests_max {
+        match self.answers.len() + self.kv_running + self.events.len() < requests_max {
             true => Ok(()),
             false => Err(PublishError::TooManyRequests(requests_max)),
         }
@@ -119,13 +167,19 @@ impl Board {
     pub(super) fn next_call(&mut self, payload_bytes_max: usize) -> Option<BusCall> {
         while self.state == BusState::Connected {
             let call = self.outbox.pop()?;
-            let tally = Tally { calls: 1, messages: u64::from(call.is_message()), bytes: call.weight() };
+            let mut tally = Tally { calls: 1, messages: u64::from(call.is_message()), bytes: call.weight() };
             if self.ends_unsent(&call, payload_bytes_max) {
                 self.finish(tally);
-            } else {
-                self.receipts.on_sent(tally);
-                return Some(call);
+                continue;
             }
+            if let BusCall::Kv(call) = &call {
+                // Its bytes are freed when it ends, and its time is measured by its task.
+                tally.bytes = 0;
+                self.answers.remove(call.request);
+                self.kv_running += 1;
+            }
+            self.receipts.on_sent(tally);
+            return Some(call);
         }
         None
     }
@@ -137,7 +191,10 @@ impl Board {
             self.events.push_bounded(BusEvent::Refused { why });
             return true;
         }
-        let expired = matches!(call, BusCall::Request { request, .. } if !self.answers.waits(*request));
+        let expired = match call {
+            BusCall::Request { request, .. } | BusCall::Kv(KvCall { request, .. }) => !self.answers.waits(*request),
+            _ => false,
+        };
         self.stats.expired += u64::from(expired);
         expired
     }
@@ -152,10 +209,10 @@ impl Board {
 
     /// There have been this many disconnections since the beginning.
     pub(super) fn on_disconnections(&mut self, total: u64) {
-        if total <= self.disconnections {
+        if total <= *self.disconnections.borrow() {
             return;
         }
-        self.disconnections = total;
+        self.disconnections.send_replace(total);
         self.state = BusState::Disconnected;
         let unconfirmed = self.receipts.on_disconnected();
         self.stats.unconfirmed += unconfirmed.messages;
@@ -166,7 +223,7 @@ impl Board {
     /// There have been this many connections since the beginning.
     pub(super) fn on_connections(&mut self, total: u64) {
         self.on_disconnections(total - 1);
-        if self.state == BusState::Disconnected && self.disconnections == total - 1 {
+        if self.state == BusState::Disconnected && *self.disconnections.borrow() == total - 1 {
             self.state = BusState::Connected;
             self.stats.reconnects = total - 1;
             if total > 1 {
@@ -192,10 +249,24 @@ impl Board {
         }
     }
 
+    /// A call of a store ended.
+    pub(super) fn on_kv_answer(&mut self, call: KvCall, outcome: KvOutcome) {
+        let (bucket, request) = (call.bucket, call.request);
+        self.kv_running -= 1;
+        self.outbox.release(BusCall::Kv(call).weight());
+        self.events.push_answer(BusEvent::KvAnswer(KvAnswer { bucket, request, outcome }));
+    }
+
     /// Ends the requests whose time has passed; when the next one's will have.
     pub(super) fn expire_requests(&mut self, now: Instant) -> Option<Instant> {
-        while let Some(request) = self.answers.pop_expired(now) {
-            self.events.push_answer(BusEvent::Answer { request, result: Err(NoAnswer::TimedOut) });
+        while let Some((request, bucket)) = self.answers.pop_expired(now) {
+            self.events.push_answer(match bucket {
+                None => BusEvent::Answer { request, result: Err(NoAnswer::TimedOut) },
+                Some(bucket) => {
+                    let outcome = KvOutcome::Unavailable { why: "there is no connection to NATS".into() };
+                    BusEvent::KvAnswer(KvAnswer { bucket, request, outcome })
+                }
+            });
         }
         self.answers.next_deadline()
     }
@@ -208,3 +279,75 @@ impl Board {
 
 /// The default of nats-server.
 const PAYLOAD_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bus::ids::KvBucket;
+    use crate::bus::kv::call::KvOperation;
+    use std::time::Duration;
+
+    fn shared() -> Shared {
+        let shared = Shared::new(&BusSettings::new("localhost".parse().unwrap()));
+        shared.board().on_connections(1);
+        shared
+    }
+
+    fn publish(board: &mut Board, subject: &str) {
+        let (subject, payload) = (subject.into(), Bytes::new());
+        board.accept(BusCall::Publish { subject, reply: None, payload }).unwrap();
+    }
+
+    fn events(board: &mut Board) -> Vec<BusEvent> {
+        std::iter::from_fn(|| board.events.pop()).collect()
+    }
+
+    #[test]
+    fn a_fence_that_outlives_its_connection_confirms_nothing_sent_before() {
+        let shared = shared();
+        let mut board = shared.board();
+        publish(&mut board, "lost");
+        assert!(board.next_call(1).is_some());
+        let fence = board.receipts.on_fence_sent(Instant::now());
+        // The client's count is ahead of its events: the fence came by the second connection.
+        board.on_connections(2);
+        board.on_fence_returned(fence, Instant::now());
+        assert_eq!((board.stats.confirmed, board.stats.unconfirmed, board.outbox.waiting_bytes()), (0, 1, 0));
+        // The events follow, and say nothing new.
+        board.on_disconnections(1);
+        board.on_connections(2);
+        assert_eq!(events(&mut board), [BusEvent::Disconnected { unconfirmed: 1 }, BusEvent::Reconnected]);
+        assert_eq!((board.state, board.stats.reconnects), (BusState::Connected, 1));
+    }
+
+    #[test]
+    fn nothing_is_sent_between_a_disconnection_and_the_next_connection() {
+        let shared = shared();
+        let mut board = shared.board();
+        board.on_disconnections(1);
+        publish(&mut board, "waits");
+        assert!(board.next_call(1).is_none());
+        // That connection is gone already: its disconnection is the one that was accounted for.
+        board.on_connections(1);
+        assert!(board.next_call(1).is_none());
+        board.on_connections(2);
+        assert!(board.next_call(1).is_some());
+    }
+
+    #[test]
+    fn a_call_of_a_store_that_never_began_ends_at_its_deadline_and_frees_its_bytes_later() {
+        let shared = shared();
+        let mut board = shared.board();
+        board.on_disconnections(1);
+        let bucket = KvBucket { id: 1, answer_within: Duration::from_secs(1) };
+        let (request, deadline) = (RequestId(2), Instant::now());
+        let operation = KvOperation::Put(vec![0; 100].into());
+        board.accept(BusCall::Kv(KvCall { request, bucket, key: "k".into(), operation, deadline })).unwrap();
+        board.answers.insert_kv(request, deadline, bucket);
+        assert_eq!(board.expire_requests(deadline), None);
+        assert!(matches!(&events(&mut board)[1..], [BusEvent::KvAnswer(KvAnswer { request: RequestId(2), .. })]));
+        board.on_connections(2);
+        assert!(board.next_call(1_000).is_none(), "it has ended");
+        assert_eq!((board.outbox.waiting_bytes(), board.finished, board.kv_running), (0, 1, 0));
+    }
+}

@@ -46,3 +46,14 @@ impl LocalSettings {
         )
     }
 }
+
+/// The settings of servers that form a cluster by these ports of loopback.
+pub(super) fn cluster(route_ports: &[u16]) -> impl Iterator<Item = LocalSettings> {
+    let routes: Vec<String> = route_ports.iter().map(|port| format!("\"nats://127.0.0.1:{port}\"")).collect();
+    let routes = routes.join(", ");
+    route_ports.iter().enumerate().map(move |(index, port)| LocalSettings {
+        name: format!("local-{index}"),
+        extra: format!("cluster {{ name: local, listen: \"127.0.0.1:{port}\", routes: [{routes}] }}"),
+        ..LocalSettings::default()
+    })
+}

@@ -1,6 +1,7 @@
 //! A process that ends with its owner, however that ends: a shell between the two waits for the end of its input, which
 //! the system closes with the owner, and kills the process then.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,10 +15,11 @@ pub(super) struct Guarded {
 
 #[cfg(unix)]
 impl Guarded {
-    pub(super) fn start(program: &Path, arguments: &[&str]) -> std::io::Result<Guarded> {
+    /// Starts a program whose output is of no interest, but for its errors.
+    pub(super) fn start(program: &Path, arguments: &[&str], errors: File) -> std::io::Result<Guarded> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", GUARD, "sh"]).arg(program).args(arguments);
-        let mut guard = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut guard = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn()?;
         let mut line = String::new();
         let output = guard.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
         BufReader::new(output).read_line(&mut line)?;
@@ -34,9 +36,10 @@ impl Guarded {
 
 #[cfg(not(unix))]
 impl Guarded {
-    pub(super) fn start(program: &Path, arguments: &[&str]) -> std::io::Result<Guarded> {
+    /// Starts a program whose output is of no interest, but for its errors.
+    pub(super) fn start(program: &Path, arguments: &[&str], errors: File) -> std::io::Result<Guarded> {
         let mut command = Command::new(program);
-        let guard = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
+        let guard = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()?;
         let pid = guard.id();
         Ok(Guarded { guard, pid })
     }
@@ -45,6 +48,17 @@ impl Guarded {
 impl Guarded {
     pub(super) fn pid(&self) -> u32 {
         self.pid
+    }
+
+    /// Whether one of its threads runs: it has not ended, nor been stopped. True where the system does not tell.
+    pub(super) fn is_running(&self) -> bool {
+        if !cfg!(target_os = "linux") {
+            return true;
+        }
+        let Ok(threads) = std::fs::read_dir(format!("/proc/{}/task", self.pid)) else { return false };
+        let states = threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stat")).ok());
+        // The state follows the name in parentheses: T is stopped, Z and X ended.
+        states.filter_map(|stat| stat.rsplit_once(") ")?.1.chars().next()).any(|state| !"TZX".contains(state))
     }
 }
 

@@ -1,10 +1,11 @@
 //! A server of one's own, and what a test does to it.
 
-use super::config::LocalSettings;
+use super::config::{self, LocalSettings};
 use super::error::LocalError;
 use super::guard::Guarded;
 use super::{ports, program};
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -30,6 +31,15 @@ impl LocalNats {
         let mut server = LocalNats { process: None, program, folder, settings, port: 0 };
         server.launch(None)?;
         Ok(server)
+    }
+
+    /// Starts servers that form a cluster. Its JetStream is ready some seconds later, when it has elected a leader.
+    ///
+    /// # Errors
+    /// As [`LocalNats::start`], or another program took a port in between.
+    pub fn cluster(servers: usize) -> Result<Vec<LocalNats>, LocalError> {
+        let ports = ports::free(servers).map_err(LocalError::io("find free ports"))?;
+        config::cluster(&ports).map(LocalNats::start).collect()
     }
 
     /// Its address.
@@ -63,29 +73,42 @@ impl LocalNats {
         let text = self.settings.config(self.folder.path(), port);
         std::fs::write(&config, text).map_err(LocalError::io("write its configuration"))?;
         let config = config.display().to_string();
-        let process = Guarded::start(&self.program, &["-c", &config]).map_err(LocalError::io("start"))?;
+        let errors = File::create(self.folder.path().join("errors")).map_err(LocalError::io("write its errors"))?;
+        let process = Guarded::start(&self.program, &["-c", &config], errors).map_err(LocalError::io("start"))?;
         self.process = Some(process);
         let deadline = Instant::now() + READY_MAX;
-        while Instant::now() < deadline {
+        while Instant::now() < deadline && self.process.as_ref().is_some_and(Guarded::is_running) {
             if let Some(port) = ports::client_port(&ports) {
                 self.port = port;
                 return Ok(());
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        let log = std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
-        Err(LocalError::NotReady(log.lines().last().unwrap_or("it wrote no log").into()))
+        Err(LocalError::NotReady(self.complaint()))
+    }
+
+    /// The last line that the server wrote.
+    fn complaint(&self) -> String {
+        let texts = ["log", "errors"].map(|name| std::fs::read_to_string(self.folder.path().join(name)));
+        let mut lines = texts.iter().flatten().flat_map(|text| text.lines()).filter(|line| !line.trim().is_empty());
+        lines.next_back().unwrap_or("it wrote nothing").to_owned()
     }
 }
 
 #[cfg(unix)]
 impl LocalNats {
-    /// Stops its execution: it accepts connections, and is silent.
+    /// Stops its execution: the system accepts connections for it, and it is silent.
     ///
     /// # Errors
     /// It has ended.
     pub fn freeze(&self) -> Result<(), LocalError> {
-        self.signal(nix::sys::signal::Signal::SIGSTOP)
+        self.signal(nix::sys::signal::Signal::SIGSTOP)?;
+        // The signal reaches one thread after the other.
+        let deadline = Instant::now() + FREEZE_MAX;
+        while Instant::now() < deadline && self.process.as_ref().is_some_and(Guarded::is_running) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// Continues after [`LocalNats::freeze`].
@@ -103,10 +126,18 @@ impl LocalNats {
 }
 
 impl LocalNats {
+    /// Its folder: configuration, log, and files of JetStream.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Its process.
     pub fn pid(&self) -> Option<u32> {
         self.process.as_ref().map(Guarded::pid)
     }
 }
 
+/// How long a signal takes to stop all threads, at most.
+#[cfg(unix)]
+const FREEZE_MAX: Duration = Duration::from_millis(200);
 const READY_MAX: Duration = Duration::from_secs(10);

@@ -29,6 +29,9 @@ pub(crate) fn find<T>(bus: &Bus, mut pick: impl FnMut(BusEvent) -> Option<T>) ->
         if let Some(found) = pick(event) {
             return found;
         }
+        if Instant::now() > deadline {
+            break;
+        }
     }
     panic!("no such event within {PATIENCE:?}: {:?}", bus.stats());
 }

@@ -1,7 +1,13 @@
 //! Claims about the bus, against real servers. `SKIPSTONE_NATS_SERVER` names another one than `nats-server` of `PATH`.
 
+#[cfg(unix)]
+mod clusters;
 mod common;
 mod connecting;
+mod credentials;
+mod kv;
+mod local;
 mod messages;
 #[cfg(unix)]
 mod outages;
+mod tls;

@@ -1,0 +1,68 @@
+//! The tests of the message bus, against real servers of NATS, which the tests themselves start and end: Debian's, which
+//! is old, and a current one.
+
+use std::path::{Path, PathBuf};
+
+use crate::machine::tally::Tally;
+use crate::machine::tree::Tree;
+use crate::machine::verdict::Verdict;
+use crate::machine::{process, system, test_programs};
+
+pub(crate) fn step(tree: &Tree) -> Verdict {
+    let program = match test_programs::one(test_programs::NATS, tree) {
+        Ok(program) => program,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let mut tally = Tally::default();
+    for server in [of_debian(tree), current(tree)] {
+        let server = match server {
+            Ok(server) => server,
+            Err(why) => {
+                println!("{why}");
+                tally += Tally::ONE_SKIPPED;
+                continue;
+            }
+        };
+        println!("with {}", server.display());
+        let mut tests = program.command(tree);
+        tests.env("SKIPSTONE_NATS_SERVER", server);
+        if let Verdict::Tests(of_this) = Verdict::of_tests(tests) {
+            tally += of_this;
+        }
+    }
+    Verdict::Tests(tally)
+}
+
+/// Why there is none, else.
+fn of_debian(tree: &Tree) -> Result<PathBuf, String> {
+    let folders = || ["/usr/sbin", "/usr/bin"].map(|folder| Path::new(folder).join(SERVER));
+    let found = || process::find(SERVER).into_iter().chain(folders()).find(|program| program.is_file());
+    if let Some(program) = found() {
+        return Ok(program);
+    }
+    match system::program(SERVER, SERVER, WITHOUT, tree) {
+        Some(why) => Err(why),
+        None => found().ok_or_else(|| format!("{SERVER} was installed, and is not where it is looked for")),
+    }
+}
+
+/// Built by Go, once.
+fn current(tree: &Tree) -> Result<PathBuf, String> {
+    let folder = process::target_dir(tree).join(format!("nats-server-{CURRENT}"));
+    let program = folder.join(SERVER);
+    if program.is_file() {
+        return Ok(program);
+    }
+    if let Some(why) = system::program("go", "golang-go", WITHOUT, tree) {
+        return Err(why);
+    }
+    let mut install = process::command("go", tree);
+    install.args(["install", &format!("github.com/nats-io/nats-server/v2@{CURRENT}")]);
+    install.env("GOBIN", &folder).env("CGO_ENABLED", "0");
+    process::run(install).map_err(|why| format!("nats-server {CURRENT} cannot be built, and is not tried: {why}"))?;
+    Ok(program)
+}
+
+const SERVER: &str = "nats-server";
+const CURRENT: &str = "v2.15.2";
+const WITHOUT: &str = "the message bus is not tried against it";
