@@ -255,7 +255,9 @@ impl Program {
                     || versions.into_iter().any(|version| version.path().join("bin/initdb").is_file())
             }
             // A folder for services, which is not on every user's search path.
-            "sshd" => process::find("sshd").is_some() || std::path::Path::new("/usr/sbin/sshd").is_file(),
+            "sshd" | "nats-server" => {
+                process::find(self.name).is_some() || Path::new("/usr/sbin").join(self.name).is_file()
+            }
             "pip" => {
                 let mut python = process::command(python(tree).unwrap_or("python3"), tree);
                 python.args(["-m", "pip", "--version"]);
@@ -270,6 +272,7 @@ const PROGRAMS: &[Program] = &[
     Program { name: "telnet", debian_package: "telnet" },
     Program { name: "nc", debian_package: "netcat-openbsd" },
     Program { name: "python3", debian_package: "python3" },
+    Program { name: "nats-server", debian_package: "nats-server" },
 ];
 
 /// The first name is that of Debian's package.

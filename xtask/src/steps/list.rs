@@ -23,7 +23,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "packages",
-        about: "telnet, nc and python3, which some tests drive, are there, or are added with apt-get",
+        about: "telnet, nc, python3 and nats-server, which some tests drive, are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],

@@ -1,6 +1,7 @@
 //! The application's end of a bus, and its thread.
 
 use super::connection;
+use super::deadline::after;
 use super::error::{BusError, ConnectError, FlushError, PublishError, SubjectError};
 use super::event::BusEvent;
 use super::ids::{RequestId, SubscriptionId};
@@ -14,7 +15,7 @@ use bytes::Bytes;
 use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::oneshot;
 
 /// A connection to NATS that heals itself. Dropping it ends its thread, and with it what was not flushed.
@@ -112,7 +113,7 @@ impl Bus {
         board.check_requests()?;
         let request = RequestId(board.next_id());
         board.accept(BusCall::Request { request, subject: subject.into(), payload })?;
-        board.answers.insert(request, Instant::now() + timeout);
+        board.answers.insert(request, after(timeout));
         drop(board);
         self.shared.called.notify_one();
         self.shared.requested.notify_one();
@@ -150,7 +151,7 @@ impl Bus {
 
     /// The next event, waiting for it at most this long.
     pub fn wait(&self, timeout: Duration) -> Option<BusEvent> {
-        let deadline = Instant::now() + timeout;
+        let deadline = after(timeout);
         let mut board = self.shared.board();
         loop {
             if let Some(event) = self.shared.pop_event(&mut board) {
@@ -167,7 +168,7 @@ impl Bus {
     /// # Errors
     /// Not all were confirmed in time, or the connection broke in between.
     pub fn flush(&self, timeout: Duration) -> Result<(), FlushError> {
-        let deadline = Instant::now() + timeout;
+        let deadline = after(timeout);
         let mut board = self.shared.board();
         let (until, unconfirmed) = (board.accepted, board.stats.unconfirmed);
         while board.finished < until {

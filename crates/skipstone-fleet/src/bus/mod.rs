@@ -22,6 +22,7 @@
 
 mod answers;
 mod connection;
+mod deadline;
 mod error;
 mod event;
 mod event_queue;

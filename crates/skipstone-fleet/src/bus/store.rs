@@ -4,6 +4,7 @@
 //! [`BusEvent::KvAnswer`]: super::BusEvent::KvAnswer
 //! [`BusEvent::KvChange`]: super::BusEvent::KvChange
 
+use super::deadline::after;
 use super::error::PublishError;
 use super::handle::Bus;
 use super::ids::{KvBucket, KvWatchId, RequestId};
@@ -12,7 +13,6 @@ use super::kv::error::{KvError, check_bucket, check_key, check_pattern};
 use super::kv::settings::KvSettings;
 use super::outbox::BusCall;
 use bytes::Bytes;
-use std::time::Instant;
 
 impl Bus {
     /// A key-value store, opened or made when it is first used.
@@ -112,7 +112,7 @@ impl KvBucket {
         if bytes > bytes_max {
             return Err(PublishError::PayloadTooLarge { bytes, bytes_max }.into());
         }
-        let deadline = Instant::now() + self.answer_within;
+        let deadline = after(self.answer_within);
         let mut board = bus.shared().board();
         board.check_requests()?;
         let request = RequestId(board.next_id());

@@ -2,7 +2,8 @@
 
 use crate::common::{PATIENCE, bus, find, server, settings};
 use skipstone_fleet::bus::{
-    Bus, BusEvent, BusSettings, KvChange, KvOutcome, KvSettings, KvWatchId, KvWatchState, RequestId,
+    Bus, BusEvent, BusSettings, KvChange, KvError, KvOutcome, KvSettings, KvWatchId, KvWatchState, PublishError,
+    RequestId,
 };
 use skipstone_fleet::local::{LocalJetStream, LocalNats, LocalSettings};
 use std::collections::BTreeMap;
@@ -196,6 +197,31 @@ fn each_call_ends_in_time_while_the_server_is_away_or_frozen() {
     let again = outcome(&bus, store.put(&bus, "room.1", "d").unwrap());
     assert!(matches!(again, KvOutcome::Stored { .. }), "{again:?}");
     assert_eq!((bus.stats().expired, bus.stats().waiting_bytes), (1, 0));
+}
+
+#[test]
+fn entries_that_are_not_written_again_vanish_at_their_age() {
+    let server = server();
+    let bus = bus(&server);
+    let brief = KvSettings { age_max: Some(Duration::from_secs(1)), ..KvSettings::default() };
+    let store = bus.kv("leases", brief).unwrap();
+    outcome(&bus, store.create(&bus, "node.1", "a").unwrap());
+    assert!(matches!(outcome(&bus, store.get(&bus, "node.1").unwrap()), KvOutcome::Found { .. }));
+    std::thread::sleep(Duration::from_millis(1_500));
+    assert_eq!(outcome(&bus, store.get(&bus, "node.1").unwrap()), KvOutcome::NotFound);
+    assert!(matches!(outcome(&bus, store.create(&bus, "node.1", "b").unwrap()), KvOutcome::Stored { .. }));
+}
+
+#[test]
+fn wrong_names_of_stores_keys_and_patterns_are_errors_of_the_call() {
+    let server = server();
+    let bus = bus(&server);
+    assert_eq!(bus.kv("a.b", KvSettings::default()), Err(KvError::Bucket("a.b".into())));
+    let store = bus.kv("rooms", KvSettings::default()).unwrap();
+    assert_eq!(store.create(&bus, "room.*", "a"), Err(KvError::Key("room.*".into())));
+    assert_eq!(store.watch(&bus, "room."), Err(KvError::Pattern("room.".into())));
+    let too_large = store.put(&bus, "room.1", vec![0; 1 << 20]).unwrap_err();
+    assert!(matches!(too_large, KvError::Bus(PublishError::PayloadTooLarge { .. })), "{too_large}");
 }
 
 #[cfg(unix)]

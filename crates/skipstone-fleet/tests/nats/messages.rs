@@ -36,6 +36,8 @@ fn each_request_ends_once_with_an_answer_or_the_reason_for_none() {
     let question = message(&answering);
     assert_eq!(question.payload, "question");
     answering.respond(&question.reply.unwrap(), "answer").unwrap();
+    asking.publish_with_reply("ask.elsewhere", "answers.here", "").unwrap();
+    assert_eq!(message(&answering).reply.as_deref(), Some("answers.here"));
     let silence = asking.request("ask.silence", "", Duration::from_millis(100)).unwrap();
     let nobody = asking.request("nobody", "", PATIENCE).unwrap();
     let mut ended = Vec::new();
