@@ -15,6 +15,9 @@ pub(crate) const DEPLOYS: &str = "deploys";
 /// Those of the message bus, which want servers of NATS: the step `fleet` runs them.
 pub(crate) const NATS: &str = "nats";
 
+/// Those that start the tool.
+pub(crate) const END_TO_END: &str = "end_to_end";
+
 /// A program that cargo has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {

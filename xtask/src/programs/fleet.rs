@@ -1,16 +1,18 @@
-//! The tests of the message bus, against real servers of NATS, which the tests themselves start and end: Debian's, which
-//! is old, and a current one.
+//! The tests of the message bus and of runs on several machines, against real servers of NATS, which the tests themselves
+//! start and end: Debian's, which is old, and a current one.
 
 use std::path::{Path, PathBuf};
 
 use crate::machine::tally::Tally;
+use crate::machine::test_programs::{END_TO_END, NATS};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{process, system, test_programs};
 
 pub(crate) fn step(tree: &Tree) -> Verdict {
-    let program = match test_programs::one(test_programs::NATS, tree) {
-        Ok(program) => program,
+    let programs = (|| Ok((test_programs::one(NATS, tree)?, test_programs::one(END_TO_END, tree)?)))();
+    let (bus, tool) = match programs {
+        Ok(programs) => programs,
         Err(why) => return Verdict::Failed(why),
     };
     let mut tally = Tally::default();
@@ -24,10 +26,13 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
             }
         };
         println!("with {}", server.display());
-        let mut tests = program.command(tree);
-        tests.env("SKIPSTONE_NATS_SERVER", server);
-        if let Verdict::Tests(of_this) = Verdict::of_tests(tests) {
-            tally += of_this;
+        let mut runs = [bus.command(tree), tool.command(tree)];
+        runs[1].args([&format!("{OVER_NATS}::"), "--test-threads", "3"]);
+        for mut tests in runs {
+            tests.env("SKIPSTONE_NATS_SERVER", &server);
+            if let Verdict::Tests(of_this) = Verdict::of_tests(tests) {
+                tally += of_this;
+            }
         }
     }
     Verdict::Tests(tally)
@@ -63,6 +68,8 @@ fn current(tree: &Tree) -> Result<PathBuf, String> {
     Ok(program)
 }
 
+/// The module of the tool's tests that needs a server of NATS.
+pub(crate) const OVER_NATS: &str = "stress_on_several_machines";
 const SERVER: &str = "nats-server";
 const CURRENT: &str = "v2.15.2";
 const WITHOUT: &str = "the message bus is not tried against it";

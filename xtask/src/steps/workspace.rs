@@ -6,9 +6,10 @@ use std::process::Command;
 use super::step::Extent;
 use crate::machine::process;
 use crate::machine::tally::Tally;
-use crate::machine::test_programs::{self, DEPLOYS, ENGINES, Executable, NATS};
+use crate::machine::test_programs::{self, DEPLOYS, END_TO_END, ENGINES, Executable, NATS};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
+use crate::programs::fleet::OVER_NATS;
 
 /// All but those that are timed, and those of steps of their own; with `--fast`, unit tests and claims of the protocol
 /// and the library.
@@ -65,7 +66,7 @@ fn whole(tree: &Tree) -> Result<Tally, String> {
 fn untimed(program: &Executable, tree: &Tree) -> Command {
     let mut untimed = program.command(tree);
     if program.name == END_TO_END {
-        untimed.args(["--test-threads", THREADS_THAT_WAIT]);
+        untimed.args(["--test-threads", THREADS_THAT_WAIT, "--skip", &format!("{OVER_NATS}::")]);
     }
     untimed.args(timed_modules(program).flat_map(|module| ["--skip".to_owned(), module]));
     untimed
@@ -83,8 +84,6 @@ fn fast(tree: &Tree) -> Result<Tally, String> {
 /// Without them claims about DTLS, browsers and simulated networks are left out.
 const CARRIERS: &str = "skipstone/dtls,skipstone/qlog,skipstone/simulate,skipstone/webtransport";
 
-/// The program whose tests start the tool.
-const END_TO_END: &str = "end_to_end";
 /// The longest ones hardly use the processor.
 const PROGRAMS_AT_ONCE: usize = 3;
 /// Tests of the tool mostly wait for the runs that they start.

@@ -17,9 +17,9 @@ pub(super) mod verdict;
 use super::order::LoadOrder;
 use super::talk::{AgentOrder, Enlist};
 use crate::fleet_flags::{FleetArguments, LOCAL, Nats};
-use crate::stress::StressArguments;
 use crate::stress::plan::{Plan, fresh_run};
 use crate::stress::view::{Audience, LiveView};
+use crate::stress::{StressArguments, end_with_parent};
 use gather::Gathered;
 use party::{AgentView, Party, Waited};
 use skipstone_lab::report::stress::judge::Ending;
@@ -38,7 +38,11 @@ const LEAD: Duration = Duration::from_millis(800);
 
 /// Runs as the flags say.
 pub(crate) fn run(arguments: &StressArguments) -> Exit {
-    let prepared = Signals::watch().and_then(|signals| Ok((Plan::from(arguments)?, signals)));
+    let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
+    if let (true, Ok(signals)) = (arguments.piped, &signals) {
+        end_with_parent(signals.clone());
+    }
+    let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
     let (plan, signals) = match prepared {
         Ok(prepared) => prepared,
         Err(sentence) => return Exit::BadConfiguration.told("stress", sentence),
