@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_is_shared_and_other_bytes_are_not() {
+    fn forwarded_payloads_are_shared_and_other_bytes_are_copied() {
         let payloads: Vec<Bytes> = (0..100).map(|number| Bytes::from(vec![number; 20])).collect();
         let mut held = Held { events: payloads.iter().cloned().map(message).collect(), ..Held::default() };
         for payload in payloads.iter().step_by(LOOK_AHEAD - 1) {

@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outage_has_its_start_and_not_its_end() {
+    fn an_outage_includes_its_start_and_excludes_its_end() {
         let outage = Outage { start: Duration::from_secs(2), length: Duration::from_secs(1) };
         assert!(!outage.covers(Duration::from_nanos(1_999_999_999)));
         assert!(outage.covers(Duration::from_secs(2)));

@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_reduces_the_window_once_and_growth_comes_back_to_it_after_k_seconds() {
+    fn a_loss_reduces_the_window_once_and_it_regrows_after_k_seconds() {
         let (mut flow, mut receiver, mut now) = start();
         run(&mut flow, &mut receiver, &mut now, 6, |_| false);
         run(&mut flow, &mut receiver, &mut now, 1, |order| order == 700 || order == 720);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_anew_and_everything_still_arrives() {
+    fn a_timeout_restarts_the_flow_and_everything_still_arrives() {
         let (mut flow, mut receiver, mut now) = start();
         run(&mut flow, &mut receiver, &mut now, 4, |_| false);
         run(&mut flow, &mut receiver, &mut now, 10, |_| true);

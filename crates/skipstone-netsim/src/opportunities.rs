@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_share_an_opportunity_and_large_ones_take_several() {
+    fn datagrams_share_an_opportunity_and_large_ones_use_several() {
         let trace: Opportunities = "5\n10\n15\n20\n".parse().unwrap();
         let mut playback = Playback::default();
         assert_eq!(playback.carry(ms(0), 700, &trace), ms(5));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_refused_with_its_line() {
+    fn an_invalid_recording_is_refused_with_the_line() {
         let error = |text: &str| text.parse::<Opportunities>().unwrap_err();
         assert_eq!(error("1\n2\nx\n"), TraceError::NoNumber(3));
         assert_eq!(error("1\n-2\n"), TraceError::NoNumber(2));

@@ -104,7 +104,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn each_line_of_a_value_is_fetched_once_and_no_other() {
+    fn each_cache_line_of_a_value_is_fetched_exactly_once() {
         for begin in 0..200 {
             for bytes in [1, 2, 63, 64, 65, 2_144, BYTES_MAX] {
                 let fetched: Vec<usize> = lines(begin, bytes).map(|offset| (begin + offset) / LINE).collect();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_one_line_is_fetched_and_of_very_much_a_part() {
+    fn an_empty_value_fetches_one_line_and_a_huge_one_is_capped() {
         assert!(lines(70, 0).eq([0]));
         assert_eq!(lines(0, 1 << 30).count(), BYTES_MAX / LINE);
         prefetch("");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_takes_each_step_once_and_in_order_before_the_turn() {
+    fn each_item_takes_every_step_once_and_in_order_before_its_turn() {
         let (mut ahead, mut taken) = (Lookahead::default(), Vec::new());
         let mut coming = 0..5;
         for _ in Step::ALL {

@@ -745,7 +745,7 @@ mod address_tests {
     }
 
     #[test]
-    fn a_server_that_has_no_ipv6_although_it_was_to_says_so() {
+    fn a_server_without_the_requested_ipv6_reports_it() {
         assert!(without_ipv6(Some(address("[::]:7777")), address("0.0.0.0:7777")).is_some());
         for (asked, local) in [("[::]:0", "[::]:7777"), ("0.0.0.0:0", "0.0.0.0:7777")] {
             assert_eq!(without_ipv6(Some(address(asked)), address(local)), None, "{asked}");
@@ -754,7 +754,7 @@ mod address_tests {
     }
 
     #[test]
-    fn urls_of_pages_have_no_zone() {
+    fn page_urls_have_no_zone() {
         let local = SocketAddr::V6(std::net::SocketAddrV6::new("fe80::1".parse().expect("an address"), 7, 0, 3));
         assert_eq!(host_of(local), "fe80::1%3");
         assert_eq!(page_url(&host_of(local), 7), "https://[fe80::1]:7/");

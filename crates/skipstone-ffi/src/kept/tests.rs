@@ -32,7 +32,7 @@ fn is_kept(handle: u64) -> bool {
 }
 
 #[test]
-fn events_of_a_handle_that_ended_stay_as_long_as_the_thread_that_polled_them() {
+fn events_of_an_ended_handle_live_as_long_as_the_polling_thread() {
     // A slot in which a call failed is no other.
     let failed = slot();
     let poisoned = Arc::clone(&failed);

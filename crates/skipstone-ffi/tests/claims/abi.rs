@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn the_abi_is_the_one_that_is_checked_in() {
+fn the_abi_equals_the_checked_in_one() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let header = std::fs::read_to_string(folder.join("include/skipstone.h")).expect("the header is there");
     let code = without_comments(&header);

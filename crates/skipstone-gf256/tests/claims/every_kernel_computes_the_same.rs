@@ -78,7 +78,7 @@ fn for_every_product() {
 }
 
 #[test]
-fn a_longer_target_keeps_its_end() {
+fn the_tail_of_a_longer_target_is_unchanged() {
     for kernel in Kernel::all() {
         let mut target = [7; 100];
         kernel.mul_add(&mut target, &[1; 70], 9);

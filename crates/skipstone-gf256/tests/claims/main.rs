@@ -7,7 +7,7 @@
 mod common;
 
 mod another_implementation_agrees;
-mod any_repairs_replace_as_many_sources;
-mod equations_give_what_they_determine;
+mod any_n_repairs_replace_n_sources;
+mod equations_determine_their_span;
 mod every_kernel_computes_the_same;
-mod the_field_keeps_its_axioms;
+mod the_field_satisfies_its_axioms;

@@ -193,7 +193,7 @@ mod tests {
     const INDICES: u32 = 60;
 
     #[test]
-    fn every_deadline_comes_up_at_its_tick_and_no_earlier() {
+    fn every_deadline_fires_at_its_tick_and_no_earlier() {
         for seed in 0..50 {
             let mut rng = Rng::new(seed);
             let mut wheel = Wheel::default();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_beyond_the_last_level_waits() {
+    fn a_deadline_beyond_the_last_level_is_kept() {
         let mut wheel = Wheel::default();
         let far = Time::from_micros(1 << 50);
         wheel.arm(7, far);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_never_comes_does_not_wait() {
+    fn a_deadline_of_never_is_not_stored() {
         let mut wheel = Wheel::default();
         wheel.arm(0, Time::NEVER);
         assert_eq!((wheel.len(), wheel.next()), (0, Time::NEVER));

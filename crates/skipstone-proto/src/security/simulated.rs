@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_is_opened_once_and_damage_is_noticed() {
+    fn a_sealed_packet_opens_once_and_damage_is_detected() {
         let (mut client, mut server) = pair();
         let overhead = client.overhead();
         let mut datagram = [0; 100];
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_64_others_overtook_are_dropped() {
+    fn records_overtaken_by_64_others_are_dropped() {
         let (mut client, mut server) = pair();
         let mut sealed = Vec::new();
         for _ in 0..70_000 {

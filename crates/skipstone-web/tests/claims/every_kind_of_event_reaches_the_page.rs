@@ -83,7 +83,7 @@ impl World {
 }
 
 #[test]
-fn connected_messages_receipts_and_the_end() {
+fn connection_messages_receipts_and_close() {
     for carrier in [0, 1] {
         let mut world = World::new(carrier);
         world.run(100);
@@ -105,7 +105,7 @@ fn connected_messages_receipts_and_the_end() {
 }
 
 #[test]
-fn what_is_lost_on_an_unreliable_channel_with_receipts_is_given_up() {
+fn a_lost_unreliable_message_with_a_receipt_is_given_up() {
     let mut world = World::new(1);
     world.run(100);
     world.is_broken = true;
@@ -118,7 +118,7 @@ fn what_is_lost_on_an_unreliable_channel_with_receipts_is_given_up() {
 }
 
 #[test]
-fn settings_and_statistics_are_numbers_with_names() {
+fn settings_and_statistics_are_named_numbers() {
     let mut world = World::new(1);
     world.run(100);
     let settings = figures::of_settings(&world.core.settings(0).expect("it stands"));

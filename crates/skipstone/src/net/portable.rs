@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_that_may_split_datagrams_is_named() {
+    fn a_system_that_may_fragment_datagrams_is_reported() {
         assert_eq!(remedy(Ok(false)), None);
         let refused = io::Error::from(io::ErrorKind::Unsupported);
         assert!(remedy(Err(&refused)).is_some_and(|sentence| sentence.contains(&refused.to_string())));

@@ -169,7 +169,7 @@ fn renew_three_times_under(clients: usize, pages: usize) {
 }
 
 #[test]
-fn a_certificate_is_renewed_under_players_who_do_not_notice() {
+fn players_do_not_notice_a_renewed_certificate() {
     renew_three_times_under(10, 4);
 }
 
@@ -177,6 +177,6 @@ fn a_certificate_is_renewed_under_players_who_do_not_notice() {
 /// --test claims three_hundred -- --ignored --nocapture`.
 #[test]
 #[ignore = "three hundred clients, each with a thread, and a hundred pages"]
-fn a_certificate_is_renewed_under_three_hundred_players_and_a_hundred_pages() {
+fn three_hundred_players_and_a_hundred_pages_survive_a_renewal() {
     renew_three_times_under(300, 100);
 }

@@ -1,6 +1,6 @@
 //! Properties of the I/O shell, one file for each; over loopback, with ports that the system chooses.
 
-mod udp_answers_leave_from_where_datagrams_came;
+mod udp_answers_leave_from_the_requested_address;
 mod udp_backends_behave_alike;
 mod udp_batch_survives_partial_sends;
 mod udp_one_bad_destination_never_stops_the_rest;
@@ -10,9 +10,9 @@ mod wait_is_precise_below_a_millisecond;
 #[cfg(feature = "websocket")]
 mod websocket;
 #[cfg(feature = "websocket")]
-mod websocket_answers_strangers_and_hangs_up;
+mod websocket_answers_http_and_hangs_up;
 #[cfg(feature = "websocket")]
-mod websocket_bounds_a_reader_that_stops;
+mod websocket_bounds_a_stopped_reader;
 #[cfg(feature = "websocket")]
 mod websocket_closes_with_a_reason;
 #[cfg(feature = "websocket")]

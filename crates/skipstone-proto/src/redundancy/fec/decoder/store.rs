@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_follows_what_repairs_span() {
+    fn stored_packets_follow_the_span_of_repairs() {
         let mut store = Store::default();
         store.keep(0, b"before the first repair");
         assert!(store.is_closed() && store.get(0).is_none());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn in_quiet_times_a_little_is_kept() {
+    fn a_quiet_period_keeps_a_small_store() {
         let mut store = Store::default();
         store.on_repair(181);
         for number in 0..10_000 {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_bounded_however_long_packets_are() {
+    fn stored_bytes_are_bounded_for_any_packet_length() {
         let mut store = Store::default();
         for (length, expected) in [(100, SLOTS_MAX), (1_472, SLOTS_MAX), (1_473, SLOTS_MAX), (9_000, 32), (65_507, 4)] {
             for number in 0..1_000 {
