@@ -1,5 +1,5 @@
-//! The packet types of `proto/game.proto` have the same bytes in every language: `proto/packets.txt` has one of each as this
-//! language writes it, and the tests of C and C# read and write the same.
+//! The packet types of `proto/game.proto` have the same encoding in every language: `proto/packets.txt` has one packet
+//! of each type as encoded here, and the tests in C and C# decode and encode the same bytes.
 
 use prost::Message;
 use skipstone_examples::typed::game::{ChatLine, Player, PlayerInput, Snapshot, Welcome};
@@ -9,7 +9,7 @@ const HEAD: &str = "\
 # is not right; clients/c/tests/packets.c and clients/csharp/packets have the same values.
 ";
 
-/// One of each, and one without a byte.
+/// One packet of each type, and an empty one.
 fn packets() -> [(&'static str, Vec<u8>); 6] {
     let player = |id, x, y, frame| Player { id, x, y, frame };
     let players = vec![player(1, 1.5, -2.25, 300), player(u32::MAX, 0.0, 0.0, 0)];

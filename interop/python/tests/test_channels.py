@@ -1,4 +1,4 @@
-"""Five rules of delivery; what a sender counts; packets recovered."""
+"""Five delivery modes; a sender's window; recovered packets."""
 
 import random
 import unittest

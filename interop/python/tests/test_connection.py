@@ -15,7 +15,7 @@ ID = 0x0A0B0C
 
 
 class Server:
-    """Opens what a client says, notes the frames, and says what a test wants."""
+    """Opens a client's datagrams, records the frames, and sends what a test requests."""
 
     def __init__(self, settings=None, token=b"me"):
         self.settings, self.next, self.reference = settings or Settings(), 0, 0
@@ -31,7 +31,7 @@ class Server:
         return self.say(frames.Accept(ID, self.settings))
 
     def hear(self, data):
-        """What it answers of its own accord."""
+        """The server's automatic answers."""
         d = datagrams.decode(data)
         if isinstance(d, datagrams.Hello):
             self.to = d.source

@@ -1,4 +1,4 @@
-"""Every golden datagram decodes to what it means, and encodes to the same bytes if it is canonical."""
+"""Every golden datagram decodes to its meaning, and encodes to the same bytes if it is canonical."""
 
 import json
 import pathlib

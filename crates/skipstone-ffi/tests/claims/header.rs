@@ -1,4 +1,4 @@
-//! The header that is checked in is the one that cbindgen makes from the sources. `SKIPSTONE_UPDATE=1` writes it.
+//! The checked-in header equals the one that cbindgen generates from the sources. `SKIPSTONE_UPDATE=1` writes it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `reed-solomon-erasure` has the same field and a different code: it repairs symbols that we encoded, and we repair
+//! `reed-solomon-erasure` has the same field and a different code: it decodes symbols that we encoded, and we decode
 //! symbols that it encoded.
 
 use crate::common::Seeded;

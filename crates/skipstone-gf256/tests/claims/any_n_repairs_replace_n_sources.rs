@@ -1,4 +1,4 @@
-//! Square parts of the matrix of coefficients are regular: n repairs always replace n sources.
+//! Square submatrices of the coefficient matrix are regular: n repairs always replace n sources.
 
 use crate::common::Seeded;
 use skipstone_gf256::{coefficient, inverse, mul};
@@ -49,7 +49,7 @@ fn submatrices_of_other_sizes_are_regular() {
     }
 }
 
-/// Elimination apart from the crate's own.
+/// Elimination independent of the crate's own.
 fn rank(matrix: &mut [Vec<u8>]) -> usize {
     let mut rank = 0;
     for column in 0..matrix[0].len() {

@@ -1,4 +1,4 @@
-//! The solver finds all that the equations determine, nothing that they do not, and survives every set of equations.
+//! The solver finds everything that the equations determine and nothing else, and handles every set of equations.
 
 use crate::common::Seeded;
 use skipstone_gf256::{Equation, UNKNOWNS_MAX, coefficient, mul_add, solve};
@@ -21,7 +21,7 @@ fn repair(number: usize, sources: &[Vec<u8>]) -> Equation {
     equation((0..sources.len()).map(|source| coefficient(number as u8, source as u64)).collect(), sources)
 }
 
-/// The unknowns that were found, each of which is checked.
+/// The unknowns that were found; each of them is checked.
 fn found(equations: &mut [Equation], sources: &[Vec<u8>]) -> Vec<usize> {
     let solved = solve(equations);
     assert_eq!(solved.len(), sources.len());
@@ -125,7 +125,7 @@ fn is_in_span(rows: &[Vec<u8>], unknown: usize) -> bool {
     rank(rows.to_vec()) == rank(with_it)
 }
 
-/// Elimination apart from the crate's own.
+/// Elimination independent of the crate's own.
 fn rank(mut rows: Vec<Vec<u8>>) -> usize {
     let mut rank = 0;
     for column in 0..rows[0].len() {

@@ -1,5 +1,5 @@
-//! All kernels of this machine agree with byte-by-byte multiplication, whatever the length, alignment and factor, and
-//! touch no byte beyond.
+//! All kernels of this machine agree with byte-by-byte multiplication for any length, alignment and factor, and touch
+//! no byte beyond.
 
 use crate::common::Seeded;
 use skipstone_gf256::{Kernel, kernel, mul, mul_add, scale};
@@ -8,7 +8,7 @@ const LENGTH_MAX: usize = 200;
 const ALIGNMENTS: usize = 32;
 const BUFFER_BYTES: usize = LENGTH_MAX + 2 * ALIGNMENTS;
 
-/// Where the symbols lie in two buffers, and the factor.
+/// The offsets of the symbols in two buffers, and the factor.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     length: usize,

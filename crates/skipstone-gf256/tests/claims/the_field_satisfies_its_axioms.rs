@@ -1,4 +1,4 @@
-//! Every pair of elements, and every triple, obeys the axioms of a field; the product is that of polynomials.
+//! Every pair and every triple of elements satisfies the axioms of a field; the product is that of polynomials.
 
 use skipstone_gf256::{inverse, mul};
 
@@ -13,7 +13,7 @@ fn products_are_those_of_polynomials_modulo_0x11d() {
     }
 }
 
-/// Multiplication as on paper: shift, add, reduce.
+/// Schoolbook multiplication: shift, add, reduce.
 fn long_product(a: u8, b: u8) -> u8 {
     let mut product = (0..8).filter(|bit| b >> bit & 1 == 1).fold(0_u32, |sum, bit| sum ^ u32::from(a) << bit);
     for bit in (8..16).rev() {

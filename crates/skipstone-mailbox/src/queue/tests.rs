@@ -100,7 +100,7 @@ mod in_every_order {
         });
     }
 
-    /// An application that waits for events is woken by one that comes while it falls asleep.
+    /// An application that waits for events is woken by an event that arrives while it falls asleep.
     #[test]
     fn loom_no_application_sleeps_while_an_event_waits() {
         loom::model(|| {

@@ -1,4 +1,4 @@
-//! Whatever a page asks for, it is told what is wrong.
+//! An invalid call of a page returns an error that says what is wrong.
 
 use bytes::Bytes;
 use skipstone_proto::{Duration, MessageId, Submission};
@@ -37,7 +37,7 @@ fn an_option_is_a_number_in_its_range_or_refused() {
     for (option, value) in [(0, -1.0), (0, f64::INFINITY), (2, -5.0), (8, 0.0), (u32::MAX, 1.0)] {
         assert!(!Options::default().set(option, value), "{option} {value}");
     }
-    // What is no time for the protocol is found by the protocol.
+    // An invalid time is detected by the protocol.
     let mut options = Options::default();
     assert!(options.set(0, 1.0));
     assert!(Core::new(options, [0; 32]).is_err());

@@ -1,4 +1,4 @@
-//! A core and a server of the protocol, joined by lists of datagrams.
+//! A core and a server of the protocol, connected by lists of datagrams.
 
 use bytes::Bytes;
 use skipstone_proto::{
@@ -11,7 +11,7 @@ struct World {
     server: Endpoint,
     path: Path,
     micros: u64,
-    /// Nothing of the client's arrives.
+    /// Drops everything from the client.
     is_broken: bool,
     events: Vec<Outcome>,
     released: Vec<u32>,
