@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// refused checks that an error has this reason, and a text that says what to do.
+// refused checks that an error has this reason, and a text with a remedy.
 func refused(t *testing.T, err error, reason error, remedy string) {
 	t.Helper()
 	if !errors.Is(err, reason) || !strings.Contains(err.Error(), remedy) {

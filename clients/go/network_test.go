@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// connect lets the client in. Nil, or how the attempt ended.
+// connect accepts the client. Nil, or how the attempt ended.
 func connect(t *testing.T, server *Server, client *Client) *Close {
 	t.Helper()
 	for range 2_000 {

@@ -1,4 +1,4 @@
-/* What a program can do wrong: each mistake is a status and a text, and nothing else. */
+/* Errors of an application: each returns a status and a text, and has no other effect. */
 #include "check.h"
 
 static SkipstoneServer offline(void) {
@@ -168,7 +168,7 @@ static void structures_of_another_size(void) {
     CHECK_FAILS(skipstone_server_config_init(&config, 8), SKIPSTONE_STATUS_BAD_SIZE, "is 8");
     memset(&config, 0x5a, sizeof config);
     CHECK_FAILS(skipstone_server_start(&config, &server), SKIPSTONE_STATUS_BAD_SIZE, "1515870810");
-    /* A newer header: what the library does not know must be unset. */
+    /* A newer header: fields that the library does not know must be unset. */
     CHECK_OK(skipstone_server_config_init(&newer.config, sizeof newer));
     CHECK(newer.config.size == sizeof newer && newer.later == 0);
     CHECK_OK(skipstone_server_start(&newer.config, &server));
@@ -260,7 +260,7 @@ static void moments_that_are_wrong(void) {
     CHECK_FAILS(skipstone_server_webtransport_url(server, text, sizeof text, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "");
     CHECK_FAILS(skipstone_server_fingerprint(server, (uint8_t *)text), SKIPSTONE_STATUS_NOT_AVAILABLE, "in clear");
     CHECK_FAILS(skipstone_next_log_line(text, sizeof text, NULL, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "no further");
-    /* A text that does not fit is cut, and its length is told. */
+    /* A text that does not fit is truncated, and its full length is returned. */
     CHECK_FAILS(skipstone_server_address(server, text, 4, &length), SKIPSTONE_STATUS_BUFFER_TOO_SMALL, "4 bytes");
     CHECK(length == strlen("127.0.0.1:0") && strcmp(text, "127") == 0);
     CHECK_OK(skipstone_server_address(server, text, length + 1, &length));

@@ -1,4 +1,4 @@
-/* What a game does: channels, groups, receipts, trust, closing with a reason, connecting again, figures, stepping. */
+/* The calls of a game: channels, groups, receipts, trust, closing with a reason, reconnecting, statistics, stepping. */
 #include "check.h"
 
 enum { EVENTS = 32, ROUNDS = 20000 };
@@ -127,7 +127,7 @@ static void channels_have_rules_and_receipts(void) {
         CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"x", 1, 0, NULL));
     }
     UNTIL(&game, game.messages == 50 && game.acknowledged == 50);
-    /* Of a sequenced channel the newest wins: the others arrive, or are given up. */
+    /* On a sequenced channel the newest message wins: the others arrive, or are given up. */
     for (int i = 0; i < 50; i++) {
         CHECK_OK(skipstone_server_send(game.server, game.peer, 7, (const uint8_t *)"y", 1, 0, NULL));
     }

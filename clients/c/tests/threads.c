@@ -1,4 +1,4 @@
-/* One handle in several threads: calls take turns, events belong to the thread that polled them. */
+/* One handle in several threads: calls are serialised, events belong to the thread that polled them. */
 #include "check.h"
 #include <pthread.h>
 
@@ -104,7 +104,7 @@ static void events_belong_to_the_thread_that_polled(void) {
         CHECK_OK(skipstone_poll(client, &event, 1, &count));
     }
     in_a_thread(poll_elsewhere);
-    /* What another thread ended may still be read. */
+    /* Events of a handle that another thread ended may still be read. */
     in_a_thread(stop_all);
     CHECK(event.length == 10 && memcmp(event.data, "still here", 10) == 0);
     CHECK_FAILS(skipstone_poll(client, &event, 1, &count), SKIPSTONE_STATUS_BAD_HANDLE, "stopped, closed or released");
@@ -156,7 +156,7 @@ static void a_client_that_another_thread_closes_between_polls_leaves_their_event
 static void *wait_long(void *unused) {
     (void)unused;
     SkipstoneStatus status = skipstone_wait(server, 60000000);
-    /* The server may have ended before this thread came to wait. */
+    /* The server may have ended before this thread began to wait. */
     CHECK(status == SKIPSTONE_STATUS_OK || status == SKIPSTONE_STATUS_BAD_HANDLE);
     return NULL;
 }

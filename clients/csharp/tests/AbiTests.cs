@@ -81,7 +81,7 @@ namespace Skipstone.Tests
                 StringAssert.IsMatch("SKIPSTONE_CLOSE_CODE_" + Snake(code.Name) + @"\s*=\s*" + code.GetValue(null) + ",", header);
         }
 
-        // Without what the two languages write differently.
+        // Removes what the two languages write differently.
         private static string Plain(string name) => name.Replace("_", "").ToUpperInvariant();
 
         private static string Snake(string name) => Regex.Replace(name, "(?<=[a-z])(?=[A-Z])", "_").ToUpperInvariant();

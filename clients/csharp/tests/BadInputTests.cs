@@ -6,7 +6,7 @@ using Skipstone.Native;
 
 namespace Skipstone.Tests
 {
-    // Every mistake of an application is an exception that names the cause and the remedy.
+    // Every error of an application is an exception that names the cause and the remedy.
     public unsafe class BadInputTests
     {
         private static SkipstoneException Refused(Status status, TestDelegate call)
@@ -276,7 +276,7 @@ namespace Skipstone.Tests
                 GC.WaitForPendingFinalizers();
                 try
                 {
-                    // Nobody else may have the port.
+                    // No other socket may use the port.
                     using (Server.Start(new ServerConfig { Listen = "127.0.0.1:" + port, Security = Security.Plain })) break;
                 }
                 catch (SkipstoneException error) when (error.Status == Status.System && attempt < 100)
@@ -286,7 +286,7 @@ namespace Skipstone.Tests
             }
         }
 
-        // A frame of its own, and a thread of its own: a conservative collector finds no trace of the object.
+        // A separate frame and thread: a conservative collector finds no reference to the object.
         private static string Abandoned()
         {
             string url = null;

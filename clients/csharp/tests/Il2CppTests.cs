@@ -7,8 +7,8 @@ using NUnit.Framework;
 
 namespace Skipstone.Tests
 {
-    // What Unity's IL2CPP and its ahead-of-time compilation can call: static methods with blittable parameters, no generics, and
-    // delegates only of static methods that are marked for it.
+    // Checks that Unity's IL2CPP and its ahead-of-time compilation can call everything: static methods with blittable
+    // parameters, no generics, and delegates only of static methods that are marked for it.
     public class Il2CppTests
     {
         internal static IEnumerable<MethodInfo> Imports() =>

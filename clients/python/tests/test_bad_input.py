@@ -1,4 +1,4 @@
-"""What a program can ask wrongly is an exception that says why; nothing hangs, and nothing of Rust's panics gets out."""
+"""An invalid request is an exception with its reason; no call hangs, and no Rust panic reaches Python."""
 
 import threading
 import time

@@ -197,7 +197,7 @@ def test_a_driver_that_fails_loses_no_event() -> None:
 
 
 def polls() -> set[int]:
-    """The descriptors by which drivers wait."""
+    """The file descriptors on which drivers wait."""
     found = set()
     for number in os.listdir("/proc/self/fd"):
         try:

@@ -10,7 +10,7 @@ PATIENCE = 20.0
 
 
 def connect(server: Server, client: Client) -> skipstone.Close | None:
-    """Lets the client in. `None`, or how the attempt ended."""
+    """Accepts the client. `None`, or how the attempt ended."""
     for _ in range(int(PATIENCE / 0.01)):
         for event in server.poll(0.005):
             if isinstance(event, skipstone.Requested):

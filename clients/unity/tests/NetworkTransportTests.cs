@@ -15,10 +15,10 @@ namespace Skipstone.Unity.Tests
     {
         protected static readonly ArraySegment<byte> Ping = new ArraySegment<byte>(new byte[] { 0, 1, 2, 3 }, 1, 3);
 
-        // More than a message may have, whatever the library's limit.
+        // More than the maximum length of a message for any limit.
         protected static readonly ArraySegment<byte> TooLong = new ArraySegment<byte>(new byte[32 << 20]);
 
-        // A port that was free a moment ago.
+        // A port that was free just before.
         protected static TransportSettings Settings()
         {
             using (Server server = Server.Start(new ServerConfig { Listen = "127.0.0.1:0", Security = Security.Plain }))

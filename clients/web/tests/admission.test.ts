@@ -1,4 +1,4 @@
-// What is known at the call is an error of the call.
+// Errors that are known at the call are errors of the call.
 
 import { describe, expect, test } from "vitest";
 import { Admission } from "../src/admission";

@@ -1,4 +1,4 @@
-// URLs and options: what they mean, and what cannot be.
+// URLs and options: their meaning, and invalid ones.
 
 import { describe, expect, test } from "vitest";
 import { driverOptions } from "../src/choices";

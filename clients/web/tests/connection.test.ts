@@ -1,5 +1,5 @@
-// A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and from one to the
-// other.
+// A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and
+// from one to the other.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { coreModule } from "../src/core/module";

@@ -1,4 +1,4 @@
-// The module by itself: what it refuses, what its figures are called, and what it costs.
+// The module alone: its refusals, the names of its figures, and its costs.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { CARRIER, Core, EVENT, OPTION, REFUSAL } from "../src/core/core";
@@ -75,7 +75,7 @@ test("clients that share a memory do not touch each other", () => {
   expect(hello(alone)).toEqual([]);
   const hellos = others.map((core) => hello(core).join(" "));
   expect(new Set(hellos).size).toBe(199);
-  // One is over: the next one in its memory has options and a socket of its own.
+  // One has ended: the next one in its memory has its own options and socket.
   others[2]?.carrierLost(1, sockets[2] ?? 0, "gone");
   expect(others[2]?.pollEvent(1)?.kind).toBe(EVENT.closed);
   expect(others[3]?.pollEvent(1)).toBeUndefined();

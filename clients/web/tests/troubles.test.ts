@@ -1,5 +1,5 @@
-// What goes wrong around a connection: tokens that do not come, pages that are left, servers that let everybody in and close at once,
-// applications that throw.
+// Failures around a connection: tokens that do not arrive, pages that are left, servers that accept every client and
+// close at once, applications that throw.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { askOf } from "../src/asking";
@@ -182,7 +182,7 @@ test("an event handler that throws is reported, and hears all events up to the l
 });
 
 describe("a worker", () => {
-  /** What the page says to its workers. */
+  /** The messages of the page to its workers. */
   class FakeWorker {
     static all: FakeWorker[] = [];
     readonly orders: Order[] = [];

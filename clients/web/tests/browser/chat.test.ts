@@ -1,4 +1,5 @@
-// A page and a native player talk to each other through a real server; the page survives a reload and the server's restart.
+// A page and a native player talk to each other through a real server; the page survives a reload and the server's
+// restart.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Page } from "./browsers";

@@ -1,5 +1,5 @@
-// Programs that others wrote talk to the port: npm's `ws` carries the whole client, Python's `websockets` and aioquic the second
-// implementation of the protocol, and curl asks in plain HTTP.
+// Programs written by others at the port: npm's `ws` carries the whole client, Python's `websockets` and aioquic carry
+// the second implementation of the protocol, and curl sends plain HTTP requests.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

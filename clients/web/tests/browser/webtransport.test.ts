@@ -1,5 +1,6 @@
-// A page over real WebTransport datagrams, and over the WebSocket where the session cannot be had. Skipped where the server of this
-// build has no WebTransport, or where there is no openssl to make a certificate that browsers take by its hash.
+// A page over real WebTransport datagrams, and over the WebSocket where no session is possible. Skipped where the
+// server of this build has no WebTransport, or where there is no openssl to make a certificate that browsers take by
+// its hash.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -155,7 +155,8 @@ namespace Skipstone.Unity.Tests
             Assert.AreEqual("wss://other.example", settings.Url(false));
         }
 
-        // The next event of this kind; those of other kinds before it are dropped. The server is polled meanwhile, as it lets clients in.
+        // The next event of this kind; earlier events of other kinds are dropped. The server is polled meanwhile, to
+        // accept clients.
         private TransportEvent Next(TransportEventKind kind, bool atServer)
         {
             var clock = System.Diagnostics.Stopwatch.StartNew();
