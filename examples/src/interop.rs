@@ -149,8 +149,10 @@ pub fn play(url: &str, name: &str, lines: u32, patience: Duration) -> Outcome {
     let reason = ended.err().map(|why| quoted(&why.to_string())).unwrap_or_else(|| "\"\"".into());
     let Ledger { received, chats, duplicated, out_of_order, changed, .. } = player.ledger;
     let json = format!(
-        "{{\"event\":\"result\",\"role\":\"client\",\"language\":\"rust\",\"name\":{},\"sent\":{},\"received\":{received},\
-         \"chats\":{chats},\"duplicated\":{duplicated},\"out_of_order\":{out_of_order},\"changed\":{changed},\"ok\":{is_ok},\
+        "{{\"event\":\"result\",\"role\":\"client\",\"language\":\"rust\",\"name\":{},\"sent\":{},\
+         \"received\":{received},\
+         \"chats\":{chats},\"duplicated\":{duplicated},\"out_of_order\":{out_of_order},\"changed\":{changed},\
+         \"ok\":{is_ok},\
          \"reason\":{reason}}}",
         quoted(name),
         player.sent,
@@ -239,7 +241,8 @@ pub fn serve(address: &str, clients: u32, patience: Duration) -> Outcome {
     let is_ok = ended.is_ok();
     let reason = ended.err().map(|why| quoted(&why.to_string())).unwrap_or_else(|| "\"\"".into());
     let json = format!(
-        "{{\"event\":\"result\",\"role\":\"server\",\"language\":\"rust\",\"clients\":{clients},\"lines\":{},\"chats\":{},\
+        "{{\"event\":\"result\",\"role\":\"server\",\"language\":\"rust\",\"clients\":{clients},\"lines\":{},\
+         \"chats\":{},\
          \"ok\":{is_ok},\"reason\":{reason}}}",
         host.lines, host.chats,
     );

@@ -95,7 +95,8 @@ impl ChannelRule {
     /// defaults.
     #[new]
     #[pyo3(signature = (first, last = None, mode = DeliveryMode::ReliableOrdered, *, priority = 1, weight = 1,
-        overflow = None, receipts = false, queue_messages_max = 16_384, queue_bytes_max = 8_388_608, redundancy = None))]
+        overflow = None, receipts = false, queue_messages_max = 16_384, queue_bytes_max = 8_388_608,
+        redundancy = None))]
     fn new(
         first: u16,
         last: Option<u16>,

@@ -59,8 +59,8 @@ impl Held {
         let me = std::thread::current().id();
         // The events of a thread that has ended have no reader.
         if self.poller.is_some_and(|poller| poller != me) && self.reader.strong_count() > 0 {
-            let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
-                        one give its events back first";
+            let text = "another thread polls this handle, and may still read its events: poll in one thread, or let \
+                        that one give its events back first";
             return Err(Failure::new(SkipstoneStatus::WrongThread, text));
         }
         self.poller = Some(me);

@@ -1,5 +1,5 @@
-//! A table of how the default controller does over rates, round-trip times and queues, alone and beside CUBIC.
-//! Takes minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`. With `short` behind it (`-- short`),
+//! A table of how the default controller does over rates, round-trip times and queues, alone and beside CUBIC. Takes
+//! minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`. With `short` behind it (`-- short`),
 //! links whose queue is shorter than the windows of two flows, beside CUBIC, in some seconds.
 
 #[path = "../tests/bottleneck/mod.rs"]
@@ -26,7 +26,8 @@ const SHORT: [(u64, u64, u64); 8] = [
 fn main() {
     if std::env::args().any(|argument| argument == "short") {
         println!(
-            "kbit/s  RTT queue | two CUBIC flows | ours   CUBIC  | CUBIC was first | the same with echoes on the way back"
+            "kbit/s  RTT queue | two CUBIC flows | ours   CUBIC  | CUBIC was first | the same with echoes on the way \
+             back"
         );
         SHORT.into_iter().for_each(|(kbit, rtt, queue)| short_row(kbit, rtt, queue));
         return;

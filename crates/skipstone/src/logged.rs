@@ -17,7 +17,8 @@ pub(crate) fn on_event(event: &Event) {
             tracing::info!(target: TARGET, %peer, remote = %path.remote, "the address changed")
         }
         Event::Closed { peer, close } => {
-            tracing::info!(target: TARGET, %peer, by = ?close.by, code = close.code, reason = %close.reason_text(), "closed");
+            let reason = close.reason_text();
+            tracing::info!(target: TARGET, %peer, by = ?close.by, code = close.code, %reason, "closed");
         }
         _ => {}
     }

@@ -123,7 +123,8 @@ impl std::fmt::Display for UrlError {
         match self {
             UrlError::Scheme(url) => write!(
                 f,
-                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and tcp:// (example: skip://127.0.0.1:7777)"
+                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and \
+                 tcp:// (example: skip://127.0.0.1:7777)"
             ),
             UrlError::NotBuilt(url, feature) => {
                 write!(f, "'{url}': this program was built without that; build the library with its feature {feature}")
@@ -131,8 +132,8 @@ impl std::fmt::Display for UrlError {
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
                 f,
-                "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the server prints: #sha256= and \
-                 64 hexadecimal digits"
+                "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the \
+                 server prints: #sha256= and 64 hexadecimal digits"
             ),
             UrlError::Local(url) => {
                 write!(f, "'{url}' is a server without sockets: only its own process reaches it, by a local client")

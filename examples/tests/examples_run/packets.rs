@@ -5,8 +5,8 @@ use prost::Message;
 use skipstone_examples::typed::game::{ChatLine, Player, PlayerInput, Snapshot, Welcome};
 
 const HEAD: &str = "\
-# Packets of game.proto as Rust writes them, in hexadecimal. examples/tests/examples_run/packets.rs writes this file anew when it
-# is not right; clients/c/tests/packets.c and clients/csharp/packets have the same values.
+# Packets of game.proto as Rust writes them, in hexadecimal. If it is wrong, examples/tests/examples_run/packets.rs
+# rewrites this file; clients/c/tests/packets.c and clients/csharp/packets have the same values.
 ";
 
 /// One packet of each type, and an empty one.

@@ -20,8 +20,8 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
     with(client, |state| {
         let connection = state.connection()?;
         if !connection.is_closed {
-            let text = "the connection has not ended, or the client connects again by itself: close it, or wait for the event \
-                        that it is closed";
+            let text = "the connection has not ended, or the client connects again by itself: close it, or wait for \
+                        the event that it is closed";
             return Err(Failure::new(SkipstoneStatus::StillOpen, text));
         }
         let Some(destination) = &mut connection.destination else {

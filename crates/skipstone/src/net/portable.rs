@@ -106,8 +106,8 @@ fn remedy(may_fragment: Result<bool, &io::Error>) -> Option<String> {
         Err(error) => format!("it refuses an option of the socket: {error}"),
     };
     Some(format!(
-        "this system may split datagrams that are longer than the path carries, of which a part that is lost loses the whole ({why}). \
-         Remedy: none on this system; connections work"
+        "this system may split datagrams that are longer than the path carries, of which a part that is lost loses the \
+         whole ({why}). Remedy: none on this system; connections work"
     ))
 }
 

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! identity.pem            empty: claimed; else the content
-//! identity.pem.heir-0     another process takes the claim over, whose process counts as dead; heir-1 if that one died as well
+//! identity.pem.heir-0     a process takes over the claim of a dead one; heir-1 if that process died as well
 //! identity.pem.draft-417  the content on its way, of the process 417
 //! ```
 

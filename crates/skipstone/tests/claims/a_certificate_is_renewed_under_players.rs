@@ -163,7 +163,8 @@ fn renew_three_times_under(clients: usize, pages: usize) {
     let closed = |event: &Event| matches!(event, Event::Closed { .. });
     let dropped = all.iter_mut().filter_map(Client::poll_event).filter(closed).count() + in_pages.dropped();
     println!(
-        "{clients} clients over wss and {before} in pages, 3 renewals, {dropped} dropped; {heard} of {expected} heard after them"
+        "{clients} clients over wss and {before} in pages, 3 renewals, {dropped} dropped; {heard} of {expected} heard \
+         after them"
     );
     assert_eq!(dropped, 0);
 }

@@ -19,7 +19,8 @@ fn texts_name_no_rust_item_and_no_command_line_flag() {
 
 #[test]
 fn a_rust_path_and_a_flag_are_detected() {
-    let source = "// \"a comment of Event::Closed and more\"\nlet quote = '\"'; f(\"use Event::Closed for it\", \"and \\\n  or --ca is it\")";
+    let source = "// \"a comment of Event::Closed and more\"\nlet quote = '\"'; f(\"use Event::Closed for it\", \"and \
+        \\\n  or --ca is it\")";
     assert_eq!(literals(source), ["use Event::Closed for it", "and or --ca is it"]);
     assert!(literals(source).iter().all(|text| is_foreign(text)));
     assert!(!is_foreign("an address as [::]:7777 or [2001:db8::1]:7777 - or none"));
