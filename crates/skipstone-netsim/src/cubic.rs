@@ -163,12 +163,12 @@ impl CubicFlow {
         }
     }
 
-    /// When [`on_timeout`](Self::on_timeout) is due, if nothing comes before.
+    /// When [`on_timeout`](Self::on_timeout) is due, unless an acknowledgement arrives before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.timeout_at
     }
 
-    /// No acknowledgement came for too long: everything counts as lost, and the window starts again.
+    /// No acknowledgement arrived for too long: everything counts as lost, and the window starts again.
     pub fn on_timeout(&mut self, now: Duration) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
@@ -243,7 +243,7 @@ impl CubicFlow {
 
     fn reduce(&mut self) {
         self.reductions += 1;
-        // Fast convergence: a flow that had a loss before it came back to its maximum makes room.
+        // Fast convergence: a flow with a loss before it reached its previous maximum yields.
         let is_below = self.window < self.window_max;
         self.window_max = if is_below { self.window * (1.0 + DECREASE) / 2.0 } else { self.window };
         self.window = (self.window * DECREASE).max(2.0);

@@ -108,7 +108,7 @@ pub(crate) struct Playback {
 
 impl Playback {
     /// When these bytes have left, if they may begin at `from`. A datagram takes what its predecessor left of an
-    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is gone.
+    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is lost.
     pub(crate) fn carry(&mut self, from: Duration, bytes: usize, opportunities: &Opportunities) -> Duration {
         if self.next == 0 || opportunities.time(self.next - 1) < from {
             self.rest = 0;

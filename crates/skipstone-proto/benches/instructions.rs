@@ -129,7 +129,7 @@ impl World {
             received: 0,
         };
         let path = world.path_to_server();
-        // In groups, since a server answers only so many strangers at once.
+        // In groups, because a server limits its stateless answers.
         for first in (0..clients).step_by(500) {
             for at in first..clients.min(first + 500) {
                 world.clients[at].connect(world.now, path, b"client").expect("there is room");
@@ -327,7 +327,7 @@ fn opens(others: usize, count: usize) -> u64 {
     let mut server = Endpoint::new(config(Config::server(Settings::default())), [1; 32]).expect("good");
     let mut now = Time::from_micros(1_000_000);
     let mut buffer = vec![0; 1 << 16];
-    // What the client at this address answers the server's challenge with.
+    // The client's answer to the server's challenge at this address.
     let mut open = |server: &mut Endpoint, now: Time, path: Path| {
         let IpAddr::V4(ip) = path.remote.ip() else { unreachable!("all of them are") };
         let seed = std::array::from_fn(|at| ip.octets()[at % 4] ^ path.remote.port().to_be_bytes()[at % 2]);
@@ -445,8 +445,7 @@ fn mul_add(kernel: &str, kilobytes: usize) -> u64 {
 const SOURCES: u64 = 20;
 const REPAIRS: u64 = 2;
 
-/// Writes a window from this number on: its packets, and the repairs behind them, which the encoder alone knows to
-/// make.
+/// Writes a window from this number on: its packets, and the repairs after them, which only the encoder can compute.
 fn window(encoder: &mut Encoder, first: u64, content: &[u8], is_measured: bool) -> Vec<(u64, Vec<u8>)> {
     encoder.begin_block();
     let mut buffer = vec![0; content.len() + 200];
@@ -477,7 +476,7 @@ fn decode(bytes: usize, count: usize) -> u64 {
         let first = 1 + at * (SOURCES + REPAIRS);
         let repairs = window(&mut encoder, first, &content, false);
         let is_lost = |number: u64| number - first == 3 || number - first == 11;
-        // The first one tells the decoder to keep packets.
+        // The first one makes the decoder keep packets.
         let again = act(at > 0, &mut decoder, |decoder| {
             let numbers = (first..first + SOURCES).filter(|number| !is_lost(*number));
             numbers.for_each(|number| decoder.on_source(number, &content));

@@ -62,7 +62,7 @@ fn a_held_back_datagram_does_not_delay_the_rest() {
 
 #[test]
 fn a_copy_is_not_counted_as_overtaken() {
-    // Only one datagram, so nobody to overtake it; but of its two copies either may come first.
+    // There is only one datagram, so no other can overtake it; but of its two copies either may come first.
     for seed in 0..100 {
         let config = LinkConfig { duplicate: 1.0, ..reordering(0.5) };
         let (_, arrivals, link) = common::run(config, seed, 1, Duration::ZERO);

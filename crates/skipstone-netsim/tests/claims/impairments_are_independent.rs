@@ -28,7 +28,7 @@ fn all() -> LinkConfig {
 
 const LOSS: Loss = Loss::Random(0.05);
 
-/// What hit which datagrams, and when each arrived first.
+/// The impairments of each datagram, and its first arrival.
 #[derive(Debug, PartialEq)]
 struct Hits {
     lost: BTreeSet<u64>,

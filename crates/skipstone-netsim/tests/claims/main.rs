@@ -1,7 +1,7 @@
-//! What the model network promises, one module per claim.
+//! The promises of the simulated network, one module per claim.
 //!
-//! One program, because each costs a link of its own. A test that needs a process of its own is a program beside this
-//! folder, and its first comment says why.
+//! One program, because each program costs a link. A test that needs its own process is a program next to this folder,
+//! and its first comment says why.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,4 +1,4 @@
-//! A rate: datagrams leave one after the other, each taking its bits over the rate, headers included.
+//! A rate: datagrams are sent one after another, each for its bits divided by the rate, including headers.
 
 use core::time::Duration;
 

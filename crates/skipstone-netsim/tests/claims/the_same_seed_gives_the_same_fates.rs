@@ -1,4 +1,4 @@
-//! A seed decides everything, for ever: the same run again, and the same run as in earlier versions.
+//! A seed determines everything, permanently: the same run again, and the same run as in earlier versions.
 
 use crate::common;
 

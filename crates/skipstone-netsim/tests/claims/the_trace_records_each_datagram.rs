@@ -24,7 +24,7 @@ fn the_trace_records_sending_loss_and_arrival() {
     link.trace_on(100);
     link.send(Duration::from_millis(1), b"fits", 5);
     link.send(Duration::from_millis(2), b"does not", 6);
-    // Received late, but told with the time of arrival.
+    // Received late, but reported with the time of arrival.
     link.receive(Duration::from_secs(1), &mut Vec::new()).unwrap();
     let lines: Vec<TraceLine> = link.trace().copied().collect();
     let expected = [

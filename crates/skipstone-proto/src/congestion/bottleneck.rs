@@ -42,7 +42,7 @@ const FAST_BYTES: f32 = 100.0;
 const FREE: f32 = 0.25;
 /// An estimate that is far too low does not count for longer than this.
 const BUSY_MAX: Duration = Duration::from_secs(1);
-/// Where the ends space packets, a train counts with this many bytes behind its first packet.
+/// Where the ends space packets, a train counts with this many bytes after its first packet.
 const SPREAD_BYTES_MIN: u32 = 1_000;
 const INTERVAL_INITIAL: Duration = Duration::from_secs(1);
 
@@ -112,7 +112,7 @@ impl Bottleneck {
 impl DelayTrain {
     /// How much longer its last packet took than its first, in microseconds, and its bytes, as far as they show the
     /// bottleneck and not the ends of the path, which set packets apart by up to `spread`. Against that spread, a short
-    /// packet behind the first says nothing.
+    /// packet after the first gives no information.
     fn measured(&self, spread: u32) -> (f32, f32) {
         let span = self.last_rtt as f32 - self.first_rtt as f32;
         match spread {

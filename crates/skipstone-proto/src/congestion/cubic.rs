@@ -17,7 +17,7 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    /// Begins to grow from `window` towards `plateau`, which the last loss left behind.
+    /// Begins to grow from `window` towards `plateau`, where the last loss occurred.
     pub(super) fn new(now: Time, window: u32, plateau: u32, datagram: u32, flows: u32) -> Self {
         // K = cbrt((W_max - cwnd) / C), C = 0.4 datagrams per second cubed, for each flow.
         let missing = u64::from(plateau.saturating_sub(window)) * 2_500_000_000 / u64::from(datagram * flows);

@@ -1,5 +1,5 @@
-//! The share of redundancy on a path that was full: it is halved while a queue stands and grows slowly otherwise, like
-//! the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
+//! The share of redundancy on a path that was full: it is halved while there is a queue and grows slowly otherwise,
+//! like the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
 //! free.
 
 use crate::time::{Duration, Time};

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 /// Items of many networks.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
-    /// Empty until the first item comes: clients answer no requests.
+    /// Empty until the first item arrives: clients answer no requests.
     buckets: Vec<VecDeque<T>>,
     /// Bit n: bucket n has items.
     occupied: u64,

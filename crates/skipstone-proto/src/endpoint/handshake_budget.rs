@@ -61,13 +61,13 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
-    /// A client was let in: as long as it stays, its handshake is not held against its host.
+    /// A client was accepted: while it stays, its handshake is not charged to its host.
     pub(super) fn on_joined(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
     }
 
-    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that
-    /// is never let in.
+    /// An accepted client has left. One that joins and leaves constantly has begun as many handshakes as one that is
+    /// never accepted.
     pub(super) fn on_left(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }

@@ -36,7 +36,7 @@ pub(crate) enum Counted {
     Nothing,
     /// A client of this network that was not accepted, or not yet.
     Newcomer(Network),
-    /// A player of this network, or one that came from it and has moved since.
+    /// A player of this network, or one that joined from it and has moved since.
     Player(Network),
     Leaver,
 }
@@ -46,8 +46,8 @@ impl Counted {
         matches!(self, Counted::Player(_))
     }
 
-    /// The new counting of a connection that counted as `self` before: a newcomer that is refused stays one until it is
-    /// gone.
+    /// The new counting of a connection that counted as `self` before: a refused client that is not yet connected
+    /// counts as such until it is removed.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
         let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {

@@ -29,7 +29,7 @@ const NETWORK_FULL: NoRoom =
 /// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
 /// thresholds).
 const OF_FREE_PLACES: usize = 3;
-/// This many players of a network are always let in while there is a place: a household on a server with few places.
+/// This many players of a network are always accepted while there is a place: a household on a server with few places.
 const ALWAYS: usize = 8;
 
 impl Endpoint {

@@ -199,8 +199,8 @@ impl Ledger {
             is_suspected: false,
             is_measured: is_ack_eliciting && !is_size_probe,
         });
-        // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate behind a
-        // lost packet.
+        // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate after a lost
+        // packet.
         self.settle(now, self.patience);
     }
 

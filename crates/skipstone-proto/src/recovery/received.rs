@@ -227,7 +227,7 @@ impl Received {
     }
 
     /// The peer has received our packet `packet`, which acknowledged everything received up to `number` by then. These
-    /// numbers need not be acknowledged again; packets that came later, below `number`, must be.
+    /// numbers need not be acknowledged again; packets that arrived later, below `number`, must be.
     pub(crate) fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
         let known = number.min(self.out_of_order.known_below(packet).saturating_sub(1));
         self.confirmed = self.confirmed.max(known);

@@ -34,10 +34,10 @@ impl Plain {
         TAG_BYTES
     }
 
-    /// Seals packet `number`, which lies at `plaintext` of `datagram` behind its header; returns the datagram's length.
+    /// Seals packet `number`, which is at `plaintext` of `datagram`, after its header; returns the datagram's length.
     ///
     /// # Panics
-    /// If there is no room for the tag behind the plaintext.
+    /// If there is no room for the tag after the plaintext.
     pub fn seal(&self, datagram: &mut [u8], plaintext: Range<usize>, number: u64) -> usize {
         let tag = self.tag(&datagram[..plaintext.end], number);
         datagram[plaintext.end..plaintext.end + TAG_BYTES].copy_from_slice(&tag);

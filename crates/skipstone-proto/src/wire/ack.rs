@@ -28,7 +28,7 @@ impl Ack<'_> {
     }
 }
 
-/// Which of the acknowledged packets never came, but were recovered from repair packets.
+/// Which of the acknowledged packets never arrived, but were recovered from repair packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repaired<'a> {
     /// The greatest packet number repaired; its reference is as in ACK.
@@ -204,7 +204,7 @@ pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
     true
 }
 
-/// Writes REPAIRED, as [`encode_ack`] does ACK, and leaves room for `reserve` bytes behind it.
+/// Writes REPAIRED, as [`encode_ack`] does ACK, and leaves room for `reserve` bytes after it.
 pub fn encode_repaired<I: Iterator<Item = RangeInclusive<u64>>>(
     writer: &mut Writer<'_>,
     mut ranges: I,

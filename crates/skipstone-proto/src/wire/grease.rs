@@ -32,7 +32,7 @@ impl Grease {
         31 * (1 + (self.0 >> 5 & 0xFF)) + 27
     }
 
-    /// Puts that entry behind encoded settings, all of whose ids are lower.
+    /// Appends that entry to encoded settings, all of whose ids are lower.
     pub fn append_entry(self, mut encoded: Vec<u8>) -> Vec<u8> {
         let mut buffer = [0; 16];
         let mut writer = Writer::new(&mut buffer);

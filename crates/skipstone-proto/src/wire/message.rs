@@ -145,8 +145,8 @@ impl MessageEncoder {
         self.length = Some(payload_len);
     }
 
-    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind
-    /// a message of the same length: `count` messages, the last of which has `last_len` bytes.
+    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote after a
+    /// message of the same length: `count` messages, the last of which has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
         self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));
@@ -203,7 +203,7 @@ impl MessageDecoder {
         length.map_or(MessageRun::at(&[], 0), |length| MessageRun::at(bytes, length))
     }
 
-    /// Moves behind a run that it gave.
+    /// Advances past a run that it returned.
     pub(super) fn skip_run(&mut self, run: &MessageRun<'_>) {
         if run.count > 0 {
             self.length = Some(run.last);

@@ -1,4 +1,4 @@
-//! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection goes on.
+//! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection continues.
 
 use crate::simulation::{Node, World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss, QueueLimit};
@@ -254,7 +254,7 @@ fn a_client_that_is_not_connected_or_on_a_stream_does_not_move() {
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
 }
 
-/// Repairs for flights that are gone would fill the link, moves of a full link would send still more, and so on without
+/// Repairs for abandoned flights would fill the link, moves of a full link would send still more, and so on without
 /// end.
 #[test]
 fn a_loaded_link_survives_a_new_port_every_100_ms() {

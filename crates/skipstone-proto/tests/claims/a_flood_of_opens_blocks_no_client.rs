@@ -1,5 +1,5 @@
-//! A host floods a server with handshakes that it never completes: newcomers are still let in, including those of the
-//! same network.
+//! A host floods a server with handshakes that it never completes: new clients are still accepted, including those of
+//! the same network.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
 use skipstone_proto::security::simulated::SimulatedSuites;
@@ -17,7 +17,7 @@ const NEWCOMERS: usize = 20;
 enum Flood {
     /// One good OPEN, again and again.
     Replayed,
-    /// Its cookie, with garbage behind it.
+    /// Its cookie, followed by garbage.
     Garbage,
     /// A different cookie for each, obtained by HELLO, and a handshake that begins correctly.
     Cookies,
@@ -95,7 +95,7 @@ impl Flooder {
     }
 }
 
-/// How long the newcomers took that came during the flood.
+/// How long new clients took that joined during the flood.
 fn newcomers_beside(flood: Flood, remote: SocketAddr) -> Vec<u64> {
     let server = encrypted(server_of(DeliveryMode::ReliableOrdered), 3);
     let mut world = World::new(5, server, &vec![link(20); NEWCOMERS]);

@@ -1,5 +1,5 @@
-//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on is not ended by it. A
-//! handshake that does not go on ends sooner, with the server's reason.
+//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that makes progress is not ended by it. A
+//! stalled handshake ends sooner, with the server's reason.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_proto::wire::cursor::Writer;
@@ -116,7 +116,7 @@ fn a_forged_reset_restarts_no_handshake_in_progress() {
 }
 
 /// A forged RESET, and an outage that is longer than the server has to show otherwise: the client starts again although
-/// the server has forgotten nothing, and is let in as soon as the path works again.
+/// the server has forgotten nothing, and is accepted as soon as the path works again.
 #[test]
 fn a_forged_reset_during_an_outage_costs_no_more_than_the_outage() {
     for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {

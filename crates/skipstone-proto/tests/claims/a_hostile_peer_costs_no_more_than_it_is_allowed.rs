@@ -1,4 +1,4 @@
-//! A client that is let in and then sends anything at all: the server neither panics nor keeps more than its settings
+//! An accepted client that then sends anything at all: the server neither panics nor keeps more than its settings
 //! allow.
 
 use crate::simulation::stranger::Stranger;

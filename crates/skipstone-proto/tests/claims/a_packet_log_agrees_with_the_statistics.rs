@@ -21,7 +21,7 @@ struct Counted {
     dropped: u64,
     sent_bytes: u64,
     received_bytes: u64,
-    /// Messages of packets that came, recovered ones included.
+    /// Messages of received packets, including recovered ones.
     messages: u64,
     /// The greatest packet that the peer acknowledged.
     acknowledged: Option<u64>,

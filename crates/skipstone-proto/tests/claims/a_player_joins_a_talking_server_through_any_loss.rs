@@ -1,5 +1,5 @@
-//! Any one or two of the first datagrams of a handshake may be lost, late or doubled while the server already talks to
-//! the client: the client is still let in soon, and the server's reliable messages arrive.
+//! Any one or two of the first datagrams of a handshake may be lost, late or duplicated while the server already sends
+//! to the client: the client is still accepted soon, and the server's reliable messages arrive.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};

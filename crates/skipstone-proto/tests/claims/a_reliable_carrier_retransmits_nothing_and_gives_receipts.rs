@@ -83,7 +83,7 @@ fn one_stream_carries_one_connection() {
     world.connect();
     let path = world.path_to_server(0);
     assert_eq!(world.clients[0].endpoint.connect(world.now, path, b""), Err(ConnectError::SocketInUse));
-    // Another client asks to be let in on the same stream.
+    // Another client requests a connection on the same stream.
     let mut other = Endpoint::new(Config::client(), [9; 32]).expect("good");
     other.connect(world.now, path, b"").expect("it has none yet");
     let mut buffer = vec![0; 1 << 16];

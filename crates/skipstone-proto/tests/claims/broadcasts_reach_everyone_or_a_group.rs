@@ -49,7 +49,7 @@ fn a_peer_leaving_during_a_broadcast_affects_no_other() {
     broadcast.fill(&[message("one", 1), message("two", 2)]);
     let mut from = 0;
     assert_eq!(server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2), 4);
-    // A stream breaks: its connection is gone at once.
+    // A stream breaks: its connection ends at once.
     server.handle_carrier_lost(now, 0, "it broke");
     let mut queued = 4;
     while server.has_member_from(Group::EVERYONE, from) {

@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 /// A server has as much to acknowledge as possible: packets `step` apart that it recovered, each by a repair. With
-/// `padding` the client goes on from another port, by a packet with this much padding, which pays for short datagrams
+/// `padding` the client continues from another port, by a packet with this much padding, which pays for short datagrams
 /// only; `closes` lets it close.
 fn recovered(settings: Settings, step: u64, count: u64, padding: Option<usize>, closes: bool) {
     let what = format!("{count} packets {step} apart, moves by {padding:?}, closes: {closes}");

@@ -93,7 +93,7 @@ mod tests {
                     crowd.enter(step, of);
                     list.push((step, of));
                 } else {
-                    // Perhaps one that is gone.
+                    // Possibly one that has left.
                     let member = rng.below(step + 1);
                     crowd.leave(member);
                     list.retain(|(of, _)| *of != member);

@@ -194,7 +194,8 @@ fn a_limited_log_ends_with_a_complete_record_and_says_so() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
-/// A server of this name and a client of each port, which are let in, or not. One connection after another takes part.
+/// A server with this name and a client of each port, which are accepted or not. One connection after another takes
+/// part.
 fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
     let with_log = |config, name: &str| Config { packet_log: Some(qlog.endpoint(name)), ..config };
     let mut server =

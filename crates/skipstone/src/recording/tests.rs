@@ -59,7 +59,7 @@ fn a_recording_stops_at_its_limit_and_says_so() {
     assert_eq!(events(&bytes).expect("it is whole").last(), Some(&RecordedEvent::End(RecordingEnd::Full)));
 }
 
-/// Each file that ends too early is an error that names the entry, or ends behind a whole one.
+/// Each file that ends too early is an error that names the entry, or ends after a whole one.
 #[test]
 fn a_truncated_file_is_an_error_or_ends_with_a_complete_entry() {
     let bytes = recorded("cut", 1 << 20, 3);

@@ -74,7 +74,7 @@ impl Player {
         self.endpoint.close(self.now(), self.peer, 7, "bye", Duration::ZERO);
     }
 
-    /// The messages that came.
+    /// The received messages.
     fn heard(&self) -> Vec<&[u8]> {
         let payload = |event: &'_ Event| matches!(event, Event::Message { .. });
         let messages = self.events.iter().filter(|event| payload(event));

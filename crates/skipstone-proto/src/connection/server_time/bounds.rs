@@ -22,7 +22,7 @@ pub struct ServerTime {
 }
 
 impl ServerTime {
-    /// The estimate `span` later, if no answer came since.
+    /// The estimate `span` later, if no answer has arrived since.
     pub fn after(self, span: Duration) -> Self {
         ServerTime { at: self.at + span, error: self.error + drift(span) }
     }

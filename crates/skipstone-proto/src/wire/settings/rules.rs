@@ -19,7 +19,7 @@ pub enum DeliveryMode {
     /// Each once, as it comes.
     ReliableUnordered = 3,
     /// The newest is sent until it arrives; delivered only if newer than the newest delivered. A message that a newer
-    /// one replaces before it has arrived is given up. A message that arrives behind a newer one counts as arrived: it
+    /// one replaces before it has arrived is given up. A message that arrives after a newer one counts as arrived: it
     /// is acknowledged, and is not delivered to the peer's application.
     ReliableSequenced = 4,
 }

@@ -42,7 +42,7 @@ fn udp(address: SocketAddr, backend: Backend) -> UdpSocket {
     UdpSocket::bind(address, &UdpOptions { backend, ..UdpOptions::client() }).expect("loopback can be bound")
 }
 
-/// Receives until `count` datagrams came, or none for a second. Returns the datagrams with their senders.
+/// Receives until `count` datagrams have arrived, or none for a second. Returns the datagrams with their senders.
 fn receive_datagrams(socket: &mut UdpSocket, count: usize) -> Vec<(SocketAddr, Vec<u8>)> {
     let mut poll = Poll::new().unwrap();
     let mut events = Events::with_capacity(8);

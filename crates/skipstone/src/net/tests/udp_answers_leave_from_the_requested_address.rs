@@ -7,7 +7,7 @@ use std::net::IpAddr;
 struct Asked {
     /// The address at which the server says that it was asked.
     local: Option<IpAddr>,
-    /// The addresses from which its answers came.
+    /// The source addresses of its answers.
     answered_from: Vec<IpAddr>,
     /// The system reports the destinations of datagrams.
     knows_local: bool,

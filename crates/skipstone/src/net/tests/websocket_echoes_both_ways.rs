@@ -69,7 +69,7 @@ fn messages_of_all_sizes_over_both_families() {
     }
 }
 
-/// A message in a buffer, behind the room for its frame's head.
+/// A message in a buffer, after the room for its frame's head.
 fn behind_room(message: &[u8]) -> Vec<u8> {
     [&[0; WsConnection::ROOM_BYTES], message].concat()
 }

@@ -82,7 +82,7 @@ pub(crate) enum Hello {
     Second,
 }
 
-/// The ClientHello that a datagram is, or is a fragment of: a record and nothing behind it.
+/// The ClientHello that a datagram is, or is a fragment of: a record and nothing after it.
 pub(crate) fn client_hello(bytes: &[u8]) -> Option<Hello> {
     let mut records = Records(bytes);
     let record = records.next()?.ok()?;
@@ -128,7 +128,7 @@ pub(super) fn is_after_cookie(bytes: &[u8]) -> bool {
     record.message() == Some(SERVER_HELLO) && random.is_some_and(|random| random != RETRY_RANDOM)
 }
 
-/// Where the random of a hello lies in its record: behind both headers and the version.
+/// Where the random of a hello is in its record: after both headers and the version.
 const RANDOM_AT: usize = HEADER_BYTES + MESSAGE_HEADER_BYTES + 2;
 /// The first bytes of the random of a HelloRetryRequest (RFC 8446, section 4.1.3).
 const RETRY_RANDOM: &[u8] = &[0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11];

@@ -40,7 +40,7 @@ fn said(session: &mut DtlsSession) -> Vec<Vec<u8>> {
     core::iter::from_fn(|| session.poll_datagram()).collect()
 }
 
-/// Hands all output of one session to the other. Returns the content that came.
+/// Hands all output of one session to the other. Returns the received content.
 fn talk(now: Time, from: &mut DtlsSession, to: &mut DtlsSession) -> Vec<Vec<u8>> {
     let mut content = Vec::new();
     for datagram in said(from) {
@@ -66,7 +66,7 @@ fn is_well(now: Time, client: &mut DtlsSession, server: &mut DtlsSession) -> boo
     talk(now, client, server) == [b"a packet"]
 }
 
-/// Handshake messages in clear, without content, each in a record of its own.
+/// Unencrypted handshake messages without content, each in a record of its own.
 fn forged(kind: u8, sequence: u16, records: usize) -> Vec<u8> {
     let record = |number: usize| {
         let [high, low] = sequence.to_be_bytes();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The received bytes of a stream. It holds no more than the stream's limit, and only bytes behind a gap.
+/// The received bytes of a stream. It holds no more than the stream's limit, and only bytes after a gap.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// Number of bytes that have come without a gap.
@@ -66,7 +66,7 @@ impl Assembly {
         self.take_joined().map_or(Heard::Ahead, |new| Heard::New(Cow::Owned(new)))
     }
 
-    /// Keeps bytes that begin at or behind `joined`. False if they leave too many gaps.
+    /// Keeps bytes that begin at or after `joined`. False if they leave too many gaps.
     fn keep(&mut self, begin: usize, bytes: &[u8]) -> bool {
         let end = begin + bytes.len();
         // Spans that touch the new one are merged with it.

@@ -252,7 +252,7 @@ impl Trace {
         self.push("opened", opened);
     }
 
-    /// Puts the secrets and the keys derived from them in front, and the opened content behind each sealed piece.
+    /// Puts the secrets and the keys derived from them in front, and the opened content after each sealed piece.
     fn name_secrets(&mut self, secrets: &[(String, Vec<u8>)]) {
         let cipher = self.cipher();
         let mut named = Vec::new();

@@ -33,7 +33,7 @@ pub(super) struct Equation {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
-/// An unknown may be this many packets behind the newest, less one. A multiple of the width of vector instructions.
+/// An unknown may be this many packets older than the newest, less one. A multiple of the width of vector instructions.
 pub(super) const HORIZON: u64 = 256;
 const FACTORS: usize = HORIZON as usize;
 /// Rows at most; the one with the oldest lead goes first.

@@ -42,7 +42,7 @@ const REPAIRS_PER_LOOK: u32 = 64;
 pub(super) const BYTES_MAX: usize = 384 * 1_024;
 
 impl Store {
-    /// Whether nothing is kept, since no repair came.
+    /// Whether nothing is kept, because no repair has arrived.
     pub(super) fn is_closed(&self) -> bool {
         self.slots.is_empty()
     }
@@ -79,7 +79,7 @@ impl Store {
         (self.slots.len() * size_of::<StoreSlot>() + self.symbol_bytes) as u64
     }
 
-    /// A packet came that was no repair.
+    /// A packet that is not a repair has arrived.
     pub(super) fn on_packet(&mut self) {
         self.packets_since_repair = self.packets_since_repair.saturating_add(1);
         if self.packets_since_repair == QUIET_MAX {
@@ -87,7 +87,7 @@ impl Store {
         }
     }
 
-    /// A repair came that spans `span` numbers, at most [`SLOTS_MAX`].
+    /// A repair that spans `span` numbers has arrived, at most [`SLOTS_MAX`].
     pub(super) fn on_repair(&mut self, span: usize) {
         self.packets_since_repair = 0;
         self.wanted = self.wanted.max((2 * span).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX));

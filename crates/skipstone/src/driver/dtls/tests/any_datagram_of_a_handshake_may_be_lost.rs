@@ -1,4 +1,4 @@
-//! Whichever datagrams of a handshake are lost, the player is let in, while the server sends to it as to all players.
+//! Whichever datagrams of a handshake are lost, the player is accepted, while the server sends to it as to all players.
 
 use super::*;
 use crate::driver::chosen_losses::{Datagram, pairs_of_first};

@@ -62,7 +62,7 @@ fn at_ten_percent_loss_each_way_all_reliable_messages_and_most_others_arrive() {
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
-/// The server sends to the page as soon as it is let in. A browser waits for a second before it sends again, and then
+/// The server sends to the page as soon as it is accepted. A browser waits for a second before it sends again, and then
 /// for twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
 #[test]
 fn it_joins_despite_the_loss_of_any_two_of_its_first_datagrams() {

@@ -234,7 +234,7 @@ fn datagrams_are_accepted_on_at_most_eight_streams_of_a_session() {
     let ninth = client.open(Dir::Uni, &head).expect("it may");
     exchange(&mut host, START, address(1), &mut client, 4);
     assert_eq!(client.stopped, [(ninth, 0x3994_bd84)]);
-    // A stream that is over makes room.
+    // A stream that has ended makes room.
     client.quic.send_stream(streams[0]).finish().expect("it is open");
     exchange(&mut host, START, address(1), &mut client, 4);
     client.open(Dir::Uni, &[&head[..], &record].concat()).expect("it may");

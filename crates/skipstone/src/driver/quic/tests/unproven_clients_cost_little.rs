@@ -292,7 +292,7 @@ fn a_session_is_limited_to_a_tenth_of_a_core_and_its_other_datagrams_are_dropped
     assert!(host.delivered >= before + 100, "{}", host.delivered - before);
 }
 
-/// Pages that have proven their addresses and come at one moment are let in over many rounds.
+/// Pages that have proven their addresses and arrive at one time are accepted over many rounds.
 #[test]
 fn a_round_begins_few_handshakes_and_the_rest_wait() {
     let mut host = host();

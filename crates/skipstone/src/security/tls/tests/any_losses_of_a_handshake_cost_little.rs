@@ -1,5 +1,5 @@
 //! A server's answer of several datagrams: whichever datagrams of the handshake are lost, at any point, the client is
-//! let in, and soon.
+//! accepted soon.
 
 use super::model::{BEGINNING, DELAY, Fate, Model, Sessions};
 use super::{Verifier, client_config, server_config};
