@@ -71,7 +71,7 @@ static void unaligned_pointers(void) {
     CHECK_OK(skipstone_release(server));
 }
 
-static void handles_that_are_none(void) {
+static void invalid_handles(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstoneEvent event;
@@ -101,7 +101,7 @@ static void handles_that_are_none(void) {
     CHECK_FAILS(skipstone_flush(next), SKIPSTONE_STATUS_BAD_HANDLE, "stopped, closed or released");
 }
 
-static void peers_that_are_none(void) {
+static void invalid_peers(void) {
     SkipstoneServer server = offline();
     SkipstoneOverview overview;
     overview.size = sizeof overview;
@@ -136,7 +136,7 @@ static void texts_that_are_not_utf8(void) {
     CHECK_OK(skipstone_release_all());
 }
 
-static void lengths_that_are_wrong(void) {
+static void invalid_lengths(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstonePeer peer = let_in(server, client);
@@ -182,7 +182,7 @@ static void structures_of_another_size(void) {
     CHECK(skipstone_struct_size(0) == 0 && skipstone_struct_size(1000) == 0);
 }
 
-static void configurations_that_are_impossible(void) {
+static void impossible_configurations(void) {
     SkipstoneServerConfig config;
     SkipstoneClientConfig client_config;
     SkipstoneChannel channel;
@@ -240,7 +240,7 @@ static void configurations_that_are_impossible(void) {
     CHECK_FAILS(skipstone_client_connect("", NULL, 0, NULL, &client), SKIPSTONE_STATUS_BAD_URL, "");
 }
 
-static void moments_that_are_wrong(void) {
+static void calls_at_the_wrong_time(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstoneChannel rule;
@@ -279,7 +279,7 @@ static void every_status_has_a_name(void) {
     CHECK(strcmp(skipstone_status_name(12345), "an unknown status") == 0);
 }
 
-static void figures_of_connections_stand_at_the_distance_that_the_caller_states(void) {
+static void overviews_are_written_at_the_callers_stride(void) {
     /* A program of a later version, whose structure is longer. */
     struct {
         SkipstoneOverview known;
@@ -314,14 +314,14 @@ static void figures_of_connections_stand_at_the_distance_that_the_caller_states(
 int main(void) {
     RUN(null_pointers);
     RUN(unaligned_pointers);
-    RUN(handles_that_are_none);
-    RUN(peers_that_are_none);
+    RUN(invalid_handles);
+    RUN(invalid_peers);
     RUN(texts_that_are_not_utf8);
-    RUN(lengths_that_are_wrong);
+    RUN(invalid_lengths);
     RUN(structures_of_another_size);
-    RUN(configurations_that_are_impossible);
-    RUN(moments_that_are_wrong);
+    RUN(impossible_configurations);
+    RUN(calls_at_the_wrong_time);
     RUN(every_status_has_a_name);
-    RUN(figures_of_connections_stand_at_the_distance_that_the_caller_states);
+    RUN(overviews_are_written_at_the_callers_stride);
     return 0;
 }

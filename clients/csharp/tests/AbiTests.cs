@@ -12,7 +12,7 @@ namespace Skipstone.Tests
     public class AbiTests
     {
         [Test]
-        public void The_library_beside_these_tests_is_of_this_version()
+        public void The_library_of_these_tests_has_this_version()
         {
             AbiCheck.Compare(NativeMethods.skipstone_abi_version(), NativeMethods.skipstone_struct_size);
             StringAssert.IsMatch(@"^\d+\.\d+\.\d+$", Library.Version);

@@ -69,7 +69,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_that_waits_to_be_let_in_does_no_harm()
+        public void A_client_waiting_to_be_accepted_is_harmless()
         {
             foreach (bool isAdmitted in new[] { true, false })
             {

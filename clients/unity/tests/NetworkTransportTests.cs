@@ -108,7 +108,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void What_cannot_start_says_so_and_ends_nothing()
+        public void A_failed_start_is_reported_and_ends_nothing()
         {
             var one = Component<SkipstoneNetcodeTransport>();
             one.Settings = new TransportSettings { ListenAddress = "nowhere", Address = "http://a" };
@@ -212,7 +212,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void An_address_that_cannot_be_is_an_error_and_an_end()
+        public void An_impossible_address_is_an_error_and_a_close()
         {
             var client = Component<SkipstoneMirrorTransport>();
             var seen = new List<string>();

@@ -57,7 +57,7 @@ function connect(heap, url) {
   return heap.call.SkipstoneWeb_Connect(100, length, 500, put(heap, 500, "Ann"));
 }
 
-test("a page without the browser client, and a URL that cannot be, are refused", () => {
+test("a page without the browser client and an invalid URL are refused", () => {
   assert.equal(connect(load(undefined), "https://a"), -11);
   assert.equal(connect(load(fake().library), "bad"), -13);
 });

@@ -89,7 +89,7 @@ describe.each(KINDS)("$name among all carriers", (kind) => {
     }
   };
 
-  test("each hears each other, and all come back to a server that was started anew", async (context) => {
+  test("each receives all others, and all reconnect to a restarted server", async (context) => {
     context.skip(hash === undefined, "there is no openssl");
     await joinAll();
     await enter("ws", `ws://127.0.0.1:${port}`);

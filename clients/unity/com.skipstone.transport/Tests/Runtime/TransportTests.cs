@@ -54,7 +54,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_that_is_disconnected_is_gone_on_both_sides()
+        public void A_disconnected_client_has_left_on_both_sides()
         {
             Next(TransportEventKind.Connected, true);
             Next(TransportEventKind.Connected, false);
@@ -81,7 +81,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_whose_reliable_message_is_refused_ends_and_says_so_once()
+        public void A_client_whose_reliable_message_is_refused_ends_with_one_report()
         {
             Next(TransportEventKind.Connected, true);
             Next(TransportEventKind.Connected, false);
