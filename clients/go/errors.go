@@ -39,7 +39,7 @@ var (
 	// ErrBadIdentity: the certificate or its key cannot be used.
 	ErrBadIdentity = reason(C.SKIPSTONE_STATUS_BAD_IDENTITY, "the certificate cannot be used")
 	// ErrBadTrust: the requested trust is not available.
-	ErrBadTrust = reason(C.SKIPSTONE_STATUS_BAD_TRUST, "nobody can be trusted as asked")
+	ErrBadTrust = reason(C.SKIPSTONE_STATUS_BAD_TRUST, "the requested trust is not available")
 	// ErrSystem: the system refused a socket, a thread or a file.
 	ErrSystem = reason(C.SKIPSTONE_STATUS_SYSTEM, "the system refused")
 	// ErrUnknownPeer: no connection has this number here.

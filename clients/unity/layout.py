@@ -161,7 +161,7 @@ def assemblies(package):
             if reference.startswith("GUID:"):
                 known = reference[5:] in guids
             if not known:
-                breaches.append(f"{folder}: {fields['name']} refers to {reference}, which nobody has")
+                breaches.append(f"{folder}: {fields['name']} refers to {reference}, which no folder has")
         outside = [reference for reference in fields.get("references", []) if reference in KNOWN_ASSEMBLIES]
         defines = {define["define"] for define in fields.get("versionDefines", [])}
         tests = "UNITY_INCLUDE_TESTS" in fields.get("defineConstraints", [])
@@ -211,7 +211,7 @@ def references(package):
         if path.suffix in {".unity", ".prefab", ".asset", ".mat"}:
             for guid in re.findall(r"guid: ([0-9a-f]{32})", (package / path).read_text(encoding="utf-8")):
                 if guid not in guids:
-                    breaches.append(f"{path}: names {guid}, which is nobody's")
+                    breaches.append(f"{path}: names {guid}, which no file has")
     return breaches
 
 

@@ -25,7 +25,7 @@ export function join(
   onEvent: (event: ClientEvent) => void,
 ): Client | undefined {
   const state = element("state", HTMLElement);
-  before?.close({ reason: "the page joins anew" });
+  before?.close({ reason: "the page joins again" });
   if (before !== undefined) {
     before.onEvent = undefined;
   }

@@ -86,7 +86,7 @@ function parse(url: string): URL {
   }
   if (!SCHEMES.includes(target.protocol)) {
     throw new ConnectError(
-      `a page cannot connect to "${url}": use https:// (WebTransport, with a WebSocket beside it), wss:// or ws://`,
+      `a page cannot connect to "${url}": use https:// (WebTransport, else a WebSocket), wss:// or ws://`,
     );
   }
   if (!/:\d+$/.test(url.replace(/^[a-z]+:\/\//, "").split(/[/?#]/)[0] ?? "")) {

@@ -109,7 +109,7 @@ impl SiteLock {
     pub(crate) fn step(&self, remote: &Remote<'_>, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         if self.holder.as_ref().is_some_and(|holder| !holder.borrow_mut().is_running()) {
             let text =
-                "the connection that held the lock has ended, so another deployment may be under way: start anew";
+                "the connection that held the lock has ended, so another deployment may be running: run it again";
             return Err(RemoteFailure { code: Some(LOST_LOCK), sentence: format!("{}: {text}", remote.plan.host) });
         }
         let own = [self.token.as_str(), STEP_SECONDS_MAX, script, &remote.plan.directory];

@@ -116,8 +116,7 @@ impl Slot {
 
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, State>, Failure> {
         self.state.lock().map_err(|_| {
-            let text =
-                "an earlier call with this handle failed by a mistake in Skipstone: release the handle and start anew";
+            let text = "a bug in Skipstone ended an earlier call with this handle: release it and create another";
             Failure::new(SkipstoneStatus::Internal, text)
         })
     }

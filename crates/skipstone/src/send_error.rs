@@ -151,4 +151,4 @@ impl std::error::Error for SendRefusal {}
 impl std::error::Error for PeerError {}
 
 const UNKNOWN_PEER: &str = "no peer has this name here: use the one that came with its requested or connected event";
-const DRIVER_GONE: &str = "the driver's thread has ended, for the reason that its failure tells: start anew";
+const DRIVER_GONE: &str = "the driver's thread has ended: its failure says why; make a new endpoint";

@@ -33,6 +33,6 @@ fn the_file_has_what_rust_writes() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/proto/packets.txt");
     if std::fs::read_to_string(path).unwrap_or_default() != text {
         std::fs::write(path, text).expect("it can be written");
-        panic!("{path} is written anew, to be committed");
+        panic!("{path} was rewritten: commit it");
     }
 }

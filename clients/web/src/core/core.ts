@@ -103,7 +103,7 @@ class Instance {
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module).exports as Exports;
     if (this.exports.skip_interface() !== INTERFACE) {
-      throw new Error("the WebAssembly module and the page are of different versions: build both anew");
+      throw new Error("the WebAssembly module and the page are of different versions: rebuild both");
     }
   }
 }

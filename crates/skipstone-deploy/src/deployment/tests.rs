@@ -132,7 +132,7 @@ fn a_lock_has_one_holder_and_ends_with_its_connection() {
     first.note("a line").expect("it is held");
     assert!(lock().is_err_and(|why| why.contains("under way")));
     first.break_off();
-    assert!(first.note("another").is_err_and(|why| why.contains("start anew")));
+    assert!(first.note("another").is_err_and(|why| why.contains("run it again")));
     drop(first);
     lock().expect("it is free again").note("a third").expect("it is held");
     let log = fs::read_to_string(place.path().join("site/deploy.log")).expect("it is there");

@@ -221,10 +221,10 @@ impl Mtu {
         self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next, at: now };
         let is_black_hole = self.vanished.count >= VANISHED_MAX;
         if is_black_hole && self.proven > self.base {
-            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.anew() };
+            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.restarted() };
         } else if is_black_hole {
             let refused = self.vanished.smallest;
-            *self = Mtu { path_from: next, ..self.anew() };
+            *self = Mtu { path_from: next, ..self.restarted() };
             self.fall(refused);
         }
         is_black_hole
@@ -237,11 +237,11 @@ impl Mtu {
 
     /// Packets from `next` on leave along another, unknown path.
     pub(crate) fn on_path_changed(&mut self, next: u64) {
-        *self = Mtu { path_from: next, ..self.anew() };
+        *self = Mtu { path_from: next, ..self.restarted() };
     }
 
     /// An unknown path of the same carrier.
-    fn anew(&self) -> Self {
+    fn restarted(&self) -> Self {
         Mtu { base: self.base, floor: self.floor, proven: self.base, ..Mtu::new(0) }
     }
 

@@ -108,7 +108,7 @@ mod tests {
         assert!((38..=42).contains(&count) && failing == Failing::Lastingly, "{count} {failing:?}");
         retries.on_success(7);
         assert_eq!(retries.next(), Time::NEVER);
-        assert_eq!(retries.on_error(7, now), Failing::Briefly, "it begins anew");
+        assert_eq!(retries.on_error(7, now), Failing::Briefly, "it starts again");
         assert_eq!(retries.next(), now + PAUSE_MIN);
     }
 

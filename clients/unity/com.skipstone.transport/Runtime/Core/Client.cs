@@ -5,8 +5,8 @@ namespace Skipstone
 {
     /// <summary>A connection to a server.</summary>
     /// <remarks>Calls may come from several threads, but one thread polls, and reads the events that it got. Disposing ends the connection
-    /// without telling the server; <see cref="Close"/> tells it. After <see cref="EventKind.Closed"/>, <see cref="Reconnect"/> begins
-    /// anew: with a pause that grows while attempts fail, and a random part in it where many players lose a server at the same
+    /// without telling the server; <see cref="Close"/> tells it. After <see cref="EventKind.Closed"/>, <see cref="Reconnect"/> connects
+    /// again: with a pause that grows while attempts fail, and a random part in it where many players lose a server at the same
     /// moment. <see cref="ClientConfig.Reconnect"/> does so by itself.</remarks>
     /// <example><code>
     /// using var client = Client.Connect("skip://game.example:7777", Encoding.UTF8.GetBytes("Ann"));
