@@ -1,4 +1,4 @@
-//! Makes Rust types of the packets in `proto/game.proto`.
+//! Generates Rust types for the packets in `proto/game.proto`.
 
 use std::error::Error;
 

@@ -1,9 +1,9 @@
-"""Lets one server and clients in every language play the game of interop/README.md together, on lossy paths.
+"""Runs one server and clients in every language in the game of interop/README.md, over lossy paths.
 
 python interop/play.py --target target/debug [--servers go,c,python] [--clients rust,c,go] [--lines 100] [--loss 0.02] [--seed 1]
 
-Needs Python's standard library alone. Its last line is `N passed, N failed, N skipped`: a game counts as one, and so does a program
-that is not there. Exit code 0 if none failed.
+Needs only Python's standard library. The last line of output is `N passed, N failed, N skipped`: it counts games, and
+programs that are missing. Exit code 0 if none failed.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Program:
-    """A running program, whose lines of JSON are read."""
+    """A running program, whose lines of JSON are parsed."""
 
     def __init__(self, what, command, libraries):
         self.what = what
@@ -58,7 +58,7 @@ class Program:
         return None
 
     def end(self, seconds=3):
-        """Ends it. Gives its exit code."""
+        """Ends it. Returns its exit code."""
         self.child.stdin.close()
         try:
             return self.child.wait(seconds)
@@ -68,17 +68,17 @@ class Program:
 
 
 class Relay:
-    """The lossy path: the tool's, which passes TCP on as it is, and datagrams but for a share of them."""
+    """The lossy path: the relay of the tool, which passes TCP on unchanged and loses a share of the datagrams."""
 
     def __init__(self, server, options):
         command = [f"{options.target}/skipstone", "netem", "relay", "--to", server, "--loss", f"{options.loss * 100:g}%"]
         command += ["--seed", str(options.seed), "--quiet", "--json", "-"]
-        # An end of its standard input would not end it, and what it listens for is not needed here.
+        # The end of its standard input would not end it, and its control socket is not needed here.
         self.child = subprocess.Popen(command, cwd=ROOT, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
         self.port = int(re.match(r"listening on .*:(\d+),", self.child.stdout.readline())[1])
 
     def end(self):
-        """Ends it. Gives how many datagrams passed, and how many it lost."""
+        """Ends it. Returns the numbers of datagrams that passed and that were lost."""
         self.child.terminate()
         said, _ = self.child.communicate(timeout=5)
         counts = json.loads(said[said.index("{") :])
@@ -86,7 +86,7 @@ class Relay:
 
 
 def commands(options):
-    """The commands that are there, by language and role; and what is missing."""
+    """The available commands, by language and role; and the missing ones."""
     known = json.loads((ROOT / "interop/programs.json").read_text())
     there, missing = {}, []
     for language, roles in known.items():
@@ -104,7 +104,8 @@ def commands(options):
 
 
 def is_there(part):
-    """Whether a part of a command is there: a path in the project, or programs of which one is needed. Other words are."""
+    """Whether a part of a command exists: a path in the project, or one of several programs. Other words always
+    exist."""
     if "/" in part:
         return (ROOT / part).exists()
     return "{" not in part and any(shutil.which(name) for name in part.split("|"))
@@ -115,7 +116,7 @@ def has_module(python):
 
 
 def play(server_language, client_languages, there, options):
-    """One game. Gives what went wrong."""
+    """One game. Returns what went wrong."""
     wrong, running, relay = [], [], None
     host = "127.0.0.1"
 
@@ -133,7 +134,8 @@ def play(server_language, client_languages, there, options):
         relay = Relay(f"{host}:{listening['port']}", options)
         port = relay.port
         url = listening["url"].replace(f":{listening['port']}", f":{port}")
-        # Pages have a certificate of their own; a server that cannot name it takes them by WebSocket, which loses nothing.
+        # Pages need a certificate of their own; a server without its hash serves them by WebSocket, which loses
+        # nothing.
         pages = listening.get("pages", f"ws://{host}:{port}").replace(f":{listening['port']}", f":{port}")
         clients = []
         for number, language in enumerate(client_languages):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Dissects the golden datagrams, and a capture of a plain run, with tshark and skipstone.lua: `check.py TOOL`, which is the
-program `skipstone`. Nothing good is malformed, every frame has its name, and the packets that the tool names as lost are in the
-capture of one end and not in that of the other."""
+"""Dissects the golden datagrams, and a capture of a plain run, with tshark and skipstone.lua: `check.py TOOL`, where
+TOOL is the program `skipstone`. No valid datagram is shown as malformed, every frame has its name, and the packets that
+the tool reports as lost are in the capture of one end and not in that of the other."""
 
 import json
 import pathlib
@@ -13,7 +13,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
 PORT = 7777
-# What a dissector does not judge: it has no key, no reference, and says what stands there.
+# Errors that a dissector cannot detect: it has no key and no reference, and shows the bytes.
 UNJUDGED = ["wrong check", "wrong tag", "not UTF-8", "no bytes", "header cut short", "kind ", "accept", "connect with a window", "below packet 0"]
 
 
@@ -30,7 +30,7 @@ def tshark(capture, *fields, decode_as=None):
 
 
 def write_capture(path, datagrams):
-    """Each between addresses of its own, so that none has anything to do with another."""
+    """Each between its own addresses, so that conversations are independent."""
     with open(path, "wb") as out:
         out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
         for at, data in enumerate(datagrams):
@@ -71,7 +71,7 @@ def check_run(folder, tool):
     for end in "ab":
         fields = ["_ws.col.Protocol", "_ws.col.Info", "skipstone.frame.name", "udp.payload", "udp.srcport"]
         lines = tshark(f"{prefix}-skipstone-plain-adaptive-1-{end}.pcap", *fields)
-        # What one end still says after the other has ended is answered by the kernel.
+        # Datagrams of one end after the other has closed are answered by the kernel.
         lines = [line for line in lines if line[0] != "ICMP"]
         wrong += [f"end {end}: {line[1]}" for line in lines if line[0] != "Skipstone" or "malformed" in line[1] or "error" in line[1]]
         frames.update(name for line in lines for name in line[2].split("|"))
@@ -83,7 +83,7 @@ def check_run(folder, tool):
     for way, sender, receiver in (("up", "a", "b"), ("down", "b", "a")):
         numbers = [int(word.split("#")[1]) for word in series[f"lost_{way}"].split()]
         arrived = set(packets[receiver][way])
-        # Packets are told apart by their bytes: sealed or numbered, no two are alike.
+        # Packets are identified by their bytes: sealed or numbered, no two are equal.
         wrong += [f"packet {number} on the way {way} was lost, and arrived" for number in numbers if packets[sender][way][number] in arrived]
         if not numbers:
             wrong.append(f"nothing was lost on the way {way}")

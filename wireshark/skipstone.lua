@@ -1,5 +1,5 @@
--- Skipstone in Wireshark and tshark (4.0 or later), written from WIRE.md; sections below are of that page. Packets of plain runs are
--- taken apart to their messages, those that are encrypted to what stands in clear.
+-- Skipstone in Wireshark and tshark (4.0 or later), written from WIRE.md; section numbers refer to that page. Plain
+-- packets are dissected down to their messages, encrypted ones down to their cleartext fields.
 --
 --   tshark -X lua_script:wireshark/skipstone.lua -r run-a.pcap -d udp.port==7777,skipstone
 --
@@ -81,7 +81,7 @@ skipstone.prefs.unknown = Pref.enum("Packets without a handshake", 1,
     "What packets are taken for whose handshake is not in the capture",
     { { 1, "plain", 1 }, { 2, "encrypted", 2 } }, false)
 
--- Reading, section 1. A field that goes beyond the end ends all that follows.
+-- Reading, section 1. A field that exceeds the end ends the dissection.
 
 local Malformed = {}
 
@@ -101,7 +101,7 @@ function Reader:left() return self.stop - self.at end
 function Reader:take(count)
     require_that(count <= self:left())
     self.at = self.at + count
-    -- A range of nothing is no range of Wireshark's.
+    -- Wireshark has no empty range.
     return count > 0 and self.tvb(self.at - count, count) or nil
 end
 
@@ -109,7 +109,7 @@ function Reader:uint(size) return self:take(size):uint() end
 
 function Reader:peek() return self.tvb(self.at, 1):uint() end
 
--- The value, and where it stands.
+-- The value, and its range.
 function Reader:varint(below)
     require_that(self:left() >= 1)
     local start = self.at
@@ -117,7 +117,7 @@ function Reader:varint(below)
     local bytes = self:take(length)
     local value = bytes:range(0, 1):uint() % 64
     for at = 1, length - 1 do value = value * 256 + bytes:range(at, 1):uint() end
-    -- The greatest of 62 bits is rounded up here, and no varint is greater.
+    -- The maximum of 62 bits is rounded up here, and no varint is greater.
     require_that(not below or value < below)
     return value, self.tvb(start, length)
 end
@@ -137,7 +137,7 @@ function Reader:truncated()
     return { value = value, bits = bits, bytes = self.tvb(start, self.at - start) }
 end
 
--- Of all numbers with these low bits the nearest to the reference; of packets none is below zero.
+-- The number with these low bits that is nearest to the reference; packet numbers are not negative.
 local function nearest(number, reference)
     local period = 2 ^ number.bits
     local base = math.floor(reference / period) * period + number.value
@@ -158,8 +158,8 @@ end
 
 local function add64(tree, field, bytes, value) return tree:add(field, bytes, u64(value)) end
 
--- What is remembered: the suite of a pair of addresses, and the greatest packet number of each direction. A capture is read in order
--- once; whatever was found then is kept for the times that a packet is shown.
+-- State: the suite of a pair of addresses, and the highest packet number of each direction. A capture is read in order
+-- once; the results are kept for the times that a packet is shown again.
 
 local suites, greatest, kept = {}, {}, {}
 
@@ -172,7 +172,7 @@ local function flow(pinfo)
 end
 
 local function remembered(pinfo, made)
-    -- Several of ours may lie in one frame of the capture.
+    -- One frame of the capture may contain several datagrams.
     kept[pinfo.number] = kept[pinfo.number] or made()
     return kept[pinfo.number]
 end
@@ -227,7 +227,7 @@ end
 
 -- Frames, section 4.
 
--- Where nothing of the other direction was seen, the numbers may be too small, and none is judged.
+-- Without packets of the other direction the numbers may be too small, and none is checked.
 local function ranges(tree, field, r, high, is_known)
     local start, count, told = r.at, r:varint(32), {}
     for at = 0, count do
@@ -369,7 +369,7 @@ local READ = {
     end,
 }
 
--- All frames of a packet; returns their names with what is worth a column.
+-- All frames of a packet; returns their names with details for a column.
 local function frames(tree, r, number, back)
     local before, told = {}, {}
     while r:left() > 0 do
@@ -505,7 +505,7 @@ local DATAGRAMS = {
     end,
     [0x89] = function(_, r) require_that(r:left() == 0) end,
 }
--- Whose receiver has no id yet.
+-- The receiver has no id yet.
 local WITHOUT_ID = { [0x81] = true, [0x83] = true, [0x87] = true, [0x88] = true }
 
 function skipstone.dissector(tvb, pinfo, tree)
@@ -529,14 +529,14 @@ function skipstone.dissector(tvb, pinfo, tree)
     end)
     if not is_read then
         root:add_proto_expert_info(malformed)
-        -- A mistake of this script is told as one.
+        -- An error of this script is reported as one.
         told = wrong == Malformed and "malformed" or "dissector's error: " .. tostring(wrong)
     end
     pinfo.cols.info = told and KINDS[kind] .. "  " .. told or KINDS[kind]
     return tvb:len()
 end
 
--- A HELLO says what it is, and the whole conversation is ours.
+-- A HELLO identifies itself, and the whole conversation is Skipstone's.
 local function is_ours(tvb, pinfo, tree)
     if tvb:len() < 60 or tvb(0, 1):uint() ~= 0x81 or tvb(4, 4):string() ~= "SKIP" then return false end
     pinfo.conversation = skipstone

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes a .nupkg of a folder: a ZIP archive with the content types and relations that NuGet's format (OPC) asks for.
+"""Makes a .nupkg of a folder: a ZIP archive with the content types and relations that NuGet's format (OPC) requires.
 
     pack.py FOLDER FILE.nupkg
 """

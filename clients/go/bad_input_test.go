@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// refused checks that an error has this reason, and a text that says what to do.
+// refused checks that an error has this reason, and a text with a remedy.
 func refused(t *testing.T, err error, reason error, remedy string) {
 	t.Helper()
 	if !errors.Is(err, reason) || !strings.Contains(err.Error(), remedy) {
@@ -17,7 +17,7 @@ func refused(t *testing.T, err error, reason error, remedy string) {
 	}
 }
 
-func TestAClosedClientSaysSo(t *testing.T) {
+func TestAClosedClientReturnsErrClosed(t *testing.T) {
 	game := newTable(t, nil)
 	client := game.join("")
 	must(t, client.CloseWith(0, "", 0))
@@ -37,7 +37,7 @@ func TestAClosedClientSaysSo(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsShutDownSaysSo(t *testing.T) {
+func TestAShutDownServerReturnsErrClosed(t *testing.T) {
 	game := newTable(t, nil)
 	game.join("")
 	must(t, game.server.Shutdown(CodeShutdown, "", 0))
@@ -52,7 +52,7 @@ func TestAServerThatIsShutDownSaysSo(t *testing.T) {
 	refused(t, game.server.Close(), ErrClosed, "")
 }
 
-func TestWhatCannotBeSentIsRefused(t *testing.T) {
+func TestInvalidMessagesAreRefused(t *testing.T) {
 	game := newTable(t, &ServerConfig{Channels: []ChannelRule{Rule(0, 9, ReliableOrdered)}})
 	early := game.ask("")
 	_, err := early.Send(0, []byte("early"))

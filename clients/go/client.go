@@ -9,9 +9,10 @@ import (
 	"unsafe"
 )
 
-// ClientConfig configures a client. The zero value has the defaults; the server's settings determine timeouts and channels.
+// ClientConfig configures a client. The zero value has the defaults; the server's settings determine timeouts and
+// channels.
 type ClientConfig struct {
-	// Trust says which servers to trust, if the URL has no fingerprint.
+	// Trust is which servers to trust, unless the URL has a fingerprint.
 	Trust      Trust
 	Threading  Threading
 	Merging    Merging
@@ -29,8 +30,8 @@ type ClientConfig struct {
 // Client is one connection to one server.
 type Client struct{ handle }
 
-// Dial begins to connect to skip://host:port#sha256=..., skip+plain://, ws://, wss:// or tcp://. An event of the kind [Connected] or
-// [Closed] follows. The server decides by the token, of up to 1,024 bytes. config may be nil.
+// Dial begins to connect to skip://host:port#sha256=..., skip+plain://, ws://, wss:// or tcp://. An event of the kind
+// [Connected] or [Closed] follows. The server decides by the token, of up to 1,024 bytes. config may be nil.
 func Dial(url string, token []byte, config *ClientConfig) (*Client, error) {
 	var memory arena
 	defer memory.free()
@@ -70,7 +71,7 @@ func open(
 	if memory.err != nil {
 		return nil, memory.err
 	}
-	// The token's bytes lie still while the library reads them.
+	// The token's bytes are pinned while the library reads them.
 	var pinner runtime.Pinner
 	defer pinner.Unpin()
 	if len(token) > 0 {
@@ -107,13 +108,13 @@ func (config *ClientConfig) write(raw *C.SkipstoneClientConfig, memory *arena) {
 	}
 }
 
-// Send queues a message. What is accepted on a reliable channel is delivered, or ends in [GivenUp], or the connection ends. The bytes
-// are copied.
+// Send queues a message. A message that a reliable channel accepts is delivered, or ends in [GivenUp], or the
+// connection ends. The bytes are copied.
 func (c *Client) Send(channel uint16, payload []byte) (MessageID, error) {
 	return c.SendAged(channel, payload, 0)
 }
 
-// SendAged is Send for a message that answers one which came with this age.
+// SendAged is Send for a message that answers one with this age.
 func (c *Client) SendAged(channel uint16, payload []byte, age time.Duration) (MessageID, error) {
 	defer runtime.KeepAlive(c)
 	runtime.LockOSThread()
@@ -147,7 +148,8 @@ func (c *Client) ServerTime() (ServerTime, error) {
 	return ServerTime{time.Duration(raw.at_us) * time.Microsecond, time.Duration(raw.error_us) * time.Microsecond}, err
 }
 
-// Rebind moves the connection to a new socket, for when the system reports a change of network. False if it cannot move.
+// Rebind moves the connection to a new socket, after the system has reported a change of network. False if it cannot
+// move.
 func (c *Client) Rebind() (bool, error) {
 	var moved C.uint32_t
 	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_rebind(C.SkipstoneClient(c.number), &moved) })
@@ -157,8 +159,8 @@ func (c *Client) Rebind() (bool, error) {
 // Close ends the connection; queued reliable messages have half a second to arrive.
 func (c *Client) Close() error { return c.CloseWith(CodeNone, "", linger) }
 
-// CloseWith ends the connection. The server is told the code, below 1,000 the application's own, and up to 512 bytes of the reason;
-// queued reliable messages have the span to arrive.
+// CloseWith closes the connection. The server receives the code (those below 1,000 are the application's own) and up to
+// 512 bytes of the reason; queued reliable messages have the linger time to arrive.
 func (c *Client) CloseWith(code uint64, reason string, span time.Duration) error {
 	var memory arena
 	defer memory.free()
@@ -171,5 +173,5 @@ func (c *Client) CloseWith(code uint64, reason string, span time.Duration) error
 	})
 }
 
-// linger is how long queued messages have at the end, unless the application says otherwise.
+// linger is the default time that queued messages have to arrive at the end.
 const linger = 500 * time.Millisecond

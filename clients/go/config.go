@@ -17,33 +17,33 @@ type Delivery uint32
 
 // The delivery modes.
 const (
-	// Unreliable: sent once, delivered as it comes.
+	// Unreliable: sent once, delivered on arrival.
 	Unreliable Delivery = C.SKIPSTONE_DELIVERY_UNRELIABLE
-	// UnreliableSequenced: sent once, delivered only if newer than the newest delivered.
+	// UnreliableSequenced: sent once, delivered only if newer than the newest delivered message.
 	UnreliableSequenced Delivery = C.SKIPSTONE_DELIVERY_UNRELIABLE_SEQUENCED
-	// ReliableOrdered: each once, in order.
+	// ReliableOrdered: each message once, in order.
 	ReliableOrdered Delivery = C.SKIPSTONE_DELIVERY_RELIABLE_ORDERED
-	// ReliableUnordered: each once, as it comes.
+	// ReliableUnordered: each message once, on arrival.
 	ReliableUnordered Delivery = C.SKIPSTONE_DELIVERY_RELIABLE_UNORDERED
-	// ReliableSequenced: the newest is sent until it arrives; older ones are given up.
+	// ReliableSequenced: the newest message is retransmitted until it arrives; older ones are given up.
 	ReliableSequenced Delivery = C.SKIPSTONE_DELIVERY_RELIABLE_SEQUENCED
 )
 
-// Overflow is what happens to a message for which a channel's queue has no room.
+// Overflow is the reaction if a channel's queue has no room for a message.
 type Overflow uint32
 
 // The reactions to a full queue.
 const (
 	// Refuse: the message is refused.
 	Refuse Overflow = C.SKIPSTONE_OVERFLOW_REFUSE
-	// DropOldest: the oldest in the queue makes room.
+	// DropOldest: the oldest queued message is dropped.
 	DropOldest Overflow = C.SKIPSTONE_OVERFLOW_DROP_OLDEST
 	// Disconnect: the connection ends.
 	Disconnect Overflow = C.SKIPSTONE_OVERFLOW_DISCONNECT
 )
 
-// Redundancy is protection against loss besides retransmission. The zero value is the default: of a server Adaptive, of a channel
-// what the server has.
+// Redundancy is protection against loss in addition to retransmission. The zero value is the default: Adaptive for a
+// server, the server's mode for a channel.
 type Redundancy struct {
 	kind          uint32
 	first, second uint8
@@ -55,15 +55,15 @@ func NoRedundancy() Redundancy { return Redundancy{kind: C.SKIPSTONE_REDUNDANCY_
 // Lean retransmits lost content in several copies.
 func Lean() Redundancy { return Redundancy{kind: C.SKIPSTONE_REDUNDANCY_LEAN + 1} }
 
-// Adaptive adds repair packets as the path's losses ask for.
+// Adaptive adds repair packets according to the measured loss.
 func Adaptive() Redundancy { return Redundancy{kind: C.SKIPSTONE_REDUNDANCY_ADAPTIVE + 1} }
 
-// Fixed adds so many repair packets after each so many packets: 64 of both at most.
+// Fixed adds repair packets after each block of packets: at most 64 of both together.
 func Fixed(sources, repairs uint8) Redundancy {
 	return Redundancy{C.SKIPSTONE_REDUNDANCY_FIXED + 1, sources, repairs}
 }
 
-// Repeat has each packet repeat the messages of so many packets before it, 1 to 8.
+// Repeat makes each packet repeat the messages of the previous packets, 1 to 8 of them.
 func Repeat(bursts uint8) Redundancy { return Redundancy{C.SKIPSTONE_REDUNDANCY_REPEAT + 1, bursts, 0} }
 
 // ChannelRule rules the channels from First to Last. Begin with [Rule], which sets the defaults.
@@ -78,7 +78,7 @@ type ChannelRule struct {
 	Weight uint8
 	// Receipts: the sender learns of each message that arrived.
 	Receipts bool
-	// QueueMessagesMax and QueueBytesMax limit what waits in each channel's queue.
+	// QueueMessagesMax and QueueBytesMax limit each channel's queue.
 	QueueMessagesMax, QueueBytesMax uint32
 }
 
@@ -111,12 +111,12 @@ func (rule ChannelRule) raw() C.SkipstoneChannel {
 	return raw
 }
 
-// Threading says who runs the driver.
+// Threading is who runs the driver.
 type Threading uint32
 
-// Who runs the driver.
+// The threading modes.
 const (
-	// Background: threads of the library, so that acknowledgements do not wait for the game's tick.
+	// Background: a thread of the library, so that acknowledgements do not wait for the game's tick.
 	Background Threading = C.SKIPSTONE_THREADING_BACKGROUND
 	// Stepped: the application, by calling Poll, for tests and for programs of one thread.
 	Stepped Threading = C.SKIPSTONE_THREADING_STEPPED
@@ -127,16 +127,16 @@ type Congestion uint32
 
 // The controllers.
 const (
-	// DelayAware keeps queues short, and holds its own beside TCP.
+	// DelayAware keeps queues short, and competes with TCP for its share.
 	DelayAware Congestion = C.SKIPSTONE_CONGESTION_DELAY_AWARE
-	// Aggressive is the same for an owner of the link.
+	// Aggressive is the same, more aggressive: for an owner of the link.
 	Aggressive Congestion = C.SKIPSTONE_CONGESTION_AGGRESSIVE
 	// Uncontrolled limits nothing.
 	Uncontrolled Congestion = C.SKIPSTONE_CONGESTION_OFF
 )
 
-// Merging says when queued messages are sent, and so which share a datagram. The zero value is the default: a server sends at each
-// Flush, a client as the server's settings say, which is at once.
+// Merging is when queued messages are sent, and so which messages share a datagram. The zero value is the default: a
+// server sends at each Flush, a client as the server's settings say, which is at once.
 type Merging struct {
 	isSet bool
 	span  uint64
@@ -148,12 +148,12 @@ func MergeNot() Merging { return Merging{true, C.SKIPSTONE_MERGE_NOT} }
 // MergeUntilFlush sends at each Flush.
 func MergeUntilFlush() Merging { return Merging{true, math.MaxUint64} }
 
-// MergeFor sends so long after the first message that waits, or when a datagram is full.
+// MergeFor sends after this time since the first queued message, or when a datagram is full.
 func MergeFor(span time.Duration) Merging { return Merging{true, uint64(micros(span))} }
 
 // Link is a simulated link around a real socket, for tests.
 type Link struct {
-	// Delay is the time on the way, Jitter up to how much more.
+	// Delay is the one-way delay, Jitter the maximum additional random delay.
 	Delay, Jitter time.Duration
 	// Loss is the share of datagrams that is lost, 0 to 1.
 	Loss float64
@@ -170,7 +170,7 @@ type Impairment struct {
 	Seed     uint64
 }
 
-// arena holds what the library reads during one call.
+// arena holds the memory that the library reads during one call.
 type arena struct {
 	held []unsafe.Pointer
 	err  error
@@ -180,7 +180,7 @@ func (a *arena) free() {
 	for _, pointer := range a.held {
 		C.free(pointer)
 	}
-	// The collector looks at what Go keeps: it keeps no pointer that was freed.
+	// The collector checks the pointers that Go keeps, so none to freed memory is kept.
 	a.held = nil
 }
 
@@ -192,8 +192,8 @@ func (a *arena) text(what, text string) *C.char {
 	return a.copied(what, text)
 }
 
-// texts is an array of texts for the library; nil for none. It lies in C's memory, as cgo demands of an array of C's pointers, and is
-// zeroed there: Go's write barrier looks at what a pointer replaces.
+// texts is an array of texts for the library; nil for none. It is in C's memory, as cgo requires for an array of C
+// pointers, and is zeroed: Go's write barrier reads the pointer that is overwritten.
 func (a *arena) texts(what string, texts []string) **C.char {
 	if len(texts) == 0 {
 		return nil
@@ -220,8 +220,7 @@ func (a *arena) copied(what, text string) *C.char {
 	return copied
 }
 
-// rules is the channel table for the library. A table that is there and has no rule is not the same as no table: the library refuses
-// it.
+// rules is the channel table for the library. An empty table is not the same as no table: the library refuses it.
 func (a *arena) rules(rules []ChannelRule) *C.SkipstoneChannel {
 	if rules == nil {
 		return nil
@@ -263,7 +262,7 @@ var checkABI = sync.OnceValue(func() error {
 // Version is the version of the library, as "0.1.0".
 func Version() string { return C.GoString(C.skipstone_version()) }
 
-// flag is how the library has a bool.
+// flag is a bool in the form of the library.
 func flag(isSet bool) C.uint8_t {
 	if isSet {
 		return 1

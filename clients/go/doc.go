@@ -1,5 +1,5 @@
-// Package skipstone is a low-level transport for multiplayer games: native players over UDP and browsers over WebTransport and
-// WebSocket arrive through one port and one list of events, on reliable and unreliable channels.
+// Package skipstone is a low-level transport for multiplayer games: native players over UDP and browsers over
+// WebTransport and WebSocket arrive through one port and one list of events, on reliable and unreliable channels.
 //
 //	server, err := skipstone.Listen("127.0.0.1:7777", nil)
 //	if err != nil {
@@ -31,9 +31,10 @@
 //		server.Flush()
 //	}
 //
-// The protocol is the Rust library's, called through its C interface; the library's own threads send and receive. Every method may be
-// called from any goroutine; events are polled by one at a time.
+// The protocol is the Rust library's, called through its C interface; the library's own threads send and receive. Every
+// method may be called from any goroutine; events are polled by one at a time.
 //
-// Wrong requests are errors of type [*Error], which say what to do and which [errors.Is] compares with [ErrQueueFull] and the others.
-// What the network does wrong is never an error: a connection ends with one event of the kind [Closed], which says why.
+// Invalid requests are errors of type [*Error], which state the remedy and which [errors.Is] compares with
+// [ErrQueueFull] and the others. A fault of the network is never an error: a connection ends with one event of the kind
+// [Closed], which has the reason.
 package skipstone

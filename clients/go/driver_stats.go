@@ -8,57 +8,60 @@ import (
 	"unsafe"
 )
 
-// DriverStats has the counters of the drivers and their sockets, up to 50 ms ago.
+// DriverStats has the counters of the drivers and their sockets, up to 50 ms old.
 type DriverStats struct {
-	// Rounds of the drivers' loops; SendCalls are system calls that sent datagrams, SendErrors datagrams that the system refused to send.
+	// Rounds of the drivers' loops; SendCalls are system calls that sent datagrams, SendErrors datagrams that the system
+	// refused to send.
 	Rounds, SendCalls, SendErrors uint64
-	// RoundsCut are rounds that ended with something left to read, because they had taken as long as a round may.
+	// RoundsCut are rounds that ended with datagrams left to read, because their time limit was reached.
 	RoundsCut uint64
-	// RoundCostMax is the greatest work of one round's reading, estimated from what was read.
+	// RoundCostMax is the maximum work of one round's reading, estimated from what was read.
 	RoundCostMax time.Duration
 	// ReceiveDrops are datagrams that the system dropped because a receive buffer was full.
 	ReceiveDrops uint64
-	// ReceiveBufferBytes is the smallest receive buffer that the system granted; AreBuffersShort: smaller ones than asked for.
+	// ReceiveBufferBytes is the smallest receive buffer that the system granted; AreBuffersShort: smaller ones than
+	// requested.
 	ReceiveBufferBytes uint64
 	AreBuffersShort    bool
-	// Denied are datagrams and streams from addresses that are denied.
+	// Denied are datagrams and streams from denied addresses.
 	Denied uint64
-	// ImpairmentDrops are datagrams that the simulated network dropped for lack of memory.
+	// ImpairmentDrops are datagrams that the simulated network dropped because its memory limit was reached.
 	ImpairmentDrops uint64
-	// WebSockets in clear, SecureWebSockets over TLS, RawStreams (TCP without WebSocket) and Locals (clients of this process) are open now.
+	// WebSockets without encryption, SecureWebSockets over TLS, RawStreams (TCP without WebSocket) and Locals (clients of
+	// this process) are open now.
 	WebSockets, SecureWebSockets, RawStreams, Locals uint64
-	// Misrouted has datagrams that came to the wrong shard.
+	// Misrouted has datagrams that arrived at the wrong shard.
 	Misrouted    MisroutedStats
 	DTLS         DTLSStats
 	WebTransport WebTransportStats
 	Streams      StreamStats
 }
 
-// MisroutedStats counts datagrams that came to the wrong shard.
+// MisroutedStats counts datagrams that arrived at the wrong shard.
 type MisroutedStats struct {
-	// HandedOn: datagrams that came to the wrong shard and were handed to the shard of their connection.
+	// HandedOn: datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
 	HandedOn uint64
-	// Dropped: datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+	// Dropped: datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
 	Dropped uint64
 }
 
 // DTLSStats counts DTLS sessions of a server.
 type DTLSStats struct {
-	// Open: sessions that there are now, handshakes included.
+	// Open: current sessions, including handshakes.
 	Open uint64
 	// Begun: DTLS sessions that began with a ClientHello.
 	Begun uint64
 	// Established: DTLS handshakes that were completed.
 	Established uint64
-	// Displaced: DTLS sessions that were removed before their time limit, because another session needed the place.
+	// Displaced: DTLS sessions that were removed before their time limit to make room for another one.
 	Displaced uint64
-	// Dropped: datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+	// Dropped: datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
 	Dropped uint64
 }
 
-// WebTransportStats counts WebTransport sessions of a server, and the QUIC connections beneath them.
+// WebTransportStats counts WebTransport sessions of a server, and the underlying QUIC connections.
 type WebTransportStats struct {
-	// Open: QUIC connections that there are now, handshakes included.
+	// Open: Current QUIC connections, including handshakes.
 	Open uint64
 	// Begun: QUIC handshakes that began.
 	Begun uint64
@@ -66,13 +69,13 @@ type WebTransportStats struct {
 	Established uint64
 	// Sessions: sessions of WebTransport that were granted.
 	Sessions uint64
-	// Retries: strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+	// Retries: unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
 	Retries uint64
-	// Displaced: QUIC connections that were removed before their time limit, because another one needed the place.
+	// Displaced: QUIC connections that were removed before their time limit to make room for another one.
 	Displaced uint64
-	// Refused: requests and streams that were refused, for their origin or because nothing here needs them.
+	// Refused: requests and streams that were refused because of their origin, or because the server does not use them.
 	Refused uint64
-	// Breaches: connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+	// Breaches: connections that ended because the client violated QUIC, TLS or HTTP/3.
 	Breaches uint64
 	// Dropped: datagrams of QUIC that belonged to no connection and began none, or to no session.
 	Dropped uint64
@@ -80,37 +83,38 @@ type WebTransportStats struct {
 
 // StreamStats counts the streams of a server's TCP port, and why they ended.
 type StreamStats struct {
-	// Accepted: streams of the TCP port that were accepted.
+	// Accepted: streams accepted on the TCP port.
 	Accepted uint64
 	// TimedOut: streams whose handshake or close timed out.
 	TimedOut uint64
 	// TooDear: streams that were closed because they cost too much before they carried a connection.
 	TooDear uint64
-	// Displaced: streams that were closed for newer ones, because their network had too many without a connection.
+	// Displaced: streams that were closed in favour of newer ones, because their network had too many without a
+	// connection.
 	Displaced uint64
 	// Answered: plain HTTP requests that were answered.
 	Answered uint64
-	// NotUpgraded: plain HTTP requests for something that there is not.
+	// NotUpgraded: plain HTTP requests for an unknown path.
 	NotUpgraded uint64
-	// Lost: streams that ended without a goodbye.
+	// Lost: streams that ended without a close.
 	Lost uint64
 	// Closed: streams that were closed in an orderly way, by either side.
 	Closed uint64
-	// MalformedRequests: first bytes that are of no protocol here, and malformed requests.
+	// MalformedRequests: first bytes of an unknown protocol, and malformed requests.
 	MalformedRequests uint64
-	// OversizedRequests: heads of requests beyond 8 KiB, or with too many lines.
+	// OversizedRequests: request heads above 8 KiB, or with too many lines.
 	OversizedRequests uint64
-	// BrokenFrames: broken frames of WebSocket, and lengths that no message has.
+	// BrokenFrames: broken WebSocket frames, and impossible message lengths.
 	BrokenFrames uint64
-	// OversizedMessages: messages beyond the limit.
+	// OversizedMessages: messages above the maximum length.
 	OversizedMessages uint64
-	// TLSFailures: TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+	// TLSFailures: Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
 	TLSFailures uint64
-	// OverBudget: clients that asked for TLS while too many handshakes had begun.
+	// OverBudget: clients that began TLS while too many handshakes were pending.
 	OverBudget uint64
-	// BadProxyHeaders: PROXY headers that cannot be read, or come from a stranger.
+	// BadProxyHeaders: PROXY headers that are malformed, or from a client that is not a trusted proxy.
 	BadProxyHeaders uint64
-	// NotTaken: requests in clear where TLS is required, and streams of a kind that is not taken.
+	// NotTaken: unencrypted requests where TLS is required, and streams of a kind that is not accepted.
 	NotTaken uint64
 	// Foreign: pages of other origins, and requests for other hosts.
 	Foreign uint64

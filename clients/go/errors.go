@@ -17,10 +17,10 @@ type Error struct {
 	Text string
 }
 
-// Error gives the text.
+// Error returns the text.
 func (e *Error) Error() string { return "skipstone: " + e.Text }
 
-// Is tells whether both have the same reason.
+// Is reports whether both have the same reason.
 func (e *Error) Is(target error) bool {
 	other, ok := target.(*Error)
 	return ok && other.Status == e.Status
@@ -34,12 +34,12 @@ var (
 	ErrBadValue = reason(C.SKIPSTONE_STATUS_BAD_VALUE, "a value is out of its range")
 	// ErrNotUTF8: a text is not UTF-8.
 	ErrNotUTF8 = reason(C.SKIPSTONE_STATUS_NOT_UTF8, "a text is not UTF-8")
-	// ErrBadURL: the URL cannot be read.
+	// ErrBadURL: the URL is invalid.
 	ErrBadURL = reason(C.SKIPSTONE_STATUS_BAD_URL, "the URL cannot be read")
 	// ErrBadIdentity: the certificate or its key cannot be used.
 	ErrBadIdentity = reason(C.SKIPSTONE_STATUS_BAD_IDENTITY, "the certificate cannot be used")
-	// ErrBadTrust: nobody can be trusted as asked.
-	ErrBadTrust = reason(C.SKIPSTONE_STATUS_BAD_TRUST, "nobody can be trusted as asked")
+	// ErrBadTrust: the requested trust is not available.
+	ErrBadTrust = reason(C.SKIPSTONE_STATUS_BAD_TRUST, "the requested trust is not available")
 	// ErrSystem: the system refused a socket, a thread or a file.
 	ErrSystem = reason(C.SKIPSTONE_STATUS_SYSTEM, "the system refused")
 	// ErrUnknownPeer: no connection has this number here.
@@ -62,7 +62,7 @@ var (
 	ErrNotWaiting = reason(C.SKIPSTONE_STATUS_NOT_WAITING, "the client does not wait for a decision")
 	// ErrStillOpen: the connection has not ended.
 	ErrStillOpen = reason(C.SKIPSTONE_STATUS_STILL_OPEN, "the connection has not ended")
-	// ErrNotAvailable: there is no such figure, at least not yet.
+	// ErrNotAvailable: there is no such figure, or not yet.
 	ErrNotAvailable = reason(C.SKIPSTONE_STATUS_NOT_AVAILABLE, "not available yet")
 	// ErrWrongABI: the library that is linked is not of this package's version.
 	ErrWrongABI = reason(C.SKIPSTONE_STATUS_WRONG_ABI, "the library is of another version")
@@ -70,7 +70,8 @@ var (
 
 func reason(status C.int32_t, text string) *Error { return &Error{int(status), text} }
 
-// check makes an error of a call's status. The text belongs to the thread that made the call, so the caller has locked it.
+// check makes an error of a call's status. The text belongs to the thread that made the call, so the caller has locked
+// it.
 func check(status C.SkipstoneStatus) error {
 	if status == C.SKIPSTONE_STATUS_OK {
 		return nil
@@ -88,7 +89,7 @@ func call(library func() C.SkipstoneStatus) error {
 	return check(library())
 }
 
-// text reads a text of the library's, which says how long it is.
+// text reads a text of the library, which returns its length.
 func text(read func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus) (string, error) {
 	buffer := make([]byte, 256)
 	for {

@@ -15,12 +15,12 @@ type Peer uint64
 // MessageID is a message that was sent, in the events about it.
 type MessageID uint64
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind uint32
 
 // The kinds of events. Ignore those that you do not know.
 const (
-	// Requested: a client asks to connect, with Payload as its token, from Address. Answer with Accept or Refuse.
+	// Requested: a client requests a connection, with Payload as its token, from Address. Answer with Accept or Refuse.
 	Requested EventKind = C.SKIPSTONE_EVENT_KIND_REQUESTED
 	// Connected: messages can be sent.
 	Connected EventKind = C.SKIPSTONE_EVENT_KIND_CONNECTED
@@ -28,11 +28,11 @@ const (
 	Message EventKind = C.SKIPSTONE_EVENT_KIND_MESSAGE
 	// Acknowledged: the peer has the message ID. Only on channels with receipts.
 	Acknowledged EventKind = C.SKIPSTONE_EVENT_KIND_ACKNOWLEDGED
-	// GivenUp: the message ID will not be sent (again); Why says why.
+	// GivenUp: the message ID will not be sent (or not again); Why is the reason.
 	GivenUp EventKind = C.SKIPSTONE_EVENT_KIND_GIVEN_UP
 	// PathChanged: a client's address changed to Address. The connection continues.
 	PathChanged EventKind = C.SKIPSTONE_EVENT_KIND_PATH_CHANGED
-	// Closed: the connection ended, as Close says. Exactly one for each connection, and the last of its events.
+	// Closed: the connection ended, as Close states. Exactly one for each connection, and its last event.
 	Closed EventKind = C.SKIPSTONE_EVENT_KIND_CLOSED
 )
 
@@ -51,16 +51,16 @@ type Event struct {
 	Channel uint16
 	Why     Why
 	Peer    Peer
-	// Payload is a message, or a token. It is yours: nobody changes it later.
+	// Payload is a message, or a token. The application owns it: the library does not change it later.
 	Payload []byte
-	// Age is how late a message is, because it was lost before; usually 0. Pass it on with the answer.
+	// Age is how late a message is, because it was lost at first; usually 0. Pass it on with the answer.
 	Age     time.Duration
 	ID      MessageID
 	Address string
 	Close   Close
 }
 
-// Close says how a connection ended.
+// Close is how a connection ended.
 type Close struct {
 	By     ClosedBy
 	Code   uint64
@@ -75,11 +75,11 @@ type ClosedBy uint16
 
 // The sides.
 const (
-	// Local: this side's application, or this side's rules.
+	// Local: this side's application, or a rule of this side.
 	Local ClosedBy = C.SKIPSTONE_CLOSED_BY_LOCAL
 	// Remote: the peer.
 	Remote ClosedBy = C.SKIPSTONE_CLOSED_BY_PEER
-	// Nobody: the peer stopped answering, or what carried the connection broke.
+	// Nobody: neither side; the peer stopped answering, or the carrier failed.
 	Nobody ClosedBy = C.SKIPSTONE_CLOSED_BY_NOBODY
 )
 
@@ -89,7 +89,7 @@ func (by ClosedBy) String() string {
 	return names[by]
 }
 
-// Close codes of the protocol. Those below 1,000 are the application's own.
+// Close codes of the protocol. Codes below 1,000 are the application's own.
 const (
 	// catalogue: close codes
 	// CodeNone: closed by the application without a code of its own.
@@ -143,7 +143,8 @@ const (
 	WhyClosed     Why = C.SKIPSTONE_GIVEN_UP_CLOSED
 )
 
-// copyEvents copies events of the library's, whose bytes last until the next poll. The payloads of a batch share one block.
+// copyEvents copies events of the library's, whose bytes last until the next poll. The payloads of a batch share one
+// block.
 func copyEvents(to []Event, from []C.SkipstoneEvent) []Event {
 	total := 0
 	for i := range from {

@@ -15,7 +15,7 @@ package skipstone
 // #cgo nocallback skipstone_server_broadcast
 // #include "skipstone.h"
 //
-// // Takes events. Where there are none, the handle is given back to whichever thread polls next.
+// // Takes events. Without any, the handle is returned, so that any thread may poll next.
 // static SkipstoneStatus take_events(SkipstoneHandle handle, SkipstoneEvent *events, uint32_t capacity, uint32_t *count) {
 //   SkipstoneStatus status = skipstone_poll(handle, events, capacity, count);
 //   uint32_t none = 0;
@@ -30,7 +30,7 @@ import (
 	"unsafe"
 )
 
-// handle is what servers and clients share: the calls of every tick.
+// handle is the common part of servers and clients: the calls of every tick.
 type handle struct {
 	number C.SkipstoneHandle
 	// polling is held by the goroutine that polls.
@@ -40,7 +40,7 @@ type handle struct {
 	isStepped bool
 }
 
-// batch is how many events one poll takes, at most.
+// batch is the maximum number of events of one poll.
 const batch = 256
 
 func (h *handle) start(number C.SkipstoneHandle, threading Threading) {
@@ -49,11 +49,11 @@ func (h *handle) start(number C.SkipstoneHandle, threading Threading) {
 	h.isStepped = threading == Stepped
 }
 
-// Poll takes up to 256 events, and waits for the first of them for timeout at most. In stepped mode it is one round of receiving and
-// sending.
+// Poll takes up to 256 events, and waits for the first of them for timeout at most. In stepped mode it is one round of
+// receiving and sending.
 //
-// The slice is used again by the next Poll; the payloads are yours. One goroutine polls at a time, others wait; while it waits for
-// events, all other methods go on.
+// The next Poll reuses the slice; the payloads belong to the application. One goroutine polls at a time, others wait;
+// all other methods can be called while it waits for events.
 func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 	h.polling.Lock()
 	defer h.polling.Unlock()
@@ -65,7 +65,7 @@ func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 		driven = check(C.skipstone_drive(h.number, micros(timeout)))
 	}
 	count, err := h.poll()
-	// A driver that fails leaves events behind, those of the ends of its connections among them: the failure is told by the first Poll
+	// A failed driver leaves events, including the closes of its connections: the failure is reported by the first Poll
 	// that has none.
 	if err == nil && count == 0 {
 		err = driven
@@ -80,19 +80,20 @@ func (h *handle) Poll(timeout time.Duration) ([]Event, error) {
 	}
 	clear(h.events)
 	h.events = copyEvents(h.events[:0], h.raw[:count])
-	// The library frees what these point to, and the collector takes an address that C has freed and Go has got since for one of its
-	// own.
+	// The library frees what these point to, and the collector would mistake an address that C has freed and Go has reused
+	// for a pointer of Go's own.
 	clear(h.raw[:count])
-	// Gives the library's copy back, so that another thread may poll next. If the handle was closed meanwhile, the next call says so:
-	// an error beside events would lose them.
+	// Frees the library's copy, so that another thread may poll next. If the handle was closed meanwhile, the next call
+	// reports it: an error returned with events would lose them.
 	var none C.uint32_t
 	C.skipstone_poll(h.number, nil, 0, &none)
 	return h.events, nil
 }
 
-// WaitTick waits for the next tick of a loop that runs once per interval, however many events come: Poll has them afterwards. The first
-// tick is due an interval after the first call; ticks do not drift. Those that are late by a whole interval or more are skipped, and
-// WaitTick gives their number. In stepped mode it receives and sends meanwhile.
+// WaitTick waits for the next tick of a loop that runs once per interval, regardless of the number of events: Poll
+// returns them afterwards. The first tick is due an interval after the first call; ticks do not drift. Those that are
+// late by a whole interval or more are skipped, and WaitTick returns their number. In stepped mode it receives and
+// sends meanwhile.
 func (h *handle) WaitTick(interval time.Duration) (missed uint64, err error) {
 	defer runtime.KeepAlive(h)
 	runtime.LockOSThread()
@@ -102,8 +103,9 @@ func (h *handle) WaitTick(interval time.Duration) (missed uint64, err error) {
 	return uint64(count), err
 }
 
-// Drive is one round of receiving and sending in stepped mode, waiting for the sockets for wait at most: after a Flush, so that
-// what was queued leaves at once. Poll begins with the same. In background mode it does nothing.
+// Drive runs one round of receiving and sending in stepped mode, waiting for the sockets for wait at most: call it
+// after a Flush, so that queued messages are sent at once. Poll begins with the same. In background mode it does
+// nothing.
 func (h *handle) Drive(wait time.Duration) error {
 	if !h.isStepped {
 		return nil
@@ -120,8 +122,8 @@ func (h *handle) poll() (int, error) {
 	return int(count), err
 }
 
-// Flush sends all messages that were queued since the last Flush. A server needs it at the end of each tick, unless its configuration
-// says otherwise.
+// Flush sends all messages that were queued since the last Flush. A server needs it at the end of each tick, unless its
+// configuration says otherwise.
 func (h *handle) Flush() error {
 	defer runtime.KeepAlive(h)
 	runtime.LockOSThread()
@@ -129,7 +131,7 @@ func (h *handle) Flush() error {
 	return check(C.skipstone_flush(h.number))
 }
 
-// Failure says why the driver has ended; empty while it runs.
+// Failure returns why the driver has ended; empty while it runs.
 func (h *handle) Failure() string {
 	why, _ := h.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_failure(h.number, buffer, capacity, length)
@@ -137,8 +139,8 @@ func (h *handle) Failure() string {
 	return why
 }
 
-// call makes a call of the library with the handle's number, and keeps the handle until it returns: a handle that the program has
-// forgotten is released.
+// call makes a call of the library with the handle's number, and keeps the handle until it returns: a handle that the
+// program has forgotten is released.
 func (h *handle) call(library func() C.SkipstoneStatus) error {
 	defer runtime.KeepAlive(h)
 	return call(library)
@@ -155,7 +157,7 @@ func bytesOf(payload []byte) *C.uint8_t {
 	return (*C.uint8_t)(unsafe.Pointer(unsafe.SliceData(payload)))
 }
 
-// micros is a span as the library has it. A negative one is none.
+// micros is a duration in the form of the library. A negative one is 0.
 func micros(span time.Duration) C.uint64_t {
 	return C.uint64_t(max(span, 0).Microseconds())
 }

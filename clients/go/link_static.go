@@ -2,8 +2,8 @@
 
 package skipstone
 
-// The library is linked into the program: libskipstone.a, from where cargo builds it, or from a folder that CGO_LDFLAGS names
-// (-L). A release build goes before one for tests.
+// The library is linked into the program: libskipstone.a, from where cargo builds it, or from a folder that CGO_LDFLAGS
+// names (-L). A release build goes before one for tests.
 
 // #cgo linux LDFLAGS: -L${SRCDIR}/../../target/release -L${SRCDIR}/../../target/debug
 // #cgo linux LDFLAGS: -l:libskipstone.a -lgcc_s -lutil -lrt -lpthread -lm -ldl

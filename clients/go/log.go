@@ -5,22 +5,22 @@ import "C"
 
 import "unsafe"
 
-// LogLevel is how much a line of the log matters.
+// LogLevel is the severity of a log line.
 type LogLevel uint32
 
 // The levels.
 const (
-	// LogInfo: for the records.
+	// LogInfo: information.
 	LogInfo LogLevel = C.SKIPSTONE_LOG_LEVEL_INFO
-	// LogWarning: something should be done about it.
+	// LogWarning: a problem that needs attention.
 	LogWarning LogLevel = C.SKIPSTONE_LOG_LEVEL_WARNING
 	// LogError: something failed.
 	LogError LogLevel = C.SKIPSTONE_LOG_LEVEL_ERROR
 )
 
-// NextLogLine takes the oldest line of the library's log, which has what no call can return: sockets with small buffers, renewed
-// certificates, mistakes in the library. False if there is none. Up to 256 lines wait, of all servers and clients together; nothing is
-// ever called back.
+// NextLogLine takes the oldest line of the library's log. The log reports what no call can return: sockets with small
+// buffers, renewed certificates, internal errors. False if there is none. Up to 256 lines of all servers and clients
+// are queued; the library never calls back.
 func NextLogLine() (level LogLevel, line string, ok bool) {
 	// No line is longer.
 	buffer := make([]byte, 8192)

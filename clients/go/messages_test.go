@@ -27,7 +27,7 @@ func TestAMessageGoesBothWays(t *testing.T) {
 	}
 }
 
-func TestAThousandMessagesComeOnceAndInOrder(t *testing.T) {
+func TestAThousandMessagesArriveOnceAndInOrder(t *testing.T) {
 	game := newTable(t, nil)
 	client := game.join("")
 	var sent []string
@@ -43,7 +43,7 @@ func TestAThousandMessagesComeOnceAndInOrder(t *testing.T) {
 	}
 }
 
-func TestPayloadsAreTheReceivers(t *testing.T) {
+func TestPayloadsBelongToTheReceiver(t *testing.T) {
 	game := newTable(t, nil)
 	client := game.join("")
 	buffer := []byte("first")
@@ -60,7 +60,7 @@ func TestPayloadsAreTheReceivers(t *testing.T) {
 	}
 }
 
-func TestGroupsGetWhatIsTheirs(t *testing.T) {
+func TestGroupsGetTheirMessages(t *testing.T) {
 	game := newTable(t, nil)
 	clients := []*Client{game.join(""), game.join(""), game.join("")}
 	const red = Group(1)
@@ -83,7 +83,7 @@ func TestGroupsGetWhatIsTheirs(t *testing.T) {
 	}
 }
 
-func TestABroadcastLeavesOutWhomItIsToldTo(t *testing.T) {
+func TestABroadcastSkipsTheExcludedPeers(t *testing.T) {
 	game := newTable(t, nil)
 	clients := []*Client{game.join(""), game.join(""), game.join("")}
 	_, count, err := game.server.BroadcastExcept(Everyone, []Peer{game.peer(1)}, 0, []byte("not 1"))
@@ -110,7 +110,7 @@ func TestABroadcastLeavesOutWhomItIsToldTo(t *testing.T) {
 	}
 }
 
-func TestReceiptsSayWhatArrived(t *testing.T) {
+func TestReceiptsReportArrival(t *testing.T) {
 	trades := Rule(0, 0, ReliableOrdered)
 	trades.Receipts = true
 	game := newTable(t, &ServerConfig{Channels: []ChannelRule{trades}})
@@ -123,7 +123,7 @@ func TestReceiptsSayWhatArrived(t *testing.T) {
 	}
 }
 
-func TestBothSidesLearnOneCodeAndReason(t *testing.T) {
+func TestBothSidesGetTheSameCodeAndReason(t *testing.T) {
 	game := newTable(t, nil)
 	client := game.join("")
 	must(t, game.server.Disconnect(game.peer(0), 7, "günstig", time.Second))
@@ -138,7 +138,7 @@ func TestBothSidesLearnOneCodeAndReason(t *testing.T) {
 	}
 }
 
-func TestARefusedClientIsToldWhy(t *testing.T) {
+func TestARefusedClientGetsTheReason(t *testing.T) {
 	game := newTable(t, nil)
 	game.refuses = true
 	client := game.ask("Zoe")
@@ -169,7 +169,7 @@ func TestStatisticsCountMessages(t *testing.T) {
 	}
 }
 
-func TestNoPointerIsKeptThatTheLibraryHasBack(t *testing.T) {
+func TestNoPointerToFreedMemoryIsKept(t *testing.T) {
 	game := newTable(t, nil)
 	client := game.join("a token")
 	_, err := client.Send(0, []byte("a message"))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// connect lets the client in. Nil, or how the attempt ended.
+// connect accepts the client. Nil, or how the attempt ended.
 func connect(t *testing.T, server *Server, client *Client) *Close {
 	t.Helper()
 	for range 2_000 {
@@ -44,7 +44,7 @@ func listen(t *testing.T, config *ServerConfig) (*Server, string) {
 	return server, address
 }
 
-func TestDeniedAddressesAreCountedUntilTheyAreDeniedNoMore(t *testing.T) {
+func TestDeniedAddressesAreCountedUntilTheyAreAllowed(t *testing.T) {
 	_, err := Listen("127.0.0.1:0", &ServerConfig{Denied: []string{"192.0.2.7", "nonsense"}})
 	refused(t, err, ErrBadValue, "denied")
 	server, _ := listen(t, &ServerConfig{Denied: []string{"192.0.2.0/24", "127.0.0.1"}})
@@ -82,7 +82,7 @@ func TestDeniedAddressesAreCountedUntilTheyAreDeniedNoMore(t *testing.T) {
 	}
 }
 
-func TestAClientComesBackByItselfWithItsNewestToken(t *testing.T) {
+func TestAClientReconnectsWithItsLatestToken(t *testing.T) {
 	server, _ := listen(t, nil)
 	url, err := server.URL()
 	must(t, err)
@@ -156,7 +156,7 @@ func TestEveryCarrierReachesTheServer(t *testing.T) {
 	}
 }
 
-func TestPagesAreToldHashes(t *testing.T) {
+func TestPagesGetCertificateHashes(t *testing.T) {
 	server, _ := listen(t, nil)
 	hashes, err := server.WebFingerprints()
 	must(t, err)
@@ -171,7 +171,7 @@ func TestPagesAreToldHashes(t *testing.T) {
 	}
 }
 
-func TestTrustDecidesWhoIsTalkedTo(t *testing.T) {
+func TestTrustDecidesWhichServersAreAccepted(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "server.pem")
 	server, address := listen(t, &ServerConfig{Security: SelfSignedIn(file)})
 	fingerprint, err := server.Fingerprint()
@@ -199,7 +199,7 @@ func TestTrustDecidesWhoIsTalkedTo(t *testing.T) {
 	}
 }
 
-func TestLinesComeOnceAndInOrderUnderLoss(t *testing.T) {
+func TestLinesArriveOnceAndInOrderUnderLoss(t *testing.T) {
 	server, _ := listen(t, nil)
 	url, err := server.URL()
 	must(t, err)

@@ -7,8 +7,8 @@ import "C"
 
 import "runtime"
 
-// BroadcastExcept is [Server.Broadcast] without some members: most often without the one whose message is passed on. A peer in except
-// that is no member, or has gone, changes nothing.
+// BroadcastExcept is [Server.Broadcast] without some members: usually the author of a message that is passed on. A peer
+// in except that is not a member, or has disconnected, is ignored.
 func (s *Server) BroadcastExcept(group Group, except []Peer, channel uint16, payload []byte) (MessageID, int, error) {
 	defer runtime.KeepAlive(s)
 	runtime.LockOSThread()
@@ -45,17 +45,17 @@ func (s *Server) Peers() ([]Peer, error) {
 	}
 }
 
-// RemoteAddr is the address of a client, from its [Requested] event until its [Closed] event was polled; [ErrNotAvailable] if there
-// is no such client.
+// RemoteAddr is the address of a client, from its [Requested] event until its [Closed] event was polled;
+// [ErrNotAvailable] if there is no such client.
 func (s *Server) RemoteAddr(peer Peer) (string, error) {
 	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_peer_address(s.server(), C.SkipstonePeer(peer), buffer, capacity, length)
 	})
 }
 
-// SetDenied denies these addresses and networks ("192.0.2.7", "192.0.2.0/24") and no others: no newcomer from them is heard, on any
-// carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by the idle timeout; those
-// on streams and local clients stay: end them first, by [Server.Disconnect].
+// SetDenied denies these addresses and networks ("192.0.2.7", "192.0.2.0/24") and no others: new clients from them are
+// ignored on every carrier. Connected players on UDP (native, DTLS, WebTransport) are ignored too and end by the idle
+// timeout; those on streams and local clients stay connected: end them first, by [Server.Disconnect].
 func (s *Server) SetDenied(networks []string) error {
 	var memory arena
 	defer memory.free()

@@ -5,12 +5,14 @@ import "C"
 
 import "time"
 
-// Reconnect has a client connect again by itself, in [Client.Poll]: after a connection that was lost, and to a server that restarts, or
-// is full. The pause doubles with each attempt that fails, and half of it is random. Fields of zero have the defaults.
+// Reconnect makes a client connect again by itself, in [Client.Poll], after it lost its connection or if the server
+// restarts or is full. The pause doubles with each failed attempt, and half of it is random. Fields of zero have the
+// defaults.
 type Reconnect struct {
-	// PauseMin is the first pause after a lost connection, at least 1 ms, 250 ms by default; PauseMax the longest, 30 s by default.
+	// PauseMin is the first pause after a lost connection, at least 1 ms, 250 ms by default; PauseMax the longest, 30 s by
+	// default.
 	PauseMin, PauseMax time.Duration
-	// AttemptsMax is how many attempts in a row may fail; 20 by default.
+	// AttemptsMax is the maximum number of consecutive failed attempts; 20 by default.
 	AttemptsMax uint32
 }
 
@@ -30,24 +32,25 @@ func (reconnect *Reconnect) write(raw *C.SkipstoneClientConfig) {
 	}
 }
 
-// ReturnsIn is how long it is until a client with [ClientConfig].Reconnect connects again by itself: ask while handling [Closed], before
-// the next Poll, which may begin the next attempt. Each connection is one of its own, from [Connected] to [Closed], and nothing that was
-// queued is taken along. [ErrNotAvailable] if none follows, or the client is connected or connecting.
+// ReturnsIn is the time until a client with [ClientConfig].Reconnect connects again: call it while handling [Closed],
+// before the next Poll, which may begin the next attempt. The next connection is a new one, from [Connected] to
+// [Closed], and queued messages are not transferred to it. [ErrNotAvailable] if there is no next attempt, or the client
+// is connected or connecting.
 func (c *Client) ReturnsIn() (time.Duration, error) {
 	var us C.uint64_t
 	err := c.call(func() C.SkipstoneStatus { return C.skipstone_client_returns_in(C.SkipstoneClient(c.number), &us) })
 	return time.Duration(us) * time.Microsecond, err
 }
 
-// Reconnect begins a new connection with the URL and configuration of the first and the newest token, that of [Client.SetToken] or else
-// the first, after [Closed]; [ErrStillOpen] before. A server that restarts is followed to the address that it names. Wait before it,
-// longer each time, and add a part at random.
+// Reconnect begins a new connection with the URL and configuration of the first and the newest token, that of
+// [Client.SetToken] or else the first, after [Closed]; [ErrStillOpen] before. A server that restarts is followed to the
+// address that it names. Wait before it, longer each time, and add a part at random.
 func (c *Client) Reconnect() error {
 	return c.call(func() C.SkipstoneStatus { return C.skipstone_client_reconnect(C.SkipstoneClient(c.number)) })
 }
 
-// SetToken sets the token of the connections that follow this one: what the server gave the client for its session, in place of what it
-// first came with. Up to 1,024 bytes; after an error the one before stays.
+// SetToken sets the token of later connections: what the server gave the client for its session, in place of the first
+// token. Up to 1,024 bytes; after an error the previous token stays.
 func (c *Client) SetToken(token []byte) error {
 	return c.call(func() C.SkipstoneStatus {
 		return C.skipstone_client_set_token(C.SkipstoneClient(c.number), bytesOf(token), C.size_t(len(token)))

@@ -17,7 +17,8 @@ func SelfSignedIn(file string) Security {
 	return Security{kind: C.SKIPSTONE_SECURITY_SELF_SIGNED_KEPT, certificate: file}
 }
 
-// CertificateFiles encrypts, with PEM files, which are read again when they change. Without key both are in the file certificate.
+// CertificateFiles encrypts, with PEM files, which are read again when they change. Without key both are in the file
+// certificate.
 func CertificateFiles(certificate, key string) Security {
 	return Security{kind: C.SKIPSTONE_SECURITY_FILES, certificate: certificate, key: key}
 }
@@ -27,10 +28,10 @@ func CertificatePEM(certificate, key string) Security {
 	return Security{kind: C.SKIPSTONE_SECURITY_PEM, certificate: certificate, key: key}
 }
 
-// Plain serves in clear: on a trusted network, or in a tunnel that protects by itself.
+// Plain serves unencrypted: for a trusted network, or for a tunnel that encrypts.
 func Plain() Security { return Security{kind: C.SKIPSTONE_SECURITY_PLAIN} }
 
-// AllowingPlain lets clients in too that ask for no encryption.
+// AllowingPlain also admits clients that request no encryption.
 func (s Security) AllowingPlain() Security {
 	s.allowsPlain = true
 	return s
@@ -42,14 +43,15 @@ type Fingerprint [C.SKIPSTONE_FINGERPRINT_BYTES]byte
 // String has 64 hexadecimal digits.
 func (f Fingerprint) String() string { return hex.EncodeToString(f[:]) }
 
-// Trust says which servers a client trusts. A fingerprint in the URL goes before. The zero value trusts whom the system trusts.
+// Trust is which servers a client trusts. A fingerprint in the URL takes precedence. The zero value trusts the
+// authorities of the system.
 type Trust struct {
 	kind        uint32
 	authorities string
 	fingerprint Fingerprint
 }
 
-// TrustAuthorities trusts servers whose certificate one of these authorities has signed, given as PEM text.
+// TrustAuthorities trusts servers with a certificate that is signed by one of these authorities, given as PEM text.
 func TrustAuthorities(pem string) Trust {
 	return Trust{kind: C.SKIPSTONE_TRUST_AUTHORITIES, authorities: pem}
 }
@@ -59,5 +61,5 @@ func TrustPinned(fingerprint Fingerprint) Trust {
 	return Trust{kind: C.SKIPSTONE_TRUST_PINNED, fingerprint: fingerprint}
 }
 
-// TrustDangerouslyAnything trusts any server, and any attacker between: for tests on one's own machine.
+// TrustDangerouslyAnything trusts any server, including any attacker between: for tests on one's own machine.
 func TrustDangerouslyAnything() Trust { return Trust{kind: C.SKIPSTONE_TRUST_DANGEROUSLY_ANYTHING} }

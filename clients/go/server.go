@@ -17,18 +17,20 @@ const Everyone Group = C.SKIPSTONE_EVERYONE
 
 // ServerConfig configures a server. The zero value has the defaults.
 type ServerConfig struct {
-	// Channels is the channel table: the first rule that has a channel rules it. By default every channel is reliable and in order.
+	// Channels is the channel table: the first rule that has a channel rules it. By default every channel is reliable and
+	// in order.
 	Channels []ChannelRule
 	// Security encrypts by default, with a certificate made for this run.
 	Security Security
 	// NoWebSocket and NoWebTransport leave browsers out.
 	NoWebSocket, NoWebTransport bool
 	Threading                   Threading
-	// Merging says when the server sends, ClientMerging when its clients do, unless they choose.
+	// Merging is when the server sends, ClientMerging when its clients do, unless they choose otherwise.
 	Merging, ClientMerging Merging
 	Congestion             Congestion
 	Redundancy             Redundancy
-	// RedundancyBudgetPercent limits the bytes of repairs and copies, in percent of what they protect. 0 has the default.
+	// RedundancyBudgetPercent limits the bytes of repairs and copies, in percent of the bytes that they protect. 0 means
+	// the default.
 	RedundancyBudgetPercent uint16
 	// catalogue: settings
 	// IdleTimeout: time without a packet after which the peer is gone: the idle timeout. 0 has the default.
@@ -52,18 +54,18 @@ type ServerConfig struct {
 	// DatagramBytesMax: maximum bytes of a datagram of UDP; streams have packets of their own size. 0 has the default.
 	DatagramBytesMax uint32
 	// catalogue: end
-	// HandshakeTimeout is 10 s by default, the application's decision included.
+	// HandshakeTimeout is 10 s by default, including the application's decision.
 	HandshakeTimeout time.Duration
-	// ConnectionsMax limits the players at once.
+	// ConnectionsMax is the maximum number of players.
 	ConnectionsMax uint32
-	// PlayersOfNetworkMax limits those of one network (IPv4 /24, IPv6 /56); 0 for three times as many as there are free places, and 8
-	// in any case, while loopback and private addresses have no limit.
+	// PlayersOfNetworkMax limits those of one network (IPv4 /24, IPv6 /56); 0 for three times as many as there are free
+	// places, and 8 in any case, while loopback and private addresses have no limit.
 	PlayersOfNetworkMax uint32
 	// BandwidthMaxPerPeer and BandwidthMax limit what the server sends, in bytes per second; 0 for no limit.
 	BandwidthMaxPerPeer, BandwidthMax uint64
 	// Shards is the number of drivers, each with a thread; 1 by default.
 	Shards uint32
-	// Denied are addresses and networks of which nothing is heard, as [Server.SetDenied] has them.
+	// Denied are addresses and networks that the server ignores, as in [Server.SetDenied].
 	Denied []string
 	// Impairment simulates a network around the UDP socket, with NoWebSocket; nil for none.
 	Impairment *Impairment
@@ -72,8 +74,8 @@ type ServerConfig struct {
 // Server has all players, on every carrier, at one port.
 type Server struct{ handle }
 
-// Listen opens the sockets at host:port and begins to serve. Port 0 lets the system choose; an empty address makes a server without
-// sockets, which only [Server.DialLocal] reaches. config may be nil.
+// Listen opens the sockets at host:port and begins to serve. Port 0 lets the system choose; an empty address makes a
+// server without sockets, which only [Server.DialLocal] reaches. config may be nil.
 func Listen(address string, config *ServerConfig) (*Server, error) {
 	if err := checkABI(); err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	raw.security, raw.allows_plain = C.uint32_t(config.Security.kind), flag(config.Security.allowsPlain)
 	raw.certificate = memory.text("the certificate", config.Security.certificate)
 	raw.key = memory.text("the key", config.Security.key)
-	// What the library was built without is off by default.
+	// Features that the library was built without are off by default.
 	if config.NoWebSocket {
 		raw.websocket = 0
 	}
@@ -181,18 +183,19 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 
 func (s *Server) server() C.SkipstoneServer { return C.SkipstoneServer(s.number) }
 
-// Accept lets a client in that asked to connect. An event of the kind [Connected] follows.
+// Accept accepts a client that requested a connection. An event of the kind [Connected] follows.
 func (s *Server) Accept(peer Peer) error {
 	return s.call(func() C.SkipstoneStatus { return C.skipstone_server_accept(s.server(), C.SkipstonePeer(peer)) })
 }
 
-// Refuse sends a client away that asked to connect. It is told the code and up to 512 bytes of the reason.
+// Refuse refuses a client that requested a connection. The client receives the code and up to 512 bytes of the reason.
 func (s *Server) Refuse(peer Peer, code uint64, reason string) error {
 	return s.Disconnect(peer, code, reason, 0)
 }
 
-// Disconnect ends a connection; an event of the kind [Closed] follows. Queued reliable messages have the span to arrive first. The peer
-// is told the code, below 1,000 the application's own, and up to 512 bytes of the reason.
+// Disconnect closes a connection; an event of the kind [Closed] follows. Queued reliable messages have the linger time
+// to arrive first. The peer receives the code (those below 1,000 are the application's own) and up to 512 bytes of the
+// reason.
 func (s *Server) Disconnect(peer Peer, code uint64, reason string, span time.Duration) error {
 	var memory arena
 	defer memory.free()
@@ -205,13 +208,13 @@ func (s *Server) Disconnect(peer Peer, code uint64, reason string, span time.Dur
 	})
 }
 
-// Send queues a message to one peer. What is accepted on a reliable channel is delivered, or ends in [GivenUp], or the connection ends.
-// The bytes are copied.
+// Send queues a message to one peer. A message that a reliable channel accepts is delivered, or ends in [GivenUp], or
+// the connection ends. The bytes are copied.
 func (s *Server) Send(peer Peer, channel uint16, payload []byte) (MessageID, error) {
 	return s.SendAged(peer, channel, payload, 0)
 }
 
-// SendAged is Send for a message that answers, or passes on, one which came with this age.
+// SendAged is Send for a message that answers, or passes on, one with this age.
 func (s *Server) SendAged(peer Peer, channel uint16, payload []byte, age time.Duration) (MessageID, error) {
 	defer runtime.KeepAlive(s)
 	runtime.LockOSThread()
@@ -223,8 +226,8 @@ func (s *Server) SendAged(peer Peer, channel uint16, payload []byte, age time.Du
 	return MessageID(id), err
 }
 
-// Broadcast queues one message to every connected member of a group, and tells for how many it was accepted. The bytes are copied once
-// for all.
+// Broadcast queues one message to every connected member of a group, and returns for how many it was accepted. The
+// bytes are copied once for all members.
 func (s *Server) Broadcast(group Group, channel uint16, payload []byte) (MessageID, int, error) {
 	defer runtime.KeepAlive(s)
 	runtime.LockOSThread()
@@ -244,21 +247,22 @@ func (s *Server) Join(peer Peer, group Group) error {
 	})
 }
 
-// Leave takes a peer out of a group.
+// Leave removes a peer from a group.
 func (s *Server) Leave(peer Peer, group Group) error {
 	return s.call(func() C.SkipstoneStatus {
 		return C.skipstone_server_leave(s.server(), C.SkipstonePeer(peer), C.SkipstoneGroup(group))
 	})
 }
 
-// URL is how clients on this machine reach the server, its fingerprint included.
+// URL is the URL by which clients on this machine reach the server, with its fingerprint.
 func (s *Server) URL() (string, error) {
 	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_url(s.server(), buffer, capacity, length)
 	})
 }
 
-// WebTransportURL is how pages on this machine reach the server; [ErrNotAvailable] if it has no WebTransport.
+// WebTransportURL is the URL by which pages on this machine reach the server; [ErrNotAvailable] if it has no
+// WebTransport.
 func (s *Server) WebTransportURL() (string, error) {
 	return s.text(func(buffer *C.char, capacity C.size_t, length *C.size_t) C.SkipstoneStatus {
 		return C.skipstone_server_webtransport_url(s.server(), buffer, capacity, length)
@@ -279,7 +283,7 @@ func (s *Server) Port() (uint16, error) {
 	return uint16(port), err
 }
 
-// Fingerprint is that of the server's certificate; [ErrNotAvailable] if it serves in clear.
+// Fingerprint is that of the server's certificate; [ErrNotAvailable] if it does not encrypt.
 func (s *Server) Fingerprint() (Fingerprint, error) {
 	var fingerprint Fingerprint
 	err := s.call(func() C.SkipstoneStatus {
@@ -288,8 +292,9 @@ func (s *Server) Fingerprint() (Fingerprint, error) {
 	return fingerprint, err
 }
 
-// WebFingerprints are those of the certificates that browsers take by their hash, for serverCertificateHashes of a page: that of now, and
-// the next one. There are none if an authority that browsers know has signed the certificate.
+// WebFingerprints are those of the certificates that browsers accept by their hash, for serverCertificateHashes of a
+// page: the current one and the next one. There are none if the certificate is signed by an authority that browsers
+// trust.
 func (s *Server) WebFingerprints() ([]Fingerprint, error) {
 	var fingerprints [8]Fingerprint
 	var count C.uint32_t
@@ -300,14 +305,14 @@ func (s *Server) WebFingerprints() ([]Fingerprint, error) {
 	return fingerprints[:min(int(count), len(fingerprints))], err
 }
 
-// Time is how long the server has been running: the clock that [Client.ServerTime] estimates.
+// Time is the server's uptime: the clock that [Client.ServerTime] estimates.
 func (s *Server) Time() (time.Duration, error) {
 	var us C.uint64_t
 	err := s.call(func() C.SkipstoneStatus { return C.skipstone_server_time(s.server(), &us) })
 	return time.Duration(us) * time.Microsecond, err
 }
 
-// Stats has the counters of all connections, past and present, up to 50 ms ago.
+// Stats has the counters of all connections, past and present, up to 50 ms old.
 func (s *Server) Stats() (Stats, error) {
 	var raw C.SkipstoneStats
 	raw.size = C.uint32_t(unsafe.Sizeof(raw))
@@ -344,7 +349,8 @@ func (s *Server) Overviews() ([]Overview, error) {
 // Close ends every connection and the server; queued reliable messages have half a second to arrive.
 func (s *Server) Close() error { return s.Shutdown(CodeShutdown, "", linger) }
 
-// Shutdown ends every connection and the server. Queued reliable messages have the span to arrive; the call takes little longer.
+// Shutdown closes every connection and stops the server. Queued reliable messages have the linger time to arrive; the
+// call takes little longer.
 func (s *Server) Shutdown(code uint64, reason string, span time.Duration) error {
 	var memory arena
 	defer memory.free()

@@ -68,18 +68,18 @@ type Stats struct {
 	// catalogue: end
 }
 
-// Overview is a connection at one moment.
+// Overview is a snapshot of a connection.
 type Overview struct {
 	Peer Peer
 	// RTT is smoothed, RTTVariation its jitter, RTTMin the least that was measured; 0 before the first.
 	RTT, RTTVariation, RTTMin time.Duration
 	// Carrier is "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
 	Carrier string
-	// QueuedMessages wait or are in flight, with QueuedBytes. HeldBytes arrived and wait for earlier messages.
+	// QueuedMessages are queued or in flight, with QueuedBytes. HeldBytes have arrived and wait for earlier messages.
 	QueuedMessages, QueuedBytes, HeldBytes uint64
 	// BytesInFlight are limited by CongestionWindow.
 	BytesInFlight, CongestionWindow uint64
-	// DatagramBytes is what the path is known to carry.
+	// DatagramBytes is the maximum that the path is known to carry.
 	DatagramBytes uint32
 	// AvailableBytesPerSecond is how many bytes of datagrams may be sent to the peer, as far as the path is known: scale
 	// snapshots by it. math.MaxUint64 where nothing limits them: on a stream, whose load shows in QueuedBytes.
@@ -92,14 +92,14 @@ type Overview struct {
 type Traffic struct {
 	// BytesPerSecond are on the wire, headers included; PayloadBytesPerSecond are those of messages.
 	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
-	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were
-	// sent together count as one.
+	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets
+	// that were sent together count as one.
 	Loss float64
 }
 
 // ServerTime is a client's estimate of the server's clock.
 type ServerTime struct {
-	// At is how long the server has been running; Error the greatest difference, in both directions.
+	// At is the server's uptime; Error the maximum error, in both directions.
 	At, Error time.Duration
 }
 

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// table is a server and its clients in one goroutine, stepped in turns, without sockets or threads. Every event is kept.
+// table is a server and its clients in one goroutine, stepped in turns, without sockets or threads. Every event is
+// kept.
 type table struct {
 	t        *testing.T
 	server   *Server
@@ -41,7 +42,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// ask has a client ask to connect.
+// ask makes a client request a connection.
 func (game *table) ask(token string) *Client {
 	game.t.Helper()
 	client, err := game.server.DialLocal([]byte(token), &ClientConfig{Threading: Stepped})
@@ -50,7 +51,7 @@ func (game *table) ask(token string) *Client {
 	return client
 }
 
-// join gives a client that is connected.
+// join returns a connected client.
 func (game *table) join(token string) *Client {
 	game.t.Helper()
 	client := game.ask(token)
@@ -58,7 +59,7 @@ func (game *table) join(token string) *Client {
 	return client
 }
 
-// step is one round of everybody.
+// step is one round of all participants.
 func (game *table) step() {
 	events, err := game.server.Poll(500 * time.Microsecond)
 	must(game.t, err)
@@ -88,7 +89,7 @@ func (game *table) until(holds func() bool) {
 	game.t.Fatalf("it never held: %v, %v", game.atServer, game.atClient)
 }
 
-// find gives the first event of a kind.
+// find returns the first event of a kind.
 func (game *table) find(events []Event, kind EventKind) *Event {
 	for i := range events {
 		if events[i].Kind == kind {
@@ -98,7 +99,7 @@ func (game *table) find(events []Event, kind EventKind) *Event {
 	return nil
 }
 
-// peer gives the peer that connected as that number, from 0.
+// peer returns the peer that connected with this number, from 0.
 func (game *table) peer(number int) Peer {
 	game.t.Helper()
 	for _, event := range game.atServer {
@@ -113,7 +114,7 @@ func (game *table) peer(number int) Peer {
 	return 0
 }
 
-// messages gives the payloads among events.
+// messages returns the payloads among events.
 func messages(events []Event) []string {
 	var payloads []string
 	for _, event := range events {

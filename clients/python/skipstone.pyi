@@ -38,14 +38,16 @@ class SendError(SkipstoneError):
     """A message was not accepted."""
 
     reason: str
-    """`unknown_peer`, `not_connected`, `no_such_channel`, `wrong_direction`, `too_long`, `queue_full`, `driver_busy`, `driver_gone`."""
+    """`unknown_peer`, `not_connected`, `no_such_channel`, `wrong_direction`, `too_long`, `queue_full`, `driver_busy`,
+    `driver_gone`."""
     payload: bytes
 
 class PeerError(SkipstoneError):
     """A request about a peer was refused."""
 
     reason: str
-    """`unknown_peer`, `over`, `not_waiting`, `everyone_is_kept`, `code_too_large`, `merging_too_long`, `driver_busy`, `driver_gone`."""
+    """`unknown_peer`, `over`, `not_waiting`, `everyone_is_kept`, `code_too_large`, `merging_too_long`, `driver_busy`,
+    `driver_gone`."""
 
 class ClosedError(SkipstoneError):
     """The server or client was shut down or closed before."""

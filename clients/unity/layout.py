@@ -6,8 +6,8 @@
     layout.py pack OUT LIBRARIES make OUT/com.skipstone.transport.tgz, which Unity installs, with the native libraries of a folder:
                                  either laid out as below Runtime/Plugins, or the one of this machine
 
-Folders that end in `~` are hidden from Unity: they have no .meta themselves. What lies in a sample's folder has, since a scene of the
-sample names its scripts by their guids.
+Folders that end in `~` are hidden from Unity: they have no .meta themselves. The contents of a sample's folder have,
+since a scene of the sample refers to its scripts by their guids.
 """
 import hashlib
 import json
@@ -19,8 +19,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent / "com.skipstone.transport"
 
-# Native libraries come with a release: their .meta files are committed, so that their guids stay, they are not.
-# Path: (platforms of Unity's importer that load it, its CPU).
+# Native libraries are added by a release: their .meta files are committed, so that their guids stay the same, but the
+# libraries are not. Path: (platforms of Unity's importer that load it, its CPU).
 PLUGINS = {
     "Runtime/Plugins/linux-x86_64/libskipstone.so": (["Editor", "Linux64"], "x86_64"),
     "Runtime/Plugins/linux-arm64/libskipstone.so": (["LinuxArm64"], "ARM64"),
@@ -161,12 +161,12 @@ def assemblies(package):
             if reference.startswith("GUID:"):
                 known = reference[5:] in guids
             if not known:
-                breaches.append(f"{folder}: {fields['name']} refers to {reference}, which nobody has")
+                breaches.append(f"{folder}: {fields['name']} refers to {reference}, which no folder has")
         outside = [reference for reference in fields.get("references", []) if reference in KNOWN_ASSEMBLIES]
         defines = {define["define"] for define in fields.get("versionDefines", [])}
         tests = "UNITY_INCLUDE_TESTS" in fields.get("defineConstraints", [])
         for constraint in fields.get("defineConstraints", []):
-            # Mirror and FishNet define symbols of their own, and come from no registry.
+            # Mirror and FishNet define symbols of their own, and are not in a registry.
             if constraint not in defines | {"UNITY_INCLUDE_TESTS", "MIRROR", "FISHNET"}:
                 breaches.append(f"{folder}: nothing defines {constraint}")
         if outside and not tests and not fields.get("defineConstraints"):
@@ -211,7 +211,7 @@ def references(package):
         if path.suffix in {".unity", ".prefab", ".asset", ".mat"}:
             for guid in re.findall(r"guid: ([0-9a-f]{32})", (package / path).read_text(encoding="utf-8")):
                 if guid not in guids:
-                    breaches.append(f"{path}: names {guid}, which is nobody's")
+                    breaches.append(f"{path}: names {guid}, which no file has")
     return breaches
 
 
@@ -239,7 +239,7 @@ def write_metas(package):
 
 
 def meta_of(path, is_folder):
-    """The guid is drawn once, from the path: a file that moves takes its .meta along."""
+    """The guid is derived once, from the path: a moved file keeps its .meta."""
     head = f"fileFormatVersion: 2\nguid: {hashlib.md5(f'com.skipstone.transport/{path}'.encode()).hexdigest()}\n"
     tail = "  userData: \n  assetBundleName: \n  assetBundleVariant: \n"
     if path in PLUGINS:
@@ -277,7 +277,7 @@ def plugin_importer(path):
 
 
 def pack(out, libraries):
-    """The package with the libraries that there are; the .meta files of the others are left out."""
+    """The package with the available libraries; the .meta files of the others are omitted."""
     out.mkdir(parents=True, exist_ok=True)
     found = {}
     for plugin in PLUGINS:

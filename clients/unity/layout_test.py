@@ -28,10 +28,10 @@ class Rules(unittest.TestCase):
         self.assertIn(before, text)
         file.write_text(text.replace(before, after, 1), encoding="utf-8")
 
-    def test_the_package_is_well(self):
+    def test_the_package_has_no_breach(self):
         self.assertEqual(layout.check(self.package), [])
 
-    def test_the_manifest_has_what_unity_asks_for(self):
+    def test_the_manifest_has_the_required_fields(self):
         for before, after, text in [
             ("com.skipstone.transport", "Skipstone", "reversed domain name"),
             ('"version": "0.1.0"', '"version": "1"', "MAJOR.MINOR.PATCH"),
@@ -52,9 +52,9 @@ class Rules(unittest.TestCase):
         shutil.copy(self.package / "Runtime/Core/Server.cs.meta", self.package / "Runtime/Core/Client.cs.meta")
         self.assert_finds("has the guid of")
         self.change("Samples~/NetTest/NetTest.unity", "guid: ", "guid: 0123456789abcdef0123456789abcdef #")
-        self.assert_finds("which is nobody's")
+        self.assert_finds("which no file has")
 
-    def test_assemblies_refer_to_what_there_is(self):
+    def test_assemblies_refer_to_existing_ones(self):
         self.change("Editor/Skipstone.Editor.asmdef", '"Skipstone.Unity"', '"Skipstone.Nobody"')
         self.assert_finds("refers to Skipstone.Nobody")
 
@@ -62,7 +62,7 @@ class Rules(unittest.TestCase):
         self.change("Runtime/Mirror/Skipstone.Mirror.asmdef", '["MIRROR"]', "[]")
         self.assert_finds("constrain it")
 
-    def test_players_have_nothing_of_the_editor(self):
+    def test_players_contain_no_editor_code(self):
         file = self.package / "Runtime/Unity/GameServer.cs"
         file.write_text("using UnityEditor;")
         self.assert_finds("names UnityEditor")

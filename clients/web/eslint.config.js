@@ -9,7 +9,7 @@ export default tseslint.config(
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true } },
     rules: {
-      // An index signature is read as what it is.
+      // An index signature is accessed with brackets.
       "@typescript-eslint/dot-notation": "off",
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true }],
       // The lists of numbers are read by position.
@@ -17,7 +17,7 @@ export default tseslint.config(
     },
   },
   {
-    // What pages of measurements run, beside the module.
+    // Scripts of the measurement pages, next to the module.
     files: ["tests/experiments/*.js"],
     languageOptions: {
       globals: Object.fromEntries(

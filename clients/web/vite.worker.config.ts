@@ -1,4 +1,4 @@
-// The worker as a file of its own, for pages that allow no `blob:` worker.
+// The worker as a separate file, for pages that allow no `blob:` worker.
 import { defineConfig } from "vite";
 
 export default defineConfig({

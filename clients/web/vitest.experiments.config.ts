@@ -1,4 +1,4 @@
-// What is measured in real browsers, against a server that was built for release. Not part of the tests.
+// Measurements in real browsers, against a release build of the server. Not part of the tests.
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({

@@ -1,4 +1,4 @@
-//! A chat room: the token carries a name, the server decides whom to accept, and everybody receives every line.
+//! A chat room: the token carries a name, the server decides whom to accept, and every guest receives every line.
 //!
 //! `cargo run -p skipstone-examples --example chat`
 
@@ -10,11 +10,11 @@ use std::time::Duration;
 /// Each call of the library has an error of its own, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The only channel. Without settings of its own, a server's channels are all reliable and in order.
+/// The only channel. By default a server's channels are all reliable and ordered.
 const LINES: u16 = 0;
 const LINGER: Duration = Duration::from_millis(500);
 
-/// Zoe and Bob meet, talk and leave; a third guest is turned away.
+/// Zoe and Bob join, talk and leave; a third guest is refused.
 pub fn main() -> Result<(), Failure> {
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
     let url = server.url();
@@ -45,7 +45,7 @@ pub fn serve(mut server: Server) -> Result<(), Failure> {
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {
-                // Anybody can send any token: it is read with care, and answered by `accept` or by `refuse`.
+                // Any client can send any token: the server checks it, and answers by `accept` or by `refuse`.
                 Event::Requested { peer, token, .. } => match String::from_utf8(token.into()) {
                     Ok(name) if !name.is_empty() && names.values().all(|taken| *taken != name) => {
                         names.insert(peer, name);
@@ -76,7 +76,7 @@ pub fn serve(mut server: Server) -> Result<(), Failure> {
     }
 }
 
-/// Somebody in the room.
+/// A guest in the room.
 #[derive(Debug)]
 pub struct Guest {
     client: Client,
@@ -90,7 +90,7 @@ impl Guest {
         Ok(Guest { client, name: name.into() })
     }
 
-    /// Sends a line to everybody.
+    /// Sends a line to all guests.
     pub fn say(&mut self, line: &str) -> Result<(), Failure> {
         self.client.send(LINES, line.to_owned())?;
         Ok(())

@@ -1,8 +1,8 @@
-//! Moving dots: native players and pages in one game, with the packets of `proto/game.proto`.
+//! Moving dots: native players and web pages in one game, with the packets of `proto/game.proto`.
 //!
-//! `cargo run -p skipstone-examples --example dots -- 127.0.0.1:7777` serves, and lets three native players walk in circles. The page
-//! `clients/web/examples/dots.html` joins it (`npm run examples` in `clients/web`), and shows loss and latency as they are. A
-//! second argument is a file for a recording of the traffic, which `skipstone compare` plays.
+//! `cargo run -p skipstone-examples --example dots -- 127.0.0.1:7777` serves, and runs three native players that walk
+//! in circles. The page `clients/web/examples/dots.html` joins it (`npm run examples` in `clients/web`), and shows loss
+//! and latency. A second argument is a file for a recording of the traffic, which `skipstone compare` plays.
 
 use prost::Message;
 use skipstone::{
@@ -24,7 +24,7 @@ const LINGER: Duration = Duration::from_millis(500);
 const NATIVE_PLAYERS: u32 = 3;
 /// A recording stops at this size: a day of the native players.
 const RECORDING_BYTES_MAX: u64 = 64 << 20;
-/// The channel of `Welcome`, which comes once; those of the other packets are theirs.
+/// The channel of `Welcome`, which is sent once; the channels of the other packets are declared with them.
 const WELCOME: u16 = 3;
 
 /// Serves until the process ends.
@@ -48,10 +48,10 @@ pub fn main() -> Result<(), Failure> {
     })
 }
 
-/// A server with the channels of the packets. Pages of any origin may come: it is an example.
+/// A server with the channels of the packets. Pages of any origin are allowed, because this is an example.
 pub fn start(address: &str) -> Result<Server, Failure> {
     let mut config = ServerConfig::new(address.parse()?);
-    // A closed tab of a browser that says nothing is gone after this.
+    // A closed tab that sends no close is removed after this time.
     let mut settings = Settings { idle_timeout: Duration::from_secs(5), ..typed::settings() };
     settings.keepalive = Duration::from_secs(2);
     settings.channels.push(ChannelRule::new(WELCOME..=WELCOME, DeliveryMode::ReliableOrdered));
@@ -59,7 +59,7 @@ pub fn start(address: &str) -> Result<Server, Failure> {
     Ok(Server::start(config)?)
 }
 
-/// Runs the game until somebody says stop.
+/// Runs the game until it is stopped.
 pub fn serve(server: Server, stop: &AtomicBool) -> Result<(), Failure> {
     let mut game = Game { server, tick: 0, players: BTreeMap::new() };
     while !stop.load(Ordering::Relaxed) {
@@ -114,7 +114,7 @@ impl Game {
     fn tick(&mut self) -> Result<(), Failure> {
         self.tick += 1;
         for (player, input) in self.players.values_mut() {
-            // A client may send any value, and what is no number stands still.
+            // A client may send any value; one that is not a number does not move the player.
             let step = |to: f32| if to.is_nan() { 0.0 } else { SPEED * to.clamp(-1.0, 1.0) };
             player.x = (player.x + step(input.move_x)).clamp(-1.0, 1.0);
             player.y = (player.y + step(input.move_y)).clamp(-1.0, 1.0);
@@ -130,7 +130,7 @@ impl Game {
     }
 }
 
-/// A native player that walks in a circle until somebody says stop. Returns how many snapshots it saw.
+/// A native player that walks in a circle until it is stopped. Returns the number of snapshots that it received.
 pub fn walk(url: &str, number: u32, stop: &AtomicBool) -> Result<u32, Failure> {
     let mut client = Client::connect(url, b"", ClientConfig::default())?;
     let (mut is_connected, mut frame, mut seen) = (false, 0_u32, 0);

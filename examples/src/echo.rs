@@ -1,4 +1,4 @@
-//! The smallest server, which sends every message back, and the smallest client, which asks it once.
+//! The smallest server, which sends every message back, and the smallest client, which sends one message.
 //!
 //! `cargo run -p skipstone-examples --example echo`
 
@@ -9,9 +9,9 @@ use std::time::Duration;
 /// Each call of the library has an error of its own, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// One server on one port, and two clients that reach the server by UDP and by WebSocket.
+/// One server on one port, and two clients that connect by UDP and by WebSocket.
 pub fn main() -> Result<(), Failure> {
-    // Port 0: the system chooses a free one. UDP and WebSocket share its number.
+    // Port 0: the system chooses a free port. UDP and WebSocket share its number.
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
     // The server encrypts, with a certificate made for this run: the URL names the certificate's fingerprint.
     let (url, address) = (server.url(), server.local_addr());
@@ -22,10 +22,10 @@ pub fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sends every message back, until this number of clients has come and gone.
+/// Sends every message back, until this number of clients has connected and left.
 pub fn serve(mut server: Server, mut visits: u32) -> Result<(), Failure> {
     while visits > 0 {
-        // An echo answers at the first event. A game calls `wait_tick`, which keeps its pace.
+        // An echo answers at the first event. A game calls `wait_tick`, which runs at a fixed rate.
         server.wait(Duration::from_millis(10));
         while let Some(event) = server.poll_event() {
             match event {
@@ -36,7 +36,7 @@ pub fn serve(mut server: Server, mut visits: u32) -> Result<(), Failure> {
                 _ => {}
             }
         }
-        // Everything that was sent since the last flush leaves now, several messages in one datagram.
+        // Sends everything that was queued since the last flush, several messages in one datagram.
         server.flush()?;
     }
     server.shutdown(code::SHUTDOWN, "the example is over", Duration::from_millis(500));
@@ -50,7 +50,7 @@ pub fn ask(url: &str, text: &str) -> Result<String, Failure> {
         client.wait(Duration::from_millis(100));
         while let Some(event) = client.poll_event() {
             match event {
-                // Channel 0 is reliable and in order, unless the server's settings say otherwise.
+                // Channel 0 is reliable and ordered by default.
                 Event::Connected { .. } => drop(client.send(0, text.to_owned())?),
                 Event::Message { payload, .. } => {
                     client.close(code::NONE, "thank you", Duration::from_millis(500));

@@ -1,4 +1,4 @@
-//! The game that programs in all languages play together; `interop/README.md` has its rules.
+//! The game that programs in all languages play together; `interop/README.md` states its rules.
 //!
 //! `interop --server URL --name NAME --lines K [--seconds S]` is a client,
 //! `interop --listen HOST:PORT --clients C [--seconds S]` a server.
@@ -10,16 +10,16 @@ use std::time::{Duration, Instant};
 /// Each call of the library has an error of its own, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The channel of control and chat, and that of the stress lines.
+/// The channel of control and chat messages, and the channel of the stress lines.
 const CONTROL: u16 = 0;
 const STRESS: u16 = 1;
-/// From line to line.
+/// Interval between lines.
 const EVERY: Duration = Duration::from_millis(10);
-/// How long clients have to leave.
+/// Time for clients to leave.
 const GOODBYE: Duration = Duration::from_secs(2);
 const LINGER: Duration = Duration::from_millis(500);
 
-/// What a command line asks for.
+/// The parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Role {
     /// A client: the server's URL, its own name, and the number of lines that it sends.
@@ -28,7 +28,7 @@ pub enum Role {
     Server(String, u32),
 }
 
-/// Plays one of both sides, and ends with 1 if something was lost, 2 if the command line is wrong.
+/// Plays one role, and exits with 1 if something was lost, 2 if the command line is invalid.
 pub fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let (role, patience) = parse(&arguments).unwrap_or_else(|why| {
@@ -68,22 +68,22 @@ pub fn parse(arguments: &[String]) -> Result<(Role, Duration), String> {
     }
 }
 
-/// What a program tells at its end.
+/// A program's result.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Whether every line came once, in order and unchanged.
+    /// Whether every line arrived once, in order and unchanged.
     pub is_ok: bool,
-    /// The line of JSON.
+    /// The result as a line of JSON.
     pub json: String,
 }
 
-/// A stress line, which everybody can tell beforehand.
+/// A stress line, whose content every program can compute.
 pub fn line(name: &str, number: u32) -> String {
     let filler = (0..number * 37 % 1_500).map(|i| char::from(b'a' + ((number + i) % 26) as u8));
     format!("{name} {number} {}", filler.collect::<String>())
 }
 
-/// What came of the lines of every name.
+/// The lines received from each name.
 #[derive(Debug, Default)]
 struct Ledger {
     lines: u32,
@@ -149,8 +149,10 @@ pub fn play(url: &str, name: &str, lines: u32, patience: Duration) -> Outcome {
     let reason = ended.err().map(|why| quoted(&why.to_string())).unwrap_or_else(|| "\"\"".into());
     let Ledger { received, chats, duplicated, out_of_order, changed, .. } = player.ledger;
     let json = format!(
-        "{{\"event\":\"result\",\"role\":\"client\",\"language\":\"rust\",\"name\":{},\"sent\":{},\"received\":{received},\
-         \"chats\":{chats},\"duplicated\":{duplicated},\"out_of_order\":{out_of_order},\"changed\":{changed},\"ok\":{is_ok},\
+        "{{\"event\":\"result\",\"role\":\"client\",\"language\":\"rust\",\"name\":{},\"sent\":{},\
+         \"received\":{received},\
+         \"chats\":{chats},\"duplicated\":{duplicated},\"out_of_order\":{out_of_order},\"changed\":{changed},\
+         \"ok\":{is_ok},\
          \"reason\":{reason}}}",
         quoted(name),
         player.sent,
@@ -169,7 +171,7 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    /// Plays until the server says that it is over.
+    /// Plays until the server ends the game.
     fn run(&mut self, url: &str, end: Instant) -> Result<(), Failure> {
         let mut client = Client::connect(url, self.name.as_bytes(), ClientConfig::default())?;
         loop {
@@ -198,7 +200,7 @@ impl Player<'_> {
         }
     }
 
-    /// True if it is over.
+    /// True if the game has ended.
     fn on_message(&mut self, client: &mut Client, channel: u16, text: &str) -> Result<bool, Failure> {
         if channel == STRESS {
             self.ledger.on_line(text);
@@ -213,7 +215,7 @@ impl Player<'_> {
         Ok(channel == CONTROL && text == "over")
     }
 
-    /// Sends what is due.
+    /// Sends the lines that are due.
     fn say(&mut self, client: &mut Client) -> Result<(), Failure> {
         let Some(next) = &mut self.next else { return Ok(()) };
         while self.sent < self.lines && *next <= Instant::now() {
@@ -239,7 +241,8 @@ pub fn serve(address: &str, clients: u32, patience: Duration) -> Outcome {
     let is_ok = ended.is_ok();
     let reason = ended.err().map(|why| quoted(&why.to_string())).unwrap_or_else(|| "\"\"".into());
     let json = format!(
-        "{{\"event\":\"result\",\"role\":\"server\",\"language\":\"rust\",\"clients\":{clients},\"lines\":{},\"chats\":{},\
+        "{{\"event\":\"result\",\"role\":\"server\",\"language\":\"rust\",\"clients\":{clients},\"lines\":{},\
+         \"chats\":{},\
          \"ok\":{is_ok},\"reason\":{reason}}}",
         host.lines, host.chats,
     );
@@ -263,7 +266,7 @@ impl Host {
     fn run(&mut self, address: &str, clients: u32, mut end: Instant) -> Result<(), Failure> {
         let mut server = Server::start(ServerConfig::new(address.parse()?))?;
         let (url, port) = (server.url(), server.local_addr().port());
-        // Browsers take a certificate of a few days only, so theirs is another.
+        // Browsers accept only a certificate that is valid for a few days, so they get another one.
         let has_pages = server.webtransport_url().is_some();
         let pin = server.web_fingerprints().first().copied().filter(|_| has_pages);
         let pages = pin.map(|pin| format!(",\"pages\":\"https://127.0.0.1:{port}#sha256={pin}\"")).unwrap_or_default();
@@ -328,7 +331,7 @@ impl Host {
     }
 }
 
-/// A text in JSON.
+/// A text as JSON.
 fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|letter| match letter {
         '"' | '\\' => format!("\\{letter}"),

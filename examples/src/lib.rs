@@ -1,17 +1,17 @@
 //! Short programs that use the library. Read them in this order:
 //!
 //! * [`echo`]: a server and a client, over UDP and over WebSocket.
-//! * [`chat`]: who may come in, what everybody hears, and goodbye.
+//! * [`chat`]: accepting clients, broadcasting lines, and closing.
 //! * [`listen_server`]: a player who hosts the game, and a single player, without a socket.
-//! * [`reconnect`]: a player whose connection ends comes back as the same player, and nothing is lost or counted twice.
-//! * [`query`]: a server browser, which asks servers about themselves without a connection.
+//! * [`reconnect`]: a player whose connection ends returns as the same player, and no order is lost or counted twice.
+//! * [`query`]: a server browser, which queries servers without a connection.
 //! * [`typed`]: packet types from a `.proto` file, each on a channel with its own delivery rule.
 //! * [`dots`]: the same packets in a game of native players and pages.
 //! * [`interop`]: the game that programs in all languages play together, for tests.
 //!
-//! Run one by `cargo run -p skipstone-examples --example echo`.
+//! Run one with `cargo run -p skipstone-examples --example echo`.
 
-// The examples are programs, too, which name this library from outside.
+// The examples are also programs, which name this library from outside.
 extern crate self as skipstone_examples;
 
 pub mod chat;
@@ -23,10 +23,10 @@ pub mod query;
 pub mod reconnect;
 pub mod typed;
 
-/// Why an example ended before its time: each call of the library has an error of its own, with cause and remedy.
+/// Why an example ended early: each call of the library has an error of its own, with cause and remedy.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The programs of the README and of the guide: doc tests, so that each compiles, and those that end also run.
+/// The programs of the README and of the guide, as doc tests: each must compile, and those that end also run.
 #[cfg(doctest)]
 mod documents {
     #[doc = include_str!("../../README.md")]

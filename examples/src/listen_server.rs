@@ -1,5 +1,5 @@
-//! A player who hosts the game: the host's client is in the server's own process and needs no socket, a friend comes over
-//! the network, and the same code plays for both. Alone and offline it is the same game without a network.
+//! A player who hosts the game: the host's client is in the server's process and needs no socket, a friend joins over
+//! the network, and the same code runs for both. Offline it is the same game without a network.
 //!
 //! `cargo run -p skipstone-examples --example listen_server`
 
@@ -20,13 +20,14 @@ pub fn main() -> Result<(), Box<dyn Error>> {
 
     let server = Server::start(ServerConfig::new("127.0.0.1:0".parse()?))?;
     let host = server.connect_local(b"Zoe", ClientConfig::default())?;
-    // As a rule this line is in another process, on the friend's machine.
+    // This line usually runs in another process, on the friend's machine.
     let friend = Client::connect(&server.url(), b"Bob", ClientConfig::default())?;
     println!("together: {}", play(server, vec![host, friend])?);
     Ok(())
 }
 
-/// One game loop for the server and its players, until everyone has seen the last turn of all. Returns the score.
+/// One game loop for the server and its players, until every player has received the last turn of all. Returns the
+/// score.
 pub fn play(mut server: Server, mut players: Vec<Client>) -> Result<u32, Box<dyn Error>> {
     let (all, deadline) = (TURNS * players.len() as u32, Instant::now() + Duration::from_secs(20));
     let mut scores = vec![0; players.len()];
@@ -38,7 +39,7 @@ pub fn play(mut server: Server, mut players: Vec<Client>) -> Result<u32, Box<dyn
         server.wait_tick(Duration::from_millis(5));
         while let Some(event) = server.poll_event() {
             match event {
-                // Where a player comes from makes no difference, unless the game looks at `remote`.
+                // The game treats local and remote players alike, unless it checks `remote`.
                 Event::Requested { peer, .. } => server.accept(peer)?,
                 Event::Message { .. } => {
                     score += 1;
@@ -65,7 +66,7 @@ fn take_turns(player: &mut Client, seen: &mut u32) -> Result<(), Box<dyn Error>>
                     player.send(0, "a turn")?;
                 }
             }
-            // A player who comes later has missed some scores; the last score contains all of them.
+            // A player who joins later has missed some scores; the last score contains all of them.
             Event::Message { payload, .. } => *seen = std::str::from_utf8(&payload)?.parse()?,
             Event::Closed { close, .. } => return Err(close.reason_text().into()),
             _ => {}

@@ -7,7 +7,7 @@ use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A line in the list of servers.
+/// An entry of the server list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listed {
     /// The server's address.
@@ -29,19 +29,20 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// A server that answers queries; a real one calls `Server::set_query_answer` whenever a player comes or goes.
+/// A server that answers queries; a real one calls `Server::set_query_answer` whenever a player joins or leaves.
 pub fn serve(text: &'static str) -> Result<Server, Box<dyn Error>> {
     let config = ServerConfig { query_answer: Some(text.into()), ..ServerConfig::new("127.0.0.1:0".parse()?) };
     Ok(Server::start(config)?)
 }
 
-/// Queries all these servers; returns those that answer within half a second, the nearest first.
+/// Queries all these servers; returns those that answer within half a second, those with the lowest round-trip time
+/// first.
 pub fn browse(servers: &[SocketAddr]) -> Result<Vec<Listed>, Box<dyn Error>> {
     let mut batch = QueryBatch::new(QueryConfig { timeout: Duration::from_millis(500), ..QueryConfig::default() })?;
     servers.iter().for_each(|server| batch.ask(*server));
     let mut found = Vec::new();
     while !batch.is_done() {
-        // A game with frames calls `poll` in each of them, and does not wait.
+        // A game with frames calls `poll` once per frame, and does not wait.
         batch.wait(Duration::from_millis(50));
         while let Some((address, outcome)) = batch.poll() {
             // A server that does not answer is not listed. The answer is not authenticated: display it, do not trust

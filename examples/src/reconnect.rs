@@ -1,8 +1,8 @@
-//! A player whose connection ends comes back: after a pause that grows and is never the same for two players, as the same
-//! player, and without an order that is lost or counted twice.
+//! A player whose connection ends comes back as the same player: after a growing pause with a random part, and without
+//! an order that is lost or counted twice.
 //!
-//! The connection does not resume; a new one begins. So the game remembers who the player is (a session token), and how far the
-//! player's orders have got (a number in each).
+//! A connection does not resume; a new one begins. So the game remembers who the player is (by a session token), and
+//! which of the player's orders have arrived (by their numbers).
 //!
 //! `cargo run -p skipstone-examples --example reconnect`
 
@@ -13,9 +13,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-/// Orders of the player that is played here.
+/// The number of orders of the player in this example.
 pub const ORDERS: u32 = 30;
-/// The orders after which the server ends every connection.
+/// After these orders the server ends every connection.
 const INTERRUPTIONS: [usize; 2] = [7, 19];
 /// The game's own close code for an interruption.
 const CODE_INTERRUPTED: u64 = 1;
@@ -57,12 +57,12 @@ pub struct BackOff {
 }
 
 impl BackOff {
-    /// The first pause, at most.
+    /// The maximum of the first pause.
     pub const FIRST: Duration = Duration::from_millis(100);
     /// Longest pause.
     pub const MAX: Duration = Duration::from_secs(10);
 
-    /// State after a connection that was established.
+    /// The state after an established connection.
     pub fn new() -> Self {
         BackOff { next: Self::FIRST }
     }
@@ -89,7 +89,7 @@ struct Order {
     sent_as: Option<MessageId>,
 }
 
-/// A player's side, whose game goes on while there is no connection.
+/// The player's side, which continues while there is no connection.
 pub struct Player {
     url: String,
     /// Session token from the server, by which the game recognises the player.
@@ -149,12 +149,13 @@ impl Player {
             // The channel has receipts: this order has arrived.
             Event::Acknowledged { id, .. } => self.orders.retain(|order| order.sent_as != Some(id)),
             Event::Closed { close, .. } => {
-                // A player whom the server refuses, or who is at the wrong server, need not come back.
+                // A player whom the server refuses, or who is at the wrong server, does not reconnect.
                 if matches!(close.code, code::REFUSED | code::KICKED | code::SECURITY | code::NO_COMMON_VERSION) {
                     return Err(close.reason_text().into());
                 }
-                // Orders without a receipt may have arrived or not: all of them are sent again, and the server knows them by
-                // their numbers. (With receipts each of them has also ended in `GivenUp`, just before.)
+                // Orders without a receipt may have arrived or not: all of them are sent again, and the server
+                // recognises duplicates by their numbers. (With receipts each of them has also ended in `GivenUp`, just
+                // before.)
                 self.orders.iter_mut().for_each(|order| order.sent_as = None);
                 (self.client, self.is_connected) = (None, false);
                 self.retry_at = Instant::now() + self.back_off.pause(chance()?);
@@ -207,7 +208,7 @@ impl Game {
         Ok(Game { server, sessions: BTreeMap::new(), here: BTreeMap::new() })
     }
 
-    /// The orders of the one player, as far as they have arrived.
+    /// The orders received from the only player.
     pub fn orders(&self) -> &[u32] {
         self.sessions.values().next().map_or(&[], |session| &session.orders)
     }
@@ -220,7 +221,7 @@ impl Game {
                 Event::Requested { peer, token, .. } => self.let_in(peer, &token)?,
                 Event::Connected { peer, .. } => {
                     let Some(session) = self.here.get(&peer) else { continue };
-                    // May fail if the player is gone again; then `Closed` follows.
+                    // May fail if the player has left again; then `Closed` follows.
                     let _ = self.server.send(peer, 0, session.clone());
                 }
                 Event::Message { peer, payload, .. } => {
@@ -241,13 +242,13 @@ impl Game {
         Ok(())
     }
 
-    /// A new player, or one who was here before.
+    /// A new player, or one who returns.
     fn let_in(&mut self, peer: PeerId, token: &[u8]) -> Result<(), Box<dyn Error>> {
         let known = std::str::from_utf8(token).ok().filter(|token| self.sessions.contains_key(*token));
         let token = match known {
             Some(token) => token.to_owned(),
             None => {
-                // Nobody can guess the token, and it travels encrypted: a client that has it is this player.
+                // The token cannot be guessed, and it travels encrypted: a client that has it is this player.
                 let mut bytes = [0; 16];
                 getrandom::fill(&mut bytes)?;
                 bytes.iter().map(|byte| format!("{byte:02x}")).collect()
@@ -261,7 +262,7 @@ impl Game {
             let _ = self.server.close(before, CODE_INTERRUPTED, "the player has come back", Duration::ZERO);
         }
         self.here.insert(peer, token);
-        // May fail if the player is gone already; then `Closed` follows.
+        // May fail if the player has already left; then `Closed` follows.
         let _ = self.server.accept(peer);
         Ok(())
     }

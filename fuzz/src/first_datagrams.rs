@@ -1,5 +1,5 @@
-//! A stranger's datagrams at a server's UDP port, of any carrier, before anybody is accepted: nothing is kept for long, and nobody
-//! gets more than he brought.
+//! Datagrams of unauthenticated clients at a server's UDP port, of any carrier: no state is kept for long, and no
+//! address receives more than it sent.
 
 use crate::certificate::security;
 use crate::input::Input;
@@ -10,21 +10,21 @@ use skipstone_proto::{Config, Duration, Settings};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// What one address has sent and got, in bytes of UDP's payloads and in bytes on the wire.
+/// The bytes that one address has sent and received, as UDP payload and on the wire.
 #[derive(Default)]
 struct Traffic {
     sent: usize,
     got: usize,
     sent_on_the_wire: usize,
     got_on_the_wire: usize,
-    /// It has sent a datagram of QUIC's.
+    /// Whether it has sent a QUIC datagram.
     has_quic: bool,
 }
 
-/// Any datagrams, alone and answered; panics if the port does, if it amplifies, or if it keeps what it should not.
+/// Any datagrams and answers to them; panics if the server panics, amplifies, or keeps state that it should not.
 pub fn first_datagrams(bytes: &[u8]) {
     let mut port = heard(bytes);
-    // Whoever has not become a player by now is forgotten.
+    // Clients that have not become players by then are forgotten.
     for _ in 0..3 {
         port.advance(Duration::from_secs(20));
         port.step();
@@ -32,7 +32,7 @@ pub fn first_datagrams(bytes: &[u8]) {
     assert_eq!((port.strangers(), port.connections()), (0, 0), "nothing is kept for strangers");
 }
 
-/// The port that has heard these datagrams.
+/// The server's port after these datagrams.
 pub fn heard(bytes: &[u8]) -> Port {
     let mut input = Input::new(bytes);
     let config = Config { connections_max: 6, ..Config::server(Settings::default()) };
@@ -66,16 +66,16 @@ pub fn heard(bytes: &[u8]) -> Port {
     port
 }
 
-/// A stranger's next datagram.
+/// The next datagram of an unauthenticated client.
 fn datagram(input: &mut Input<'_>, choice: u8, last: &[u8]) -> Vec<u8> {
     match choice % 8 {
         0 => parsing::with_check(input.bytes()),
-        // As long as the first of a handshake is.
+        // As long as the first datagram of a handshake.
         1 => padded(parsing::with_check(input.bytes())),
         2 => first_packet(&[input.u8(); 8], input.u8(), b"", &several(input)),
         3 => first_packet(&[input.u8(); 8], input.u8(), input.bytes(), &several(input)),
         4 => dtls_record(&several(input)),
-        // The server's own words come back, changed in one place.
+        // Returns the server's own datagram, changed in one place.
         5 => {
             let mut datagram = last.to_vec();
             let at = usize::from(input.u16());
@@ -89,7 +89,7 @@ fn datagram(input: &mut Input<'_>, choice: u8, last: &[u8]) -> Vec<u8> {
     }
 }
 
-/// As many pieces of the input as the next byte says, one behind the other: up to 1,530 bytes.
+/// As many pieces of the input as the next byte states, concatenated: up to 1,530 bytes.
 fn several(input: &mut Input<'_>) -> Vec<u8> {
     (0..=input.below(6)).flat_map(|_| input.bytes()).copied().collect()
 }
@@ -99,7 +99,7 @@ fn padded(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// A record with a handshake message in it, whose lengths are right (RFC 6347, section 4).
+/// A record with a handshake message of correct lengths (RFC 6347, section 4).
 fn dtls_record(message: &[u8]) -> Vec<u8> {
     let (kind, body) = message.split_first().unwrap_or((&1, &[]));
     let length = (body.len() as u32).to_be_bytes();
@@ -115,8 +115,9 @@ fn check(port: &Port, traffic: &BTreeMap<SocketAddr, Traffic>) {
         let (sent, got) = (of.sent_on_the_wire, of.got_on_the_wire);
         assert!(got <= sent, "{address} sent {sent} bytes on the wire and got {got}");
     }
-    // WHY: of all addresses together, for QUIC's allowance (RFC 9000, section 8.1) is a connection's: a datagram with its id that comes
-    // from elsewhere adds to it. Whoever forges addresses has sent that one, too.
+    // WHY: the limit is checked for all addresses together, because QUIC's allowance (RFC 9000, section 8.1) belongs to
+    // a connection: a datagram with its id from another address adds to it. A client that forges addresses has sent
+    // that datagram, too.
     let (sent, got) = traffic.values().fold((0, 0), |(sent, got), of| (sent + of.sent, got + of.got));
     assert!(got <= 3 * sent, "{sent} bytes came and {got} left");
 }
@@ -126,9 +127,9 @@ fn address(number: u8) -> SocketAddr {
 }
 
 const STEPS_MAX: usize = 200;
-/// Choices from this on let time go by.
+/// Choices from this value on advance the time.
 const WAITS_FROM: u8 = 240;
-/// Of IPv4 and UDP.
+/// Headers of IPv4 and UDP.
 const HEAD_BYTES: usize = 28;
-/// Of DTLS and of QUIC: each has as many places for strangers, and for those who have proven their address.
+/// For DTLS and QUIC each: places of unproven clients, and of those who have proven their address.
 const SESSIONS_MAX: usize = 256 + 256 + 32 + 256;

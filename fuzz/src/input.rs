@@ -1,6 +1,6 @@
-//! Decisions from bytes. When they are used up, every decision is 0, and whoever loops stops.
+//! Decisions from bytes. When these are used up, every decision is 0, and loops end.
 
-/// The bytes that are left.
+/// The remaining bytes.
 pub(crate) struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -22,12 +22,12 @@ impl<'a> Input<'a> {
         u16::from_be_bytes([self.u8(), self.u8()])
     }
 
-    /// One of so many.
+    /// A number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         usize::from(self.u8()) % bound.max(1)
     }
 
-    /// As many bytes as the next one says, or as there are.
+    /// As many bytes as the next one states, or as remain.
     pub(crate) fn bytes(&mut self) -> &'a [u8] {
         let length = usize::from(self.u8()).min(self.0.len());
         let (taken, rest) = self.0.split_at(length);
@@ -35,7 +35,7 @@ impl<'a> Input<'a> {
         taken
     }
 
-    /// All that is left.
+    /// All remaining bytes.
     pub(crate) fn rest(&mut self) -> &'a [u8] {
         core::mem::take(&mut self.0)
     }

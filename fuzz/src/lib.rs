@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets: what must hold for any bytes. `fuzz_targets/` gives them libFuzzer's, and
-//! `tests/corpora_replay.rs` those that are worth keeping.
+//! The bodies of the fuzz targets: what must hold for any bytes. `fuzz_targets/` runs them with the bytes of libFuzzer,
+//! and `tests/corpora_replay.rs` with the saved ones.
 
 mod certificate;
 mod first_datagrams;

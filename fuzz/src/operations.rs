@@ -1,5 +1,5 @@
-//! Any calls in any order on one endpoint, with datagrams from strangers and sealed packets from a client whose every
-//! frame is chosen by the bytes.
+//! Any calls in any order on one endpoint, with datagrams of unauthenticated clients, and with sealed packets of a
+//! client whose every frame is chosen by the bytes.
 
 use crate::input::Input;
 use crate::parsing;
@@ -19,7 +19,7 @@ use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::collections::BTreeSet;
 
-/// One endpoint, and what it has said.
+/// One endpoint, and what it has sent.
 struct World {
     now: Time,
     endpoint: Endpoint,
@@ -31,20 +31,20 @@ struct World {
     next_id: u64,
 }
 
-/// A client made by hand: what it seals is authentic, whatever it says.
+/// A handmade client: what it seals is authentic, whatever the content.
 struct Client {
     path: Path,
     to: u32,
     plain: Plain,
     number: u64,
-    /// One more than the greatest packet number of the server's.
+    /// One more than the highest packet number of the server.
     heard: u64,
-    /// What the last PATH_CHALLENGE asked.
+    /// The token of the last PATH_CHALLENGE.
     challenge: u64,
 }
 
 impl Client {
-    /// The frames of a packet of the server's.
+    /// The frames of a packet from the server.
     fn open<'a>(&mut self, datagram: &'a [u8]) -> Option<&'a [u8]> {
         let opened = self.plain.open(datagram, datagram::HEADER_BYTES, self.heard)?;
         let mut reader = Reader::new(&datagram[opened]);
@@ -53,7 +53,7 @@ impl Client {
     }
 }
 
-/// Drives an endpoint; panics if it does, or if it keeps what it should not.
+/// Drives an endpoint; panics if the endpoint panics, or keeps state that it should not.
 pub fn operations(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut world = World::new(&mut input);
@@ -69,7 +69,7 @@ pub fn operations(bytes: &[u8]) {
 
 const STEPS_MAX: usize = 2_000;
 const SOURCE: u32 = 0x00a1_b2c3;
-/// Choices from this on are repairs.
+/// Choices from this value on are repairs.
 const REPAIR_FROM: u8 = 248;
 
 const REDUNDANCIES: [RedundancyMode; 4] = [
@@ -96,9 +96,9 @@ fn settings(input: &mut Input<'_>) -> Settings {
         DeliveryMode::ReliableSequenced,
     ];
     let choice = input.u8();
-    // A mode for each rule, or one for all of them.
+    // A mode for each rule, or one for all rules.
     let own = |at: usize| (choice & 0x80 != 0).then(|| OWN_REDUNDANCIES[(usize::from(choice) + at) % 5]).flatten();
-    // Where a newer message replaces an older one, nothing can be repeated.
+    // Where a newer message replaces an older one, repeat mode is refused.
     let can_have = |mode: DeliveryMode, own: &RedundancyMode| {
         mode != DeliveryMode::ReliableSequenced || !matches!(own, RedundancyMode::Repeat { .. })
     };
@@ -149,7 +149,7 @@ impl World {
         world
     }
 
-    /// HELLO, CHALLENGE, OPEN with any frames behind CONNECT.
+    /// HELLO, CHALLENGE, and OPEN with any frames after CONNECT.
     fn let_client_in(&mut self, path: Path, frames: &[u8]) {
         let nonce = 0x0102_0304_0506_0708;
         let offer = datagram::encode_offer(SUITE_PLAIN, &[1]);
@@ -195,7 +195,7 @@ impl World {
                 self.endpoint.handle_datagram(self.now, path, &mut datagram);
             }
             7 => {
-                // What it said comes back, perhaps damaged.
+                // Returns the endpoint's own datagram, possibly damaged.
                 let mut datagram = self.last.clone();
                 if let Some(byte) = datagram.get_mut(usize::from(input.u8())) {
                     *byte ^= input.u8();
@@ -233,11 +233,11 @@ impl World {
         }
     }
 
-    /// A packet of the client's with any frames in it.
+    /// A packet of the client with any frames.
     fn send_sealed(&mut self, input: &mut Input<'_>) {
         let skip = input.u8();
         let skipped = if skip < 250 { u64::from(skip % 4) } else { u64::from(input.u16()) };
-        // Mostly from where it is; it answers the last challenge, or another one, where it likes.
+        // Mostly from the client's address; it answers the last challenge, or another one, from any address.
         let path = (skip % 8 == 7).then(|| path(input.below(4), false));
         self.seal(skipped, path, |client, writer| {
             if skip % 4 == 3 {
@@ -247,8 +247,8 @@ impl World {
         });
     }
 
-    /// A well-formed repair of any of the client's packets so far, or of such as never were. It may well be right: a
-    /// symbol over one packet whose content is known.
+    /// A well-formed repair of any of the client's packets so far, or of packets that were never sent. It may be a
+    /// correct one: a symbol over one packet with known content.
     fn send_repair(&mut self, input: &mut Input<'_>) {
         let (index, count, is_right) = (input.u8() % 64, 1 + input.below(32), input.u8().is_multiple_of(4));
         self.seal(1 + u64::from(input.u8() % 4), None, |client, writer| {
@@ -271,7 +271,7 @@ impl World {
         });
     }
 
-    /// The client's next packet, after so many that it seems to have sent.
+    /// The client's next packet, after the number of packets that it claims to have sent.
     fn seal(&mut self, skipped: u64, path: Option<Path>, frames: impl FnOnce(&Client, &mut Writer<'_>)) {
         let Some(client) = &mut self.client else { return };
         client.number += skipped;
@@ -342,7 +342,7 @@ impl World {
         }
     }
 
-    /// A packet with a PATH_CHALLENGE is opened, so that the client can answer.
+    /// A packet with a PATH_CHALLENGE is opened, so that the client can answer it.
     fn note_challenge(&mut self, bytes: usize) {
         let Some(client) = &mut self.client else { return };
         let Some(frames) = client.open(&self.buffer[..bytes]) else { return };
@@ -353,20 +353,20 @@ impl World {
         }
     }
 
-    /// What is held stays within what the settings allow.
+    /// The held memory stays within the limits of the settings.
     fn check(&mut self) {
         assert!(self.endpoint.connection_count() <= 6, "more connections than allowed");
         for peer in self.peers.clone() {
             let Some(overview) = self.endpoint.overview(peer) else { continue };
             let depth = overview.depth;
             let window = self.endpoint.settings(peer).map_or(0, |settings| u64::from(settings.window_bytes));
-            // One packet beyond the limit, whose smallest messages cost 64 bytes each besides their own.
+            // One packet beyond the limit, whose smallest messages cost 64 bytes each in addition to their payload.
             assert!(depth.held_bytes <= 3 * window + 64 * 400, "{depth:?}");
             assert!(depth.messages <= 40 * 50, "{depth:?}");
         }
     }
 
-    /// Once nobody says anything any more, everything comes to an end, and time does not stand still before.
+    /// Once no side sends any more, everything ends, and timers do not fire repeatedly at one time.
     fn end(&mut self) {
         for _ in 0..1_000 {
             self.endpoint.handle_timeout(self.now);
@@ -385,7 +385,7 @@ impl World {
     }
 }
 
-/// The id in an ACCEPT of the server's.
+/// The id in an ACCEPT of the server.
 fn server_id(datagram: &[u8], client: &mut Client) -> Option<u32> {
     Frames::new(client.open(datagram)?).flatten().find_map(|frame| match frame {
         frame::Frame::Accept { source, .. } => Some(source),

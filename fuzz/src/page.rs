@@ -1,4 +1,4 @@
-//! A page: a client of QUIC whose streams say anything, and first packets made by hand.
+//! A page: a QUIC client whose streams carry any bytes, and handmade first packets.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::rustls::QuicClientConfig;
@@ -54,7 +54,7 @@ impl Page {
         while self.quic.datagrams().recv().is_some() {}
     }
 
-    /// All datagrams that leave now.
+    /// All datagrams that are sent now.
     pub(crate) fn datagrams(&mut self, now: Instant) -> Vec<Vec<u8>> {
         while let Some(event) = self.quic.poll_endpoint_events() {
             if let Some(event) = self.endpoint.handle_event(self.handle, event) {
@@ -70,7 +70,7 @@ impl Page {
     }
 }
 
-/// A client's first packet (RFC 9000, section 17.2.2) with these frames, and padding up to what a server answers.
+/// A client's first packet (RFC 9000, section 17.2.2) with these frames, padded to the size that a server answers.
 pub(crate) fn first_packet(to: &[u8; 8], number: u8, token: &[u8], frames: &[u8]) -> Vec<u8> {
     let suite = TLS13_AES_128_GCM_SHA256.tls13().and_then(|suite| suite.quic_suite()).expect("it has one");
     let keys = suite.keys(to, Side::Client, Version::V1);
@@ -79,7 +79,7 @@ pub(crate) fn first_packet(to: &[u8; 8], number: u8, token: &[u8], frames: &[u8]
     packet.extend_from_slice(&[4, 1, 2, 3, 4, token.len().min(63) as u8]);
     packet.extend_from_slice(&token[..token.len().min(63)]);
     let length_at = packet.len();
-    // A length of two bytes, and a packet number of one.
+    // A length of two bytes, and a packet number of one byte.
     packet.extend_from_slice(&[0, 0, number]);
     let head_bytes = packet.len();
     packet.extend_from_slice(frames);
@@ -96,7 +96,7 @@ pub(crate) fn first_packet(to: &[u8; 8], number: u8, token: &[u8], frames: &[u8]
     packet
 }
 
-/// A datagram with a client's first packet has no fewer bytes (RFC 9000, section 14.1).
+/// A datagram with a client's first packet has at least this length (RFC 9000, section 14.1).
 const FIRST_BYTES_MIN: usize = 1_200;
 const TAG_BYTES: usize = 16;
 const SAMPLE_BYTES: usize = 16;

@@ -1,4 +1,4 @@
-//! A client and a server over a link whose every fault is chosen by the bytes, against what the delivery rules promise.
+//! A client and a server over a link whose every fault is chosen by the bytes, checked against the delivery rules.
 
 use crate::input::Input;
 use core::net::SocketAddr;
@@ -21,28 +21,29 @@ const MODES: [DeliveryMode; 5] = [
     DeliveryMode::ReliableUnordered,
     DeliveryMode::ReliableSequenced,
 ];
-/// Channels of each mode.
+/// Number of channels of each mode.
 const CHANNELS: usize = 3;
 const STEPS_MAX: usize = 1_000;
 const BUDGET: usize = 100_000;
 
-/// One end, and the datagrams on their way to it.
+/// One end, and the datagrams in flight towards it.
 struct End {
     endpoint: Endpoint,
     path: Path,
     peer: Option<PeerId>,
     inbox: VecDeque<Vec<u8>>,
-    /// Of so many datagrams on their way here, one is lost; none if 0.
+    /// One of this number of datagrams towards this end is lost; 0 for no loss.
     loses_one_of: usize,
-    /// Datagrams on their way here so far.
+    /// Number of datagrams towards this end so far.
     coming: usize,
-    /// By channel: what this end sent, and what of the other's arrived here.
+    /// By channel: the messages that this end sent, and those of the other end that arrived here.
     sent: Vec<Vec<usize>>,
     got: Vec<Vec<u32>>,
     fates: Vec<Vec<u8>>,
 }
 
-/// Plays the bytes; panics if a delivery rule is broken, or something reliable does not arrive once all is well.
+/// Plays the bytes; panics if a delivery rule is violated, or if a reliable message does not arrive after the faults
+/// end.
 pub fn pair(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let settings = settings(&mut input);
@@ -76,7 +77,7 @@ pub fn pair(bytes: &[u8]) {
                 let End { inbox, coming, .. } = &mut ends[at];
                 let _ = inbox.iter_mut().any(|datagram| lie(&plain, datagram, *coming as u64, byte, flip));
             }
-            // Of so many datagrams to this end, one is lost from now on.
+            // Sets the loss of datagrams towards one end.
             110..114 => ends[at].loses_one_of = 2 + usize::from(input.u8() % 32),
             _ => {
                 ends[at].endpoint.handle_timeout(now);
@@ -110,9 +111,9 @@ fn settings(input: &mut Input<'_>) -> Settings {
     ];
     let rule = |(at, mode): (usize, &DeliveryMode)| {
         let first = (at * CHANNELS) as u16;
-        // A mode for each rule, or one for all of them.
+        // A mode for each rule, or one for all rules.
         let redundancy = if choice & 0x80 != 0 { own[(usize::from(choice) + at) % own.len()] } else { None };
-        // Where a newer message replaces an older one, nothing can be repeated.
+        // Where a newer message replaces an older one, repeat mode is refused.
         let can_repeat = *mode != DeliveryMode::ReliableSequenced;
         let redundancy = redundancy.filter(|own| can_repeat || !matches!(own, RedundancyMode::Repeat { .. }));
         let rule = ChannelRule::new(first..=first + CHANNELS as u16 - 1, *mode);
@@ -127,13 +128,13 @@ fn settings(input: &mut Input<'_>) -> Settings {
     let mode = redundancies[usize::from(choice) % redundancies.len()];
     let rules: Vec<ChannelRule> = MODES.iter().enumerate().map(rule).collect();
     let modes = rules.iter().filter_map(|rule| rule.redundancy).chain([mode]);
-    // A block code is refused without the budget that it takes.
+    // A block code is refused without a sufficient budget.
     let needed = modes.map(RedundancyMode::budget_percent_min).max().unwrap_or(0);
     Settings {
         redundancy: Redundancy { mode, budget_percent: [125, 20, 400][usize::from(choice) % 3].max(needed) },
         message_bytes_max: 4_000,
         window_bytes: 4_400 + 100 * u32::from(choice),
-        // The least that has room for the table of channels.
+        // The minimum that has room for the channel table.
         datagram_bytes_max: [if choice & 0x80 != 0 { 320 } else { 256 }, 600, 1_472][input.below(3)],
         merging: [Merging::Immediate, Merging::After(Duration::from_millis(3)), Merging::Flush][input.below(3)],
         idle_timeout: Duration::from_secs(3_600),
@@ -143,7 +144,7 @@ fn settings(input: &mut Input<'_>) -> Settings {
     }
 }
 
-/// Nothing is lost: everything on its way arrives after `step`.
+/// Without loss: everything in flight arrives after `step`.
 fn exchange(now: &mut Time, ends: &mut [End; 2], step: Duration) {
     let mut buffer = vec![0; 1 << 16];
     *now += step;
@@ -172,7 +173,7 @@ fn transmit(now: Time, at: usize, ends: &mut [End; 2], buffer: &mut [u8]) {
     }
 }
 
-/// The suite that a CHALLENGE leads to.
+/// The suite that a CHALLENGE selects.
 fn key(datagram: &[u8]) -> Option<Plain> {
     match datagram::decode(datagram) {
         Ok(Datagram::Challenge(challenge)) => Some(Plain::new(challenge.cookie)),
@@ -180,8 +181,8 @@ fn key(datagram: &[u8]) -> Option<Plain> {
     }
 }
 
-/// A packet with a REPAIR, whose number is near this one, becomes another, authentic one: a byte of the frame is changed.
-/// False if it has none.
+/// Changes a byte of the REPAIR frame of a packet whose number is near this one, and seals it again, so that it is
+/// authentic. False if the packet has none.
 fn lie(plain: &Plain, datagram: &mut [u8], near: u64, byte: usize, flip: u8) -> bool {
     let Some(opened) = plain.open(datagram, datagram::HEADER_BYTES, near) else { return false };
     let mut reader = Reader::new(&datagram[opened.clone()]);
@@ -190,7 +191,7 @@ fn lie(plain: &Plain, datagram: &mut [u8], near: u64, byte: usize, flip: u8) -> 
     let mut before = frames.remaining();
     while let Some(frame) = frames.next() {
         if let Ok(Frame::Repair(_)) = frame {
-            // It reaches to the end; its type stays.
+            // It extends to the end; its type stays.
             datagram[opened.end - before + 1 + byte % (before - 1)] ^= flip;
             plain.seal(datagram, opened, number.resolve(near));
             return true;
@@ -243,7 +244,7 @@ impl End {
         }
     }
 
-    /// Loses, repeats, reorders or damages what is on its way here.
+    /// Loses, duplicates, reorders or damages datagrams in flight towards this end.
     fn disturb(&mut self, fault: u8, input: &mut Input<'_>) {
         match fault {
             60..65 => drop(self.inbox.pop_front()),
@@ -295,7 +296,7 @@ impl End {
         (depth.messages, depth.held_bytes, depth.channels, overview.bytes_in_flight) == (0, 0, 0, 0)
     }
 
-    /// What of the other's messages arrived, against what the channels promise.
+    /// Checks the messages that arrived from the other end against the rules of the channels.
     fn check(&self, other: &End) {
         for (channel, (sent, got)) in other.sent.iter().zip(&self.got).enumerate() {
             let mode = MODES[channel / CHANNELS];

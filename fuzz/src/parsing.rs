@@ -1,4 +1,4 @@
-//! Whatever parses bytes: it never panics, and what it understood it can write and understand again.
+//! All parsers: they never panic, and what they decode can be encoded and decoded again.
 
 use core::ops::RangeInclusive;
 use skipstone_proto::Settings;
@@ -37,7 +37,7 @@ pub fn decode(bytes: &[u8]) {
     }
 }
 
-/// What decodes, encodes, and decodes to the same.
+/// What decodes can be encoded, and decodes to the same value.
 pub fn round_trip(bytes: &[u8]) {
     let whole = with_check(bytes);
     if let Ok(decoded) = datagram::decode(&whole) {
@@ -57,7 +57,7 @@ pub fn round_trip(bytes: &[u8]) {
     }
 }
 
-/// The datagram that begins so and has the right check, which nobody would guess.
+/// The datagram with this beginning and a valid checksum, which random bytes would not have.
 pub(crate) fn with_check(bytes: &[u8]) -> Vec<u8> {
     let mut whole = bytes.to_vec();
     if bytes.first() != Some(&datagram::KIND_PACKET) {
@@ -101,7 +101,7 @@ fn encode_datagram(buffer: &mut [u8], datagram: &Datagram<'_>) -> usize {
     writer.len()
 }
 
-/// What a frame means, however it was written.
+/// The meaning of a frame, independent of its encoding.
 #[derive(Debug, PartialEq, Eq)]
 enum Item<'a> {
     Plain(Frame<'a>),
@@ -117,10 +117,10 @@ fn whole(ranges: PacketRanges<'_>) -> Option<Ranges> {
     ranges.map(|range| range.ok().map(RangeInclusive::into_inner)).collect()
 }
 
-/// Far enough from 0 that every number has a place below it.
+/// Far enough from 0 that every number has room below it.
 const REFERENCE: u64 = 1 << 40;
 
-/// The frames of a packet, if it is not malformed and every acknowledgement makes sense.
+/// The frames of a packet, if it is well-formed and every acknowledgement is valid.
 fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
     let mut before = None;
     Frames::new(bytes)
@@ -145,7 +145,7 @@ fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
                     ranges: whole(repair.covers(REFERENCE).ok()?)?,
                     symbol: repair.symbol,
                 },
-                // What an encoder would not say.
+                // What an encoder would not write.
                 Frame::Late { age_ms } if age_ms > u64::from(u16::MAX) => return None,
                 Frame::Message(message) => {
                     let whole = match message.sequence {
@@ -156,7 +156,7 @@ fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
                     before = whole;
                     Item::Message {
                         channel: message.channel,
-                        // Whole numbers, so that it does not matter whether it was left out.
+                        // Complete numbers, so that omitted ones compare equal.
                         sequence: whole.map(|whole| (whole, Truncated { value: whole, bits: 32 })),
                         fragment: message.fragment,
                         payload: message.payload,

@@ -1,4 +1,5 @@
-//! A page's streams before it is a player, and behind that: bytes of HTTP/3, of sessions and of datagrams in any pieces and any order.
+//! A page's streams before it is a player, beyond the parsers: bytes of HTTP/3, of sessions and of datagrams in any
+//! pieces and any order.
 
 use crate::certificate::security;
 use crate::input::Input;
@@ -10,21 +11,21 @@ use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-/// A server and a page whose handshake is done.
+/// A server and a page after their handshake.
 struct World {
     port: Port,
     page: Page,
     began: Instant,
-    /// The page's datagrams that have not arrived.
+    /// The page's datagrams in flight.
     on_way: VecDeque<Vec<u8>>,
     streams: Vec<StreamId>,
 }
 
-/// Any calls of a page on its streams, on a path that loses and reorders as the bytes say; panics if the server does, or if it keeps
-/// more than it may for a client that is no player.
+/// Any calls of a page on its streams, over a path whose loss and reordering the bytes choose; panics if the server
+/// panics, or keeps more than it may for a client that is not a player.
 pub fn quic_streams(bytes: &[u8]) {
     let mut port = used(bytes);
-    // The page is gone, and so is what was kept for it.
+    // The page has disconnected, and its state is freed.
     for _ in 0..8 {
         port.advance(Duration::from_secs(20));
         port.step();
@@ -32,7 +33,7 @@ pub fn quic_streams(bytes: &[u8]) {
     assert_eq!((port.strangers(), port.connections()), (0, 0), "nothing is kept for a page that is gone");
 }
 
-/// The port that a page has used so.
+/// The port after a page's calls.
 pub fn used(bytes: &[u8]) -> Port {
     let mut input = Input::new(bytes);
     let mut world = World::new();
@@ -63,7 +64,7 @@ impl World {
         self.began + Duration::from_micros(self.port.now().as_micros())
     }
 
-    /// Everything arrives that is on its way.
+    /// Delivers everything in flight.
     fn exchange(&mut self) {
         self.leave();
         while let Some(mut datagram) = self.on_way.pop_front() {
@@ -116,7 +117,7 @@ impl World {
                 let Some(id) = self.stream(input) else { return };
                 let _ = self.page.quic.send_stream(id).write(&record(input.bytes()));
             }
-            // Each written piece leaves in a datagram of its own, and arrives in any order or not at all.
+            // Each written piece is sent in its own datagram, and arrives in any order or not at all.
             12 => self.leave(),
             13 => {
                 let at = input.below(self.on_way.len());
@@ -144,18 +145,18 @@ impl World {
     }
 }
 
-/// A datagram of the protocol behind its length.
+/// A length-prefixed datagram of the protocol.
 fn record(bytes: &[u8]) -> Vec<u8> {
     [&(0x8000 | bytes.len() as u16).to_be_bytes()[..], bytes].concat()
 }
 
 const STEPS_MAX: usize = 400;
 const HANDSHAKE_ROUNDS: usize = 4;
-/// A control stream with SETTINGS that take datagrams.
+/// A control stream with SETTINGS that enable datagrams.
 const SETTINGS: &[u8] = &[0, 4, 2, 0x33, 1];
 /// A request for a session.
 const REQUEST: &[u8] = include_bytes!("../corpus/http3/connect");
-/// What is not whole yet, of all streams together, and 1 KiB for each of six streams.
+/// Maximum bytes of incomplete messages of all streams together, and 1 KiB for each of six streams.
 const HELD_BYTES_MAX: usize = (12 << 10) + (6 << 10);
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1)), 7777);
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 4_000);

@@ -1,5 +1,5 @@
-//! A stranger's bytes on a stream at the TCP port: a proxy's header, TLS, requests, WebSocket's frames, messages behind their lengths.
-//! However the bytes are cut, they come to the same.
+//! Bytes of an unauthenticated client on a stream at the TCP port: a proxy's header, TLS, requests, WebSocket frames,
+//! length-prefixed messages. The result is the same however the bytes are split.
 
 use crate::certificate::security;
 use crate::input::Input;
@@ -9,13 +9,13 @@ use skipstone_proto::Cost;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The first byte chooses the port's rules, and whether a trusted proxy is who connects; the others come on the stream.
+/// The first byte chooses the port's rules, and whether the client is a trusted proxy; the others arrive on the stream.
 pub fn stream_heads(bytes: &[u8]) {
     let (rules, peer, bytes) = port(bytes);
     let (whole, answer) = came_to(&rules, peer, bytes, bytes.len());
     let (cut, answer_to_cut) = came_to(&rules, peer, bytes, if bytes.len() < FEW_BYTES { 1 } else { 61 });
     assert_eq!(cut, whole);
-    // Pongs answer the pings that came together, and a handshake of TLS has something random.
+    // A pong may answer several pings together, and a TLS handshake contains random bytes.
     if whole.kind.is_none() && rules.tls.is_none() {
         assert_eq!(answer, answer_to_cut);
         assert!(answer.is_empty() || answer.starts_with(b"HTTP/1.1 "), "{answer:?}");
@@ -25,13 +25,13 @@ pub fn stream_heads(bytes: &[u8]) {
     }
 }
 
-/// What becomes of these bytes, all at once.
+/// The result of these bytes, all at once.
 pub fn opened_by(bytes: &[u8]) -> Opened {
     let (rules, peer, bytes) = port(bytes);
     came_to(&rules, peer, bytes, bytes.len()).0
 }
 
-/// The port's rules, who connects, and the bytes on the stream.
+/// The port's rules, the client's address, and the bytes on the stream.
 fn port(bytes: &[u8]) -> (Arc<StreamRules>, SocketAddr, &[u8]) {
     let mut input = Input::new(bytes);
     let choice = input.u8();
@@ -39,7 +39,7 @@ fn port(bytes: &[u8]) -> (Arc<StreamRules>, SocketAddr, &[u8]) {
     (Arc::new(rules(choice)), peer, input.rest())
 }
 
-/// What became of a stream whose bytes come so many at a time, and the answer.
+/// The result of a stream whose bytes arrive in pieces of this size, and the answer.
 fn came_to(rules: &Arc<StreamRules>, peer: SocketAddr, bytes: &[u8], step: usize) -> (Opened, Vec<u8>) {
     let mut stream = StrangersStream::open(rules, peer).expect("the system has a pair of sockets");
     for part in bytes.chunks(step.max(1)) {
@@ -75,7 +75,7 @@ const STRICT: u8 = 16;
 
 const PROXY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 7)), 40_000);
 const STRANGER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 40_000);
-/// Of a stream that carries no player.
+/// Time limit of a stream without a player.
 const TURN: Cost = Cost::micros(15);
 /// Each byte costs some system calls.
 const FEW_BYTES: usize = 80;

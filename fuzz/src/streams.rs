@@ -1,9 +1,11 @@
-//! Strangers' bytes on TCP and in HTTP/3: however they are cut, they mean the same, and what is whole stays whole.
+//! Unauthenticated bytes on TCP and in HTTP/3: the result is the same however they are split, and complete messages
+//! stay complete.
 
 use skipstone::http3_fuzzed::{http3_capsules, http3_datagrams, http3_request};
 use skipstone::net::websocket::fuzzed::{self, Understood};
 
-/// A header of the PROXY protocol: no beginning of one is taken for anything else, and what follows it changes nothing.
+/// A header of the PROXY protocol: no prefix of one is mistaken for anything else, and the bytes after it change
+/// nothing.
 pub fn proxy_header(bytes: &[u8]) {
     let verdict = fuzzed::proxy_header(bytes);
     let Understood::Whole(length) = verdict else { return };
@@ -14,7 +16,7 @@ pub fn proxy_header(bytes: &[u8]) {
     }
 }
 
-/// Messages behind their lengths: each is not empty, and their bytes are those of the stream.
+/// Length-prefixed messages: none is empty, and together they are the bytes of the stream.
 pub fn stream_messages(bytes: &[u8]) {
     let (messages, _) = fuzzed::stream_messages(bytes);
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Every input that is kept in `corpus/`, and seeded random ones, through the body of each fuzz target.
+//! Runs every input in `corpus/`, and seeded random ones, through the body of each fuzz target.
 
 use skipstone_proto::rng::Rng;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn random_inputs() {
 
 const SEEDS: u64 = 300;
 
-/// A corpus of inputs that are all refused would find nothing behind the first check.
+/// A corpus whose inputs are all refused would find nothing after the first check.
 #[test]
 fn corpora_reach_what_is_whole() {
     use skipstone::http3_fuzzed::{http3_capsules, http3_datagrams, http3_request};

@@ -1,4 +1,4 @@
-/* The game of ../README.md: its lines, and what came of them. For the programs in C and in C++ beside this file. */
+/* The game of ../README.md: its lines, and how they arrived. For the programs in C and in C++ next to this file. */
 #ifndef INTEROP_GAME_H
 #define INTEROP_GAME_H
 
@@ -18,7 +18,7 @@ enum {
     GAME_LINE_BYTES = 2048
 };
 
-/* What a command line asks for. */
+/* The parsed command line. */
 typedef struct {
     const char *server;
     const char *listen;
@@ -26,7 +26,7 @@ typedef struct {
     long lines, clients, seconds;
 } GameOptions;
 
-/* Reads a command line; false if it is wrong, which was said then. */
+/* Parses a command line; false, after an error message, if it is invalid. */
 static inline bool game_options(int count, char **words, GameOptions *options) {
     bool is_right = count % 2 == 1;
     for (int i = 1; i + 1 < count && is_right; i += 2) {
@@ -55,7 +55,7 @@ static inline bool game_options(int count, char **words, GameOptions *options) {
     return is_right;
 }
 
-/* A stress line, which everybody can tell beforehand. Gives its length. */
+/* A stress line, whose content every program can compute. Returns its length. */
 static inline size_t game_line(char *line, const char *name, long number) {
     int head = snprintf(line, GAME_LINE_BYTES, "%s %ld ", name, number);
     long filler = number * 37 % 1500;
@@ -66,7 +66,7 @@ static inline size_t game_line(char *line, const char *name, long number) {
     return (size_t)(head + filler);
 }
 
-/* What came of the lines of every name. */
+/* The lines received from each name. */
 typedef struct {
     long lines;
     int names;
@@ -75,7 +75,7 @@ typedef struct {
     long received, chats, duplicated, out_of_order, changed;
 } GameLedger;
 
-/* Begins with the names of a `start NAME NAME ...`. */
+/* Starts with the names of a `start NAME NAME ...` message. */
 static inline void game_start(GameLedger *ledger, const char *text, long lines) {
     memset(ledger, 0, sizeof *ledger);
     ledger->lines = lines;
@@ -88,7 +88,7 @@ static inline void game_start(GameLedger *ledger, const char *text, long lines) 
     }
 }
 
-/* The place of a name, and of the number behind it; -1 if there is no such name. */
+/* The index of a name, and the number after it; -1 if there is no such name. */
 static inline int game_find(const GameLedger *ledger, const char *text, long *number) {
     size_t length = strcspn(text, " ");
     for (int i = 0; i < ledger->names; i++) {
@@ -121,7 +121,7 @@ static inline void game_on_line(GameLedger *ledger, const char *text) {
     game_count(ledger, &ledger->next_line[i], number, 1);
 }
 
-/* What follows `chat `. */
+/* The text after `chat `. */
 static inline void game_on_chat(GameLedger *ledger, const char *text) {
     long number;
     int i = game_find(ledger, text, &number);
@@ -142,7 +142,8 @@ static inline bool game_is_complete(const GameLedger *ledger) {
     return ledger->names > 0;
 }
 
-/* Prints a client's result. Gives the exit code. `reason` is plain text without quotes, empty if the game came to its end. */
+/* Prints a client's result. Returns the exit code. `reason` is plain text without quotes, empty if the game was
+ * completed. */
 static inline int game_tell(const GameLedger *ledger, const char *language, const char *name, long sent, const char *reason) {
     bool is_counted = ledger->received == ledger->lines * ledger->names && ledger->chats == ledger->lines / 10 * ledger->names;
     bool is_clean = ledger->duplicated + ledger->out_of_order + ledger->changed == 0;

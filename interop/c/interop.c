@@ -1,4 +1,4 @@
-/* The game that programs in all languages play together, in C; ../README.md has its rules. */
+/* The game that programs in all languages play together, in C; ../README.md states its rules. */
 #include "game.h"
 
 #include <skipstone.h>
@@ -12,7 +12,7 @@ static uint64_t now_us(void) {
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
-/* Keeps the first reason, as text that JSON takes as it is. */
+/* Keeps the first reason, as text that is valid in JSON. */
 static void keep(char *reason, const char *text, size_t length) {
     if (reason[0] == '\0') {
         snprintf(reason, REASON_BYTES, "%.*s", (int)length, text);
@@ -22,7 +22,7 @@ static void keep(char *reason, const char *text, size_t length) {
     }
 }
 
-/* Keeps the reason of a call that failed. */
+/* Keeps the reason of a failed call. */
 static bool succeeds(SkipstoneStatus status, char *reason) {
     if (status != SKIPSTONE_STATUS_OK) {
         char text[REASON_BYTES];
@@ -32,14 +32,14 @@ static bool succeeds(SkipstoneStatus status, char *reason) {
     return status == SKIPSTONE_STATUS_OK;
 }
 
-/* A message as text; the bytes that the library lends have no NUL behind them. */
+/* A message as text; the bytes of the library have no NUL at the end. */
 static const char *text_of(const SkipstoneEvent *event) {
     static char text[GAME_LINE_BYTES * 4];
     snprintf(text, sizeof text, "%.*s", (int)event->length, (const char *)event->data);
     return text;
 }
 
-/* A client and where it stands. */
+/* A client and the state of its game. */
 typedef struct {
     SkipstoneClient client;
     GameLedger ledger;
@@ -78,7 +78,7 @@ static void on_client_event(Player *player, const SkipstoneEvent *event) {
     }
 }
 
-/* Sends what is due. */
+/* Sends the lines that are due. */
 static void send_lines(Player *player) {
     char line[GAME_LINE_BYTES];
     while (player->has_started && player->sent < player->lines && player->next_us <= now_us()) {
@@ -125,7 +125,7 @@ static int play(const GameOptions *options) {
     return game_tell(&player.ledger, "c", options->name, player.sent, player.reason);
 }
 
-/* A server and where its game stands. */
+/* A server and the state of its game. */
 typedef struct {
     SkipstoneServer server;
     SkipstonePeer peers[GAME_NAMES_MAX];
@@ -195,7 +195,7 @@ static void on_server_event(Host *host, const SkipstoneEvent *event) {
     }
 }
 
-/* Begins and ends the game, when it is time. */
+/* Starts and ends the game when it is time. */
 static void conduct(Host *host, long clients, uint64_t *end_us) {
     if (!host->has_started && host->connected == clients) {
         char start[GAME_NAMES_MAX * GAME_NAME_BYTES] = "start";
@@ -219,7 +219,7 @@ static void conduct(Host *host, long clients, uint64_t *end_us) {
     }
 }
 
-/* How pages come: browsers take a certificate of a few days only, so theirs is another. */
+/* The URL for pages: browsers accept only a certificate that is valid for a few days, so they get another one. */
 static void tell_pages(SkipstoneServer server, uint16_t port) {
     uint8_t hash[SKIPSTONE_FINGERPRINT_BYTES];
     uint32_t count = 0;

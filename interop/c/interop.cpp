@@ -1,4 +1,4 @@
-// A client of the game that programs in all languages play together, in C++; ../README.md has its rules.
+// A client of the game that programs in all languages play together, in C++; ../README.md states its rules.
 #include "game.h"
 
 #include <skipstone.hpp>
@@ -15,7 +15,7 @@ class Player {
   public:
     Player(const GameOptions &options) : options_(options), client_(options.server, options.name) {}
 
-    // Plays until the server says that it is over. Gives the reason if it does not come to that.
+    // Plays until the server ends the game. Returns the reason if the game ends otherwise.
     std::string run() {
         const auto end = Clock::now() + std::chrono::seconds(options_.seconds);
         while (Clock::now() < end) {
@@ -39,7 +39,7 @@ class Player {
     long sent() const { return sent_; }
 
   private:
-    // True if it is over.
+    // True if the game has ended.
     bool on_message(std::uint16_t channel, const std::string &text) {
         if (channel == GAME_STRESS) {
             game_on_line(&ledger_, text.c_str());
@@ -55,7 +55,7 @@ class Player {
         return channel == GAME_CONTROL && text == "over";
     }
 
-    // Sends what is due.
+    // Sends the lines that are due.
     void say() {
         while (has_started_ && sent_ < options_.lines && next_ <= Clock::now()) {
             char line[GAME_LINE_BYTES];

@@ -1,4 +1,4 @@
-// The game that programs in all languages play together, in C#; ../README.md has its rules.
+// The game that programs in all languages play together, in C#; ../README.md states its rules.
 using System;
 using System.Collections.Generic;
 using System.Diagnostics;
@@ -6,7 +6,7 @@ using System.Linq;
 using System.Text;
 using Skipstone;
 
-/// <summary>What came of the lines of every name.</summary>
+/// <summary>The lines received from each name.</summary>
 sealed class Ledger
 {
     readonly long lines;
@@ -20,7 +20,7 @@ sealed class Ledger
         nextChat = nextLine.Keys.ToDictionary(name => name, name => 10L);
     }
 
-    /// <summary>A stress line, which everybody can tell beforehand.</summary>
+    /// <summary>A stress line, whose content every program can compute.</summary>
     public static string Line(string name, long number)
     {
         var line = new StringBuilder(name + " " + number + " ");
@@ -172,7 +172,7 @@ static class Interop
             using (Server server = Server.Start(new ServerConfig { Listen = listen }))
             {
                 string port = server.Address.ToString().Split(':').Last();
-                // Browsers take a certificate of a few days only, so theirs is another.
+                // Browsers accept only a certificate that is valid for a few days, so they get another one.
                 string pages = server.WebFingerprints.Select(bytes => string.Concat(bytes.Select(one => one.ToString("x2")))).FirstOrDefault();
                 if (pages != null) pages = ",\"pages\":" + Json("https://127.0.0.1:" + port + "#sha256=" + pages);
                 Tell("{\"event\":\"listening\",\"url\":" + Json(server.Url) + ",\"port\":" + port + pages + "}");

@@ -1,8 +1,9 @@
-"""Hostile clients on every carrier beside good ones: do the good ones notice, and is each hostile one closed and counted?
+"""Hostile clients on every carrier next to good ones: are the good ones affected, and is each hostile one closed and
+counted?
 
-Starts a server (`skipstone serve`), lets `skipstone stress` measure good clients alone, then again while hostile ones sit on each
-carrier: they never read, never finish a handshake, send garbage, or a byte a second. Compares latencies and memory, and prints what
-the server counted. For the loopback interface only.
+Starts a server (`skipstone serve`), runs `skipstone stress` to measure good clients alone, then again while hostile
+ones occupy each carrier: they never read, never finish a handshake, send garbage, or send a byte a second. Compares
+latencies and memory, and prints what the server counted. For the loopback interface only.
 
     python3 crowd.py path/to/skipstone [--hostile 100] [--good 200] [--seconds 20] [--json FILE]
 """
@@ -89,7 +90,7 @@ def free_port() -> int:
 
 
 def beginning(carrier: str, rng: random.Random) -> bytes:
-    """What a client of this carrier says first, without its end."""
+    """The first bytes of a client of this carrier, without their end."""
     if carrier == "ws":
         key = base64.b64encode(rng.randbytes(16)).decode()
         return f"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nSec-WebSocket-Key: {key}\r\n".encode()
@@ -97,7 +98,7 @@ def beginning(carrier: str, rng: random.Random) -> bytes:
 
 
 class Stranger:
-    """A hostile client on a stream; one that was closed comes back at once, as attackers do."""
+    """A hostile client on a stream; one that was closed reconnects at once, as attackers do."""
 
     def __init__(self, carrier: str, kind: str, port: int, seed: int) -> None:
         self.carrier, self.kind, self.port, self.rng = carrier, kind, port, random.Random(seed)
@@ -139,7 +140,7 @@ class Stranger:
 
 
 class Deaf:
-    """A client that connects, as a good one does, and then never reads again."""
+    """A client that connects like a good one, and then never reads again."""
 
     def __init__(self, url: str, seed: int) -> None:
         self.url, self.seed, self.closed = url, seed, 0
@@ -163,7 +164,7 @@ class Deaf:
 
 
 class Shooter:
-    """Datagrams of a stranger, each from a port of its own."""
+    """Datagrams of an unauthenticated client, each from a port of its own."""
 
     def __init__(self, carrier: str, kind: str, port: int, seed: int) -> None:
         self.kind, self.rng, self.closed, self.next = kind, random.Random(seed), 0, 0.0

@@ -1,8 +1,9 @@
-"""Peers who break the rules: connections whose reliable messages all come too early, so that the server must keep them.
+"""Peers that violate the rules: connections whose reliable messages are all ahead of the one that the server waits for,
+so that the server must hold them.
 
-Each names sequences that rise and leaves out the one that the server waits for. Over UDP the server keeps a window of them and
-drops the rest; over WebSocket it closes (1004), and the peer comes back. Prints how much was sent and how often it was thrown
-out. For servers of one's own: only loopback addresses are taken."""
+Each sends increasing sequences and omits the one that the server waits for. Over UDP the server holds one window of
+them and drops the rest; over WebSocket it closes the connection (1004), and the peer reconnects. Prints how much was
+sent and how often the peer was closed. For one's own servers: only loopback addresses are accepted."""
 
 from __future__ import annotations
 
@@ -56,7 +57,7 @@ class Peer:
             self.again()
 
     def early(self, size: int) -> bytes:
-        """A packet with one message, of which the server waits for another."""
+        """A packet with one message, while the server waits for another one."""
         channel = self.connection.settings.channels[0].first
         body = frames.encode([frames.Message(channel, self.sequence, bytes(size), bits=28)])
         header = bytes([datagrams.PACKET]) + self.connection.peer.to_bytes(3, "big")

@@ -1,4 +1,4 @@
-"""Sends N reliable messages, checks that what comes back is each once, in order and unchanged, and closes."""
+"""Sends N reliable messages, checks that each comes back once, in order and unchanged, and closes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MARK = "skipstone.py"
 
 
 def content(player: int, index: int, size_max: int) -> bytes:
-    """The same for whoever computes it: a head, and as many bytes as its hash says."""
+    """Content that every program can compute: a head, and as many bytes as its hash states."""
     head = f"{MARK} {player} {index} {size_max} ".encode()
     digest = hashlib.sha256(head).digest()
     size = int.from_bytes(digest[:4], "big") % (size_max + 1)
@@ -22,7 +22,7 @@ def content(player: int, index: int, size_max: int) -> bytes:
 
 
 class Checker:
-    """Messages of each player, this one's among them: each as it was sent, and the next of its player."""
+    """Messages of each player, including this one: each unchanged, and the next one of its player."""
 
     def __init__(self, player: int) -> None:
         self.player = player

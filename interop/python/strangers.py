@@ -1,11 +1,12 @@
-"""The same player by carriers that others wrote: Python's `websockets`, and aioquic's HTTP/3 with WebTransport datagrams.
+"""The same player over carriers written by others: Python's `websockets`, and aioquic's HTTP/3 with WebTransport
+datagrams.
 
     pip install websockets aioquic
     python3 strangers.py websockets ws://127.0.0.1:7777
     python3 strangers.py aioquic https://127.0.0.1:7777
 
-Says lines to a server that sends them back (`serve`), checks that each comes once and in order, and closes. Certificates are not
-checked: this asks whether the carriers understand each other. Exit code 2 where the package is missing."""
+Sends lines to a server that sends them back (`serve`), checks that each arrives once and in order, and closes.
+Certificates are not checked: this tests whether the carriers interoperate. Exit code 2 if the package is missing."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ PATIENCE_S = 20
 
 
 async def play(send: Callable[[bytes], None], came: asyncio.Queue, reliable: bool) -> str:
-    """A whole connection: how it went."""
+    """A whole connection; returns how it went."""
     connection = Connection(carriers.now(), 7, b"chat stranger", reliable)
     heard: list[bytes] = []
     sent = 0

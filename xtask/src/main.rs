@@ -75,51 +75,56 @@ const USAGE_ERROR: u8 = 2;
 const HELP: &str = "\
 cargo xtask: what continuous integration and contributors run
 
-  cargo xtask test                    every check; all run even if one fails, and those that wait run beside those that compile
-  cargo xtask test --fast             the checks of two minutes, for every change; see below for what it has
+  cargo xtask test                    every check, also after a failure; steps that wait overlap with compiling
+  cargo xtask test --fast             the checks of two minutes, for every change; see below for its contents
   cargo xtask test --list             the steps of `test`, one line each
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
-  cargo xtask fuzz                    the fuzz targets there are
+  cargo xtask fuzz                    lists the fuzz targets
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask bench-languages [--rounds N] [--json FOLDER] [FLAG OF BENCH]...
-                                      what servers in C, C# and Go cost beside the one in Rust; optimised builds
+                                      the cost of servers in C, C# and Go compared with Rust; optimised builds
   cargo xtask bench-databases [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb]
-                                      figures of `skipstone db bench` beside those of the engines' own tools
+                                      figures of `skipstone db bench` next to those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
-                                      what browsers reach: `throughput`, and through loss `updates` and `joins` (Linux, root)
+                                      browsers: `throughput`, and through loss `updates` and `joins` (Linux, root)
   cargo xtask mutants --sample N --seed S [--of proto,driver,mailbox,deploy] [--json FILE]
-                                      N (200) small changes of the code, and which of them no test notices; an hour or two;
-                                      a run that was broken off goes on from its FILE
-  cargo xtask mutants --list          the changes that would be tried; `--again FILE` tries the survivors that --json wrote once more
+                                      N (200) small changes of the code, and which of them no test detects; one to two
+                                      hours; an interrupted run continues from its FILE
+  cargo xtask mutants --list          lists the possible changes; `--again FILE` retries the survivors in a --json FILE
   cargo xtask siege [--attack NAME]... [--of KIND,...] [--tool PATH] [--rounds N] [--seconds S] [--json FILE]
-                                      attacks at a server, and what good clients notice of each; optimised build (Linux)
-  cargo xtask siege --list            the attacks; `--table FILE` prints a result that --json wrote
+                                      attacks on a server, and their effect on good clients; optimised build (Linux)
+  cargo xtask siege --list            lists the attacks; `--table FILE` prints a result that --json wrote
   cargo xtask soak [--minutes N] [--restart N] [--sample N]
-                                      two hours of every carrier, with restarts, clock jumps, a console and a dashboard (Linux)
+                                      two hours on every carrier, with restarts, clock jumps, console and dashboard
+                                      (Linux)
   cargo xtask swarm --seeds A..B      simulated runs with the seeds from A up to, not including, B; optimised build
-  cargo xtask sweep --seeds A..B      paths and workloads drawn from seeds, judged by rules, beside peers; --help says more
-  cargo xtask instructions [--update] what the hot paths cost, counted by callgrind, beside what they cost before
+  cargo xtask sweep --seeds A..B      random paths and workloads by seed, judged by rules and compared with other
+                                      libraries; --help says more
+  cargo xtask instructions [--update] instructions of the hot paths, counted by callgrind, compared with the last ones
   cargo xtask install-c PREFIX        the C library, its headers and its files for CMake and pkg-config; optimised build
-  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8, those whose names hold one of the words
-  cargo xtask csharp nuget            the C# client as a NuGet package, with the native libraries that there are
+  cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8 whose names contain one of the words
+  cargo xtask csharp nuget            the C# client as a NuGet package, with the available native libraries
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
-  cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%] [--delays 1ms,150ms]
-                                      how many of 750 clients get into a busy server over a bad network; optimised build
-  cargo xtask catalogue [--update]    every language's and page's statistics, settings and close codes; --update writes them
+  cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%]
+                    [--delays 1ms,150ms]
+                                      how many of 750 clients join a busy server over a bad network; optimised build
+  cargo xtask catalogue [--update]    statistics, settings and close codes in every language and page; --update writes
+                                      them
   cargo xtask layering [--update]     the order of modules in each crate; --update writes it into ARCHITECTURE.md
   cargo xtask layering --suggest      an order that the imports allow, for a crate whose modules have changed
-  cargo xtask docs                    every page and the API as one searchable site that works offline; installs mdBook
+  cargo xtask docs                    every page and the API as one searchable offline site; installs mdBook
   cargo xtask house [--of PATH]...    the shape of the code in figures, a column for each tree
-  cargo xtask vectors                 the golden datagrams against the independent decoder (Python 3)
+  cargo xtask vectors                 checks the golden datagrams with the independent decoder (Python 3)
 
-`test` shows what its steps print, each step in one piece, then a summary with each step's time, that of its last run, and
-its CPU time. Its last line is `N passed, N failed`, with `, N skipped` behind it if something was left out: each test
-counts as one, and so does each step that is not made of tests. `test` may install what is missing: rustup components and
-targets, and Debian packages if it runs as root. It says so.
+`test` shows the output of each step in one piece, then a summary with each step's time, that of its last run, and its
+CPU time. The last line is `N passed, N failed`, followed by `, N skipped` if something was skipped: it counts tests,
+and steps that do not consist of tests. `test` may install missing tools: rustup components and targets, and Debian
+packages if it runs as root. It reports each installation.
 
-`test --fast` is for every change: formatting, the rules about our sources, all lints, links and documentation, the golden
-vectors, and unit tests and claims of the protocol and the library. It takes under two minutes once it has run; everything else is left to `test`.
+`test --fast` is for every change: formatting, the rules about the sources, all lints, links and documentation, the
+golden vectors, and the unit tests and claims of the protocol and the library. After its first run it takes under two
+minutes; everything else is left to `test`.
 
 While you work:                  cargo xtask test --fast
 Before you send a change:        cargo xtask test

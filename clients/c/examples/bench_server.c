@@ -1,9 +1,10 @@
-/* A server for `skipstone bench`, to compare with its own: every line goes to everybody, or back to its sender.
+/* A server for `skipstone bench`, to compare with the tool's own: every line is sent to all clients, or back to its
+ * sender.
  *
  *   skipstone bench fanout --server c=./bench_server
  *   bench_server broadcast|echo ADDRESS [TICKS A SECOND [TRANSPORT]]     ends with its standard input
  *
- * Its first line is the URL. To each line `mark` it answers with its counters, in a line of JSON.
+ * Its first line is the URL. It answers each line `mark` with its counters, as a line of JSON.
  */
 #include <skipstone.h>
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 
 enum { EVENTS = 4096, TICKS_PER_SECOND = 60, TEST_TICKS = 30, LINES = 0, CONTROL = 1, QUEUE_BYTES = 4 << 20 };
 
-/* Whom a line goes to. */
+/* The receivers of a line. */
 typedef enum { EVERYBODY, ITS_SENDER } Workload;
 
 typedef struct {
@@ -61,7 +62,7 @@ static SkipstoneStatus pass_on(SkipstoneServer server, const SkipstoneEvent *lin
     return skipstone_server_send(server, line->peer, LINES, line->data, line->length, line->age_us, NULL);
 }
 
-/* Passes a line on, and sends while the queues are full. Whoever has left gets nothing. */
+/* Forwards a line, and sends while the queues are full. A client that has left gets nothing. */
 static void handle_line(SkipstoneServer server, const SkipstoneEvent *line, Workload workload) {
     while (pass_on(server, line, workload) == SKIPSTONE_STATUS_DRIVER_BUSY) {
         check(skipstone_flush(server));
@@ -114,7 +115,7 @@ static void answer_mark(SkipstoneServer server, Counters *counters) {
     counters->slowest_us = 0;
 }
 
-/* Reads orders that have come. Returns 0 when there will be no more. */
+/* Reads commands that have arrived. Returns 0 after the last one. */
 static int read_orders(SkipstoneServer server, Counters *counters) {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
     char orders[256];
@@ -159,7 +160,7 @@ int main(int count, char **words) {
         now = now_us();
         counters.slowest_us = now - due > counters.slowest_us ? now - due : counters.slowest_us;
         due += interval;
-        /* Ticks that were missed altogether are left out. */
+        /* Ticks that were missed altogether are skipped. */
         due = now > due + interval ? now : due;
         if (now < due) {
             struct timespec pause = {(time_t)((due - now) / 1000000), (long)((due - now) % 1000000) * 1000};

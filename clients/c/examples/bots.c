@@ -1,5 +1,5 @@
-/* Fifty bots in a game with packet types, those of examples/proto/game.proto: each bot walks to the right, the server moves everybody
- * 20 times a second and tells all where everybody is.
+/* Fifty bots in a game with the packet types of examples/proto/game.proto: each bot walks to the right; the server
+ * moves all bots 20 times a second and sends them the positions of all.
  *
  *   bots --serve 0.0.0.0:7777     the game's server; its first line is the URL
  *   bots --connect URL            fifty bots
@@ -124,7 +124,7 @@ static void simulate(World *world) {
         seat->player.frame = seat->input.frame;
         encode_player(&snapshot, &seat->player);
     }
-    /* Everybody gets the same bytes: one copy for all. */
+    /* All clients get the same bytes: one copy for all. */
     check(skipstone_server_broadcast(world->server, SKIPSTONE_EVERYONE, CHANNEL_SNAPSHOT, bytes,
                                      (size_t)(snapshot.at - bytes), NULL, NULL));
 }

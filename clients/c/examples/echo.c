@@ -1,4 +1,4 @@
-/* The smallest server, which sends every message back, and the smallest client, which asks it once.
+/* The smallest server, which sends every message back, and the smallest client, which sends one message.
  *
  *   echo --serve 0.0.0.0:7777     serves until it is killed; its first line is the URL
  *   echo --connect URL            asks once
@@ -39,10 +39,10 @@ static void serve(SkipstoneServer server, uint64_t wait_us) {
     for (uint32_t i = 0; i < count; i++) {
         const SkipstoneEvent *event = &events[i];
         if (event->kind == SKIPSTONE_EVENT_KIND_REQUESTED) {
-            /* A game looks at the token first: a name, a password, a ticket. The client may have gone meanwhile. */
+            /* A game checks the token first: a name, a password, a ticket. The client may have left in the meantime. */
             (void)skipstone_server_accept(server, event->peer);
         } else if (event->kind == SKIPSTONE_EVENT_KIND_MESSAGE) {
-            /* A client that is gone, or does not read, is no reason to stop. */
+            /* A client that has left, or does not read, is no reason to stop. */
             (void)skipstone_server_send(server, event->peer, event->channel, event->data, event->length, event->age_us,
                                         NULL);
         }
@@ -50,7 +50,7 @@ static void serve(SkipstoneServer server, uint64_t wait_us) {
     check(skipstone_flush(server));
 }
 
-/* Asks once. With a server of this program, serves it meanwhile. */
+/* Sends one message. If the server is in this program, it is served in the meantime. */
 static void ask(const char *url, SkipstoneServer server) {
     SkipstoneClient client;
     check(skipstone_client_connect(url, (const uint8_t *)"echo", 4, NULL, &client));

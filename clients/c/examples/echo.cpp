@@ -1,5 +1,5 @@
-// The smallest server, which sends every message back, and the smallest client, which asks it once: in C++, with the same words as
-// the example in C.
+// The smallest server, which sends every message back, and the smallest client, which sends one message: in C++, with
+// the same words as the example in C.
 #include <skipstone.hpp>
 
 #include <iostream>
@@ -18,14 +18,14 @@ static void serve(Server &server, std::chrono::microseconds wait) {
         if (event.kind == SKIPSTONE_EVENT_KIND_REQUESTED) {
             (void)server.try_accept(event.peer);
         } else if (event.kind == SKIPSTONE_EVENT_KIND_MESSAGE) {
-            // A client that is gone, or does not read, is no reason to stop.
+            // A client that has left, or does not read, is no reason to stop.
             (void)server.try_send(event.peer, event.channel, event.bytes(), event.age());
         }
     }
     server.flush();
 }
 
-// Asks once. With a server of this program, serves it meanwhile.
+// Sends one message. If the server is in this program, it is served in the meantime.
 static bool ask(const std::string &url, Server *server) {
     Client client(url, "echo");
     for (int round = 0; round < 2'000; round++) {

@@ -1,5 +1,5 @@
-/* The packets of examples/proto/game.proto that the bots need, in protobuf's encoding: fields behind their keys, little-endian.
- * A game with more packets generates this, by nanopb or upb. */
+/* The packets of examples/proto/game.proto that the bots need, in protobuf's encoding: each field follows its key,
+ * little-endian. A game with more packets generates this code with nanopb or upb. */
 #ifndef GAME_PROTO_H
 #define GAME_PROTO_H
 

@@ -1,4 +1,4 @@
-/* A server and a client in one program: the client says hello, the server says it back. */
+/* A server and a client in one program: the client sends a greeting, the server sends it back. */
 #include <skipstone.h>
 #include <stdio.h>
 #include <stdlib.h>

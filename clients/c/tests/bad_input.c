@@ -1,4 +1,4 @@
-/* What a program can do wrong: each mistake is a status and a text, and nothing else. */
+/* Errors of an application: each returns a status and a text, and has no other effect. */
 #include "check.h"
 
 static SkipstoneServer offline(void) {
@@ -71,7 +71,7 @@ static void unaligned_pointers(void) {
     CHECK_OK(skipstone_release(server));
 }
 
-static void handles_that_are_none(void) {
+static void invalid_handles(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstoneEvent event;
@@ -101,7 +101,7 @@ static void handles_that_are_none(void) {
     CHECK_FAILS(skipstone_flush(next), SKIPSTONE_STATUS_BAD_HANDLE, "stopped, closed or released");
 }
 
-static void peers_that_are_none(void) {
+static void invalid_peers(void) {
     SkipstoneServer server = offline();
     SkipstoneOverview overview;
     overview.size = sizeof overview;
@@ -136,7 +136,7 @@ static void texts_that_are_not_utf8(void) {
     CHECK_OK(skipstone_release_all());
 }
 
-static void lengths_that_are_wrong(void) {
+static void invalid_lengths(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstonePeer peer = let_in(server, client);
@@ -168,7 +168,7 @@ static void structures_of_another_size(void) {
     CHECK_FAILS(skipstone_server_config_init(&config, 8), SKIPSTONE_STATUS_BAD_SIZE, "is 8");
     memset(&config, 0x5a, sizeof config);
     CHECK_FAILS(skipstone_server_start(&config, &server), SKIPSTONE_STATUS_BAD_SIZE, "1515870810");
-    /* A newer header: what the library does not know must be unset. */
+    /* A newer header: fields that the library does not know must be unset. */
     CHECK_OK(skipstone_server_config_init(&newer.config, sizeof newer));
     CHECK(newer.config.size == sizeof newer && newer.later == 0);
     CHECK_OK(skipstone_server_start(&newer.config, &server));
@@ -182,7 +182,7 @@ static void structures_of_another_size(void) {
     CHECK(skipstone_struct_size(0) == 0 && skipstone_struct_size(1000) == 0);
 }
 
-static void configurations_that_are_impossible(void) {
+static void impossible_configurations(void) {
     SkipstoneServerConfig config;
     SkipstoneClientConfig client_config;
     SkipstoneChannel channel;
@@ -240,7 +240,7 @@ static void configurations_that_are_impossible(void) {
     CHECK_FAILS(skipstone_client_connect("", NULL, 0, NULL, &client), SKIPSTONE_STATUS_BAD_URL, "");
 }
 
-static void moments_that_are_wrong(void) {
+static void calls_at_the_wrong_time(void) {
     SkipstoneServer server = offline();
     SkipstoneClient client = local_client(server);
     SkipstoneChannel rule;
@@ -260,7 +260,7 @@ static void moments_that_are_wrong(void) {
     CHECK_FAILS(skipstone_server_webtransport_url(server, text, sizeof text, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "");
     CHECK_FAILS(skipstone_server_fingerprint(server, (uint8_t *)text), SKIPSTONE_STATUS_NOT_AVAILABLE, "in clear");
     CHECK_FAILS(skipstone_next_log_line(text, sizeof text, NULL, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "no further");
-    /* A text that does not fit is cut, and its length is told. */
+    /* A text that does not fit is truncated, and its full length is returned. */
     CHECK_FAILS(skipstone_server_address(server, text, 4, &length), SKIPSTONE_STATUS_BUFFER_TOO_SMALL, "4 bytes");
     CHECK(length == strlen("127.0.0.1:0") && strcmp(text, "127") == 0);
     CHECK_OK(skipstone_server_address(server, text, length + 1, &length));
@@ -279,7 +279,7 @@ static void every_status_has_a_name(void) {
     CHECK(strcmp(skipstone_status_name(12345), "an unknown status") == 0);
 }
 
-static void figures_of_connections_stand_at_the_distance_that_the_caller_states(void) {
+static void overviews_are_written_at_the_callers_stride(void) {
     /* A program of a later version, whose structure is longer. */
     struct {
         SkipstoneOverview known;
@@ -314,14 +314,14 @@ static void figures_of_connections_stand_at_the_distance_that_the_caller_states(
 int main(void) {
     RUN(null_pointers);
     RUN(unaligned_pointers);
-    RUN(handles_that_are_none);
-    RUN(peers_that_are_none);
+    RUN(invalid_handles);
+    RUN(invalid_peers);
     RUN(texts_that_are_not_utf8);
-    RUN(lengths_that_are_wrong);
+    RUN(invalid_lengths);
     RUN(structures_of_another_size);
-    RUN(configurations_that_are_impossible);
-    RUN(moments_that_are_wrong);
+    RUN(impossible_configurations);
+    RUN(calls_at_the_wrong_time);
     RUN(every_status_has_a_name);
-    RUN(figures_of_connections_stand_at_the_distance_that_the_caller_states);
+    RUN(overviews_are_written_at_the_callers_stride);
     return 0;
 }

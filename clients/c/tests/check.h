@@ -1,4 +1,4 @@
-/* The few assertions of these tests. A failed one says where, with the library's last error, and ends the program. */
+/* The assertions of these tests. A failed one prints its place and the library's last error, and ends the program. */
 #ifndef CHECK_H
 #define CHECK_H
 

@@ -91,7 +91,7 @@ static void objects_end_their_handles() {
     CHECK(skipstone_flush(handle) == SKIPSTONE_STATUS_BAD_HANDLE);
 }
 
-static void a_stop_that_is_refused_leaves_the_server() {
+static void a_refused_stop_leaves_the_server_running() {
     Server server{ServerConfig()};
     Client client(server, "token");
     for (bool is_server : {true, false}) {
@@ -108,7 +108,7 @@ static void a_stop_that_is_refused_leaves_the_server() {
     CHECK(!server && !client);
 }
 
-static void a_poll_that_is_refused_leaves_the_events_of_another_thread() {
+static void a_refused_poll_keeps_the_events_of_another_thread() {
     Server server{ServerConfig()};
     Client client(server, "");
     server.wait(10s);
@@ -127,7 +127,7 @@ static void a_poll_that_is_refused_leaves_the_events_of_another_thread() {
     CHECK(events.begin()->kind == SKIPSTONE_EVENT_KIND_REQUESTED && events.begin()->address[0] != 0);
 }
 
-static void a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to() {
+static void a_broadcast_returns_its_number_and_skips_the_excluded_peers() {
     Server server{ServerConfig()};
     Client client(server);
     for (int round = 0; server.peers().empty(); round++) {
@@ -152,7 +152,7 @@ static void a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to() {
     CHECK(server.overviews().at(0).peer == peer);
 }
 
-static void a_denied_client_comes_back_by_itself_once_it_is_heard() {
+static void a_denied_client_reconnects_once_it_is_allowed() {
     ServerConfig config("127.0.0.1:0");
     config.denied({"192.0.2.0/24", "127.0.0.1"});
     Server server{ServerConfig(config)};
@@ -183,7 +183,7 @@ static void a_denied_client_comes_back_by_itself_once_it_is_heard() {
     }
 }
 
-static void views_of_a_configuration_stay_while_others_are_taken() {
+static void views_of_a_configuration_stay_valid_while_others_are_made() {
     std::optional<ServerConfig> original(std::in_place, "127.0.0.1:0");
     original->denied({"192.0.2.0/24", "2001:db8::/32, which is too long to lie in the string itself"});
     const ServerConfig copy(*original);
@@ -212,10 +212,10 @@ int main() {
     RUN(an_echo);
     RUN(errors_are_exceptions_with_a_remedy);
     RUN(objects_end_their_handles);
-    RUN(a_stop_that_is_refused_leaves_the_server);
-    RUN(a_poll_that_is_refused_leaves_the_events_of_another_thread);
-    RUN(a_broadcast_tells_its_number_and_leaves_out_whom_it_is_told_to);
-    RUN(a_denied_client_comes_back_by_itself_once_it_is_heard);
-    RUN(views_of_a_configuration_stay_while_others_are_taken);
+    RUN(a_refused_stop_leaves_the_server_running);
+    RUN(a_refused_poll_keeps_the_events_of_another_thread);
+    RUN(a_broadcast_returns_its_number_and_skips_the_excluded_peers);
+    RUN(a_denied_client_reconnects_once_it_is_allowed);
+    RUN(views_of_a_configuration_stay_valid_while_others_are_made);
     RUN(figures);
 }

@@ -14,7 +14,7 @@ static SkipstoneServer start(const char *listen, uint32_t security) {
     return server;
 }
 
-/* Lets everybody in, and sends each message back. */
+/* Accepts every client, and sends each message back. */
 static void serve(SkipstoneServer server) {
     SkipstoneEvent events[EVENTS];
     uint32_t count;

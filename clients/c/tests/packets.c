@@ -1,4 +1,4 @@
-/* Packets of examples/proto/game.proto by nanopb: what Rust wrote is read, and what is written is what Rust writes.
+/* Packets of examples/proto/game.proto with nanopb: it reads what Rust wrote, and writes the same bytes as Rust.
  *
  *   packets examples/proto/packets.txt
  */
@@ -52,7 +52,7 @@ static bool are_equal(const Bytes *one, const Bytes *other) {
     return one->length == other->length && memcmp(one->bytes, other->bytes, one->length) == 0;
 }
 
-/* `packet` is what the line has; `room` is for another of its type. */
+/* `packet` is the expected content of the line; `room` is storage for another packet of its type. */
 static void exchange(const pb_msgdesc_t *type, const void *packet, void *room, const Bytes *golden) {
     Bytes own = written(type, packet);
     CHECK(are_equal(&own, golden));

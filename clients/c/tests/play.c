@@ -1,4 +1,4 @@
-/* What a game does: channels, groups, receipts, trust, closing with a reason, connecting again, figures, stepping. */
+/* The calls of a game: channels, groups, receipts, trust, closing with a reason, reconnecting, statistics, stepping. */
 #include "check.h"
 
 enum { EVENTS = 32, ROUNDS = 20000 };
@@ -127,7 +127,7 @@ static void channels_have_rules_and_receipts(void) {
         CHECK_OK(skipstone_client_send(game.client, 0, (const uint8_t *)"x", 1, 0, NULL));
     }
     UNTIL(&game, game.messages == 50 && game.acknowledged == 50);
-    /* Of a sequenced channel the newest wins: the others arrive, or are given up. */
+    /* On a sequenced channel the newest message wins: the others arrive, or are given up. */
     for (int i = 0; i < 50; i++) {
         CHECK_OK(skipstone_server_send(game.server, game.peer, 7, (const uint8_t *)"y", 1, 0, NULL));
     }
@@ -158,7 +158,7 @@ static void groups_and_broadcasts(void) {
     stop(&game);
 }
 
-static void a_broadcast_leaves_out_whom_it_is_told_to(void) {
+static void a_broadcast_skips_the_excluded_peers(void) {
     SkipstoneServerConfig config;
     Game game;
     SkipstonePeer all[2] = {0, 0}, except[2];
@@ -192,7 +192,7 @@ static void a_broadcast_leaves_out_whom_it_is_told_to(void) {
     stop(&game);
 }
 
-static void denied_addresses_are_counted_until_they_are_denied_no_more(void) {
+static void denied_addresses_are_counted_until_they_are_allowed(void) {
     static const char *const here = "127.0.0.1", *const nonsense = "nonsense";
     SkipstoneServerConfig config;
     SkipstoneDriverStats driver;
@@ -238,7 +238,7 @@ static void a_pinned_server_is_trusted_and_another_is_not(void) {
     stop(&game);
 }
 
-static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
+static void a_close_has_a_code_and_a_reason_and_a_client_reconnects(void) {
     SkipstoneServerConfig config;
     Game game;
     SkipstonePeer first, own, own_again;
@@ -264,7 +264,7 @@ static void an_end_has_a_code_and_a_reason_and_a_client_connects_again(void) {
     stop(&game);
 }
 
-static void a_client_comes_back_by_itself_with_its_newest_token(void) {
+static void a_client_reconnects_with_its_latest_token(void) {
     SkipstoneServerConfig config;
     SkipstoneClientConfig client;
     Game game;
@@ -324,7 +324,7 @@ static void every_line_arrives_once_under_loss(void) {
     stop(&game);
 }
 
-static void figures_are_told(void) {
+static void statistics_are_read(void) {
     SkipstoneServerConfig config;
     SkipstoneStats stats;
     SkipstoneOverview overview, overviews[2];
@@ -358,7 +358,7 @@ static void figures_are_told(void) {
     stop(&game);
 }
 
-static void browsers_are_told_hashes(void) {
+static void browsers_get_certificate_hashes(void) {
     SkipstoneServerConfig config;
     SkipstoneServer server;
     uint8_t hashes[2][SKIPSTONE_FINGERPRINT_BYTES];
@@ -417,14 +417,14 @@ static void stepped_in_one_thread(void) {
 int main(void) {
     RUN(channels_have_rules_and_receipts);
     RUN(groups_and_broadcasts);
-    RUN(a_broadcast_leaves_out_whom_it_is_told_to);
-    RUN(denied_addresses_are_counted_until_they_are_denied_no_more);
+    RUN(a_broadcast_skips_the_excluded_peers);
+    RUN(denied_addresses_are_counted_until_they_are_allowed);
     RUN(a_pinned_server_is_trusted_and_another_is_not);
-    RUN(an_end_has_a_code_and_a_reason_and_a_client_connects_again);
-    RUN(a_client_comes_back_by_itself_with_its_newest_token);
+    RUN(a_close_has_a_code_and_a_reason_and_a_client_reconnects);
+    RUN(a_client_reconnects_with_its_latest_token);
     RUN(every_line_arrives_once_under_loss);
-    RUN(figures_are_told);
-    RUN(browsers_are_told_hashes);
+    RUN(statistics_are_read);
+    RUN(browsers_get_certificate_hashes);
     RUN(by_websocket_and_tcp);
     RUN(stepped_in_one_thread);
     return 0;

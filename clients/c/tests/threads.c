@@ -1,4 +1,4 @@
-/* One handle in several threads: calls take turns, events belong to the thread that polled them. */
+/* One handle in several threads: calls are serialised, events belong to the thread that polled them. */
 #include "check.h"
 #include <pthread.h>
 
@@ -104,13 +104,13 @@ static void events_belong_to_the_thread_that_polled(void) {
         CHECK_OK(skipstone_poll(client, &event, 1, &count));
     }
     in_a_thread(poll_elsewhere);
-    /* What another thread ended may still be read. */
+    /* Events of a handle that another thread ended may still be read. */
     in_a_thread(stop_all);
     CHECK(event.length == 10 && memcmp(event.data, "still here", 10) == 0);
     CHECK_FAILS(skipstone_poll(client, &event, 1, &count), SKIPSTONE_STATUS_BAD_HANDLE, "stopped, closed or released");
 }
 
-static void a_thread_hands_polling_over(void) {
+static void a_thread_hands_over_polling(void) {
     SkipstoneEvent event;
     uint32_t count;
     connect_both();
@@ -126,7 +126,7 @@ static void *close_client(void *unused) {
     return NULL;
 }
 
-static void a_client_that_another_thread_closes_between_polls_leaves_their_events(void) {
+static void a_client_closed_by_another_thread_between_polls_keeps_their_events(void) {
     enum { ROUNDS = 50, MESSAGES = 40, BYTES = 500 };
     uint8_t message[BYTES];
     memset(message, 0x5a, sizeof message);
@@ -156,12 +156,12 @@ static void a_client_that_another_thread_closes_between_polls_leaves_their_event
 static void *wait_long(void *unused) {
     (void)unused;
     SkipstoneStatus status = skipstone_wait(server, 60000000);
-    /* The server may have ended before this thread came to wait. */
+    /* The server may have ended before this thread began to wait. */
     CHECK(status == SKIPSTONE_STATUS_OK || status == SKIPSTONE_STATUS_BAD_HANDLE);
     return NULL;
 }
 
-static void a_thread_that_waits_holds_nobody_up(void) {
+static void a_waiting_thread_blocks_no_other(void) {
     pthread_t waiting;
     connect_both();
     CHECK(pthread_create(&waiting, NULL, wait_long, NULL) == 0);
@@ -218,9 +218,9 @@ static void the_end_of_a_handle_ends_the_wait_for_its_tick(void) {
 int main(void) {
     RUN(several_threads_send);
     RUN(events_belong_to_the_thread_that_polled);
-    RUN(a_client_that_another_thread_closes_between_polls_leaves_their_events);
-    RUN(a_thread_hands_polling_over);
-    RUN(a_thread_that_waits_holds_nobody_up);
+    RUN(a_client_closed_by_another_thread_between_polls_keeps_their_events);
+    RUN(a_thread_hands_over_polling);
+    RUN(a_waiting_thread_blocks_no_other);
     RUN(a_loop_keeps_its_tick_and_gets_every_event);
     RUN(the_end_of_a_handle_ends_the_wait_for_its_tick);
     return 0;

@@ -5,7 +5,7 @@
 
 enum { EVENTS = 16 };
 
-static void an_old_program_plays(void) {
+static void a_program_of_version_1_0_runs(void) {
     SkipstoneServerConfig config;
     SkipstoneClientConfig client_config;
     SkipstoneChannel channel;
@@ -63,6 +63,6 @@ static void an_old_program_plays(void) {
 }
 
 int main(void) {
-    RUN(an_old_program_plays);
+    RUN(a_program_of_version_1_0_runs);
     return 0;
 }

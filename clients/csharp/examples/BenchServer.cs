@@ -1,10 +1,11 @@
-// A server for `skipstone bench`, to compare with its own: every line goes to everybody, or back to its sender.
+// A server for `skipstone bench`, to compare with the tool's own: every line is sent to all clients, or back to its
+// sender.
 //
 //   skipstone bench fanout --server 'mono=mono BenchServer.exe'
 //   BenchServer broadcast|echo ADDRESS [TICKS A SECOND [TRANSPORT]]    ends with its standard input
 //   BenchServer check                                                  a hundred ticks
 //
-// Its first line is the URL. To each line `mark` it answers with its counters, in a line of JSON.
+// Its first line is the URL. It answers each line `mark` with its counters, as a line of JSON.
 using System;
 using System.Diagnostics;
 using System.Globalization;
@@ -82,7 +83,7 @@ static class BenchServer
                 TimeSpan now = clock.Elapsed;
                 if (now - due > slowest) slowest = now - due;
                 due += interval;
-                // Ticks that were missed altogether are left out.
+                // Ticks that were missed altogether are skipped.
                 if (now > due + interval) due = now;
                 if (now < due) Thread.Sleep(due - now);
             }
@@ -121,7 +122,7 @@ static class BenchServer
                 status = isEcho
                     ? server.TrySend(line.Peer, Lines, payload.Pointer, payload.Length, out _, line.Age)
                     : server.TryBroadcast(Group.Everyone, Lines, payload.Pointer, payload.Length, out _, out _);
-                // The queues are full: send first. Whoever has left gets nothing.
+                // The queues are full: send first. A client that has left gets nothing.
                 if (status == Status.DriverBusy)
                 {
                     server.Flush();
@@ -140,7 +141,7 @@ static class BenchServer
         }
     }
 
-    // A thread waits for orders, and the loop handles them.
+    // A thread waits for commands, and the loop handles them.
     private sealed class Orders
     {
         private readonly Action answer;

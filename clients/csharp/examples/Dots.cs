@@ -1,4 +1,5 @@
-// Fifty bots walk in circles, thirty ticks a second: inputs up, where only the newest matters, and snapshots down to everybody.
+// Fifty bots walk in circles at thirty ticks a second: inputs go up, where only the newest matters, and snapshots go
+// down to all.
 //
 //   Dots                   serves at [::]:7777, with fifty bots in this process
 //   Dots skip://HOST:7777  fifty bots for a server elsewhere
@@ -44,10 +45,10 @@ static class Dots
         }
     }
 
-    // Until every bot has seen every bot, if that is asked for. Gives how many each saw.
+    // Runs until every bot has received every bot's position, if that is requested. Returns how many each received.
     static int Walk(string url, Func<bool> endsThen)
     {
-        // One thread for all bots: each is stepped here, and has none of its own.
+        // One thread for all bots: each is stepped here, without a thread of its own.
         var config = new ClientConfig { Threading = Threading.Stepped };
         List<Bot> bots = Enumerable.Range(0, Bots).Select(number => new Bot(Client.Connect(url, null, config), number)).ToList();
         var clock = Stopwatch.StartNew();
@@ -69,7 +70,7 @@ static class Dots
     }
 }
 
-// A player: where it is, and what it last asked for.
+// A player: its position, and its last input.
 sealed class Player
 {
     internal uint Frame;
@@ -116,7 +117,7 @@ sealed class Game
         }
     }
 
-    // A client may send any value, and what is no number stands still.
+    // A client may send any value; one that is not a number does not move the player.
     private static float Direction(float to) => float.IsNaN(to) ? 0 : Math.Max(-1, Math.Min(1, to));
 
     private void Step()

@@ -1,4 +1,4 @@
-// The smallest server, which sends every message back, and the smallest client, which asks it.
+// The smallest server, which sends every message back, and the smallest client, which sends one message.
 //
 //   Echo                        serves at [::]:7777
 //   Echo skip://HOST:7777 TEXT  asks it once
@@ -30,13 +30,13 @@ static class Echo
         serving.Join();
     }
 
-    // Until this number of clients has come and gone.
+    // Until this number of clients has connected and left.
     static void Serve(Server server, int visits)
     {
         Console.WriteLine(server.Url);
         while (visits > 0)
         {
-            // An echo answers at the first event. A game calls WaitTick, which keeps its pace.
+            // An echo answers at the first event. A game calls WaitTick, which runs at a fixed rate.
             server.Wait(TimeSpan.FromMilliseconds(10));
             foreach (Event happened in server.Poll())
             {
@@ -65,7 +65,7 @@ static class Echo
                 {
                     switch (happened.Kind)
                     {
-                        // Channel 0 is reliable and in order, unless the server's settings say otherwise.
+                        // Channel 0 is reliable and ordered by default.
                         case EventKind.Connected: client.Send(0, Encoding.UTF8.GetBytes(text)); break;
                         case EventKind.Message:
                             string answer = happened.Payload.ToText();

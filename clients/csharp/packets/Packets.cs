@@ -1,4 +1,5 @@
-// Packets of examples/proto/game.proto by Google.Protobuf: what Rust wrote is read, and what is written is what Rust writes.
+// Packets of examples/proto/game.proto with Google.Protobuf: it reads what Rust wrote, and writes the same bytes as
+// Rust.
 //
 //   Packets examples/proto/packets.txt
 using System;
@@ -9,7 +10,7 @@ using Google.Protobuf;
 
 static class Packets
 {
-    // What each line of the file has.
+    // The expected content of each line of the file.
     private static readonly Dictionary<string, IMessage> All = new Dictionary<string, IMessage>
     {
         { "PlayerInput", new PlayerInput { Frame = 300, MoveX = 0.5f, MoveY = -1 } },

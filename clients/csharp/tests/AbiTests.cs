@@ -12,7 +12,7 @@ namespace Skipstone.Tests
     public class AbiTests
     {
         [Test]
-        public void The_library_beside_these_tests_is_of_this_version()
+        public void The_library_of_these_tests_has_this_version()
         {
             AbiCheck.Compare(NativeMethods.skipstone_abi_version(), NativeMethods.skipstone_struct_size);
             StringAssert.IsMatch(@"^\d+\.\d+\.\d+$", Library.Version);
@@ -81,7 +81,7 @@ namespace Skipstone.Tests
                 StringAssert.IsMatch("SKIPSTONE_CLOSE_CODE_" + Snake(code.Name) + @"\s*=\s*" + code.GetValue(null) + ",", header);
         }
 
-        // Without what the two languages write differently.
+        // Removes what the two languages write differently.
         private static string Plain(string name) => name.Replace("_", "").ToUpperInvariant();
 
         private static string Snake(string name) => Regex.Replace(name, "(?<=[a-z])(?=[A-Z])", "_").ToUpperInvariant();

@@ -6,7 +6,7 @@ using Skipstone.Native;
 
 namespace Skipstone.Tests
 {
-    // Every mistake of an application is an exception that names the cause and the remedy.
+    // Every error of an application is an exception that names the cause and the remedy.
     public unsafe class BadInputTests
     {
         private static SkipstoneException Refused(Status status, TestDelegate call)
@@ -54,7 +54,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void What_cannot_be_configured_is_named()
+        public void Invalid_configuration_is_named()
         {
             StringAssert.Contains("listen", Refused(Status.BadValue, () => Server.Start(new ServerConfig { Listen = "nowhere" })).Message);
             SkipstoneException empty = Refused(Status.BadValue, () => Server.Start(new ServerConfig { Listen = null, Channels = new ChannelRule[0] }));
@@ -68,7 +68,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void Peers_and_channels_that_are_not_there_are_named()
+        public void Missing_peers_and_channels_are_named()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -97,7 +97,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_connection_that_is_not_there_yet_or_any_more_takes_no_message()
+        public void A_connection_before_or_after_its_lifetime_takes_no_message()
         {
             using (var pair = new Pair())
             {
@@ -111,7 +111,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_disposed_object_says_so_and_a_stale_handle_is_an_error()
+        public void A_disposed_object_and_a_stale_handle_are_errors()
         {
             Pair pair = Pair.Connected();
             pair.Client.Dispose();
@@ -142,7 +142,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void An_event_is_over_at_the_next_poll()
+        public void An_event_is_invalid_after_the_next_poll()
         {
             using (var pair = new Pair())
             {
@@ -164,7 +164,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void An_event_is_over_when_its_owner_ends()
+        public void An_event_is_invalid_after_its_owner_ends()
         {
             Event kept;
             using (var pair = new Pair())
@@ -208,7 +208,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_second_thread_that_polls_is_told_so_and_leaves_the_events_alone()
+        public void A_second_polling_thread_gets_an_error_and_leaves_the_events_unchanged()
         {
             using (var pair = new Pair())
             {
@@ -266,7 +266,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void What_nobody_disposes_is_released_by_the_garbage_collector()
+        public void Undisposed_handles_are_released_by_the_garbage_collector()
         {
             string url = Abandoned();
             int port = int.Parse(url.Substring(url.LastIndexOf(':') + 1));
@@ -276,7 +276,7 @@ namespace Skipstone.Tests
                 GC.WaitForPendingFinalizers();
                 try
                 {
-                    // Nobody else may have the port.
+                    // No other socket may use the port.
                     using (Server.Start(new ServerConfig { Listen = "127.0.0.1:" + port, Security = Security.Plain })) break;
                 }
                 catch (SkipstoneException error) when (error.Status == Status.System && attempt < 100)
@@ -286,7 +286,7 @@ namespace Skipstone.Tests
             }
         }
 
-        // A frame of its own, and a thread of its own: a conservative collector finds no trace of the object.
+        // A separate frame and thread: a conservative collector finds no reference to the object.
         private static string Abandoned()
         {
             string url = null;

@@ -21,7 +21,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_refused_client_is_told_why()
+        public void A_refused_client_gets_the_reason()
         {
             using (var pair = new Pair())
             {
@@ -33,7 +33,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_server_that_shuts_down_says_so()
+        public void A_server_that_shuts_down_sends_a_close()
         {
             using (Server server = Server.Start(new ServerConfig { Listen = "127.0.0.1:0", Security = Security.Plain }))
             using (Client client = Client.Connect(server.Url))
@@ -63,7 +63,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_server_that_is_not_there_ends_with_a_reason()
+        public void An_absent_server_ends_with_a_reason()
         {
             var config = new ClientConfig { HandshakeTimeout = TimeSpan.FromMilliseconds(100) };
             using (Client client = Client.Connect("skip+plain://127.0.0.1:9", null, config))

@@ -8,7 +8,7 @@ namespace Skipstone.Tests
     public class EchoTests
     {
         [Test]
-        public void What_a_client_sends_comes_back()
+        public void A_clients_message_is_echoed()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -21,7 +21,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void The_token_and_the_address_come_with_the_request()
+        public void A_request_contains_the_token_and_the_address()
         {
             using (var pair = new Pair(null, new byte[] { 1, 2, 255 }))
             {
@@ -59,7 +59,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_segment_is_sent_without_what_is_around_it()
+        public void A_segment_is_sent_without_its_surroundings()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -71,7 +71,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void What_arrived_is_passed_on_in_place()
+        public void A_received_message_is_forwarded_in_place()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -110,7 +110,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_group_is_who_joined_it()
+        public void A_group_contains_exactly_its_members()
         {
             using (Pair pair = Pair.Connected())
             {

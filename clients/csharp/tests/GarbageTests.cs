@@ -8,8 +8,8 @@ namespace Skipstone.Tests
     {
         private const int Warm = 2000;
 
-        // .NET counts every byte. Mono only tells of collections: the more messages, the less garbage per message starts one. With
-        // MONO_GC_PARAMS=nursery-size=256k, as these tests are run, that is less than two bytes.
+        // .NET counts every byte. Mono only reports collections: with more messages, less garbage per message triggers
+        // one. With MONO_GC_PARAMS=nursery-size=256k, as these tests are run, the limit is less than two bytes.
         private static readonly bool IsMono = Type.GetType("Mono.Runtime") != null;
         private static int Messages => IsMono ? 200000 : 20000;
 
@@ -86,7 +86,7 @@ namespace Skipstone.Tests
 
         private delegate long Counter();
 
-        // Of this thread; nothing on Mono.
+        // Of this thread; 0 on Mono.
         private static readonly Counter Allocated = Choose();
 
         private static Counter Choose()

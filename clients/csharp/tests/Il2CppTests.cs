@@ -7,8 +7,8 @@ using NUnit.Framework;
 
 namespace Skipstone.Tests
 {
-    // What Unity's IL2CPP and its ahead-of-time compilation can call: static methods with blittable parameters, no generics, and
-    // delegates only of static methods that are marked for it.
+    // Checks that Unity's IL2CPP and its ahead-of-time compilation can call everything: static methods with blittable
+    // parameters, no generics, and delegates only of static methods that are marked for it.
     public class Il2CppTests
     {
         internal static IEnumerable<MethodInfo> Imports() =>
@@ -26,7 +26,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void Nothing_is_handed_to_native_code_that_could_be_called_back()
+        public void No_callback_is_passed_to_native_code()
         {
             foreach (Type type in typeof(Server).Assembly.GetTypes())
             {
@@ -46,7 +46,7 @@ namespace Skipstone.Tests
         [TestCase(nameof(Wrong.Mixed), "Mixture is not blittable")]
         [TestCase(nameof(Wrong.Owner), "SafeHandle is not blittable")]
         [TestCase(nameof(Wrong.Error), "SetLastError")]
-        public void What_it_cannot_call_is_found(string name, string expected)
+        public void Uncallable_imports_are_detected(string name, string expected)
         {
             string breach = string.Join("; ", Breaches(typeof(Wrong).GetMethod(name, Everything)));
             StringAssert.Contains(expected, breach);

@@ -6,7 +6,7 @@ using System.Text;
 
 namespace Skipstone.Tests
 {
-    // What an event said, kept beyond its round.
+    // The content of an event, kept after its round.
     internal sealed class Seen
     {
         internal EventKind Kind;
@@ -37,7 +37,8 @@ namespace Skipstone.Tests
         public override string ToString() => Kind + " " + Channel + " " + Text;
     }
 
-    // A server without sockets and a client of this process, both stepped by the test: no thread, no clock but the deadline.
+    // A server without sockets and a client of this process, both stepped by the test: no thread, no clock but the
+    // deadline.
     internal sealed class Pair : IDisposable
     {
         internal static readonly ChannelRule[] AllModes =
@@ -81,7 +82,7 @@ namespace Skipstone.Tests
             return pair;
         }
 
-        // One round of both, and what came of it.
+        // One round of both; returns the events.
         internal void Step()
         {
             Client.Drive();

@@ -9,7 +9,7 @@ namespace Skipstone.Tests
     public unsafe class PeersTests
     {
         [Test]
-        public void A_broadcast_leaves_out_whom_it_is_told_to_in_each_of_its_forms()
+        public void A_broadcast_skips_the_excluded_peers_in_each_of_its_forms()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -33,7 +33,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void A_message_is_passed_on_to_all_but_its_sender()
+        public void A_message_is_forwarded_to_all_but_its_sender()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -52,7 +52,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void The_connected_are_listed_with_their_addresses_and_figures()
+        public void Connected_peers_are_listed_with_their_addresses_and_figures()
         {
             using (Pair pair = Pair.Connected())
             {
@@ -66,7 +66,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void Denied_addresses_are_counted_until_they_are_denied_no_more()
+        public void Denied_addresses_are_counted_until_they_are_allowed()
         {
             var config = new ServerConfig { Listen = "127.0.0.1:0", Denied = new[] { "nonsense" } };
             StringAssert.Contains("denied", Assert.Throws<SkipstoneException>(() => Server.Start(config)).Message);

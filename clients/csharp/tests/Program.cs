@@ -7,8 +7,8 @@ using NUnit.Framework.Internal;
 
 namespace Skipstone.Tests
 {
-    // Runs every test of this assembly with NUnit's own runner, which is there without a test platform, on Mono as on .NET. Words on the
-    // command line choose the tests whose names hold one of them.
+    // Runs every test of this assembly with NUnit's own runner, which needs no test platform, on Mono and on .NET.
+    // Command-line arguments select the tests whose names contain one of them.
     internal sealed class Program : ITestListener
     {
         private readonly TextWriter output = Console.Out;

@@ -19,7 +19,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void What_waited_when_the_connection_ended_is_given_up()
+        public void Queued_messages_are_given_up_when_the_connection_ends()
         {
             using (Pair pair = Pair.Connected())
             {

@@ -9,7 +9,7 @@ namespace Skipstone.Tests
     public class ReconnectTests
     {
         [Test]
-        public void A_client_comes_back_by_itself_with_its_newest_token()
+        public void A_client_reconnects_with_its_latest_token()
         {
             var config = new ClientConfig { Reconnect = new Reconnect { PauseMin = TimeSpan.FromMilliseconds(20) } };
             using (Server server = Server.Start(new ServerConfig { Listen = "127.0.0.1:0" }))
@@ -50,7 +50,7 @@ namespace Skipstone.Tests
         }
 
         [Test]
-        public void Pauses_that_are_none_are_refused()
+        public void Invalid_pauses_are_refused()
         {
             var config = new ClientConfig { Reconnect = new Reconnect { PauseMin = TimeSpan.FromSeconds(2), PauseMax = TimeSpan.FromSeconds(1) } };
             SkipstoneException refused = Assert.Throws<SkipstoneException>(() => Client.Connect("skip+plain://127.0.0.1:9", null, config));

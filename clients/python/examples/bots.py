@@ -1,4 +1,4 @@
-"""A game of fifty bots: each says thirty times a second where it wants to go, and sees where everybody is.
+"""A game of fifty bots: each sends its direction thirty times a second, and receives the positions of all.
 
 python examples/bots.py [seconds]
 """
@@ -14,7 +14,7 @@ BOTS = 50
 TICK = 1 / 30
 SPEED = 0.02
 INPUT, WORLD = 0, 1
-"""The channels: what a bot wants, newest wins; the world, which the next tick replaces."""
+"""The channels: inputs, of which only the newest counts, and snapshots, which the next tick replaces."""
 STEP = struct.Struct("<ff")
 DOT = struct.Struct("<Iff")
 
@@ -29,7 +29,7 @@ def start() -> Server:
 
 
 def serve(server: Server, stop: threading.Event) -> None:
-    """Runs the game until somebody says stop."""
+    """Runs the game until it is stopped."""
     places: dict[PeerId, tuple[float, float]] = {}
     wishes: dict[PeerId, tuple[float, float]] = {}
     with server:
@@ -57,12 +57,12 @@ def serve(server: Server, stop: threading.Event) -> None:
 
 
 def bounded(step: float) -> float:
-    """A client may send any value, and what is no number stands still."""
+    """A client may send any value; one that is not a number does not move the player."""
     return 0.0 if math.isnan(step) else SPEED * max(-1.0, min(1.0, step))
 
 
 def play(url: str, stop: threading.Event) -> tuple[int, int]:
-    """Fifty bots in one thread. Gives the number of worlds that they saw, and of dots in the last one."""
+    """Fifty bots in one thread. Returns the number of snapshots that they received, and of dots in the last one."""
     bots = [Client(url) for _ in range(BOTS)]
     ready = [False] * BOTS
     worlds = dots = frame = 0
@@ -89,7 +89,7 @@ def play(url: str, stop: threading.Event) -> tuple[int, int]:
 
 
 def main(seconds: float) -> tuple[int, int]:
-    """Plays for so long."""
+    """Plays for this number of seconds."""
     played, stop = threading.Event(), threading.Event()
     server = start()
     serving = threading.Thread(target=serve, args=(server, stop))

@@ -1,4 +1,4 @@
-"""The smallest server, which sends every message back, and the smallest client, which asks it once.
+"""The smallest server, which sends every message back, and the smallest client, which sends one message.
 
 python examples/echo.py
 """
@@ -10,10 +10,10 @@ from skipstone import Client, Closed, Connected, Message, Requested, Server
 
 
 def serve(server: Server, visits: int) -> None:
-    """Sends every message back, until this number of clients has come and gone."""
+    """Sends every message back, until this number of clients has connected and left."""
     with server:
         while visits > 0:
-            # An echo answers at the first event. A game calls wait_tick, which keeps its pace, and then poll().
+            # An echo answers at the first event. A game calls wait_tick, which runs at a fixed rate, and then poll().
             for event in server.poll(0.01):
                 match event:
                     case Requested(peer):
@@ -26,7 +26,7 @@ def serve(server: Server, visits: int) -> None:
 
 
 def ask(url: str, text: str) -> str:
-    """Sends a text and gives the answer."""
+    """Sends a text and returns the answer."""
     with Client(url) as client:
         while True:
             for event in client.poll(0.1):
@@ -40,7 +40,7 @@ def ask(url: str, text: str) -> str:
 
 
 def main() -> None:
-    """One server on one port, and two clients that reach it by UDP and by WebSocket."""
+    """One server on one port, and two clients that connect by UDP and by WebSocket."""
     server = Server("127.0.0.1:0")
     serving = threading.Thread(target=serve, args=(server, 2))
     serving.start()

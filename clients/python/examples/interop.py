@@ -1,4 +1,4 @@
-"""The game that programs in all languages play together; interop/README.md has its rules.
+"""The game that programs in all languages play together; interop/README.md states its rules.
 
 python examples/interop.py --server URL --name NAME --lines K [--seconds S]
 python examples/interop.py --listen HOST:PORT --clients C [--seconds S]
@@ -20,14 +20,14 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
 def line(name: str, number: int) -> bytes:
-    """A stress line, which everybody can tell beforehand."""
+    """A stress line, whose content every program can compute."""
     length, start = number * 37 % 1500, number % 26
     turned = ALPHABET[start:] + ALPHABET[:start]
     return f"{name} {number} {(turned * (length // 26 + 1))[:length]}".encode()
 
 
 class Ledger:
-    """What came of the lines of every name."""
+    """The lines received from each name."""
 
     def __init__(self, names: list[str], lines: int) -> None:
         self.lines = lines
@@ -53,7 +53,7 @@ class Ledger:
         self.next_chat[words[1]] = self.check(int(words[2]), self.next_chat[words[1]]) + 10
 
     def check(self, number: int, expected: int) -> int:
-        """Compares, and gives the number that counts as the last."""
+        """Compares, and returns the number that counts as the last."""
         self.duplicated += number < expected
         self.out_of_order += number > expected
         return max(number, expected - 1)

@@ -41,13 +41,13 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Seconds {
         let span = Duration::try_from_secs_f64(seconds).map_err(|_| {
             PyValueError::new_err(format!("{seconds} is no span of time: give seconds, 0 or more, as 0.05 for 50 ms"))
         })?;
-        // Beyond this, deadlines overflow on some systems; nobody waits for longer.
+        // Beyond this, deadlines overflow on some systems; no program waits for longer.
         Ok(Seconds(span.min(SPAN_MAX)))
     }
 }
 
 impl Seconds {
-    /// How long queued messages have to arrive when a program ends, unless it says otherwise.
+    /// The default time that queued messages have to arrive when a program ends.
     pub(crate) const LINGER: Seconds = Seconds(Duration::from_millis(500));
     /// The library's default time limit of a handshake.
     pub(crate) const HANDSHAKE: Seconds = Seconds(Duration::from_secs(10));

@@ -22,7 +22,7 @@ pub(crate) struct Client {
     handle: Handle<Driven>,
 }
 
-/// The library's client, and who runs its driver.
+/// The library's client, and its threading mode.
 struct Driven {
     client: skipstone::Client,
     threading: Threading,
@@ -113,16 +113,16 @@ impl Client {
         self.handle.with(|driven| PeerId::of(driven.client.peer()))
     }
 
-    /// Seconds until a client with `reconnect` connects again: ask while handling `Closed`, before the next poll, which may
-    /// begin the next attempt. `None` if it does not, or is connected or connecting. It follows a server that
-    /// restarts to the address that this server names.
+    /// Seconds until a client with `reconnect` connects again: call it while handling `Closed`, before the next poll,
+    /// which may begin the next attempt. `None` if there is no next attempt, or the client is connected or connecting.
+    /// The client follows a restarting server to the address that the server names.
     #[getter]
     fn returns_in(&self) -> PyResult<Option<f64>> {
         self.handle.with(|driven| driven.client.returns_in().map(|span| span.as_secs_f64()))
     }
 
-    /// Sets the token of the connections that follow this one: what the server gave the client for its session, in place of what
-    /// it first came with. No effect without `reconnect`.
+    /// Sets the token of later connections: what the server gave the client for its session, in place of the first
+    /// token. No effect without `reconnect`.
     fn set_token(&self, token: Payload) -> PyResult<()> {
         self.handle.with(|driven| driven.client.set_token(&token.0))?.map_err(start_error)
     }
@@ -139,21 +139,21 @@ impl Client {
         self.handle.is_closed()
     }
 
-    /// The events that there are, waiting for the first of them for `timeout` seconds at most. Other threads of Python run
+    /// The available events, waiting for the first of them for `timeout` seconds at most. Other Python threads run
     /// meanwhile. With `Threading.STEPPED`, one round of receiving and sending.
     #[pyo3(signature = (timeout = Seconds::default()))]
     fn poll(&self, py: Python<'_>, timeout: Seconds) -> PyResult<Vec<Py<PyAny>>> {
         self.handle.poll(py, timeout.0)
     }
 
-    /// Waits for the next tick of a loop that runs once per `interval` seconds, however many events come: `poll` gives them
-    /// afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped. Gives the number of ticks
-    /// that were skipped. With `Threading.STEPPED`, it receives and sends meanwhile.
+    /// Waits for the next tick of a loop that runs once per `interval` seconds, regardless of the number of events:
+    /// `poll` returns them afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped.
+    /// Returns the number of skipped ticks. With `Threading.STEPPED`, it receives and sends meanwhile.
     fn wait_tick(&self, py: Python<'_>, interval: Seconds) -> PyResult<u64> {
         self.handle.wait_tick(py, interval.0)
     }
 
-    /// Sends a message and gives its id. `age` is that of a message which this one answers.
+    /// Sends a message and returns its id. `age` is that of the message which this one answers.
     #[pyo3(signature = (channel, payload, age = Seconds::default()))]
     fn send(&self, py: Python<'_>, channel: u16, payload: Payload, age: Seconds) -> PyResult<u64> {
         let sent = self.handle.with(|driven| driven.client.send_aged(channel, payload.0, age.0))?;
@@ -165,12 +165,13 @@ impl Client {
         self.handle.with(|driven| driven.client.flush())?.map_err(|error| peer_error(py, error))
     }
 
-    /// Moves the connection to a new socket, for when the system reports a change of network. False if it cannot move.
+    /// Moves the connection to a new socket, after the system has reported a change of network. False if it cannot
+    /// move.
     fn rebind(&self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.handle.with_detached(py, |driven| driven.client.rebind())??)
     }
 
-    /// State and counters of the connection; `None` before the first are there.
+    /// State and counters of the connection; `None` before the first snapshot.
     fn overview(&self, py: Python<'_>) -> PyResult<Option<Py<Overview>>> {
         let overview = self.handle.with(|driven| driven.client.overview())?;
         overview.map(|overview| Overview::of(py, &overview)).transpose()
@@ -186,7 +187,8 @@ impl Client {
         self.handle.with(|driven| driven.client.server_time().map(ServerTime::of))
     }
 
-    /// Ends the connection. Queued reliable messages have `linger` seconds to arrive. A client that is closed stays closed.
+    /// Ends the connection. Queued reliable messages have `linger` seconds to arrive. A client that is closed stays
+    /// closed.
     #[pyo3(signature = (code = Code(code::NONE), reason = "", linger = Seconds::LINGER))]
     fn close(&self, py: Python<'_>, code: Code, reason: &str, linger: Seconds) -> PyResult<()> {
         if self.handle.is_closed() {

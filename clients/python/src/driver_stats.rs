@@ -1,4 +1,4 @@
-//! Counters of drivers and their sockets, as they were published, up to 50 ms ago.
+//! Counters of drivers and their sockets, as they were published, up to 50 ms old.
 
 use pyo3::prelude::*;
 
@@ -7,70 +7,70 @@ use pyo3::prelude::*;
 pub(crate) struct DriverStats {
     /// Rounds of the drivers' loops.
     rounds: u64,
-    /// Rounds that ended with something left to read, because they had taken as long as a round may.
+    /// Rounds that ended with datagrams left to read, because their time limit was reached.
     rounds_cut: u64,
-    /// The greatest work of one round's reading, in seconds, estimated from what was read.
+    /// The maximum work of one round's reading, in seconds, estimated from what was read.
     round_cost_max: f64,
     /// System calls that sent datagrams.
     send_calls: u64,
     /// Datagrams that the system refused to send.
     send_errors: u64,
-    /// Datagrams and streams from addresses that are denied.
+    /// Datagrams and streams from denied addresses.
     denied: u64,
     /// Datagrams that the system dropped because a receive buffer was full.
     receive_drops: u64,
     /// The smallest receive buffer that the system granted, in bytes.
     receive_buffer_bytes: usize,
-    /// Whether the system granted smaller socket buffers than asked for.
+    /// Whether the system granted smaller socket buffers than requested.
     are_buffers_short: bool,
-    /// Datagrams that the simulated network dropped for lack of memory.
+    /// Datagrams that the simulated network dropped because its memory limit was reached.
     impairment_drops: u64,
-    /// WebSockets in clear, open now.
+    /// Unencrypted WebSocket connections open now.
     websockets: u64,
-    /// WebSockets over TLS, open now.
+    /// WebSocket connections over TLS open now.
     secure_websockets: u64,
-    /// TCP connections without WebSocket, open now.
+    /// TCP connections without WebSocket open now.
     raw_streams: u64,
-    /// Clients of this process, open now.
+    /// Clients of this process connected now.
     locals: u64,
-    /// Datagrams that came to the wrong shard.
+    /// Datagrams that arrived at the wrong shard.
     misrouted: Py<MisroutedStats>,
     /// DTLS sessions of a server.
     dtls: Py<DtlsStats>,
-    /// WebTransport sessions of a server, and the QUIC connections beneath them.
+    /// WebTransport sessions of a server, and the underlying QUIC connections.
     webtransport: Py<WebTransportStats>,
     /// Streams of a server's TCP port, and why they ended.
     streams: Py<StreamStats>,
 }
 
-/// Datagrams that came to the wrong shard.
+/// Datagrams that arrived at the wrong shard.
 #[pyclass(frozen, get_all)]
 pub(crate) struct MisroutedStats {
-    /// Datagrams that came to the wrong shard and were handed to the shard of their connection.
+    /// Datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
     handed_on: u64,
-    /// Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+    /// Datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
     dropped: u64,
 }
 
 /// DTLS sessions of a server.
 #[pyclass(frozen, get_all)]
 pub(crate) struct DtlsStats {
-    /// Sessions that there are now, handshakes included.
+    /// Current sessions, including handshakes.
     open: u64,
     /// DTLS sessions that began with a ClientHello.
     begun: u64,
     /// DTLS handshakes that were completed.
     established: u64,
-    /// DTLS sessions that were removed before their time limit, because another session needed the place.
+    /// DTLS sessions that were removed before their time limit to make room for another one.
     displaced: u64,
-    /// Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+    /// Datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
     dropped: u64,
 }
 
-/// WebTransport sessions of a server, and the QUIC connections beneath them.
+/// WebTransport sessions of a server, and the underlying QUIC connections.
 #[pyclass(frozen, get_all)]
 pub(crate) struct WebTransportStats {
-    /// QUIC connections that there are now, handshakes included.
+    /// Current QUIC connections, including handshakes.
     open: u64,
     /// QUIC handshakes that began.
     begun: u64,
@@ -78,13 +78,13 @@ pub(crate) struct WebTransportStats {
     established: u64,
     /// Sessions of WebTransport that were granted.
     sessions: u64,
-    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    /// Unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
     retries: u64,
-    /// QUIC connections that were removed before their time limit, because another one needed the place.
+    /// QUIC connections that were removed before their time limit to make room for another one.
     displaced: u64,
-    /// Requests and streams that were refused, for their origin or because nothing here needs them.
+    /// Requests and streams that were refused because of their origin, or because the server does not use them.
     refused: u64,
-    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+    /// Connections that ended because the client violated QUIC, TLS or HTTP/3.
     breaches: u64,
     /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
     dropped: u64,
@@ -93,37 +93,37 @@ pub(crate) struct WebTransportStats {
 /// Streams of a server's TCP port, and why they ended.
 #[pyclass(frozen, get_all)]
 pub(crate) struct StreamStats {
-    /// Streams of the TCP port that were accepted.
+    /// Streams accepted on the TCP port.
     accepted: u64,
     /// Streams whose handshake or close timed out.
     timed_out: u64,
     /// Streams that were closed because they cost too much before they carried a connection.
     too_dear: u64,
-    /// Streams that were closed for newer ones, because their network had too many without a connection.
+    /// Streams that were closed in favour of newer ones, because their network had too many without a connection.
     displaced: u64,
     /// Plain HTTP requests that were answered.
     answered: u64,
-    /// Plain HTTP requests for something that there is not.
+    /// Plain HTTP requests for an unknown path.
     not_upgraded: u64,
-    /// Streams that ended without a goodbye.
+    /// Streams that ended without a close.
     lost: u64,
     /// Streams that were closed in an orderly way, by either side.
     closed: u64,
-    /// First bytes that are of no protocol here, and malformed requests.
+    /// First bytes of an unknown protocol, and malformed requests.
     malformed_requests: u64,
-    /// Heads of requests beyond 8 KiB, or with too many lines.
+    /// Request heads above 8 KiB, or with too many lines.
     oversized_requests: u64,
-    /// Broken frames of WebSocket, and lengths that no message has.
+    /// Broken WebSocket frames, and impossible message lengths.
     broken_frames: u64,
-    /// Messages beyond the limit.
+    /// Messages above the maximum length.
     oversized_messages: u64,
-    /// TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+    /// Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
     tls_failures: u64,
-    /// Clients that asked for TLS while too many handshakes had begun.
+    /// Clients that began TLS while too many handshakes were pending.
     over_budget: u64,
-    /// PROXY headers that cannot be read, or come from a stranger.
+    /// PROXY headers that are malformed, or from a client that is not a trusted proxy.
     bad_proxy_headers: u64,
-    /// Requests in clear where TLS is required, and streams of a kind that is not taken.
+    /// Unencrypted requests where TLS is required, and streams of a kind that is not accepted.
     not_taken: u64,
     /// Pages of other origins, and requests for other hosts.
     foreign: u64,

@@ -1,4 +1,4 @@
-//! The exceptions. Their texts are the library's own, with cause and remedy; what a program decides by is an attribute.
+//! The exceptions. Their texts are the library's own, with cause and remedy; programs decide by their attributes.
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;

@@ -1,4 +1,4 @@
-//! Events, each a class of its own for `match` statements.
+//! Events, each with its own class for `match` statements.
 
 use crate::modes::{ClosedBy, Why};
 use crate::settings::Settings;
@@ -11,7 +11,7 @@ use pyo3::types::{PyBytes, PyTuple};
 pub(crate) struct PeerId {
     /// The place in the server; used again after the connection has ended.
     index: u32,
-    /// How many connections had this place before.
+    /// The number of earlier connections with this index.
     generation: u32,
 }
 
@@ -41,7 +41,7 @@ impl PeerId {
     }
 }
 
-/// A client asks to connect: answer with `accept` or `refuse`.
+/// A client requests a connection: answer with `accept` or `refuse`.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Requested {
     /// The client.
@@ -70,7 +70,7 @@ pub(crate) struct Message {
     channel: u16,
     /// The message.
     payload: Py<PyBytes>,
-    /// By how many seconds the message is late, because it was lost before; usually 0.
+    /// How many seconds late the message is, because it was lost at first; usually 0.
     age: f64,
 }
 
@@ -85,7 +85,7 @@ pub(crate) struct Acknowledged {
     channel: u16,
 }
 
-/// A message that was accepted will not be sent (again).
+/// An accepted message will not be sent (or not again).
 #[pyclass(frozen, get_all)]
 pub(crate) struct GivenUp {
     /// The peer that does not get it.
@@ -112,7 +112,7 @@ pub(crate) struct PathChanged {
 pub(crate) struct Closed {
     /// The peer.
     peer: PeerId,
-    /// Who ended it, and why.
+    /// Which side ended it, and the reason.
     close: Py<Close>,
 }
 
@@ -125,11 +125,11 @@ pub(crate) struct Close {
     code: u64,
     /// The reason as text; what is not UTF-8 is replaced.
     reason: String,
-    /// The reason as it came.
+    /// The reason as received.
     reason_bytes: Py<PyBytes>,
 }
 
-/// Gives each event its positional patterns and its text.
+/// Adds to each event its positional patterns and its text.
 macro_rules! shown {
     ($($class:ident($($field:ident),*))*) => {
         $(#[pymethods]
@@ -159,7 +159,7 @@ shown! {
     Close(by, code, reason)
 }
 
-/// The Python object of an event; `None` for one of a kind that this module does not know yet.
+/// The Python object of an event; `None` for a kind that this module does not know yet.
 pub(crate) fn event(py: Python<'_>, event: skipstone::Event) -> PyResult<Option<Py<PyAny>>> {
     let peer = PeerId::of(event.peer());
     let object = match event {

@@ -1,4 +1,5 @@
-//! What servers and clients share: one thread at a time, waiting without the interpreter's lock, batches of events.
+//! The common part of servers and clients: one thread at a time, waiting without the interpreter's lock, batches of
+//! events.
 
 use crate::errors::{BusyError, ClosedError};
 use crate::events;
@@ -15,13 +16,13 @@ pub(crate) struct Handle<T> {
     kind: &'static str,
 }
 
-/// What a poll needs of a server or a client.
+/// The parts of a server or a client that a poll needs.
 pub(crate) trait Polled: Send {
     /// The next event, if there is one.
     fn next(&mut self) -> Option<Event>;
     /// Waits for an event; a stepped one runs its driver for one round.
     fn wait_for(&mut self, span: Duration) -> io::Result<()>;
-    /// Waits until the deadline, whatever happens meanwhile; a stepped one runs its driver.
+    /// Waits until the deadline, regardless of events; a stepped one runs its driver.
     fn wait_until(&mut self, deadline: Instant);
     /// Why the driver failed, if it did.
     fn why_failed(&self) -> Option<String>;
@@ -50,7 +51,7 @@ impl<T: Send> Handle<T> {
         self.lock()?.take().ok_or_else(|| self.closed())
     }
 
-    /// Whether it was taken out. One that another thread uses is open.
+    /// Whether it was taken out. One that another thread is using is open.
     pub(crate) fn is_closed(&self) -> bool {
         self.lock().is_ok_and(|inner| inner.is_none())
     }
@@ -73,7 +74,7 @@ impl<T: Send> Handle<T> {
 }
 
 impl<T: Polled> Handle<T> {
-    /// The events that there are, a batch at most; waits for the first of them.
+    /// The available events, at most a batch; waits for the first of them.
     pub(crate) fn poll(&self, py: Python<'_>, timeout: Duration) -> PyResult<Vec<Py<PyAny>>> {
         let mut inner = self.lock()?;
         let inner = inner.as_mut().ok_or_else(|| self.closed())?;
@@ -86,8 +87,8 @@ impl<T: Polled> Handle<T> {
                 let batch: Vec<Event> = std::iter::from_fn(|| inner.next()).take(BATCH).collect();
                 (waited, batch)
             });
-            // A driver that fails leaves events behind, those of the ends of its connections among them: the failure is told
-            // by the first poll that has none.
+            // A failed driver leaves events, including the closes of its connections: the failure is reported by the
+            // first poll that has none.
             if !batch.is_empty() {
                 let events = batch.into_iter().filter_map(|event| events::event(py, event).transpose());
                 return events.collect();
@@ -106,7 +107,7 @@ impl<T: Polled> Handle<T> {
 }
 
 impl<T: Polled> Handle<T> {
-    /// Waits for the next tick, however many events come meanwhile. Gives the number of ticks that were skipped.
+    /// Waits for the next tick, regardless of the number of events. Returns the number of skipped ticks.
     pub(crate) fn wait_tick(&self, py: Python<'_>, interval: Duration) -> PyResult<u64> {
         let mut inner = self.lock()?;
         let inner = inner.as_mut().ok_or_else(|| self.closed())?;
@@ -128,7 +129,7 @@ fn failed(kind: &str, why: &str) -> PyErr {
     ClosedError::new_err(format!("the driver of this {kind} has failed, and no more events come: {why}"))
 }
 
-/// Events of one poll, at most, so that a busy server comes to its next tick.
+/// Maximum number of events of one poll, so that a busy server reaches its next tick.
 const BATCH: usize = 4_096;
-/// How long a wait leaves signals unanswered.
+/// How long a wait leaves signals unhandled.
 const SLICE: Duration = Duration::from_millis(50);

@@ -14,7 +14,9 @@ pub(crate) struct Impairment(pub(crate) skipstone::Impairment);
 impl Impairment {
     /// `loss` and `reorder` from 0 to 1, `delay` and `jitter` in seconds.
     #[new]
-    #[pyo3(signature = (*, loss = 0.0, delay = Seconds::default(), jitter = Seconds::default(), reorder = 0.0, seed = 1))]
+    #[pyo3(signature = (
+        *, loss = 0.0, delay = Seconds::default(), jitter = Seconds::default(), reorder = 0.0, seed = 1
+    ))]
     fn new(loss: f64, delay: Seconds, jitter: Seconds, reorder: f64, seed: u64) -> PyResult<Self> {
         let link = LinkConfig {
             delay: delay.0,

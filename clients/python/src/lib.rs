@@ -1,9 +1,9 @@
 //! The Python module `skipstone`: the library's servers, clients and events as typed Python classes.
 //!
-//! `server` and `client` are what a program holds, each a `handle` that one thread uses at a time; `events` is what they give;
-//! `settings`, `security`, `reconnect` and `impairment` are what they are started with; `statistics` and `driver_stats` are
-//! snapshots; `errors` are the exceptions, whose texts are the library's. `skipstone.pyi` states the types, and the tests compare
-//! it with what is here.
+//! `server` and `client` are the objects of a program, each a `handle` that one thread uses at a time; `events` is what
+//! they return; `settings`, `security`, `reconnect` and `impairment` are their parameters; `statistics` and
+//! `driver_stats` are snapshots; `errors` are the exceptions, with the library's texts. `skipstone.pyi` states the
+//! types, and the tests compare it with this module.
 
 mod arguments;
 mod client;

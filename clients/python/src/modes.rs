@@ -28,25 +28,25 @@ macro_rules! closed_set {
 closed_set! {
     /// How the messages of a channel are delivered.
     DeliveryMode into skipstone::DeliveryMode {
-        /// Sent once, delivered as it comes.
+        /// Sent once, delivered on arrival.
         Unreliable = "UNRELIABLE",
-        /// Sent once, delivered only if newer than the newest delivered.
+        /// Sent once, delivered only if newer than the newest delivered message.
         UnreliableSequenced = "UNRELIABLE_SEQUENCED",
-        /// Each once, in order.
+        /// Each message once, in order.
         ReliableOrdered = "RELIABLE_ORDERED",
-        /// Each once, as it comes.
+        /// Each message once, on arrival.
         ReliableUnordered = "RELIABLE_UNORDERED",
-        /// The newest is sent until it arrives; older ones are never delivered behind it.
+        /// The newest message is retransmitted until it arrives; older ones are never delivered after it.
         ReliableSequenced = "RELIABLE_SEQUENCED",
     }
 }
 
 closed_set! {
-    /// What happens to a message for which a channel's queue has no room.
+    /// The reaction if a channel's queue has no room for a message.
     Overflow into skipstone::Overflow {
         /// The message is refused.
         Refuse = "REFUSE",
-        /// The oldest in the queue makes room.
+        /// The oldest queued message is dropped.
         DropOldest = "DROP_OLDEST",
         /// The connection ends.
         Disconnect = "DISCONNECT",
@@ -56,7 +56,7 @@ closed_set! {
 closed_set! {
     /// Which congestion controller limits the bytes in flight.
     Congestion into skipstone::Congestion {
-        /// Keeps the queue short, and holds its own beside TCP.
+        /// Keeps the queue short, and competes with TCP for its share.
         DelayAware = "DELAY_AWARE",
         /// For an owner of the link: takes as much as several TCP flows would.
         Aggressive = "AGGRESSIVE",
@@ -68,7 +68,7 @@ closed_set! {
 closed_set! {
     /// Whether a thread in the background or the application runs the driver.
     Threading into skipstone::Threading {
-        /// A thread in the background, so that acknowledgements do not wait for the game's tick.
+        /// A background thread, so that acknowledgements do not wait for the game's tick.
         Background = "BACKGROUND",
         /// The application, by calling `poll`: for tests and single-threaded programs.
         Stepped = "STEPPED",
@@ -78,27 +78,27 @@ closed_set! {
 closed_set! {
     /// The side that ended a connection.
     ClosedBy {
-        /// This side's application, or this side's rules.
+        /// This side's application, or a rule of this side.
         Local = "LOCAL",
         /// The peer.
         Peer = "PEER",
-        /// Neither: the peer stopped answering, or its carrier broke.
+        /// Neither: the peer stopped answering, or the carrier failed.
         Nobody = "NOBODY",
     }
 }
 
 closed_set! {
-    /// Why a message that was accepted is not sent (again).
+    /// Why a message that was accepted is not sent (or not again).
     Why {
-        /// The queue was full, and the channel refuses then.
+        /// The queue was full, and the channel refuses new messages then.
         QueueFull = "QUEUE_FULL",
         /// The queue was full, and the channel drops its oldest message then.
         Dropped = "DROPPED",
-        /// A newer message of a sequenced channel took its place.
+        /// A newer message of a sequenced channel replaced it.
         Superseded = "SUPERSEDED",
-        /// The packet that held it was lost, and the channel does not retransmit.
+        /// The packet that contained it was lost, and the channel does not retransmit.
         Lost = "LOST",
-        /// The client takes no messages of this length, and the message was a broadcast's.
+        /// The client does not accept messages of this length, and the message was a broadcast's.
         TooLong = "TOO_LONG",
         /// The connection ended first.
         Closed = "CLOSED",
@@ -138,7 +138,7 @@ impl ClosedBy {
 }
 
 impl Why {
-    /// A reason that this module does not know yet is told as the end of the message's connection.
+    /// A reason that this module does not know yet is reported as the end of the message's connection.
     pub(crate) fn of(why: skipstone::GivenUp) -> Self {
         match why {
             skipstone::GivenUp::QueueFull => Why::QueueFull,

@@ -12,7 +12,7 @@ pub(crate) struct Security(pub(crate) skipstone::Security);
 
 #[pymethods]
 impl Security {
-    /// Encrypted, with a certificate of its own: made for this run, or kept in a file from the first start on.
+    /// Encrypted, with a self-signed certificate: generated for this run, or stored in a file from the first start on.
     #[staticmethod]
     #[pyo3(signature = (path = None))]
     fn self_signed(path: Option<PathBuf>) -> PyResult<Self> {
@@ -36,38 +36,38 @@ impl Security {
         skipstone::Security::from_pem(certificate.as_bytes(), key.as_bytes()).map(Security).map_err(start_error)
     }
 
-    /// In clear only: on a trusted network, or in a tunnel that protects by itself.
+    /// Unencrypted only: for a trusted network, or for a tunnel that encrypts.
     #[staticmethod]
     fn plain() -> Self {
         Security(skipstone::Security::plain())
     }
 
-    /// The same, and clients that ask for no encryption are let in too.
+    /// The same, and clients that request no encryption are admitted too.
     fn allowing_plain(&self) -> Self {
         Security(self.0.clone().allowing_plain())
     }
 
-    /// The fingerprint that clients pin, in 64 hexadecimal digits; `None` in clear.
+    /// The fingerprint that clients pin, in 64 hexadecimal digits; `None` without encryption.
     #[getter]
     fn fingerprint(&self) -> Option<String> {
         self.0.fingerprint().map(|fingerprint| fingerprint.to_string())
     }
 }
 
-/// Which servers a client trusts, if the URL has no fingerprint.
+/// Which servers a client trusts, unless the URL has a fingerprint.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Trust(pub(crate) skipstone::Trust);
 
 #[pymethods]
 impl Trust {
-    /// Servers whose certificate an authority has signed that the system trusts: the default.
+    /// Servers with a certificate that is signed by an authority of the system: the default.
     #[staticmethod]
     fn system() -> Self {
         Trust(skipstone::Trust::System)
     }
 
-    /// Servers whose certificate one of these authorities has signed, given as PEM text.
+    /// Servers with a certificate that is signed by one of these authorities, given as PEM text.
     #[staticmethod]
     fn authority(pem: String) -> Self {
         Trust(skipstone::Trust::Ca(pem))
@@ -82,7 +82,7 @@ impl Trust {
         Ok(Trust(skipstone::Trust::Pinned(fingerprint)))
     }
 
-    /// Any server, and any attacker between: for tests on one's own machine.
+    /// Any server, including any attacker between: for tests on one's own machine.
     #[staticmethod]
     fn dangerously_anything() -> Self {
         Trust(skipstone::Trust::DangerouslyAnything)

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Server {
     handle: Handle<Driven>,
     statistics: StatisticsReader,
-    /// What does not change while it runs, so that it is known after the end too.
+    /// What does not change while it runs, so that it is still known after the end.
     url: String,
     webtransport_url: Option<String>,
     local: SocketAddr,
@@ -31,7 +31,7 @@ pub(crate) struct Server {
     warnings: Vec<String>,
 }
 
-/// The library's server, and who runs its driver.
+/// The library's server, and its threading mode.
 struct Driven {
     server: skipstone::Server,
     threading: Threading,
@@ -132,7 +132,7 @@ impl Server {
         })
     }
 
-    /// The URL by which clients on this machine reach the server, fingerprint included.
+    /// The URL by which clients on this machine reach the server, with its fingerprint.
     #[getter]
     fn url(&self) -> &str {
         &self.url
@@ -156,28 +156,29 @@ impl Server {
         self.local.port()
     }
 
-    /// SHA-256 of the server's certificate in hexadecimal digits; `None` in clear.
+    /// SHA-256 of the server's certificate in hexadecimal digits; `None` without encryption.
     #[getter]
     fn fingerprint(&self) -> Option<&str> {
         self.fingerprint.as_deref()
     }
 
-    /// SHA-256 of the certificates that browsers take by their hash (WebTransport's `serverCertificateHashes`): the one of
-    /// now, and the one that follows some days later. Empty if the certificate is not one of the server's own making.
+    /// SHA-256 of the certificates that browsers accept by their hash (WebTransport's `serverCertificateHashes`): the
+    /// one of now, and the one that follows some days later. Empty if the certificate is not one of the server's own
+    /// making.
     fn web_fingerprints(&self) -> PyResult<Vec<String>> {
         let fingerprints = self.handle.with(|driven| driven.server.web_fingerprints())?;
         Ok(fingerprints.iter().map(ToString::to_string).collect())
     }
 
-    /// Sentences with the problems of the server's sockets and their remedies, for the application's log: buffers that are
-    /// smaller than asked for, a system that does not tell where a datagram was sent to.
+    /// Sentences with the problems of the server's sockets and their remedies, for the application's log: buffers that
+    /// are smaller than requested, a system that does not report the destination of a datagram.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.warnings.clone()
     }
 
-    /// Sentences with what has happened to the server's certificates since the last call, for the application's log: renewals,
-    /// a file that is refused, an end that is near.
+    /// Sentences with what has happened to the server's certificates since the last call, for the application's log:
+    /// renewals, a file that is refused, an expiry that is near.
     fn certificate_events(&self) -> PyResult<Vec<String>> {
         self.handle.with(|driven| {
             std::iter::from_fn(|| driven.server.poll_certificate_event()).map(|event| event.to_string()).collect()
@@ -190,7 +191,7 @@ impl Server {
         self.handle.is_closed()
     }
 
-    /// For how many seconds the server has been running: the clock that `Client.server_time` estimates.
+    /// The server's uptime in seconds: the clock that `Client.server_time` estimates.
     fn time(&self) -> PyResult<f64> {
         self.handle.with(|driven| driven.server.time().as_secs_f64())
     }
@@ -203,16 +204,16 @@ impl Server {
         Ok(Client::new(client.map_err(start_error)?, threading))
     }
 
-    /// The events that there are, waiting for the first of them for `timeout` seconds at most. Other threads of Python run
+    /// The available events, waiting for the first of them for `timeout` seconds at most. Other Python threads run
     /// meanwhile. With `Threading.STEPPED`, one round of receiving and sending.
     #[pyo3(signature = (timeout = Seconds::default()))]
     fn poll(&self, py: Python<'_>, timeout: Seconds) -> PyResult<Vec<Py<PyAny>>> {
         self.handle.poll(py, timeout.0)
     }
 
-    /// Waits for the next tick of a loop that runs once per `interval` seconds, however many events come: `poll` gives them
-    /// afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped. Gives the number of ticks
-    /// that were skipped. With `Threading.STEPPED`, it receives and sends meanwhile.
+    /// Waits for the next tick of a loop that runs once per `interval` seconds, regardless of the number of events:
+    /// `poll` returns them afterwards. Ticks do not drift; those that are late by a whole interval or more are skipped.
+    /// Returns the number of skipped ticks. With `Threading.STEPPED`, it receives and sends meanwhile.
     fn wait_tick(&self, py: Python<'_>, interval: Seconds) -> PyResult<u64> {
         self.handle.wait_tick(py, interval.0)
     }
@@ -222,7 +223,7 @@ impl Server {
         self.about(py, |server| server.accept(peer.library()))
     }
 
-    /// Refuses a client that asked to connect. The client is told the code and up to 512 bytes of the reason.
+    /// Refuses a client that asked to connect. It receives the code and up to 512 bytes of the reason.
     #[pyo3(signature = (peer, code = Code(code::REFUSED), reason = ""))]
     fn refuse(&self, py: Python<'_>, peer: PeerId, code: Code, reason: &str) -> PyResult<()> {
         self.about(py, |server| server.refuse(peer.library(), code.0, reason))
@@ -234,7 +235,8 @@ impl Server {
         self.about(py, |server| server.close(peer.library(), code.0, reason, linger.0))
     }
 
-    /// Sends a message to one peer and gives its id. `age` is that of a message which this one answers or passes on.
+    /// Sends a message to one peer and returns its id. `age` is that of the message which this one answers or passes
+    /// on.
     #[pyo3(signature = (peer, channel, payload, age = Seconds::default()))]
     fn send(&self, py: Python<'_>, peer: PeerId, channel: u16, payload: Payload, age: Seconds) -> PyResult<u64> {
         let sent = self.handle.with(|driven| driven.server.send_aged(peer.library(), channel, payload.0, age.0))?;
@@ -249,8 +251,8 @@ impl Server {
         Ok(BroadcastReceipt { id: receipt.id.0, peers: receipt.peers })
     }
 
-    /// Sends one message to the members of a group without the peers in `except`, of which those that are no members change
-    /// nothing.
+    /// Sends one message to the members of a group without the peers in `except`, of which those that are no members
+    /// change nothing.
     #[pyo3(signature = (channel, payload, except_, *, group = 0))]
     fn broadcast_except(
         &self,
@@ -272,15 +274,16 @@ impl Server {
         self.handle.with(|driven| driven.server.peers().map(PeerId::of).collect())
     }
 
-    /// The address of a client as `host:port`, from `Requested` until `Closed` was polled; `None` if there is no such client.
+    /// The address of a client as `host:port`, from `Requested` until `Closed` was polled; `None` if there is no such
+    /// client.
     fn remote_addr(&self, peer: PeerId) -> PyResult<Option<String>> {
         let remote = self.handle.with(|driven| driven.server.remote_addr(peer.library()))?;
         Ok(remote.map(|remote| remote.to_string()))
     }
 
-    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: no newcomer from them is heard, on
-    /// any carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by the idle
-    /// timeout; those on streams and local clients stay: `close` them first.
+    /// Denies these addresses and networks (`"192.0.2.7"`, `"192.0.2.0/24"`) and no others: new clients from them are
+    /// ignored on every carrier. Connected players on UDP (native, DTLS, WebTransport) are ignored too and end by the
+    /// idle timeout; those on streams and local clients stay connected: `close` them first.
     fn set_denied(&self, py: Python<'_>, networks: Vec<String>) -> PyResult<()> {
         let set = self.handle.with(|driven| driven.server.set_denied(&networks))?;
         set.map_err(|error| match error {
@@ -299,7 +302,7 @@ impl Server {
         self.about(py, |server| server.join(peer.library(), Group(group)))
     }
 
-    /// Takes a peer out of a group.
+    /// Removes a peer from a group.
     fn leave(&self, py: Python<'_>, peer: PeerId, group: u32) -> PyResult<()> {
         self.about(py, |server| server.leave(peer.library(), Group(group)))
     }
@@ -309,7 +312,7 @@ impl Server {
         self.about(py, |server| server.set_merging(peer.library(), merging.0))
     }
 
-    /// Counters of all connections, past and present, up to 50 ms ago.
+    /// Counters of all connections, past and present, up to 50 ms old.
     fn stats(&self, py: Python<'_>) -> PyResult<Py<Stats>> {
         Stats::of(py, &self.statistics.stats())
     }
@@ -331,8 +334,8 @@ impl Server {
         all.iter().map(|(peer, overview)| Ok((PeerId::of(*peer), Overview::of(py, overview)?))).collect()
     }
 
-    /// Ends every connection and the server. Queued reliable messages have `linger` seconds to arrive. Gives the final
-    /// counters; a server that is shut down stays so.
+    /// Closes every connection and stops the server. Queued reliable messages have `linger` seconds to arrive. Returns
+    /// the final counters; a server cannot be restarted after shutdown.
     #[pyo3(signature = (code = Code(code::SHUTDOWN), reason = "", linger = Seconds::LINGER))]
     fn shutdown(&self, py: Python<'_>, code: Code, reason: &str, linger: Seconds) -> PyResult<Py<Stats>> {
         if self.handle.is_closed() {

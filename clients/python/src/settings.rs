@@ -5,7 +5,7 @@ use crate::modes::{DeliveryMode, Overflow};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Protection against loss besides retransmission.
+/// Protection against loss in addition to retransmission.
 #[pyclass(eq, hash, frozen, from_py_object)]
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Redundancy(pub(crate) skipstone::RedundancyMode);
@@ -24,20 +24,20 @@ impl Redundancy {
         Redundancy(skipstone::RedundancyMode::Lean)
     }
 
-    /// Repair packets as the path's losses ask for: the default.
+    /// Repair packets according to the measured loss: the default.
     #[staticmethod]
     fn adaptive() -> Self {
         Redundancy(skipstone::RedundancyMode::Adaptive)
     }
 
-    /// `repairs` repair packets after each `sources` packets, whatever the path loses.
+    /// `repairs` repair packets after each `sources` packets, regardless of the path's loss.
     #[staticmethod]
     fn fixed(sources: u8, repairs: u8) -> PyResult<Self> {
         let range = "a block has at least 1 source and 1 repair, and 64 of both at most";
         Redundancy::checked(skipstone::RedundancyMode::Fixed { sources, repairs }, range)
     }
 
-    /// For small urgent messages: each packet also holds the messages of so many packets before it, 1 to 8.
+    /// For small urgent messages: each packet repeats the messages of the previous packets, 1 to 8 of them.
     #[staticmethod]
     fn repeat(bursts: u8) -> PyResult<Self> {
         Redundancy::checked(skipstone::RedundancyMode::Repeat { bursts }, "1 to 8 packets are repeated")
@@ -67,7 +67,7 @@ impl Merging {
         Merging(skipstone::Merging::Immediate)
     }
 
-    /// So many seconds after the first message that waits, or when a datagram is full.
+    /// This number of seconds after the first queued message, or when a datagram is full.
     #[staticmethod]
     fn after(seconds: Seconds) -> Self {
         Merging(skipstone::Merging::After(seconds.0))
@@ -91,10 +91,12 @@ pub(crate) struct ChannelRule(pub(crate) skipstone::ChannelRule);
 
 #[pymethods]
 impl ChannelRule {
-    /// The rule of the channels `first` to `last` (`first` alone by default). What is left out is as the library has it.
+    /// The rule of the channels `first` to `last` (`first` alone by default). Omitted arguments have the library's
+    /// defaults.
     #[new]
     #[pyo3(signature = (first, last = None, mode = DeliveryMode::ReliableOrdered, *, priority = 1, weight = 1,
-        overflow = None, receipts = false, queue_messages_max = 16_384, queue_bytes_max = 8_388_608, redundancy = None))]
+        overflow = None, receipts = false, queue_messages_max = 16_384, queue_bytes_max = 8_388_608,
+        redundancy = None))]
     fn new(
         first: u16,
         last: Option<u16>,
@@ -158,7 +160,7 @@ impl ChannelRule {
         Overflow::of(self.0.overflow)
     }
 
-    /// Whether the sender learns of each message that arrived.
+    /// Whether the sender gets an event for each message that arrived.
     #[getter]
     fn receipts(&self) -> bool {
         self.0.receipts
@@ -175,14 +177,14 @@ impl ChannelRule {
     }
 }
 
-/// Settings of a server, which its clients are told and follow.
+/// Settings of a server, which also apply to its clients.
 #[pyclass(frozen, from_py_object)]
 #[derive(Clone)]
 pub(crate) struct Settings(pub(crate) skipstone::Settings);
 
 #[pymethods]
 impl Settings {
-    /// What is left out is as the library has it: every channel reliable and in order, adaptive redundancy.
+    /// Omitted arguments have the library's defaults: every channel reliable and ordered, adaptive redundancy.
     #[new]
     #[pyo3(signature = (
         channels = None, *,

@@ -1,4 +1,4 @@
-//! Statistics as they were published, up to 50 ms ago.
+//! Statistics as they were published, up to 50 ms old.
 
 use pyo3::prelude::*;
 
@@ -71,12 +71,12 @@ pub(crate) struct Traffic {
     payload_bytes_per_second: f64,
     /// Bytes on the wire per second.
     ip_bytes_per_second: f64,
-    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent
-    /// together count as one.
+    /// Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that
+    /// were sent together count as one.
     loss: f64,
 }
 
-/// A connection at one moment.
+/// A snapshot of a connection.
 #[pyclass(frozen, get_all)]
 pub(crate) struct Overview {
     /// The connection's counters.
@@ -85,13 +85,13 @@ pub(crate) struct Overview {
     rtt: Option<f64>,
     /// How much the round-trip time varies, in seconds.
     jitter: f64,
-    /// The least round-trip time that was measured, in seconds; `None` before the first measurement.
+    /// The minimum round-trip time that was measured, in seconds; `None` before the first measurement.
     rtt_min: Option<f64>,
     /// The peer's address, as `host:port`.
     remote: String,
     /// The carrier: `udp`, `dtls`, `wt`, `ws`, `wss`, `tcp`, `tls`, `local`.
     carrier: &'static str,
-    /// Messages that wait or are in flight.
+    /// Messages that are queued or in flight.
     queued_messages: u64,
     /// Bytes of those messages.
     queued_bytes: u64,
@@ -99,12 +99,12 @@ pub(crate) struct Overview {
     held_bytes: u64,
     /// Bytes in flight.
     bytes_in_flight: u32,
-    /// Bytes that may be in flight; `None` without congestion control.
+    /// The congestion window: maximum bytes in flight; `None` without congestion control.
     congestion_window: Option<u64>,
-    /// Bytes of a datagram at present.
+    /// Current maximum bytes of a datagram.
     datagram_bytes: u16,
-    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known; `None` where nothing limits
-    /// them: on a stream, whose load shows in `queued_bytes`.
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known; `None` where nothing
+    /// limits them: on a stream, whose load shows in `queued_bytes`.
     available_bytes_per_second: Option<u64>,
     /// Traffic to the peer.
     sending: Py<Traffic>,

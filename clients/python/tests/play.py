@@ -1,4 +1,4 @@
-"""What the tests share: servers and clients that are stepped in turns, without sockets or threads of their own."""
+"""Shared by the tests: servers and clients that are stepped in turns, without sockets or threads of their own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,14 +26,14 @@ class Table:
         return client
 
     def ask(self, token: bytes = b"") -> Client:
-        """A client that asks to connect."""
+        """A client that requests a connection."""
         client = self.server.connect_local(token, threading=Threading.STEPPED)
         self.clients.append(client)
         self.at_client[client] = []
         return client
 
     def step(self) -> None:
-        """One round of everybody."""
+        """One round of all participants."""
         if not self.server.is_closed:
             for event in self.server.poll(0.0005):
                 self.at_server.append(event)
@@ -72,7 +72,7 @@ class Table:
 
 @contextmanager
 def table(settings: Settings | None = None) -> Iterator[Table]:
-    """A table that is cleared behind the test."""
+    """A table whose later changes are not visible to the test."""
     made = Table(settings)
     try:
         yield made

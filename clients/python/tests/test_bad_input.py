@@ -1,4 +1,4 @@
-"""What a program can ask wrongly is an exception that says why; nothing hangs, and nothing of Rust's panics gets out."""
+"""An invalid request is an exception with its reason; no call hangs, and no Rust panic reaches Python."""
 
 import threading
 import time
@@ -27,7 +27,7 @@ from skipstone import (
 WRONG: Any = "text"
 
 
-def test_text_is_no_message() -> None:
+def test_text_is_not_accepted_as_a_message() -> None:
     with table() as game:
         client = game.join()
         with pytest.raises(TypeError, match=r"not str: text goes through \.encode\(\)"):
@@ -58,7 +58,7 @@ def test_a_close_code_has_62_bits(code: int) -> None:
             game.server.close(game.peers()[0], code)
 
 
-def test_a_closed_client_says_so() -> None:
+def test_a_closed_client_raises_closed_error() -> None:
     with table() as game:
         client = game.join()
         client.close(linger=0)
@@ -71,7 +71,7 @@ def test_a_closed_client_says_so() -> None:
             client.send(0, b"")
 
 
-def test_a_server_that_is_shut_down_says_so() -> None:
+def test_a_shut_down_server_raises_closed_error() -> None:
     with table() as game:
         game.join()
         peer = game.peers()[0]
@@ -84,7 +84,7 @@ def test_a_server_that_is_shut_down_says_so() -> None:
         assert game.server.url == "local:"
 
 
-def test_nobody_sends_before_the_connection_is_there() -> None:
+def test_sending_before_the_connection_is_an_error() -> None:
     with table() as game:
         client = game.ask()
         with pytest.raises(SendError, match="after its connected event") as caught:
@@ -116,7 +116,7 @@ def test_a_client_is_accepted_once() -> None:
         assert kept.value.reason == "everyone_is_kept"
 
 
-def test_what_is_too_long_is_refused() -> None:
+def test_too_long_data_is_refused() -> None:
     with table() as game:
         client = game.join()
         with pytest.raises(SendError, match="split it") as caught:
@@ -198,7 +198,7 @@ def test_a_text_that_is_not_utf_8_is_refused() -> None:
             Client("skip://\udcff:1")
 
 
-def test_two_threads_on_one_handle_are_told_so() -> None:
+def test_two_threads_on_one_handle_raise_busy_error() -> None:
     with Server("127.0.0.1:0") as server:
         events: list[object] = []
         waiting = threading.Thread(target=lambda: events.extend(server.poll(20)))
@@ -233,7 +233,7 @@ def test_other_threads_run_while_one_waits() -> None:
         assert turns > 20
 
 
-def test_nothing_can_be_set_on_an_event() -> None:
+def test_events_are_immutable() -> None:
     with table() as game:
         game.join()
         with pytest.raises(AttributeError):

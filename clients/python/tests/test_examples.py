@@ -1,4 +1,4 @@
-"""The examples do what they say."""
+"""Each example works as documented."""
 
 import sys
 import threading

@@ -31,7 +31,7 @@ def test_any_buffer_of_bytes_is_a_message() -> None:
         assert game.said() == [b"bytes", b"array", b"view", b""]
 
 
-def test_a_thousand_messages_come_once_and_in_order() -> None:
+def test_a_thousand_messages_arrive_once_and_in_order() -> None:
     with table() as game:
         client = game.join()
         sent = [b"%d" % number for number in range(1_000)]
@@ -54,7 +54,7 @@ def test_events_match_by_position_and_by_name() -> None:
         assert repr(game.at_server[-1]).startswith("Message(peer=PeerId(0, ")
 
 
-def test_groups_get_what_is_theirs() -> None:
+def test_groups_get_their_messages() -> None:
     with table() as game:
         clients = [game.join() for _ in range(3)]
         peers = game.peers()
@@ -69,7 +69,7 @@ def test_groups_get_what_is_theirs() -> None:
         assert game.server.broadcast(0, b"blue", group=1).peers == 1
 
 
-def test_a_broadcast_leaves_out_whom_it_is_told_to() -> None:
+def test_a_broadcast_skips_the_excluded_peers() -> None:
     with table() as game:
         clients = [game.join() for _ in range(3)]
         peers = game.peers()
@@ -104,7 +104,7 @@ def test_the_channel_table_reaches_the_client() -> None:
             raise AssertionError("channel 100 has no rule")
 
 
-def test_receipts_say_what_arrived() -> None:
+def test_receipts_report_arrival() -> None:
     with table(Settings([ChannelRule(0, receipts=True)])) as game:
         client = game.join()
         message = client.send(0, b"the sword for the shield")
@@ -114,7 +114,7 @@ def test_receipts_say_what_arrived() -> None:
         assert (receipt.id, receipt.channel) == (message, 0)
 
 
-def test_a_refused_client_is_told_why() -> None:
+def test_a_refused_client_gets_the_reason() -> None:
     with table() as game:
         game.accepts = False
         client = game.ask(b"Zoe")
@@ -125,7 +125,7 @@ def test_a_refused_client_is_told_why() -> None:
         assert (close.by, close.code, close.reason) == (ClosedBy.PEER, 42, "choose another name")
 
 
-def test_both_sides_learn_one_code_and_reason() -> None:
+def test_both_sides_get_the_same_code_and_reason() -> None:
     with table() as game:
         client = game.join()
         game.server.close(game.peers()[0], 7, "günstig")
@@ -137,7 +137,7 @@ def test_both_sides_learn_one_code_and_reason() -> None:
         assert (close.by, close.code) == (ClosedBy.LOCAL, 7)
 
 
-def test_a_long_reason_is_cut_off() -> None:
+def test_a_long_reason_is_truncated() -> None:
     with table() as game:
         client = game.join()
         game.server.close(game.peers()[0], 7, "ü" * 400)
@@ -184,7 +184,7 @@ def test_a_loop_keeps_its_tick_and_gets_every_event() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="descriptors have no names here")
-def test_a_driver_that_fails_loses_no_event() -> None:
+def test_a_failed_driver_loses_no_event() -> None:
     before = polls()
     with table() as game:
         (server_poll,) = polls() - before
@@ -197,7 +197,7 @@ def test_a_driver_that_fails_loses_no_event() -> None:
 
 
 def polls() -> set[int]:
-    """The descriptors by which drivers wait."""
+    """The file descriptors on which drivers wait."""
     found = set()
     for number in os.listdir("/proc/self/fd"):
         try:

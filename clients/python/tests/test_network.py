@@ -10,7 +10,7 @@ PATIENCE = 20.0
 
 
 def connect(server: Server, client: Client) -> skipstone.Close | None:
-    """Lets the client in. `None`, or how the attempt ended."""
+    """Accepts the client. `None`, or how the attempt ended."""
     for _ in range(int(PATIENCE / 0.01)):
         for event in server.poll(0.005):
             if isinstance(event, skipstone.Requested):
@@ -40,7 +40,7 @@ def test_every_carrier_reaches_the_server(carrier: str) -> None:
             assert [event.payload for event in messages if isinstance(event, skipstone.Message)] == [b"hello"]
 
 
-def test_pages_have_a_certificate_of_their_own() -> None:
+def test_pages_have_their_own_certificate() -> None:
     with Server("127.0.0.1:0") as server:
         assert server.webtransport_url == f"https://{server.address}/"
         [fingerprint, *_] = server.web_fingerprints()
@@ -49,7 +49,7 @@ def test_pages_have_a_certificate_of_their_own() -> None:
         assert server.webtransport_url is None and server.web_fingerprints() == []
 
 
-def test_trust_decides_who_is_talked_to(tmp_path: Path) -> None:
+def test_trust_decides_which_servers_are_accepted(tmp_path: Path) -> None:
     security = Security.self_signed(tmp_path / "server.pem")
     with Server("127.0.0.1:0", security=security) as server:
         assert server.fingerprint == security.fingerprint
@@ -69,7 +69,7 @@ def test_trust_decides_who_is_talked_to(tmp_path: Path) -> None:
     assert again.fingerprint == security.fingerprint
 
 
-def test_denied_addresses_are_counted_until_they_are_denied_no_more() -> None:
+def test_denied_addresses_are_counted_until_they_are_allowed() -> None:
     with pytest.raises(skipstone.StartError, match="denied"):
         Server("127.0.0.1:0", denied=["nonsense"])
     with Server("127.0.0.1:0", denied=["192.0.2.0/24", "127.0.0.1"]) as server, Client(server.url) as client:
@@ -86,7 +86,7 @@ def test_denied_addresses_are_counted_until_they_are_denied_no_more() -> None:
         assert client.driver_stats().rounds > 0
 
 
-def test_a_client_comes_back_by_itself_with_its_newest_token() -> None:
+def test_a_client_reconnects_with_its_latest_token() -> None:
     reconnect = Reconnect(pause_min=0.02)
     with Server("127.0.0.1:0") as server, Client(server.url, b"first", reconnect=reconnect) as client:
         assert client.returns_in is None
@@ -117,7 +117,7 @@ def test_a_client_comes_back_by_itself_with_its_newest_token() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/sys/net/core/rmem_max").exists(), reason="buffers are not limited so here")
-def test_warnings_say_what_is_wrong_with_the_sockets() -> None:
+def test_warnings_report_socket_problems() -> None:
     with Server("127.0.0.1:0") as server:
         is_short = server.driver_stats().are_buffers_short
         assert any("buffer" in warning for warning in server.warnings) == is_short
@@ -126,7 +126,7 @@ def test_warnings_say_what_is_wrong_with_the_sockets() -> None:
         assert server.warnings == []
 
 
-def test_lines_come_once_and_in_order_under_loss() -> None:
+def test_lines_arrive_once_and_in_order_under_loss() -> None:
     with Server("127.0.0.1:0", websocket=False) as server:
         lossy = Impairment(loss=0.1, delay=0.002, seed=5)
         with Client(server.url, impairment=lossy) as client:
@@ -142,7 +142,7 @@ def test_lines_come_once_and_in_order_under_loss() -> None:
             assert heard == sent
 
 
-def test_a_server_that_leaves_says_so() -> None:
+def test_a_server_that_shuts_down_sends_a_close() -> None:
     server = Server("127.0.0.1:0")
     with Client(server.url) as client:
         assert connect(server, client) is None

@@ -1,4 +1,4 @@
-// FishNet 4.7: what a transport is asked for.
+// FishNet 4.7: the interface of a transport.
 using System;
 using UnityEngine;
 

@@ -1,4 +1,4 @@
-// Mirror: what a transport is asked for.
+// Mirror: the interface of a transport.
 using System;
 using UnityEngine;
 

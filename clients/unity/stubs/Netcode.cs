@@ -1,4 +1,4 @@
-// Netcode for GameObjects, 1.11 and 2.x: what a transport is asked for.
+// Netcode for GameObjects, 1.11 and 2.x: the interface of a transport.
 using System;
 using UnityEngine;
 

@@ -7,7 +7,7 @@ using System.Text;
 using NUnit.Framework;
 using UnityEngine;
 
-// A server whose driver fails while it runs: the system takes away what it waits on.
+// A server whose driver fails while it runs: the system invalidates the descriptor on which it waits.
 namespace Skipstone.Unity.Tests
 {
     public class FailedDriverTests
@@ -69,7 +69,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_that_waits_to_be_let_in_does_no_harm()
+        public void A_client_waiting_to_be_accepted_is_harmless()
         {
             foreach (bool isAdmitted in new[] { true, false })
             {
@@ -103,7 +103,7 @@ namespace Skipstone.Unity.Tests
             return happened;
         }
 
-        // Something that cannot be waited on, under the number of what the driver waits on.
+        // A descriptor that cannot be polled, under the number of the one on which the driver waits.
         private void Fail()
         {
             using (FileStream nothing = File.OpenRead("/dev/null"))
@@ -118,7 +118,7 @@ namespace Skipstone.Unity.Tests
             Assert.IsNotNull(server.Native.Failure);
         }
 
-        // The numbers of what threads of this process wait on.
+        // The descriptors on which threads of this process wait.
         private static List<int> Polled()
         {
             var buffer = new byte[100];

@@ -15,10 +15,10 @@ namespace Skipstone.Unity.Tests
     {
         protected static readonly ArraySegment<byte> Ping = new ArraySegment<byte>(new byte[] { 0, 1, 2, 3 }, 1, 3);
 
-        // More than a message may have, whatever the library's limit.
+        // More than the maximum length of a message for any limit.
         protected static readonly ArraySegment<byte> TooLong = new ArraySegment<byte>(new byte[32 << 20]);
 
-        // A port that was free a moment ago.
+        // A port that was free just before.
         protected static TransportSettings Settings()
         {
             using (Server server = Server.Start(new ServerConfig { Listen = "127.0.0.1:0", Security = Security.Plain }))
@@ -108,7 +108,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void What_cannot_start_says_so_and_ends_nothing()
+        public void A_failed_start_is_reported_and_ends_nothing()
         {
             var one = Component<SkipstoneNetcodeTransport>();
             one.Settings = new TransportSettings { ListenAddress = "nowhere", Address = "http://a" };
@@ -212,7 +212,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void An_address_that_cannot_be_is_an_error_and_an_end()
+        public void An_impossible_address_is_an_error_and_a_close()
         {
             var client = Component<SkipstoneMirrorTransport>();
             var seen = new List<string>();

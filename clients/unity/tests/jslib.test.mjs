@@ -1,4 +1,4 @@
-// Skipstone.jslib, run as Emscripten runs it, over a browser client that this file makes up: what a game calls, and what it gets back.
+// Skipstone.jslib, run as Emscripten runs it, with a fake browser client: the calls of a game, and their results.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
@@ -31,7 +31,7 @@ function put(heap, at, text) {
 
 const text = (heap, at, length) => new TextDecoder().decode(heap.bytes.slice(at, at + length));
 
-/** A browser client that notes what is asked of it. */
+/** A browser client that records its calls. */
 function fake(events = []) {
   const asked = [];
   const client = {
@@ -57,7 +57,7 @@ function connect(heap, url) {
   return heap.call.SkipstoneWeb_Connect(100, length, 500, put(heap, 500, "Ann"));
 }
 
-test("a page without the browser client, and a URL that cannot be, are refused", () => {
+test("a page without the browser client and an invalid URL are refused", () => {
   assert.equal(connect(load(undefined), "https://a"), -11);
   assert.equal(connect(load(fake().library), "bad"), -13);
 });

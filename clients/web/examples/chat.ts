@@ -1,4 +1,4 @@
-// Chat with everybody on `skipstone serve`: channel 0 has lines, channel 1 words (WIRE.md section 14).
+// A chat with all clients of `skipstone serve`: channel 0 has lines, channel 1 words (WIRE.md section 14).
 
 import { SendError, type Client } from "skipstone";
 import { element, field, join, presetServer } from "./page";

@@ -1,4 +1,5 @@
-// A player of examples/src/dots.rs, with the same packets: it sends inputs, draws snapshots, and shows loss and latency.
+// A player of examples/src/dots.rs, with the same packets: it sends inputs, draws snapshots, and shows loss and
+// latency.
 
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { SendError, type Client, type ClientEvent } from "skipstone";
@@ -25,7 +26,7 @@ let snapshot: Snapshot | undefined;
 let frame = 0;
 /** When each of the last inputs left, by frame. */
 const sentAt = new Map<number, number>();
-/** Milliseconds from input to snapshot; `undefined` for a snapshot that never came. */
+/** Milliseconds from input to snapshot; `undefined` for a snapshot that never arrived. */
 const latencies: (number | undefined)[] = [];
 let missing = 0;
 let received = 0;
@@ -53,7 +54,7 @@ function onEvent(event: ClientEvent): void {
 function onSnapshot(next: Snapshot): void {
   const before = snapshot?.tick ?? next.tick - 1;
   if (next.tick <= before) {
-    // It was taken for lost, and is only late.
+    // It was considered lost, and is only late.
     missing = Math.max(0, missing - 1);
     return;
   }
@@ -72,7 +73,7 @@ function onSnapshot(next: Snapshot): void {
   latencies.splice(0, latencies.length - COLUMNS);
 }
 
-/** Where the keys, or the finger, lead. */
+/** The direction of the keys, or of the finger. */
 function direction(): { x: number; y: number } {
   const axis = (more: string[], less: string[]): number =>
     Number(more.some((key) => held.has(key))) - Number(less.some((key) => held.has(key)));

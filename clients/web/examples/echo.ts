@@ -1,8 +1,8 @@
-// The smallest client, which asks a server once: as in every other language in docs/guide/languages.md.
+// The smallest client, which sends one message to a server, as in every other language in docs/guide/languages.md.
 
 import { connect } from "skipstone";
 
-/** Sends a text and gives the answer. */
+/** Sends a text and returns the answer. */
 export async function ask(url: string, text: string): Promise<string> {
   const client = connect(url, { reconnect: false });
   for await (const event of client) {

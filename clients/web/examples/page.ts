@@ -1,4 +1,4 @@
-// What the pages of examples share.
+// Shared by the pages of the examples.
 
 import { ConnectError, connect, type Client, type ClientEvent, type ClientOptions } from "skipstone";
 
@@ -17,7 +17,7 @@ export function field(form: HTMLFormElement, name: string): string {
   return typeof value === "string" ? value.trim() : "";
 }
 
-/** Connects in place of the client before; says what happens in the page's status line. */
+/** Connects in place of the previous client; shows the state in the page's status line. */
 export function join(
   before: Client | undefined,
   url: string,
@@ -25,7 +25,7 @@ export function join(
   onEvent: (event: ClientEvent) => void,
 ): Client | undefined {
   const state = element("state", HTMLElement);
-  before?.close({ reason: "the page joins anew" });
+  before?.close({ reason: "the page joins again" });
   if (before !== undefined) {
     before.onEvent = undefined;
   }
@@ -52,7 +52,7 @@ export function join(
   }
 }
 
-/** The server that the page's address names (`?server=…`) stands in the form. */
+/** The form contains the server that the page's URL names (`?server=…`). */
 export function presetServer(form: HTMLFormElement): void {
   const server = new URLSearchParams(location.search).get("server");
   const input = form.elements.namedItem("url");

@@ -6,7 +6,10 @@ const cargo = process.env.CARGO ?? "cargo";
 
 export const WASM = "wasm32-unknown-unknown";
 
-/** Vectors, which browsers have had since Chrome 91, Firefox 89 and Safari 16.4: repairs take a tenth of the time with them. */
+/**
+ * Vectors, which browsers have had since Chrome 91, Firefox 89 and Safari 16.4: repairs take a tenth of the time with
+ * them.
+ */
 export const RUSTFLAGS = "-C target-feature=+simd128";
 
 export function run(args, options = {}) {

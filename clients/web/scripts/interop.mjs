@@ -1,4 +1,5 @@
-// A page in Chromium plays the game that programs in all languages play together; ../../interop/README.md has its rules.
+// A page in Chromium plays the game that programs in all languages play together; ../../interop/README.md states its
+// rules.
 //
 // node scripts/interop.mjs --server URL --name NAME --lines K [--seconds S]
 import { existsSync } from "node:fs";

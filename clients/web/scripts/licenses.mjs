@@ -1,4 +1,4 @@
-// The licenses stand at the root of the project; the package has copies.
+// The licenses are at the root of the project; the package has copies.
 import { copyFileSync } from "node:fs";
 
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) {

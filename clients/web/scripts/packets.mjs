@@ -1,4 +1,5 @@
-// TypeScript of the packets of the examples, from the same file as the native ones: protobufjs reads it, protoc-gen-es writes.
+// TypeScript of the packets of the examples, from the same file as the native ones: protobufjs reads it, protoc-gen-es
+// writes.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-// What a page loads is at most 180 KB gzipped.
+// A page loads at most 180 KB gzipped.
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 

@@ -1,5 +1,5 @@
-// Builds the protocol as WebAssembly and writes it, compressed, into a module of the package. Needs Rust with the target
-// wasm32-unknown-unknown.
+// Builds the protocol as WebAssembly and writes it, compressed, into a module of the package. Needs Rust with the
+// target wasm32-unknown-unknown.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { deflateRawSync, gzipSync } from "node:zlib";
 import { RUSTFLAGS, WASM, run, targetFolder } from "./cargo.mjs";
@@ -17,7 +17,7 @@ const args = [
     "--target",
     WASM,
   ],
-  // The protocol needs little stack, and each client has a memory of its own.
+  // The protocol needs little stack, and each client has its own memory.
   ...["--", "-C", "link-arg=-zstack-size=131072"],
 ];
 run(args, { env: { ...process.env, RUSTFLAGS } });

@@ -1,5 +1,5 @@
-// Whether a message can be accepted, known at the call: the rules of the server, and what waits on channels that refuse when they
-// are full.
+// Whether a message can be accepted, known at the call: by the server's rules, and by the queues of channels that
+// refuse when they are full.
 
 import { SendError } from "./errors";
 import { ITEM_BYTES, type GateNews } from "./link/messages";
@@ -7,10 +7,10 @@ import { ruleFor, type ServerSettings } from "./settings";
 
 /** A channel that refuses when it is full. */
 interface Gate {
-  /** Messages and bytes that were accepted while this connection stands. */
+  /** Messages and bytes accepted since the connection was established. */
   messages: number;
   bytes: number;
-  /** Of these, what the worker has taken, and what waits there. */
+  /** Of these, what the worker has taken, and what is queued there. */
   taken: GateNews;
 }
 
@@ -18,7 +18,7 @@ const NOTHING: GateNews = { channel: 0, messages: 0, bytes: 0, takenMessages: 0,
 
 export class Admission {
   readonly #queueBytesMax: number;
-  /** `undefined` while the connection does not stand. */
+  /** `undefined` while the connection is not established. */
   #settings: ServerSettings | undefined;
   /** Bytes on their way to the worker. */
   #bytes = 0;
@@ -79,7 +79,7 @@ export class Admission {
     this.#bytes += payload.length + ITEM_BYTES;
   }
 
-  /** The worker has taken so much, and this is what waits there. */
+  /** The worker has taken this much, and this is queued there. */
   onTaken(bytes: number, gates: readonly GateNews[]): void {
     this.#bytes = Math.max(0, this.#bytes - bytes);
     for (const taken of gates) {

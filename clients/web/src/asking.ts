@@ -1,17 +1,17 @@
-// What the application is asked for before each attempt.
+// Requests to the application before each attempt.
 
 import { hashOf } from "./choices";
 import { reasonOf } from "./errors";
 import type { ClientOptions, Token } from "./options";
 
-/** What an attempt needs of the application. */
+/** What an attempt needs from the application. */
 export interface Answer {
   token: Token;
-  /** Hashes of certificates beside those that are known from the beginning. */
+  /** Hashes of certificates in addition to those that are known from the beginning. */
   hashes: readonly Uint8Array<ArrayBuffer>[];
 }
 
-/** Asks the application; both functions run at once. Rejects with what is missing, and why. */
+/** Calls both functions of the application at once. Rejects with what is missing, and the reason. */
 export type Ask = () => Promise<Answer>;
 
 export function askOf({ token = "", serverCertificateHashes = [] }: ClientOptions): Ask {

@@ -1,4 +1,4 @@
-// From the URL and the options of an application to what the driver tries and what the core is told.
+// Converts the URL and the options of an application to the parameters of the driver and the core.
 
 import { OPTION } from "./core/core";
 import { ConnectError } from "./errors";
@@ -14,7 +14,7 @@ const DEFAULT_PORT = "7777";
 /** SHA-256. */
 const HASH_BYTES = 32;
 
-/** Everything that the driver needs; throws a `ConnectError` that names what cannot be. */
+/** Everything that the driver needs; throws a `ConnectError` that names what is invalid. */
 export function driverOptions(url: string, options: ClientOptions): DriverOptions {
   const {
     headStart = HEAD_START,
@@ -48,7 +48,7 @@ function reconnect(chosen: Reconnect = {}): Required<Reconnect> {
 function carriers(url: string, options: ClientOptions): CarrierChoice[] {
   const target = parse(url);
   const { serverCertificateHashes: given = [] } = options;
-  // Those of a function are asked for before each attempt.
+  // Those of a function are requested before each attempt.
   const hashes = typeof given === "function" ? [] : given.map(hashOf);
   if (target.hash !== "") {
     hashes.push(hashOf(fingerprintOf(target.hash)));
@@ -86,7 +86,7 @@ function parse(url: string): URL {
   }
   if (!SCHEMES.includes(target.protocol)) {
     throw new ConnectError(
-      `a page cannot connect to "${url}": use https:// (WebTransport, with a WebSocket beside it), wss:// or ws://`,
+      `a page cannot connect to "${url}": use https:// (WebTransport, else a WebSocket), wss:// or ws://`,
     );
   }
   if (!/:\d+$/.test(url.replace(/^[a-z]+:\/\//, "").split(/[/?#]/)[0] ?? "")) {
@@ -105,7 +105,7 @@ function fingerprintOf(fragment: string): string {
   return found[1];
 }
 
-/** A certificate's hash as bytes; throws a `ConnectError` if it is none. */
+/** A certificate's hash as bytes; throws a `ConnectError` if it is invalid. */
 export function hashOf(hash: Uint8Array | string): Uint8Array<ArrayBuffer> {
   const digits = typeof hash === "string" ? hash.replaceAll(":", "") : "";
   if (typeof hash === "string" && !/^[0-9a-fA-F]{64}$/.test(digits)) {
@@ -156,7 +156,7 @@ function mergingOf(merging: ClientOptions["merging"]): number | undefined {
 }
 
 function check(name: string, value: number, least: number, most: number): void {
-  // What is no number is neither.
+  // What is not a number is neither.
   if (!(value >= least && value <= most)) {
     throw new ConnectError(`${name} is ${value}: it is ${least} to ${most}`);
   }

@@ -1,4 +1,4 @@
-// A client as the page holds it: what was sent goes to the worker, what happened comes from there, both in bounded queues.
+// The page's side of a client: messages go to the worker, events come from it, both through bounded queues.
 
 import { Admission } from "./admission";
 import type { Answer, Ask } from "./asking";
@@ -22,22 +22,22 @@ import { reasonOf } from "./errors";
 import type { ServerSettings } from "./settings";
 import { Averages, type CarrierKind, type Statistics } from "./statistics";
 
-/** Where a client stands. */
+/** The state of a client. */
 export type ClientState =
   /** The first attempt, or another one, is under way, or will be after a pause. */
   | "connecting"
   | "connected"
-  /** The application closed it; its last event comes. */
+  /** The application closed it; its last event follows. */
   | "closing"
   | "closed";
 
-/** How to end a connection. */
+/** Options of a close. */
 export interface CloseOptions {
   /** Below 1,000 the application's own. Default 0. */
   code?: number;
   /** For people; up to 512 bytes. */
   reason?: string;
-  /** Reliable messages have so many milliseconds to arrive first. Default 0. */
+  /** Milliseconds that reliable messages have to arrive first. Default 0. */
   linger?: number;
 }
 
@@ -51,7 +51,7 @@ export interface ServerTime {
 
 const GIVEN_UP: readonly GivenUp[] = ["queueFull", "dropped", "superseded", "lost", "tooLong", "closed"];
 const TOKEN_BYTES_MAX = 1_024;
-/** The worker hears of taken events after so many bytes, and when none is left. */
+/** The worker is told of taken events after this number of bytes, and when none is left. */
 const CREDIT_BYTES = 65_536;
 
 const encoder = new TextEncoder();
@@ -72,7 +72,7 @@ export class Client {
   #isPosting = false;
   #nextId = 1;
   readonly #events = new Queue<ClientEvent>();
-  /** Bytes of events that the application has taken and the worker has not heard of. */
+  /** Bytes of events that the application has taken and of which the worker has not been told. */
   #credit = 0;
   #onEvent: ((event: ClientEvent) => void) | undefined;
   #waiters: ((isOver: boolean) => void)[] = [];
@@ -108,27 +108,27 @@ export class Client {
     return this.#state;
   }
 
-  /** What the server decided; `undefined` while the connection does not stand. */
+  /** The server's settings; `undefined` while the connection is not established. */
   get settings(): ServerSettings | undefined {
     return this.#admission.settings;
   }
 
-  /** What carries the connection; `undefined` before the first one. */
+  /** The carrier of the connection; `undefined` before the first one. */
   get carrier(): CarrierKind | undefined {
     return this.#carrier;
   }
 
-  /** Bytes of messages that were accepted and that the worker has not taken yet. */
+  /** Bytes of messages that were accepted and not yet taken by the worker. */
   get bufferedBytes(): number {
     return this.#admission.bytes;
   }
 
   /**
-   * Queues a message and returns its name. It leaves with all others of this task. On a reliable channel it is delivered, or ends
-   * in `givenUp`, or its connection ends in `closed`. `age` is that of the message that it answers, in ms: late messages go out in
-   * copies. The bytes are copied.
+   * Queues a message and returns its name. It leaves with all others of this task. On a reliable channel it is
+   * delivered, or ends in `givenUp`, or its connection ends in `closed`. `age` is that of the message that it answers,
+   * in ms: late messages go out in copies. The bytes are copied.
    *
-   * Throws a `SendError` that says why the message was not accepted.
+   * Throws a `SendError` with the reason if the message was not accepted.
    */
   send(channel: number, payload: Uint8Array | ArrayBuffer | string, age = 0): MessageId {
     const bytes = bytesOf(payload);
@@ -140,7 +140,7 @@ export class Client {
     return id;
   }
 
-  /** Sends what waits for a flush, where the settings or the options merge messages so. */
+  /** Sends messages that wait for a flush, if the settings or the options merge messages until then. */
   flush(): void {
     this.#postNow();
     this.#order({ order: "flush", client: this.#number }, []);
@@ -163,12 +163,12 @@ export class Client {
         [],
       );
     } else {
-      // Nothing has begun. Its last event comes after the call, as it always does.
+      // Nothing has begun. Its last event follows after the call, as always.
       queueMicrotask(() => this.#onNews(over(this.#number, { by: "local", code, reason })));
     }
   }
 
-  /** The next event, for a game loop. Events that nobody takes fill the queue, and then the server is slowed down. */
+  /** The next event, for a game loop. Events that are not taken fill the queue, and then the server is slowed down. */
   pollEvent(): ClientEvent | undefined {
     const event = this.#events.shift();
     if (event !== undefined) {
@@ -177,7 +177,7 @@ export class Client {
     return event;
   }
 
-  /** Who is called with each event, in place of `pollEvent`. */
+  /** The function that is called with each event, in place of `pollEvent`. */
   get onEvent(): ((event: ClientEvent) => void) | undefined {
     return this.#onEvent;
   }
@@ -239,7 +239,7 @@ export class Client {
     }
   }
 
-  /** A worker that never heard of this client, or no longer knows it, has nothing to do for it. */
+  /** A worker that does not know this client has nothing to do for it. */
   #order(order: Order, transfer: ArrayBuffer[]): void {
     if (this.#isOpen && !this.#isOver) {
       this.#host.post(order, transfer);
@@ -274,7 +274,7 @@ export class Client {
     const [kind, channel = 0, second = 0, third = 0] = numbers;
     switch (kind) {
       case EVENT.message:
-        // A copy, so that one small message does not keep the memory of all that came with it.
+        // A copy, so that one small message does not keep the memory of the whole batch.
         this.#events.push({ type: "message", channel, payload: bytes.slice(), age: second / 1_000 });
         return;
       case EVENT.acknowledged:
@@ -313,7 +313,7 @@ export class Client {
     try {
       answer = await this.#ask();
     } catch (error) {
-      // The service that gives tokens may be out of reach for a moment, as the server may be.
+      // The service that issues tokens may be unreachable for a moment, as the server may be.
       this.#order({ order: "noToken", client: this.#number, attempt, reason: reasonOf(error) }, []);
       return;
     }
@@ -341,7 +341,7 @@ export class Client {
       try {
         this.#onEvent(event);
       } catch (error) {
-        // The page hears of it as of any error of its own, and this client goes on: `closed` may be next.
+        // The page gets it like any error of its own, and this client continues: `closed` may be next.
         report(error);
       }
     }
@@ -356,7 +356,7 @@ export class Client {
   }
 }
 
-/** As if nobody had caught it. */
+/** As if it were uncaught. */
 function report(error: unknown): void {
   if (typeof reportError === "function") {
     reportError(error);
@@ -367,10 +367,10 @@ function report(error: unknown): void {
   }
 }
 
-/** Two clocks drift apart by so much of the time, at most. */
+/** Maximum relative drift of two clocks. */
 const DRIFT = 0.0002;
 
-/** The news that a client is over without a worker. */
+/** The message that a client without a worker has ended. */
 function over(client: number, close: Close): News {
   const events = new BatchWriter();
   events.add([EVENT.closed, 0, 0, 0], new Uint8Array(0));

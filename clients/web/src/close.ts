@@ -1,6 +1,6 @@
 // How connections end.
 
-/** Who ended a connection: this side, the server, or neither (it fell silent, or its carrier broke). */
+/** Which side ended a connection: this side, the server, or neither (it stopped answering, or its carrier failed). */
 export type ClosedBy = "local" | "peer" | "nobody";
 
 /** How a connection ended. */
@@ -50,7 +50,7 @@ export const closeCode = {
   // catalogue: end
 } as const;
 
-/** Whether another attempt is worth its while: nobody ended the connection, or the server is full or restarts. */
+/** Whether another attempt makes sense: neither side closed the connection, or the server is full or restarts. */
 export function isTemporary(close: Close): boolean {
   const codes: number[] = [closeCode.shutdown, closeCode.full, closeCode.restart];
   return close.by === "nobody" || codes.includes(close.code);

@@ -11,8 +11,8 @@ import InlineWorker from "./worker/main?worker&inline";
 let shared: Host | undefined;
 
 /**
- * Begins to connect; `connected` or `closed` follows. With `https://HOST:PORT` WebTransport is tried first and a WebSocket beside it;
- * `wss://` and `ws://` are WebSockets alone. The port is 7777 if there is none.
+ * Begins to connect; `connected` or `closed` follows. With `https://HOST:PORT` WebTransport is tried first, and a
+ * WebSocket soon after; `wss://` and `ws://` are WebSockets only. The default port is 7777.
  *
  * Throws a `ConnectError` if the URL or an option cannot be.
  */

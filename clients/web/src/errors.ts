@@ -1,8 +1,8 @@
-// What a call refuses, in words that name the cause and the remedy.
+// Errors of calls, with texts that name the cause and the remedy.
 
 /** Why a message was not accepted. */
 export type SendRefusal =
-  /** The connection does not stand: send between `connected` and `closed`. */
+  /** The connection is not established: send between `connected` and `closed`. */
   | "notConnected"
   /** No rule of the server's table holds this channel. */
   | "noSuchChannel"
@@ -10,7 +10,7 @@ export type SendRefusal =
   | "tooLong"
   /** The channel's queue is full, because the path carries less than is sent. */
   | "queueFull"
-  /** More waits for the worker than `queueBytesMax` allows. */
+  /** More is queued for the worker than `queueBytesMax` allows. */
   | "workerBusy";
 
 /** A message was not accepted; here it is again, with the reason. */
@@ -33,7 +33,7 @@ export class ConnectError extends Error {
   override readonly name = "ConnectError";
 }
 
-/** What an error says of itself. */
+/** The text of an error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message || error.name : String(error);
 }

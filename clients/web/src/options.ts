@@ -1,4 +1,4 @@
-// What an application may choose.
+// The options of an application.
 
 /** The first message of a client, by which the server decides whether to let it in: 1,024 bytes at most. */
 export type Token = Uint8Array | string;
@@ -8,30 +8,34 @@ export type CertificateHashes = readonly (Uint8Array | string)[];
 
 /** How to connect again. Times are in milliseconds. */
 export interface Reconnect {
-  /** The first pause; each failure doubles it. A random part of up to a half is taken off. Default 250. */
+  /** The first pause; it doubles with each failure. A random part of up to a half is subtracted. Default 250. */
   pauseMin?: number;
   /** The longest pause. Default 30,000. */
   pauseMax?: number;
-  /** Attempts in a row that fail, at most. Default without end. */
+  /** Maximum number of consecutive failed attempts. Default unlimited. */
   attemptsMax?: number;
 }
 
 /** Options of a client. Times are in milliseconds. Whatever is missing has the default of a native client. */
 export interface ClientOptions {
   /**
-   * What the server's application lets the client in by; a function is asked before each attempt. An attempt for which it throws has
-   * failed, and the next one follows as `reconnect` says. Default empty.
+   * By it the server decides whether to accept the client; a function is called before each attempt. An attempt for
+   * which it throws has failed, and the next one follows according to `reconnect`. Default empty.
    */
   token?: Token | (() => Token | Promise<Token>);
   /** The limit for a token, and for certificate hashes, that are promised. Default 30,000. */
   tokenTimeout?: number;
   /**
-   * SHA-256 of the server's certificate, each as 32 bytes or 64 hexadecimal digits: servers without a certificate of a public
-   * authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them. Such certificates last for days, so a page
-   * that stays open gives a function, which is asked before each attempt, as the one for the token is.
+   * SHA-256 of the server's certificate, each as 32 bytes or 64 hexadecimal digits: servers without a certificate of a
+   * public authority, over WebTransport. A fingerprint in the URL (`#sha256=…`) is one of them. Such certificates are
+   * valid for days, so a page that stays open passes a function, which is called before each attempt like the one for
+   * the token.
    */
   serverCertificateHashes?: CertificateHashes | (() => CertificateHashes | Promise<CertificateHashes>);
-  /** The WebSocket to try beside an `https://` URL; default `wss://` with the same host, port and path; `false` for none. */
+  /**
+   * The WebSocket to try next to an `https://` URL; default `wss://` with the same host, port and path; `false` for
+   * none.
+   */
   fallback?: string | false;
   /** The start of WebTransport over the fallback. Default 300. */
   headStart?: number;
@@ -43,22 +47,22 @@ export interface ClientOptions {
   followsServerTime?: boolean;
   /** Bytes per second that this client sends at most, at least 1,000. Default without limit. */
   bandwidthMax?: number;
-  /** Limits on what this client takes, whatever the server's settings say. */
+  /** Limits on what this client accepts, regardless of the server's settings. */
   limits?: { messageBytesMax?: number; windowBytes?: number; datagramBytesMax?: number };
-  /** When messages leave; default as the server's settings say. */
+  /** When messages are sent; default as the server's settings say. */
   merging?: "immediate" | "flush" | { after: number };
   /** The congestion controller, on WebTransport. Default `"delayAware"`. */
   congestion?: "delayAware" | "off";
-  /** Bytes that may wait in each direction between the page and the worker. Default 16 MiB, at least 1 MiB. */
+  /** Maximum bytes queued in each direction between the page and the worker. Default 16 MiB, at least 1 MiB. */
   queueBytesMax?: number;
   /**
-   * Starts a worker of the client's own from the package's file (`skipstone/worker`), for pages that allow no `blob:` worker.
-   * Without it all clients of a page share one, which comes with the module.
+   * Starts a worker for this client from the package's file (`skipstone/worker`), for pages that allow no `blob:`
+   * worker. Without it all clients of a page share one, which is part of the module.
    */
   worker?: () => Worker;
 }
 
-/** What the driver is told; it can be posted to a worker. */
+/** Parameters of the driver; they can be posted to a worker. */
 export interface DriverOptions {
   carriers: readonly CarrierChoice[];
   headStart: number;

@@ -1,22 +1,25 @@
-// What the server has decided, as it says when it lets a client in (WIRE.md section 5). Times are in milliseconds.
+// The server's settings, as it sends them when it accepts a client (WIRE.md section 5). Times are in milliseconds.
 
 /** How messages of a channel are delivered. */
 export type DeliveryMode =
-  /** Sent once, delivered as it comes. */
+  /** Sent once, delivered on arrival. */
   | "unreliable"
-  /** Sent once, delivered only if newer than the newest delivered. */
+  /** Sent once, delivered only if newer than the newest delivered message. */
   | "unreliableSequenced"
-  /** Each once, in order. */
+  /** Each message once, in order. */
   | "reliableOrdered"
-  /** Each once, as it comes. */
+  /** Each message once, on arrival. */
   | "reliableUnordered"
   /** The newest is sent until it arrives; a message that a newer one replaces is given up. */
   | "reliableSequenced";
 
-/** What happens to a message for which a channel's queue has no room: it is refused, the oldest makes room, or the connection ends. */
+/**
+ * The reaction if a channel's queue has no room for a message: it is refused, the oldest makes room, or the connection
+ * ends.
+ */
 export type Overflow = "refuse" | "dropOldest" | "disconnect";
 
-/** How messages are protected against loss besides retransmission. */
+/** How messages are protected against loss in addition to retransmission. */
 export type RedundancyMode =
   | { kind: "off" | "lean" | "adaptive" }
   | { kind: "fixed"; sources: number; repairs: number }
@@ -34,13 +37,13 @@ export interface ChannelRule {
   /** The share among channels of one priority. */
   weight: number;
   overflow: Overflow;
-  /** Whether the sender hears of each message that arrived. */
+  /** Whether the sender gets an event for each message that arrived. */
   receipts: boolean;
-  /** Messages that wait in each channel's queue, at most. */
+  /** Maximum number of messages in each channel's queue. */
   queueMessagesMax: number;
-  /** Bytes that wait in each channel's queue, at most. */
+  /** Maximum bytes in each channel's queue. */
   queueBytesMax: number;
-  /** Of these channels; `undefined` for that of all. */
+  /** The mode of these channels; `undefined` for the default of all. */
   redundancy: RedundancyMode | undefined;
 }
 
@@ -73,7 +76,7 @@ export interface ServerSettings {
   /** Maximum bytes of a datagram of UDP; streams have packets of their own size. */
   datagramBytesMax: number;
   // catalogue: end
-  /** Messages wait so long for others; 0 for not at all, `"flush"` until `flush` is called. */
+  /** How long messages wait for others; 0 for no wait, `"flush"` until `flush` is called. */
   merging: number | "flush";
   redundancy: { mode: RedundancyMode; budgetPercent: number };
   channels: ChannelRule[];

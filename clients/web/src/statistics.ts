@@ -60,27 +60,27 @@ export interface Counters {
     packetsRecoveredByPeer: number;
     // catalogue: end
   };
-  /** Messages that wait or are in flight, and messages that came and wait for others. */
+  /** Messages that are queued or in flight, and messages that have arrived and wait for others. */
   depth: { messages: number; bytes: number; heldBytes: number };
   packetsDue: number;
   packetsReceived: number;
   bytesInFlight: number;
-  /** Bytes of a datagram at present. */
+  /** Current maximum bytes of a datagram. */
   datagramBytes: number;
-  /** Bytes that may be in flight; infinite on a stream. */
+  /** The congestion window: maximum bytes in flight; infinite on a stream. */
   congestionWindow: number;
   /** Bytes of datagrams per second that may be sent, as far as the path is known; infinite on a stream. */
   availableBytesPerSecond: number;
   /** Share of this side's packets that the path loses, 0 to 1. */
   loss: number;
   rtt: { isMeasured: number; smoothed: number; variation: number; min: number; latest: number };
-  /** Why something that came was dropped, by reason. */
+  /** Dropped datagrams, packets and messages, by reason. */
   drops: Record<string, number>;
 }
 
-/** What the page's own carrier counted. */
+/** Counters of the page's own carrier. */
 export interface CarrierCounters {
-  /** Datagrams that were longer than the session takes, and never left. */
+  /** Datagrams that were longer than the session's maximum, and never left. */
   oversized: number;
   /** Datagrams for which the browser's queue had no room. */
   unsent: number;
@@ -92,13 +92,13 @@ export interface Traffic {
   payloadBytesPerSecond: number;
   ipBytesPerSecond: number;
   /**
-   * Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were sent together
-   * count as one. 0 on a stream.
+   * Share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets that were
+   * sent together count as one. 0 on a stream.
    */
   loss: number;
 }
 
-/** A connection at one moment, up to 100 ms ago. */
+/** A snapshot of a connection, up to 100 ms ago. */
 export interface Statistics extends Counters {
   carrier: CarrierKind;
   page: CarrierCounters;
@@ -106,7 +106,7 @@ export interface Statistics extends Counters {
   receiving: Traffic;
 }
 
-/** What carries a connection. */
+/** The carrier of a connection. */
 export type CarrierKind = "webtransport" | "websocket";
 
 const NO_TRAFFIC: Traffic = { messagesPerSecond: 0, payloadBytesPerSecond: 0, ipBytesPerSecond: 0, loss: 0 };
@@ -119,7 +119,7 @@ export class Averages {
   sending: Traffic = NO_TRAFFIC;
   receiving: Traffic = NO_TRAFFIC;
 
-  /** Takes a snapshot of this moment, in ms. */
+  /** Takes a snapshot at this time, in ms. */
   update(at: number, counters: Counters): void {
     const last = this.#last;
     this.#last = { at, counters };

@@ -1,7 +1,7 @@
-// The lines of a stress run, as crates/skipstone-lab/src/measure/sentence.rs has them: four numbers of five Z85 digits (a check, run
-// and client, sequence and time), then words.
+// The lines of a stress run, as crates/skipstone-lab/src/measure/sentence.rs has them: four numbers of five Z85 digits
+// (a check, run and client, sequence and time), then words.
 
-/** A line that came. */
+/** A received line. */
 export type Parsed =
   | { kind: "line"; client: number; sequence: number; scheduledUs: number }
   /** Chat, or a line of another run. */
@@ -61,7 +61,7 @@ function decode(line: Uint8Array, at: number): number | undefined {
   return number < 2 ** 32 ? number : undefined;
 }
 
-/** Lines of a run: of so many bytes each, or as long as sentences are. */
+/** Lines of a run: of this length each, or as long as sentences are. */
 export class Lines {
   readonly #run: number;
   readonly #bytes: number | undefined;

@@ -1,5 +1,6 @@
-// Clients of a stress run in a page: `skipstone stress --mix browser=…,wt=…` opens it in headless browsers, which ask the tool for
-// orders and tell it what came. The tool judges; here lines are checked and counted as they come.
+// Clients of a stress run in a page: `skipstone stress --mix browser=…,wt=…` opens it in headless browsers, which get
+// their commands from the tool and report the results. The tool judges; the page checks and counts lines as they
+// arrive.
 
 import type { Client } from "../src/client";
 import type { ClosedBy } from "../src/close";
@@ -7,7 +8,7 @@ import { connect } from "../src/connect";
 import type { Counters } from "../src/statistics";
 import { Lines } from "./line";
 
-/** What the tool asks for, as crates/skipstone-cli/src/stress/pages/order.rs has it. */
+/** The commands of the tool, as in crates/skipstone-cli/src/stress/pages/order.rs. */
 type Order =
   | { order: "connect"; url: string; numbers: number[] }
   | {
@@ -23,7 +24,7 @@ type Order =
     }
   | { order: "close" };
 
-/** What happened since the last report, as crates/skipstone-cli/src/stress/pages/report.rs reads it. */
+/** The events since the last report, as crates/skipstone-cli/src/stress/pages/report.rs reads them. */
 interface Report {
   /** Number, milliseconds. */
   connected: number[];
@@ -120,7 +121,7 @@ function onLine(number: number, channel: number, payload: Uint8Array): void {
   }
 }
 
-/** Sends what is due. True if more will be. */
+/** Sends due lines. True if more will follow. */
 function sendDue(): boolean {
   if (run === undefined || lines === undefined) {
     return false;
@@ -170,7 +171,7 @@ function handle(order: Order): void {
   }
 }
 
-/** Tells what happened, and takes the next orders. */
+/** Reports the events, and gets the next commands. */
 async function tell(): Promise<void> {
   const isMore = sendDue();
   const told = report;

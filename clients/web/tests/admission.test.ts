@@ -1,4 +1,4 @@
-// What is known at the call is an error of the call.
+// Errors that are known at the call are errors of the call.
 
 import { describe, expect, test } from "vitest";
 import { Admission } from "../src/admission";
@@ -50,7 +50,7 @@ const refusal = (act: () => void): string => {
 const bytes = (count: number): Uint8Array => new Uint8Array(count);
 
 describe("a message is refused", () => {
-  test("while the connection does not stand", () => {
+  test("while the connection is not established", () => {
     const admission = new Admission(1_000);
     expect(refusal(() => admission.admit(0, bytes(1)))).toBe("notConnected");
     admission.open(settings);
@@ -69,7 +69,7 @@ describe("a message is refused", () => {
     expect(refusal(() => opened().admit(2, bytes(101)))).toBe("tooLong");
   });
 
-  test("when too much waits for the worker, until that has taken some", () => {
+  test("when too much waits for the worker, until it has taken some", () => {
     const admission = opened(1_000);
     admission.admit(0, bytes(400));
     admission.admit(0, bytes(400));

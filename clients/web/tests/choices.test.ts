@@ -1,4 +1,4 @@
-// URLs and options: what they mean, and what cannot be.
+// URLs and options: their meaning, and invalid ones.
 
 import { describe, expect, test } from "vitest";
 import { driverOptions } from "../src/choices";
@@ -33,7 +33,7 @@ describe("a URL", () => {
     `wss://example.org#sha256=${"0".repeat(64)}`,
   ])("%j is refused", (url) => expect(() => urls(url)).toThrow(ConnectError));
 
-  test("of a WebSocket has no hashes, by a function neither", () => {
+  test("for a WebSocket has no hashes, nor a function for them", () => {
     const serverCertificateHashes = (): string[] => [];
     expect(() => urls("wss://example.org", { serverCertificateHashes })).toThrow("cannot check");
   });

@@ -1,5 +1,5 @@
-// A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and from one to the
-// other.
+// A whole client against a server of the protocol in virtual time: over WebTransport with loss, over a WebSocket, and
+// from one to the other.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { coreModule } from "../src/core/module";
@@ -81,7 +81,7 @@ describe("over WebTransport", () => {
     expect(player.client.statistics()?.page.oversized).toBe(0);
   });
 
-  describe("in Firefox, which throws datagrams away that do not fit its window", () => {
+  describe("in Firefox, which drops datagrams that do not fit its window", () => {
     beforeEach(() =>
       vi.stubGlobal("navigator", {
         userAgent: "Mozilla/5.0 (X11; Linux x86_64; rv:153.0) Gecko/20100101 Firefox/153.0",
@@ -104,7 +104,7 @@ describe("over WebTransport", () => {
       expect(session?.longestBurst).toBe(0);
     });
 
-    test("the goodbye of a page that is left is a datagram, which leaves before the session is closed", async () => {
+    test("the close of a page that is left is a datagram, sent before the session is closed", async () => {
       const player = new Player();
       await player.connected();
       const session = player.browser.sessions[0];
@@ -124,7 +124,7 @@ describe("over WebTransport", () => {
       expect(player.browser.sessions.at(-1)?.farEnd?.longest).toBeLessThanOrEqual(612);
     });
 
-    test("a session that is lost says so, although its streams fail first", async () => {
+    test("a lost session is reported although its streams fail first", async () => {
       const player = new Player();
       await player.connected();
       player.browser.sessions[0]?.lose();
@@ -132,7 +132,7 @@ describe("over WebTransport", () => {
       expect(player.of("closed")[0]?.close.reason).toContain("the session was lost: Connection lost.");
     });
 
-    test("a stream that the server resets ends the session, and the client connects anew", async () => {
+    test("a stream reset by the server ends the session, and the client reconnects", async () => {
       const player = new Player();
       await player.connected();
       player.browser.sessions[0]?.streams[3]?.reset(new Error("stopped"));
@@ -172,7 +172,7 @@ describe("over WebTransport", () => {
     ]);
   });
 
-  test("hashes that a function gives are asked for before each attempt", async () => {
+  test("hashes from a function are requested before each attempt", async () => {
     let asked = 0;
     const serverCertificateHashes = async (): Promise<readonly string[]> => {
       asked += 1;
@@ -206,7 +206,7 @@ describe("over WebTransport", () => {
 });
 
 describe("over a WebSocket", () => {
-  test("messages of all five modes come back, and nothing is ever lost", async () => {
+  test("messages of all five modes come back, and none is lost", async () => {
     const player = new Player({}, {}, "ws://192.0.2.1:7777");
     await player.connected();
     expect(player.client.carrier).toBe("websocket");
@@ -219,7 +219,7 @@ describe("over a WebSocket", () => {
     expect(player.browser.sockets[0]?.protocol).toBe("skipstone.1");
   });
 
-  test("a socket that takes no more holds the messages back, and no longer than it must", async () => {
+  test("a full socket holds messages back only while it is full", async () => {
     const player = new Player({}, {}, "ws://192.0.2.1:7777");
     await player.connected();
     const socket = player.browser.sockets[0];
@@ -238,14 +238,14 @@ describe("over a WebSocket", () => {
   });
 });
 
-describe("what ends, and what begins again", () => {
-  test("a client that the server refuses hears why, and does not try again", async () => {
+describe("closing and reconnecting", () => {
+  test("a refused client gets the reason, and does not try again", async () => {
     const player = new Player({}, { token: "refuse me" });
     await player.until("the end", () => player.client.state === "closed");
     expect(player.events).toEqual([{ type: "closed", close: { by: "peer", code: 77, reason: "not you" } }]);
   });
 
-  test("a token is asked for before each attempt", async () => {
+  test("a token is requested before each attempt", async () => {
     const tokens: string[] = [];
     const token = (): Promise<string> => {
       tokens.push(`token ${tokens.length}`);
@@ -258,7 +258,7 @@ describe("what ends, and what begins again", () => {
     expect(tokens).toEqual(["token 0", "token 1"]);
   });
 
-  test("a lost session is followed by another, after a pause that grows while attempts fail", async () => {
+  test("a lost session is replaced after a pause that grows while attempts fail", async () => {
     const player = new Player();
     await player.connected();
     player.browser.behaviour.ready = "refused";
@@ -289,7 +289,7 @@ describe("what ends, and what begins again", () => {
     expect(once.of("closed")).toHaveLength(1);
   });
 
-  test("a server that shuts down is tried again, one that kicks is not", async () => {
+  test("a client reconnects after a shutdown, but not after a kick", async () => {
     const player = new Player();
     await player.connected();
     player.browser.sessions[0]?.farEnd?.close(1_000);
@@ -300,7 +300,7 @@ describe("what ends, and what begins again", () => {
     expect(player.browser.sessions).toHaveLength(2);
   });
 
-  test("a closed client says goodbye with code and reason, and closes its session", async () => {
+  test("a closed client sends code and reason, and closes its session", async () => {
     const player = new Player();
     await player.connected();
     player.client.send(2, "the last word");
@@ -314,7 +314,7 @@ describe("what ends, and what begins again", () => {
     player.client.close();
   });
 
-  test("a client that is closed before it connects is over at once", async () => {
+  test("a client that is closed before it connects ends at once", async () => {
     const player = new Player({ ready: "never", socketReady: "never" });
     await player.clock.run(100);
     player.client.close({ code: 3 });

@@ -1,4 +1,4 @@
-// The module by itself: what it refuses, what its figures are called, and what it costs.
+// The module alone: its refusals, the names of its figures, and its costs.
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { CARRIER, Core, EVENT, OPTION, REFUSAL } from "../src/core/core";
@@ -24,7 +24,7 @@ describe("a wrong argument is a number, and never a trap", () => {
     expect(() => new Core(module, seed, new Map([[OPTION.windowBytes, 1]]))).toThrow("window_bytes");
   });
 
-  test("sockets, channels, carriers and times that are not there", () => {
+  test("sockets, channels, carriers and times that do not exist", () => {
     const core = begin();
     expect(core.connect(0, 7, 0, token)).toBe(REFUSAL.badArgument);
     expect(core.connect(0, CARRIER.webtransport, 1_200, new Uint8Array(1_025))).toBe(REFUSAL.tokenTooLong);
@@ -75,7 +75,7 @@ test("clients that share a memory do not touch each other", () => {
   expect(hello(alone)).toEqual([]);
   const hellos = others.map((core) => hello(core).join(" "));
   expect(new Set(hellos).size).toBe(199);
-  // One is over: the next one in its memory has options and a socket of its own.
+  // One has ended: the next one in its memory has its own options and socket.
   others[2]?.carrierLost(1, sockets[2] ?? 0, "gone");
   expect(others[2]?.pollEvent(1)?.kind).toBe(EVENT.closed);
   expect(others[3]?.pollEvent(1)).toBeUndefined();
@@ -84,7 +84,7 @@ test("clients that share a memory do not touch each other", () => {
   );
 });
 
-test("options that were refused are not those of the next client", () => {
+test("refused options do not affect the next client", () => {
   const [narrow, bad] = [new Map([[OPTION.windowBytes, 2_048]]), new Map([[OPTION.windowBytes, 1]])];
   for (const wrong of [bad, new Map([...narrow, [77, 1]])]) {
     expect(() => new Core(module, seed, wrong)).toThrow(RangeError);

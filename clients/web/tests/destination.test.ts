@@ -10,7 +10,7 @@ const HOME: CarrierChoice[] = [
 const restart = (reason: string): Close => ({ by: "peer", code: closeCode.restart, reason });
 const urls = (destination: Destination): string[] => destination.carriers.map((choice) => choice.url);
 
-test("a restart is followed to where it says, and back if nobody is let in there", () => {
+test("a restart is followed to its address, and back if that server accepts no client", () => {
   const destination = new Destination(HOME);
   expect(destination.onClosed(restart("retry=0..0 at=eu2.example:9; the server restarts"), true)).toBe(false);
   expect(urls(destination)).toEqual(["https://eu2.example:9/game", "wss://eu2.example:9/game"]);
@@ -18,13 +18,13 @@ test("a restart is followed to where it says, and back if nobody is let in there
   expect(urls(destination)).toEqual(HOME.map((choice) => choice.url));
 });
 
-test("before a connection stands nobody is led elsewhere", () => {
+test("no client is redirected before it is connected", () => {
   const destination = new Destination(HOME);
   destination.onClosed(restart("retry=0..0 at=evil.example:9"), false);
   expect(destination.carriers).toBe(HOME);
 });
 
-test("a notice is read as WIRE.md has it", () => {
+test("a notice is parsed as in WIRE.md", () => {
   expect(noticeOf(restart("retry=250..750 at=[2001:db8::1]:7; x"))).toEqual({
     after: 250,
     spread: 500,

@@ -1,4 +1,5 @@
-// The protocol's simulated runs as WebAssembly keep their promises. `cargo xtask test` compares their digests with native ones.
+// The protocol's simulated runs as WebAssembly keep their promises. `cargo xtask test` compares their digests with
+// native ones.
 
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";

@@ -6,14 +6,14 @@ import { Sessions, type Thread } from "../src/worker/sessions";
 
 export class LocalHost extends Numbered implements Host {
   readonly #sessions: Sessions;
-  /** All that the sessions said. */
+  /** Everything that the sessions sent. */
   readonly news: News[] = [];
 
   constructor(thread: Omit<Thread, "post">) {
     super();
     const post = (news: News): void => {
       this.news.push(news);
-      // As a message does, it comes in a task of its own.
+      // Like a message, it arrives in a task of its own.
       thread.clock.soon(() => this.dispatch(news));
     };
     this.#sessions = new Sessions({ ...thread, post });

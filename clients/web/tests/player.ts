@@ -27,7 +27,7 @@ export class Player {
     this.client.onEvent = (event) => this.events.push(event);
   }
 
-  /** Waits in virtual time; fails after so many milliseconds. */
+  /** Waits in virtual time; fails after this number of milliseconds. */
   async until(what: string, isDone: () => boolean, ms = 10_000): Promise<void> {
     if (!(await this.clock.run(ms, isDone))) {
       throw new Error(`${what} did not happen within ${ms} ms: ${JSON.stringify(this.events)}`);

@@ -1,5 +1,5 @@
-// A server behind a model network (crates/skipstone-web/examples/simulated), and the carriers that lead to it: a WebTransport and a
-// WebSocket that behave as browsers' do, as far as was found by trying them.
+// A server behind a simulated network (crates/skipstone-web/examples/simulated), and the carriers to it: a WebTransport
+// and a WebSocket that behave like those of browsers, as far as experiments showed.
 
 import { readFileSync } from "node:fs";
 import type { VirtualClock } from "./virtual";
@@ -36,13 +36,13 @@ export interface LinkOptions {
   delay?: number;
 }
 
-/** A server with one client, over one carrier. It hands datagrams that come to the client to `onDatagram`. */
+/** A server with one client, over one carrier. It passes datagrams that arrive at the client to `onDatagram`. */
 export class FarEnd {
   readonly #exports: Exports;
   readonly #clock: VirtualClock;
   readonly #began: number;
   onDatagram: ((datagram: Uint8Array<ArrayBuffer>) => void) | undefined;
-  /** The longest datagram that went up, and how many did. */
+  /** The longest datagram that was sent to the server, and the number of datagrams. */
   longest = 0;
   sent = 0;
 
@@ -104,7 +104,7 @@ export interface Behaviour extends LinkOptions {
   socketReady?: number | "never" | "refused";
 }
 
-/** The carriers of one test, and the far ends that they lead to. */
+/** The carriers of one test, and their far ends. */
 export class FakeBrowser {
   readonly clock: VirtualClock;
   readonly behaviour: Behaviour;
@@ -117,7 +117,8 @@ export class FakeBrowser {
   }
 
   get carriers(): { WebTransport: typeof WebTransport; WebSocket: typeof WebSocket } {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- The classes below are constructed by the code under test.
+    // eslint-disable-next-line @typescript-eslint/no-this-alias -- The classes below are constructed by the code under
+    // test.
     const browser = this;
     return {
       WebTransport: class extends FakeWebTransport {
@@ -134,7 +135,7 @@ export class FakeBrowser {
   }
 }
 
-/** After so many milliseconds, or never, or with an error. */
+/** After this number of milliseconds, or never, or with an error. */
 function opened(
   clock: VirtualClock,
   when: number | "never" | "refused",
@@ -148,7 +149,7 @@ function opened(
   }
 }
 
-/** A stream that carries datagrams: how many came, and what ends it. */
+/** A stream that carries datagrams: their number, and what ends it. */
 interface FakeStream {
   datagrams: number;
   reset: (error: Error) => void;
@@ -163,11 +164,11 @@ export class FakeWebTransport {
   readonly streams: FakeStream[] = [];
   farEnd: FarEnd | undefined;
   isClosed = false;
-  /** Datagrams that were longer than the session takes: they vanish without a word. */
+  /** Datagrams that were longer than the session's maximum: they vanish silently. */
   vanished = 0;
-  /** The most datagrams that were given to the browser before it had taken one of them. */
+  /** The maximum number of datagrams that were queued in the browser. */
   longestBurst = 0;
-  /** Datagrams that came while the queue was full. */
+  /** Datagrams that were sent while the queue was full. */
   dropped = 0;
   readonly #streamsMax: number;
   #end!: { resolve: (info: WebTransportCloseInfo) => void; reject: (error: Error) => void };
@@ -182,7 +183,7 @@ export class FakeWebTransport {
     let incoming!: ReadableStreamDefaultController<Uint8Array>;
     const queue: Uint8Array[] = [];
     let pending = 0;
-    // As a browser's, it takes what it was given a moment later.
+    // Like a browser, it takes its data a moment later.
     const write = async (datagram: Uint8Array): Promise<void> => {
       pending += 1;
       this.longestBurst = Math.max(this.longestBurst, pending);
@@ -239,7 +240,7 @@ export class FakeWebTransport {
     this.ready.catch(() => undefined);
   }
 
-  /** As a server reads it: datagrams behind their lengths, each write as long as the browser likes. */
+  /** As a server reads it: length-prefixed datagrams, with writes of any length. */
   createUnidirectionalStream(): Promise<unknown> {
     if (this.streams.length === this.#streamsMax) {
       return new Promise(() => undefined);
@@ -322,7 +323,7 @@ export class FakeWebSocket {
     this.readyState = 3;
   }
 
-  /** The server's end is gone. */
+  /** The server's end has failed. */
   lose(): void {
     this.readyState = 3;
     this.onclose?.({ code: 1006, reason: "" });

@@ -1,5 +1,5 @@
-// What goes wrong around a connection: tokens that do not come, pages that are left, servers that let everybody in and close at once,
-// applications that throw.
+// Failures around a connection: tokens that do not arrive, pages that are left, servers that accept every client and
+// close at once, applications that throw.
 
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { askOf } from "../src/asking";
@@ -17,7 +17,7 @@ beforeAll(() => coreModule());
 afterEach(() => vi.unstubAllGlobals());
 
 describe("tokens", () => {
-  test("one that cannot be had now is asked for again, after a pause that grows", async () => {
+  test("a missing one is requested again, after a growing pause", async () => {
     let asked = 0;
     const token = (): Promise<string> => {
       asked += 1;
@@ -37,7 +37,7 @@ describe("tokens", () => {
     });
   });
 
-  test("a function that throws is one that has none", async () => {
+  test("a function that throws has no token", async () => {
     let asked = 0;
     const token = (): string => {
       asked += 1;
@@ -51,7 +51,7 @@ describe("tokens", () => {
     expect(player.of("closed")[0]?.close.reason).toBe("there is no token: not yet");
   });
 
-  test("one that is promised and never comes ends the attempt, and one that comes too late is for nothing", async () => {
+  test("a promise that never resolves ends the attempt, and one that resolves too late is ignored", async () => {
     const late: ((token: string) => void)[] = [];
     let asked = 0;
     const token = (): Promise<string> => {
@@ -70,7 +70,7 @@ describe("tokens", () => {
     expect(player.browser.sessions).toHaveLength(1);
   });
 
-  test("one that is too long ends the client: it will be so the next time", async () => {
+  test("one that is too long ends the client", async () => {
     const player = new Player({}, { token: "x".repeat(1_025) });
     await player.until("the end", () => player.client.state === "closed");
     expect(player.of("closed")).toHaveLength(1);
@@ -79,7 +79,7 @@ describe("tokens", () => {
 });
 
 describe("pauses", () => {
-  test("grow while a server lets the client in and closes at once", async () => {
+  test("grow while a server accepts the client and closes at once", async () => {
     const player = new Player();
     for (let count = 1; count <= 6; count += 1) {
       await player.until("a connection", () => player.of("connected").length === count, 60_000);
@@ -90,7 +90,7 @@ describe("pauses", () => {
     pauses.forEach((pause, at) => expect(pause).toBeGreaterThanOrEqual((250 / 2) * 2 ** at));
   });
 
-  test("begin anew once a connection has stood for a while", async () => {
+  test("are reset after a connection was established for a while", async () => {
     const player = new Player();
     for (let count = 1; count <= 4; count += 1) {
       await player.until("a connection", () => player.of("connected").length === count, 60_000);
@@ -103,7 +103,7 @@ describe("pauses", () => {
 });
 
 describe("a page that is left", () => {
-  test("and shown again hears that the connection is over, and has another", async () => {
+  test("and shown again is told that the connection has ended, and gets another", async () => {
     const player = new Player();
     await player.connected();
     player.host.post({ order: "leave", mayReturn: true });
@@ -118,7 +118,7 @@ describe("a page that is left", () => {
     await player.until("the echo", () => player.texts(2).includes("back"));
   });
 
-  test("while it connects gives up what it began, and begins again", async () => {
+  test("that is connecting abandons its attempt, and begins another", async () => {
     const player = new Player({ ready: 200, socketReady: "never" });
     await player.clock.run(50);
     player.host.post({ order: "leave", mayReturn: true });
@@ -127,7 +127,7 @@ describe("a page that is left", () => {
     expect(player.browser.sessions.map(({ isClosed }) => isClosed)).toEqual([true, false]);
   });
 
-  test("while it closes is closed", async () => {
+  test("that is closing is closed", async () => {
     const player = new Player({ delay: 500 });
     await player.connected();
     player.client.close({ code: 7, linger: 5_000 });
@@ -136,7 +136,7 @@ describe("a page that is left", () => {
     expect(player.of("closed")).toEqual([{ type: "closed", close: { by: "local", code: 7, reason: "" } }]);
   });
 
-  test("for good has nothing left in its worker", async () => {
+  test("permanently leaves nothing in its worker", async () => {
     const player = new Player();
     await player.connected();
     player.host.post({ order: "leave", mayReturn: false });
@@ -146,7 +146,7 @@ describe("a page that is left", () => {
   });
 });
 
-test("an application that closes with a code of the protocol's is closed for good", async () => {
+test("a close with one of the protocol's codes is permanent", async () => {
   const player = new Player();
   await player.connected();
   player.client.close({ code: 1_000 });
@@ -155,7 +155,7 @@ test("an application that closes with a code of the protocol's is closed for goo
   expect(player.browser.sessions).toHaveLength(1);
 });
 
-test("an event handler that throws is reported, and hears all events up to the last one", async () => {
+test("a throwing event handler is reported, and still gets all events", async () => {
   const reported: unknown[] = [];
   vi.stubGlobal("reportError", (error: unknown) => reported.push(error));
   const player = new Player({}, { token: "refuse me" });
@@ -182,7 +182,7 @@ test("an event handler that throws is reported, and hears all events up to the l
 });
 
 describe("a worker", () => {
-  /** What the page says to its workers. */
+  /** The messages of the page to its workers. */
   class FakeWorker {
     static all: FakeWorker[] = [];
     readonly orders: Order[] = [];
@@ -223,7 +223,7 @@ describe("a worker", () => {
     FakeWorker.all = [];
   });
 
-  test("is not begun again for a client that is over, whatever is asked of it", async () => {
+  test("is not restarted for an ended client", async () => {
     let provide: ((token: string) => void) | undefined;
     const token = (): Promise<string> => new Promise((resolve) => (provide = resolve));
     const { client, worker } = await begin(token);
@@ -242,7 +242,7 @@ describe("a worker", () => {
     expect(FakeWorker.all).toHaveLength(1);
   });
 
-  test("that has failed is not begun again by orders to its clients", async () => {
+  test("that has failed is not restarted by requests to its clients", async () => {
     const { client, worker } = await begin();
     const onError = worker.onerror as (event: { preventDefault(): void; message: string }) => void;
     onError({ preventDefault: () => undefined, message: "it cannot be loaded" });
@@ -252,7 +252,7 @@ describe("a worker", () => {
     expect(FakeWorker.all).toHaveLength(1);
   });
 
-  test("hears that a page is left, and whether it may come back; a worker that is gone hears nothing", async () => {
+  test("is told that a page is left, and whether it may return; an ended worker is not told", async () => {
     const target = new EventTarget();
     vi.stubGlobal("document", {});
     vi.stubGlobal("addEventListener", target.addEventListener.bind(target));

@@ -1,4 +1,4 @@
-// Virtual time: timers and tasks run when a test says so, with everything that promises do in between.
+// Virtual time: timers and tasks run when a test says so, with all promise callbacks in between.
 
 import type { Clock, Timer } from "../src/driver/clock";
 
@@ -14,7 +14,7 @@ export class VirtualClock implements Clock {
   #timers: Pending[] = [];
   readonly #tasks: (() => void)[] = [];
   #seed: number;
-  /** What else has a time: a network. */
+  /** Something else with timers: a network. */
   network: { due(): number; step(): void } | undefined;
 
   constructor(seed = 1) {
@@ -45,7 +45,7 @@ export class VirtualClock implements Clock {
     return Uint8Array.from({ length: 32 }, () => Math.floor(this.random() * 256));
   }
 
-  /** Runs everything that happens within so many milliseconds, or until the condition holds. */
+  /** Runs everything that happens within this number of milliseconds, or until the condition holds. */
   async run(ms: number, isDone: () => boolean = () => false): Promise<boolean> {
     const end = this.#now + ms;
     for (;;) {
@@ -58,7 +58,7 @@ export class VirtualClock implements Clock {
         this.#now = end;
         return false;
       }
-      // A network may name a moment that turns out to be early: time moves on all the same.
+      // A network may name a time that turns out to be too early: time advances all the same.
       this.#now = Math.max(next, this.#now + 0.001);
       this.#runTimers();
     }

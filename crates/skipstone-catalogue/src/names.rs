@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_follows_each_languages_habits() {
+    fn a_name_follows_the_conventions_of_each_language() {
         assert_eq!(
             (camel("ip_bytes"), pascal("ip_bytes"), go("ip_bytes")),
             ("ipBytes".into(), "IpBytes".into(), "IPBytes".into())

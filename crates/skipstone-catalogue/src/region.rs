@@ -50,7 +50,7 @@ mod tests {
     const REGION: Region = Region { path: "a.rs", name: "codes", lines: |width| vec!["new".into(), width.to_string()] };
 
     #[test]
-    fn what_stands_between_the_markers_is_replaced_with_their_indentation() {
+    fn the_text_between_the_markers_is_replaced_with_their_indentation() {
         let text = "before\n    // catalogue: codes\n    old\n    // catalogue: end\nafter\n";
         let expected = "before\n    // catalogue: codes\n    new\n    116\n    // catalogue: end\nafter\n";
         assert_eq!(filled(text, &REGION).as_deref(), Ok(expected));
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_the_region_or_its_end_is_an_error_that_names_it() {
+    fn a_missing_or_unclosed_region_is_an_error_with_its_name() {
         assert_eq!(filled("", &REGION), Err("a.rs has 0 lines with `catalogue: codes`: it needs one".into()));
         let twice = "// catalogue: codes\n// catalogue: codes\n";
         assert!(filled(twice, &REGION).is_err());

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_keeps_to_its_width() {
+    fn a_comment_is_wrapped_at_its_width() {
         assert_eq!(comment("// ", "one two three", 10), ["// one two", "// three"]);
         assert_eq!(comment("// ", "muchtoolongaword", 8), ["// muchtoolongaword"]);
     }

@@ -85,10 +85,12 @@ impl Dialect {
     pub(crate) fn account_columns(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
-                "id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL, rating INTEGER NOT NULL, balance INTEGER NOT NULL"
+                "id INTEGER PRIMARY KEY, name TEXT NOT NULL, score INTEGER NOT NULL, rating INTEGER NOT NULL, balance \
+                 INTEGER NOT NULL"
             }
             Dialect::Mysql | Dialect::Postgres => {
-                "id BIGINT PRIMARY KEY, name VARCHAR(32) NOT NULL, score BIGINT NOT NULL, rating BIGINT NOT NULL, balance BIGINT NOT NULL"
+                "id BIGINT PRIMARY KEY, name VARCHAR(32) NOT NULL, score BIGINT NOT NULL, rating BIGINT NOT NULL, \
+                 balance BIGINT NOT NULL"
             }
         }
     }

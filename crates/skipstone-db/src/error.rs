@@ -66,14 +66,15 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
         FailureKind::Lost => "is the server running, and are host, port and socket of the URL right?",
         FailureKind::Busy => "another program holds its locks, or it has no connection free: try again",
         FailureKind::Denied => {
-            "the user of the URL, or the password in SKIPSTONE_DB_PASSWORD or --password-file, is wrong or lacks a right"
+            "the user of the URL, or the password in SKIPSTONE_DB_PASSWORD or --password-file, is wrong or lacks a \
+             right"
         }
         FailureKind::Missing => {
             "create the database with the server's own tool, and the tables with `skipstone db URL create`"
         }
         FailureKind::Unopenable => {
-            "may its folder be written to, which SQLite needs for -wal files even for reading, and may this process open \
-             more files (ulimit -n)?"
+            "may its folder be written to, which SQLite needs for -wal files even for reading, and may this process \
+             open more files (ulimit -n)?"
         }
         FailureKind::Full => "free space on the database's disk: committed data is kept",
         FailureKind::ReadOnly => "the file, its folder or the server is read-only: grant write access, or use another",
@@ -149,8 +150,8 @@ fn untrusted(cause: &impl std::fmt::Display) -> Failure {
     Failure::new(
         FailureKind::Denied,
         format!(
-            "the database's server is not trusted: {cause}; name the file of its authority with sslrootcert=FILE in the \
-             URL, and use the host name of its certificate"
+            "the database's server is not trusted: {cause}; name the file of its authority with sslrootcert=FILE in \
+             the URL, and use the host name of its certificate"
         ),
     )
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! builds ──> for each target: lock, upload, checksums ──> for each target: switch, restart, health ──> prune
-//!                                                              └── not well ──> every target that this switched goes back
+//!                                                              └── unhealthy ──> every switched target is rolled back
 //! ```
 //!
 //! Each of these changes runs on its target only while the lock there is held. A deployment that has lost it changes

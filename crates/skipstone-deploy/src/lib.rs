@@ -2,7 +2,8 @@
 //! changed, a switch in one step, a health check, and a rollback.
 //!
 //! ```text
-//! tool > deployment > { builds health locked_site } > { lock site stage } > { remote unit } > { bounded plan } > { captured names }
+//! tool > deployment > { builds health locked_site } > { lock site stage } > { remote unit } > { bounded plan }
+//!      > { captured names }
 //! ```
 
 mod bounded;

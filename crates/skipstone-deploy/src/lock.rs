@@ -18,17 +18,20 @@ use std::time::Duration;
 /// Marks a directory by the deployment's name, and holds its lock for as long as standard input is open.
 const LOCK: &str = r#"
 mkdir -p "$1"
-[ -n "$(ls -A "$1")" ] && [ ! -f "$1/.skipstone-deploy" ] && { echo "$1 is not empty and belongs to no deployment" >&2; exit 65; }
+[ -n "$(ls -A "$1")" ] && [ ! -f "$1/.skipstone-deploy" ] &&
+  { echo "$1 is not empty and belongs to no deployment" >&2; exit 65; }
 [ -f "$1/.skipstone-deploy" ] || printf '%s\n' "$2" > "$1/.skipstone-deploy"
 mkdir -p "$1/releases"
 for program in flock timeout; do
-  command -v $program >/dev/null || { echo "$program is missing on the target: install util-linux and coreutils" >&2; exit 69; }
+  command -v $program >/dev/null ||
+    { echo "$program is missing on the target: install util-linux and coreutils" >&2; exit 69; }
 done
 exec flock -n -E 75 "$1/.skipstone-deploy" sh -euc '
   owner=$(cat "$1/.skipstone-deploy")
   [ "$owner" = "$2" ] || { echo "$1 belongs to the deployment $owner by now" >&2; exit 65; }
   token=$(od -An -N16 -tx1 /dev/urandom | tr -d " \n")
-  [ ${#token} = 32 ] || { echo "the target has no random numbers: od of coreutils cannot read /dev/urandom" >&2; exit 69; }
+  [ ${#token} = 32 ] ||
+    { echo "the target has no random numbers: od of coreutils cannot read /dev/urandom" >&2; exit 69; }
   exec 9>>"$1/.skipstone-lock"
   flock -w 20 9 || { echo "a step of the previous deployment is still running; wait until it has ended" >&2; exit 65; }
   printf "%s\n" "$token" > "$1/.skipstone-lock"
@@ -45,8 +48,9 @@ token=$1 limit=$2 script=$3
 shift 3
 exec 9>>"$1/.skipstone-lock"
 flock -w 20 9 || { echo "another step is still running on the target; wait until it has ended" >&2; exit 75; }
-[ "$(cat "$1/.skipstone-lock")" = "$token" ] && [ -f "$1/.skipstone-deploy" ] && ! flock -n "$1/.skipstone-deploy" true || {
-  echo "the lock is no longer this deployment's, so another may be under way: nothing is changed; \`status\` shows what is" >&2
+[ "$(cat "$1/.skipstone-lock")" = "$token" ] && [ -f "$1/.skipstone-deploy" ] &&
+  ! flock -n "$1/.skipstone-deploy" true || {
+  echo "the lock is no longer this deployment's, so another may be running: nothing was changed; see \`status\`" >&2
   exit 76
 }
 timeout -k 5 "$limit" sh -euc "$script" sh "$@" 9>&- || {
@@ -91,7 +95,8 @@ impl SiteLock {
                 holder.kill();
                 let host = &remote.plan.host;
                 Err(format!(
-                    "{host}: no lock in the first {PREFACE_BYTES_MAX} bytes that it says: does `ssh {host}` run commands?"
+                    "{host}: no lock in the first {PREFACE_BYTES_MAX} bytes that it says: does `ssh {host}` run \
+                     commands?"
                 ))
             }
         }
@@ -104,7 +109,7 @@ impl SiteLock {
     pub(crate) fn step(&self, remote: &Remote<'_>, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         if self.holder.as_ref().is_some_and(|holder| !holder.borrow_mut().is_running()) {
             let text =
-                "the connection that held the lock has ended, so another deployment may be under way: start anew";
+                "the connection that held the lock has ended, so another deployment may be running: run it again";
             return Err(RemoteFailure { code: Some(LOST_LOCK), sentence: format!("{}: {text}", remote.plan.host) });
         }
         let own = [self.token.as_str(), STEP_SECONDS_MAX, script, &remote.plan.directory];

@@ -28,7 +28,8 @@ now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
 [ "$now" != "$3" ] || exit 0
 [ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create: it is kept" >&2; exit 78; }
 [ -n "$3" ] || { rm -f -- current; exit 0; }
-[ -f "releases/$3/.skipstone-release" ] && [ ! -L "releases/$3" ] || { echo "there is no release '$3'; \`status\` lists them" >&2; exit 65; }
+[ -f "releases/$3/.skipstone-release" ] && [ ! -L "releases/$3" ] ||
+  { echo "there is no release '$3'; \`status\` lists them" >&2; exit 65; }
 ln -sfn "releases/$3" ".current-$3"
 mv -T ".current-$3" current
 "#;
@@ -48,7 +49,8 @@ cd "$1/releases"
 now=; [ ! -L ../current ] || now=$(readlink ../current); now=${now##*/}; well=0; others=0
 ls -1 | sort -r | while read -r release; do
   case $release in *[!A-Za-z0-9._-]*) continue;; esac
-  [ -d "$release" ] && [ ! -L "$release" ] && [ -f "$release/.skipstone-release" ] && [ ! -L "$release/.skipstone-release" ] || continue
+  [ -d "$release" ] && [ ! -L "$release" ] &&
+    [ -f "$release/.skipstone-release" ] && [ ! -L "$release/.skipstone-release" ] || continue
   if [ -e "$release/.skipstone-well" ] && [ ! -e "$release/.skipstone-failed" ]; then well=$((well+1)); place=$well
   else others=$((others+1)); place=$others; fi
   [ "$release" != "$now" ] && [ "$release" != "$3" ] && [ "$place" -gt "$2" ] || continue
@@ -67,7 +69,8 @@ const NOTE: &str = r#"printf '%s %s\n' "$(date -u +%Y-%m-%dT%H:%M:%SZ)" "$2" >> 
 const UNIT: &str = r#"
 file=/etc/systemd/system/$2
 if [ -e "$file" ]; then
-  [ "$(head -n 1 "$file")" = "$4" ] || { echo "$file was not written by skipstone deploy: leave out [target.…unit], or move it away" >&2; exit 65; }
+  [ "$(head -n 1 "$file")" = "$4" ] ||
+    { echo "$file was not written by skipstone deploy: leave out [target.…unit], or move it away" >&2; exit 65; }
   [ "$(cat "$file"; echo .)" != "$3." ] || exit 0
 fi
 printf '%s' "$3" > "$file.new" && mv "$file.new" "$file"

@@ -9,7 +9,8 @@ pub(crate) fn check_name(what: &str, name: &str) -> Result<(), String> {
     }
     let shown = name.escape_debug();
     Err(format!(
-        "{what} '{shown}': a name has letters, digits, '.', '_' and '-', begins with a letter or a digit, and has no '..'"
+        "{what} '{shown}': a name has letters, digits, '.', '_' and '-', begins with a letter or a digit, and has no \
+         '..'"
     ))
 }
 

@@ -200,7 +200,8 @@ impl TargetPlan {
         }
         if self.restart.is_some() && self.pid_file.is_none() && asks.command.is_none() {
             return Err(
-                "`restart` needs `pid_file` or `health.command`: the previous server would answer for a new one that did not start"
+                "`restart` needs `pid_file` or `health.command`: the previous server would answer for a new one that \
+                 did not start"
                     .into(),
             );
         }

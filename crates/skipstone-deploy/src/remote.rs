@@ -164,7 +164,8 @@ impl Remote<'_> {
         let line = clean::line(line.trim());
         let sentence = if code == Some(NO_CONNECTION) && said.contains("Host key verification failed") {
             format!(
-                "{host}: its host key is not known, or has changed; compare its fingerprint, and connect once by hand: ssh {host}"
+                "{host}: its host key is not known, or has changed; compare its fingerprint, and connect once by hand: \
+                 ssh {host}"
             )
         } else if code == Some(NO_CONNECTION) && said.contains("Permission denied") {
             format!("{host}: {line}; deployments need a key that asks for no password (ssh-agent, IdentityFile)")

@@ -38,7 +38,8 @@ cd "$1/releases"
 for release in *; do
   case $release in *[!A-Za-z0-9._-]*) continue;; esac
   [ -f "$release/.skipstone-release" ] && [ ! -L "$release" ] || continue
-  state=untried; [ ! -e "$release/.skipstone-well" ] || state=well; [ ! -e "$release/.skipstone-failed" ] || state=failed
+  state=untried; [ ! -e "$release/.skipstone-well" ] || state=well
+  [ ! -e "$release/.skipstone-failed" ] || state=failed
   echo "$release $state $(head -n 1 "$release/.skipstone-release")"
 done
 "#;
@@ -52,7 +53,10 @@ case $3 in file) pid=$(cat "$4" || true);; *) pid=$(systemctl show -p MainPID --
 [ "${pid:-0}" != 0 ] && [ -d "/proc/$pid" ] || { echo no; exit 0; }
 root=$(cd "$1" && pwd -P)
 exe=$(readlink "/proc/$pid/exe" || sudo -n readlink "/proc/$pid/exe" || true)
-[ -n "$exe" ] || { echo "which program process $pid runs is visible only to its user and root: use one of them as the ssh user" >&2; exit 77; }
+[ -n "$exe" ] || {
+  echo "which program process $pid runs is visible only to its user and root: use one of them as the ssh user" >&2
+  exit 77
+}
 case $exe in
   "$root/releases/$2/"*) echo yes;;
   "$root/"*) echo no;;

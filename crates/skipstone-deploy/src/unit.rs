@@ -19,8 +19,10 @@ pub(crate) fn text(name: &str, target: &TargetPlan, unit: &UnitPlan) -> Result<S
     rest.iter().for_each(|word| command += &format!(" {word}"));
     let user = unit.user.as_ref().map(|user| format!("User={user}\n")).unwrap_or_default();
     Ok(format!(
-        "{MARK}\n[Unit]\nDescription={name}\nStartLimitIntervalSec=0\nAfter=network-online.target\nWants=network-online.target\n\n[Service]\n\
-         ExecStart={command}\nExecReload=/bin/kill -USR2 $MAINPID\nWorkingDirectory={directory}\n{user}Restart=on-failure\n\
+        "{MARK}\n[Unit]\nDescription={name}\nStartLimitIntervalSec=0\n\
+         After=network-online.target\nWants=network-online.target\n\n[Service]\n\
+         ExecStart={command}\nExecReload=/bin/kill -USR2 $MAINPID\n\
+         WorkingDirectory={directory}\n{user}Restart=on-failure\n\
          RestartSec=1\nLimitNOFILE=65536\n\n[Install]\nWantedBy=multi-user.target\n"
     ))
 }

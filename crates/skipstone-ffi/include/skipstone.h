@@ -18,19 +18,19 @@
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
 #define SKIPSTONE_ABI_VERSION ((1 << 16) + 4)
 
-// A value of `merging_us`: messages are sent when they are queued, none waits for another.
+// A value of `merging_us`: each message is sent when it is queued.
 #define SKIPSTONE_MERGE_NOT 0
 
 // A value of `merging_us`: messages are sent at each `skipstone_flush`.
 #define SKIPSTONE_MERGE_UNTIL_FLUSH UINT64_MAX
 
-// A value of `merging_us` in a client's configuration: as the server's settings say.
+// A value of `merging_us` in a client's configuration: as in the server's settings.
 #define SKIPSTONE_MERGE_AS_SERVER (UINT64_MAX - 1)
 
 // Bytes of a certificate's fingerprint (SHA-256).
 #define SKIPSTONE_FINGERPRINT_BYTES 32
 
-// How a call ended. Every call but those that cannot fail gives one; skipstone_last_error has the text.
+// The result of a call. Every call that can fail returns one; skipstone_last_error has the text.
 enum SkipstoneStatus
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -38,46 +38,46 @@ enum SkipstoneStatus
  {
   // Done.
   SKIPSTONE_STATUS_OK = 0,
-  // A pointer is NULL that must not be, or is not aligned for what it points to.
+  // A required pointer is NULL, or a pointer is not aligned for its type.
   SKIPSTONE_STATUS_BAD_POINTER = -1,
   // A text is not UTF-8.
   SKIPSTONE_STATUS_NOT_UTF8 = -2,
-  // The leading `size` of a structure is not one that this library knows: the header is of another version, or the
-  // structure was not initialised.
+  // The leading `size` of a structure is unknown to this library: the header has another version, or the structure
+  // was not initialised.
   SKIPSTONE_STATUS_BAD_SIZE = -3,
   // A number or a text is out of its range; the text names it.
   SKIPSTONE_STATUS_BAD_VALUE = -4,
-  // No server or client has this handle: it is 0, has ended, or never was one.
+  // No server or client has this handle: it is 0, invalid, or has ended.
   SKIPSTONE_STATUS_BAD_HANDLE = -5,
-  // The handle is of a client where a server's is wanted, or the reverse.
+  // The handle is a client's where a server's is required, or the reverse.
   SKIPSTONE_STATUS_WRONG_KIND = -6,
   // Another thread has polled events of this handle and may still read them.
   SKIPSTONE_STATUS_WRONG_THREAD = -7,
-  // The caller's buffer is too small; the length that is needed is told.
+  // The caller's buffer is too small; the required length is returned.
   SKIPSTONE_STATUS_BUFFER_TOO_SMALL = -8,
   // There is not enough memory.
   SKIPSTONE_STATUS_OUT_OF_MEMORY = -9,
-  // The library is older than the header, or of another major version.
+  // The library is older than the header, or has another major version.
   SKIPSTONE_STATUS_WRONG_ABI = -10,
-  // The library was built without what this needs; the text names the feature.
+  // The library was built without a required feature; the text names it.
   SKIPSTONE_STATUS_NOT_BUILT = -11,
-  // The system refused something: a socket, a thread, a file.
+  // The system refused a resource: a socket, a thread, a file.
   SKIPSTONE_STATUS_SYSTEM = -12,
-  // The URL cannot be read.
+  // The URL is invalid.
   SKIPSTONE_STATUS_BAD_URL = -13,
   // The certificate or its key cannot be used.
   SKIPSTONE_STATUS_BAD_IDENTITY = -14,
-  // Nobody can be trusted as asked.
+  // The requested trust is not available.
   SKIPSTONE_STATUS_BAD_TRUST = -15,
-  // The handle has no peer of this number.
+  // The handle has no peer with this number.
   SKIPSTONE_STATUS_UNKNOWN_PEER = -16,
   // The connection is not established, is closing, or has ended.
   SKIPSTONE_STATUS_NOT_CONNECTED = -17,
-  // No rule of the server's channel table covers this channel.
+  // No rule of the server's channel table contains this channel.
   SKIPSTONE_STATUS_NO_SUCH_CHANNEL = -18,
   // An inbound rule reserves this channel for the clients.
   SKIPSTONE_STATUS_WRONG_DIRECTION = -19,
-  // The message, or the token, is longer than is allowed.
+  // The message, or the token, exceeds its maximum length.
   SKIPSTONE_STATUS_TOO_LONG = -20,
   // The channel's queue to this peer is full.
   SKIPSTONE_STATUS_QUEUE_FULL = -21,
@@ -85,13 +85,13 @@ enum SkipstoneStatus
   SKIPSTONE_STATUS_DRIVER_BUSY = -22,
   // The driver's thread has ended; skipstone_failure says why.
   SKIPSTONE_STATUS_DRIVER_GONE = -23,
-  // The client does not wait for a decision: it was accepted or refused before.
+  // The client does not wait for a decision: it was already accepted or refused.
   SKIPSTONE_STATUS_NOT_WAITING = -24,
-  // There is no such figure, at least not yet.
+  // There is no such figure, or not yet.
   SKIPSTONE_STATUS_NOT_AVAILABLE = -25,
   // The connection has not ended: close it first, or wait for its SKIPSTONE_EVENT_KIND_CLOSED.
   SKIPSTONE_STATUS_STILL_OPEN = -26,
-  // A mistake in the library itself. The handle cannot be used any more; release it.
+  // An internal error of the library. The handle cannot be used any more; release it.
   SKIPSTONE_STATUS_INTERNAL = -99,
 };
 #ifndef __cplusplus
@@ -102,7 +102,7 @@ typedef int32_t SkipstoneStatus;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Close codes of the protocol. Those below 1,000 are the application's own.
+// Close codes of the protocol. Codes below 1,000 are the application's own.
 enum SkipstoneCloseCode
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -149,17 +149,17 @@ typedef uint32_t SkipstoneCloseCode;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The side that ended a connection.
+// Which side ended a connection.
 enum SkipstoneClosedBy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // This side's application, or this side's rules.
+  // This side's application, or a rule of this side.
   SKIPSTONE_CLOSED_BY_LOCAL = 1,
   // The peer.
   SKIPSTONE_CLOSED_BY_PEER = 2,
-  // Neither: the peer stopped answering, or what carried the connection broke.
+  // Neither: the peer stopped answering, or the carrier failed.
   SKIPSTONE_CLOSED_BY_NOBODY = 3,
 };
 #ifndef __cplusplus
@@ -176,9 +176,9 @@ enum SkipstoneCongestion
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Keeps queues short, and holds its own beside TCP.
+  // Keeps queues short, and competes with TCP for its share.
   SKIPSTONE_CONGESTION_DELAY_AWARE = 0,
-  // The same for an owner of the link.
+  // The same, more aggressive: for an owner of the link.
   SKIPSTONE_CONGESTION_AGGRESSIVE = 1,
   // None.
   SKIPSTONE_CONGESTION_OFF = 2,
@@ -197,15 +197,15 @@ enum SkipstoneDelivery
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Sent once, delivered as it comes.
+  // Sent once, delivered on arrival.
   SKIPSTONE_DELIVERY_UNRELIABLE = 0,
-  // Sent once, delivered only if newer than the newest delivered.
+  // Sent once, delivered only if newer than the newest delivered message.
   SKIPSTONE_DELIVERY_UNRELIABLE_SEQUENCED = 1,
-  // Each once, in order.
+  // Each message once, in order.
   SKIPSTONE_DELIVERY_RELIABLE_ORDERED = 2,
-  // Each once, as it comes.
+  // Each message once, on arrival.
   SKIPSTONE_DELIVERY_RELIABLE_UNORDERED = 3,
-  // The newest is sent until it arrives; older ones are given up.
+  // The newest message is retransmitted until it arrives; older ones are given up.
   SKIPSTONE_DELIVERY_RELIABLE_SEQUENCED = 4,
 };
 #ifndef __cplusplus
@@ -243,21 +243,21 @@ enum SkipstoneEventKind
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // A client requests a connection. `data` is its token, `address` where it comes from. Answer with
-  // skipstone_server_accept or skipstone_server_refuse.
+  // A client requests a connection. `data` is its token, `address` its address. Answer with skipstone_server_accept
+  // or skipstone_server_refuse.
   SKIPSTONE_EVENT_KIND_REQUESTED = 1,
   // The connection is established: messages can be sent.
   SKIPSTONE_EVENT_KIND_CONNECTED = 2,
   // A message arrived. `data` is the message, `channel` its channel, `age_us` how late it is.
   SKIPSTONE_EVENT_KIND_MESSAGE = 3,
-  // The peer has the message `id`. Only on channels with receipts.
+  // The peer has received the message `id`. Only on channels with receipts.
   SKIPSTONE_EVENT_KIND_ACKNOWLEDGED = 4,
-  // The message `id` will not be sent (again); `detail` is a SkipstoneGivenUp.
+  // The message `id` will not be sent (or not again); `detail` is a SkipstoneGivenUp.
   SKIPSTONE_EVENT_KIND_GIVEN_UP = 5,
   // A client's address changed to `address`. The connection continues.
   SKIPSTONE_EVENT_KIND_PATH_CHANGED = 6,
-  // The connection ended: the last of its events. `code` is a SkipstoneCloseCode or the application's own, `data` the
-  // reason as text (UTF-8 as a rule, without a NUL behind it), `detail` a SkipstoneClosedBy.
+  // The connection ended: its last event. `code` is a SkipstoneCloseCode or the application's own, `data` the reason
+  // as text (usually UTF-8, without a NUL), `detail` a SkipstoneClosedBy.
   SKIPSTONE_EVENT_KIND_CLOSED = 7,
 };
 #ifndef __cplusplus
@@ -268,23 +268,23 @@ typedef uint32_t SkipstoneEventKind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Why a message will not be sent (again).
+// Why a message will not be sent (or not again).
 enum SkipstoneGivenUp
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // A reason that this version has no number for.
+  // A reason without a number in this version.
   SKIPSTONE_GIVEN_UP_OTHER = 0,
-  // The queue was full, and the channel refuses then.
+  // The queue was full, and the channel refuses new messages then.
   SKIPSTONE_GIVEN_UP_QUEUE_FULL = 1,
   // The queue was full, and the channel drops its oldest message then.
   SKIPSTONE_GIVEN_UP_DROPPED = 2,
-  // A newer message of a sequenced channel took its place.
+  // A newer message of a sequenced channel replaced it.
   SKIPSTONE_GIVEN_UP_SUPERSEDED = 3,
-  // The packet that held it was lost, and the channel does not retransmit.
+  // The packet that contained it was lost, and the channel does not retransmit.
   SKIPSTONE_GIVEN_UP_LOST = 4,
-  // The client takes no messages of this length.
+  // The client does not accept messages of this length.
   SKIPSTONE_GIVEN_UP_TOO_LONG = 5,
   // The connection ended first.
   SKIPSTONE_GIVEN_UP_CLOSED = 6,
@@ -297,15 +297,15 @@ typedef uint32_t SkipstoneGivenUp;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// How much a line of the log matters.
+// The severity of a log line.
 enum SkipstoneLogLevel
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // For the records.
+  // Information.
   SKIPSTONE_LOG_LEVEL_INFO = 1,
-  // Something should be done about it.
+  // A problem that needs attention.
   SKIPSTONE_LOG_LEVEL_WARNING = 2,
   // Something failed.
   SKIPSTONE_LOG_LEVEL_ERROR = 3,
@@ -318,7 +318,7 @@ typedef uint32_t SkipstoneLogLevel;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The reaction to a message for which a channel's queue has no room.
+// The reaction if a channel's queue has no room for a message.
 enum SkipstoneOverflow
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -326,9 +326,9 @@ enum SkipstoneOverflow
  {
   // The message is refused.
   SKIPSTONE_OVERFLOW_REFUSE = 0,
-  // The oldest in the queue makes room.
+  // The oldest queued message is dropped.
   SKIPSTONE_OVERFLOW_DROP_OLDEST = 1,
-  // The connection ends.
+  // The connection is closed.
   SKIPSTONE_OVERFLOW_DISCONNECT = 2,
 };
 #ifndef __cplusplus
@@ -339,7 +339,7 @@ typedef uint32_t SkipstoneOverflow;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// Protection against loss besides retransmission.
+// Protection against loss in addition to retransmission.
 enum SkipstoneRedundancy
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -349,13 +349,13 @@ enum SkipstoneRedundancy
   SKIPSTONE_REDUNDANCY_OFF = 0,
   // Lost content is retransmitted in several copies.
   SKIPSTONE_REDUNDANCY_LEAN = 1,
-  // Repair packets as the path's losses ask for, and copies.
+  // Repair packets according to the measured loss, and copies.
   SKIPSTONE_REDUNDANCY_ADAPTIVE = 2,
   // A block code: after `redundancy_first` packets, `redundancy_second` repair packets.
   SKIPSTONE_REDUNDANCY_FIXED = 3,
   // Each packet repeats the messages of the last `redundancy_first` packets, 1 to 8.
   SKIPSTONE_REDUNDANCY_REPEAT = 4,
-  // Of a channel: as the settings of the server say for all.
+  // For a channel: the server's default for all channels.
   SKIPSTONE_REDUNDANCY_AS_SETTINGS = 255,
 };
 #ifndef __cplusplus
@@ -372,16 +372,16 @@ enum SkipstoneSecurity
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Encrypted, with a certificate that is made at the start; skipstone_server_url has its fingerprint.
+  // Encrypted, with a certificate that is generated at the start; skipstone_server_url contains its fingerprint.
   SKIPSTONE_SECURITY_SELF_SIGNED = 0,
-  // Encrypted, with a certificate that is made at the first start and kept in the file `certificate`.
+  // Encrypted, with a certificate that is generated at the first start and stored in the file `certificate`.
   SKIPSTONE_SECURITY_SELF_SIGNED_KEPT = 1,
-  // Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without `key`
-  // both are in the file `certificate`.
+  // Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without
+  // `key` both are in the file `certificate`.
   SKIPSTONE_SECURITY_FILES = 2,
-  // Encrypted, with PEM texts in `certificate` and `key`, which may be the same.
+  // Encrypted, with PEM texts in `certificate` and `key`, which may be equal.
   SKIPSTONE_SECURITY_PEM = 3,
-  // In clear: on a trusted network, or in a tunnel that protects by itself.
+  // Unencrypted: for a trusted network, or for a tunnel that encrypts.
   SKIPSTONE_SECURITY_PLAIN = 4,
 };
 #ifndef __cplusplus
@@ -392,7 +392,7 @@ typedef uint32_t SkipstoneSecurity;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-// The structures whose size skipstone_struct_size tells.
+// The structures whose size skipstone_struct_size returns.
 enum SkipstoneStruct
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : uint32_t
@@ -435,9 +435,9 @@ enum SkipstoneThreading
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Threads of the library.
+  // A thread of the library.
   SKIPSTONE_THREADING_BACKGROUND = 0,
-  // The application, by skipstone_drive.
+  // The application, by calling skipstone_drive.
   SKIPSTONE_THREADING_STEPPED = 1,
 };
 #ifndef __cplusplus
@@ -454,13 +454,14 @@ enum SkipstoneTrust
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // Those whose certificate was signed by an authority that the system trusts. A fingerprint in the URL goes before.
+  // Those with a certificate that is signed by an authority of the system. A fingerprint in the URL takes
+  // precedence.
   SKIPSTONE_TRUST_SYSTEM = 0,
-  // Those whose certificate was signed by one of the authorities of the PEM text `authorities`.
+  // Those with a certificate that is signed by one of the authorities in the PEM text `authorities`.
   SKIPSTONE_TRUST_AUTHORITIES = 1,
-  // The one whose certificate has the fingerprint `fingerprint`.
+  // The one with a certificate that has the fingerprint `fingerprint`.
   SKIPSTONE_TRUST_PINNED = 2,
-  // Any server, and any attacker between: for tests on one's own machine.
+  // Any server, including any attacker between: for tests on one's own machine.
   SKIPSTONE_TRUST_DANGEROUSLY_ANYTHING = 3,
 };
 #ifndef __cplusplus
@@ -477,7 +478,7 @@ enum SkipstoneViolation
   : uint32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-  // The connection ends.
+  // The connection is closed.
   SKIPSTONE_VIOLATION_CLOSE = 0,
   // The message is dropped; only on unreliable channels.
   SKIPSTONE_VIOLATION_DROP = 1,
@@ -493,7 +494,8 @@ typedef uint32_t SkipstoneViolation;
 // A server or a client.
 typedef uint64_t SkipstoneHandle;
 
-// A connection, as its handle knows it. A server never uses it for another one; a client's stays when it connects again.
+// A connection, identified within its handle. A server never reuses the number; a client's number stays the same when
+// it reconnects.
 typedef uint64_t SkipstonePeer;
 
 // Counters of one direction.
@@ -510,8 +512,8 @@ typedef struct SkipstoneFlow {
   uint64_t ip_bytes;
 } SkipstoneFlow;
 
-// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
-// never changes. Newer counters are at the overview's end.
+// The version 1.0 counters of a connection. They are in the middle of an overview, so this structure never changes.
+// Newer counters are at the overview's end.
 typedef struct SkipstoneStatsOf1_0 {
   // Bytes of this structure.
   uint32_t size;
@@ -548,11 +550,11 @@ typedef struct SkipstoneStatsOf1_0 {
   uint64_t drops;
 } SkipstoneStatsOf1_0;
 
-// A connection at one moment.
+// A snapshot of a connection.
 typedef struct SkipstoneOverview {
   // Bytes of this structure; set it before the call.
   uint32_t size;
-  // Bytes of a datagram at present: what the path is known to carry.
+  // Current maximum bytes of a datagram: what the path is known to carry.
   uint32_t datagram_bytes;
   // The connection.
   uint64_t peer;
@@ -560,9 +562,9 @@ typedef struct SkipstoneOverview {
   uint64_t rtt_us;
   // Variation of the round-trip time.
   uint64_t rtt_variation_us;
-  // The least round-trip time that was measured; 0 before the first.
+  // The minimum round-trip time that was measured; 0 before the first.
   uint64_t rtt_min_us;
-  // Messages that wait or are in flight.
+  // Messages that are queued or in flight.
   uint64_t queued_messages;
   // Bytes of those messages.
   uint64_t queued_bytes;
@@ -570,13 +572,14 @@ typedef struct SkipstoneOverview {
   uint64_t held_bytes;
   // Bytes in flight.
   uint64_t bytes_in_flight;
-  // Bytes that may be in flight.
+  // The congestion window: maximum bytes in flight.
   uint64_t congestion_window;
   // Messages per second to the peer, over about a second.
   double sent_messages_per_second;
   // Bytes per second to the peer, headers included.
   double sent_bytes_per_second;
-  // Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count as one.
+  // Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count
+  // as one.
   double sent_loss;
   // Messages per second from the peer.
   double received_messages_per_second;
@@ -584,13 +587,12 @@ typedef struct SkipstoneOverview {
   double received_bytes_per_second;
   // Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.
   double received_loss;
-  // What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
+  // The carrier of the connection, NUL-padded: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
   uint8_t carrier[8];
-  // The connection's counters of version 1.0; those that came later are at the end, under the names of
-  // SkipstoneStats.
+  // The connection's counters of version 1.0; later ones are at the end, under the names of SkipstoneStats.
   struct SkipstoneStatsOf1_0 stats;
-  // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
-  // where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
+  // Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it.
+  // UINT64_MAX if nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
   uint64_t available_bytes_per_second;
   // Bytes of messages per second to the peer. Since version 1.3.
   double sent_payload_bytes_per_second;
@@ -610,7 +612,7 @@ typedef struct SkipstoneOverview {
 typedef struct SkipstoneDriverStats {
   // Bytes of this structure; set it before the call.
   uint32_t size;
-  // 1: the system granted smaller socket buffers than asked for.
+  // 1: the system granted smaller socket buffers than requested.
   uint32_t are_buffers_short;
   // Rounds of the drivers' loops.
   uint64_t rounds;
@@ -620,35 +622,35 @@ typedef struct SkipstoneDriverStats {
   uint64_t send_errors;
   // Datagrams that the system dropped because a receive buffer was full.
   uint64_t receive_drops;
-  // WebSockets in clear, open now.
+  // Unencrypted WebSocket connections open now.
   uint64_t websockets;
-  // WebSockets over TLS, open now.
+  // WebSocket connections over TLS open now.
   uint64_t secure_websockets;
-  // TCP connections without WebSocket, open now.
+  // TCP connections without WebSocket open now.
   uint64_t raw_streams;
-  // Clients of this process, open now.
+  // Clients of this process connected now.
   uint64_t locals;
-  // DTLS sessions, open now.
+  // DTLS sessions open now.
   uint64_t dtls_sessions;
-  // QUIC connections of WebTransport, open now.
+  // QUIC connections of WebTransport open now.
   uint64_t webtransport_sessions;
-  // Datagrams and streams from addresses that are denied. This and what follows came with version 1.3.
+  // Datagrams and streams from denied addresses. This and the following fields exist since version 1.3.
   uint64_t denied;
   // The smallest receive buffer that the system granted, in bytes.
   uint64_t receive_buffer_bytes;
-  // Datagrams that the simulated network dropped for lack of memory.
+  // Datagrams that the simulated network dropped because its memory limit was reached.
   uint64_t impairment_drops;
-  // Datagrams that came to the wrong shard and were handed to the shard of their connection.
+  // Datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
   uint64_t misrouted_handed_on;
-  // Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+  // Datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
   uint64_t misrouted_dropped;
   // DTLS sessions that began with a ClientHello.
   uint64_t dtls_begun;
   // DTLS handshakes that were completed.
   uint64_t dtls_established;
-  // DTLS sessions that were removed before their time limit, because another session needed the place.
+  // DTLS sessions that were removed before their time limit to make room for another one.
   uint64_t dtls_displaced;
-  // Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+  // Datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
   uint64_t dtls_dropped;
   // QUIC handshakes that began.
   uint64_t webtransport_begun;
@@ -656,71 +658,71 @@ typedef struct SkipstoneDriverStats {
   uint64_t webtransport_established;
   // Sessions of WebTransport that were granted.
   uint64_t webtransport_granted;
-  // Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+  // Unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
   uint64_t webtransport_retries;
-  // QUIC connections that were removed before their time limit, because another one needed the place.
+  // QUIC connections that were removed before their time limit to make room for another one.
   uint64_t webtransport_displaced;
-  // Requests and streams that were refused, for their origin or because nothing here needs them.
+  // Requests and streams that were refused because of their origin, or because the server does not use them.
   uint64_t webtransport_refused;
-  // Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+  // Connections that ended because the client violated QUIC, TLS or HTTP/3.
   uint64_t webtransport_breaches;
   // Datagrams of QUIC that belonged to no connection and began none, or to no session.
   uint64_t webtransport_dropped;
-  // Streams of the TCP port that were accepted. The fields that follow say why streams ended.
+  // Streams accepted on the TCP port. The following fields state why streams ended.
   uint64_t streams_accepted;
   // Streams whose handshake or close timed out.
   uint64_t streams_timed_out;
-  // Streams that were closed for newer ones, because their network had too many without a connection.
+  // Streams that were closed in favour of newer ones, because their network had too many without a connection.
   uint64_t streams_displaced;
   // Plain HTTP requests that were answered.
   uint64_t streams_answered;
-  // Plain HTTP requests for something that there is not.
+  // Plain HTTP requests for an unknown path.
   uint64_t streams_not_upgraded;
-  // Streams that ended without a goodbye.
+  // Streams that ended without a close.
   uint64_t streams_lost;
   // Streams that were closed in an orderly way, by either side.
   uint64_t streams_closed;
-  // First bytes that are of no protocol here, and malformed requests.
+  // First bytes of an unknown protocol, and malformed requests.
   uint64_t streams_malformed_requests;
-  // Heads of requests beyond 8 KiB, or with too many lines.
+  // Request heads above 8 KiB, or with too many lines.
   uint64_t streams_oversized_requests;
-  // Broken frames of WebSocket, and lengths that no message has.
+  // Broken WebSocket frames, and impossible message lengths.
   uint64_t streams_broken_frames;
   // Messages beyond the limit.
   uint64_t streams_oversized_messages;
-  // TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+  // Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
   uint64_t streams_tls_failures;
-  // Clients that asked for TLS while too many handshakes had begun.
+  // Clients that began TLS while too many handshakes were pending.
   uint64_t streams_over_budget;
-  // PROXY headers that cannot be read, or come from a stranger.
+  // PROXY headers that are malformed, or from a client that is not a trusted proxy.
   uint64_t streams_bad_proxy_headers;
-  // Requests in clear where TLS is required, and streams of a kind that is not taken.
+  // Unencrypted requests where TLS is required, and streams of a kind that is not accepted.
   uint64_t streams_not_taken;
   // Pages of other origins, and requests for other hosts.
   uint64_t streams_foreign;
-  // Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+  // Rounds that ended with datagrams left to read, because their time limit was reached. Since version 1.4.
   uint64_t rounds_cut;
-  // The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+  // The maximum work of one round's reading, estimated from what was read. Since version 1.4.
   uint64_t round_cost_max_us;
   // Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
   uint64_t streams_too_dear;
 } SkipstoneDriverStats;
 
-// A simulated link, for tests: it delays and loses datagrams around a real socket. All zero is a perfect link.
+// A simulated link, for tests: it delays and loses datagrams around a real socket. All zero means a perfect link.
 typedef struct SkipstoneLink {
-  // Time on the way.
+  // One-way delay.
   uint64_t delay_us;
-  // Up to so much more, at random.
+  // Maximum additional random delay.
   uint64_t jitter_us;
-  // Bits per second; 0 for any number.
+  // Bits per second; 0 for no limit.
   uint64_t rate_bits_per_second;
   // Share of datagrams that is lost, 0 to 1.
   double loss;
   // Mean number of datagrams lost in a row; 0 for independent losses.
   double loss_burst;
-  // Share of datagrams that is held back, so that later ones overtake it.
+  // Share of datagrams that are held back, so that later ones overtake them.
   double reorder;
-  // Share of datagrams that arrives twice.
+  // Share of datagrams that arrive twice.
   double duplicate;
 } SkipstoneLink;
 
@@ -731,65 +733,66 @@ typedef struct SkipstoneClientConfig {
   uint32_t size;
   // A SkipstoneThreading.
   uint32_t threading;
-  // A SkipstoneTrust. A fingerprint in the URL goes before.
+  // A SkipstoneTrust. A fingerprint in the URL takes precedence.
   uint32_t trust;
   // A SkipstoneCongestion.
   uint32_t congestion;
-  // PEM text, of SKIPSTONE_TRUST_AUTHORITIES.
+  // PEM text for SKIPSTONE_TRUST_AUTHORITIES.
   const char *authorities;
-  // SHA-256 of the server's certificate, of SKIPSTONE_TRUST_PINNED.
+  // SHA-256 of the server's certificate for SKIPSTONE_TRUST_PINNED.
   uint8_t fingerprint[32];
-  // The version of DTLS that skip+dtls:// means: 12 or 13; 0 for the default.
+  // The version of DTLS for skip+dtls:// URLs: 12 or 13; 0 for the default.
   uint32_t dtls_version;
-  // 1: asks for the server's time now and then. Default 1.
+  // 1: requests the server's time regularly. Default 1.
   uint32_t follows_server_time;
   // When this client sends queued messages: SKIPSTONE_MERGE_AS_SERVER (default), SKIPSTONE_MERGE_NOT,
-  // SKIPSTONE_MERGE_UNTIL_FLUSH, or so many µs after the first that waits.
+  // SKIPSTONE_MERGE_UNTIL_FLUSH, or a number of µs after the first queued message.
   uint64_t merging_us;
   // Time limit of the handshake.
   uint64_t handshake_timeout_us;
-  // Bytes that may wait in each of the two queues between the application and the driver.
+  // Maximum bytes in each of the two queues between the application and the driver.
   uint64_t queue_bytes_max;
-  // Bytes per second that this client sends, at most; 0 for no limit.
+  // Maximum bytes per second that this client sends; 0 for no limit.
   uint64_t bandwidth_max;
-  // Bytes of a message that this client takes, at most.
+  // Maximum bytes of a message that this client accepts.
   uint32_t message_bytes_max;
-  // Bytes of reliable messages that this client holds.
+  // Maximum bytes of reliable messages that this client holds.
   uint32_t window_bytes;
-  // Bytes of a datagram that this client takes, at most.
+  // Maximum bytes of a datagram that this client accepts.
   uint32_t datagram_bytes_max;
-  // Messages of so many bytes and more have their progress published; 0 for none.
+  // Progress is published for messages of at least this many bytes; 0 for none.
   uint32_t transfer_bytes_min;
   // 1: `up` and `down` simulate a network around the UDP socket.
   uint32_t impaired;
   // Always 0.
   uint32_t reserved;
-  // The seed of what is simulated.
+  // The seed of the simulation.
   uint64_t impairment_seed;
   // The simulated link towards the server.
   struct SkipstoneLink up;
   // The simulated link towards this client.
   struct SkipstoneLink down;
-  // 1: after a connection that was lost, or to a server that restarts or is full, the client connects again by itself, in
-  // skipstone_poll: see skipstone_client_returns_in. It has no effect on a client of this process. Since version 1.3.
+  // 1: the client connects again by itself, in skipstone_poll, after it lost its connection or if the server
+  // restarts or is full: see skipstone_client_returns_in. It has no effect on a client of this process. Since
+  // version 1.3.
   uint32_t reconnects;
-  // Attempts in a row that may fail. Default 20.
+  // Maximum number of consecutive failed attempts. Default 20.
   uint32_t reconnect_attempts_max;
-  // The first pause after a lost connection, at least 1 ms; it doubles with each attempt that fails, and half of it is random.
-  // Default 250 ms.
+  // The first pause after a lost connection, at least 1 ms; it doubles with each failed attempt, and half of it is
+  // random. Default 250 ms.
   uint64_t reconnect_pause_min_us;
   // The longest pause. Default 30 s.
   uint64_t reconnect_pause_max_us;
 } SkipstoneClientConfig;
 
-// A client: one connection to one server. 0 is none.
+// A client: one connection to one server. 0 is invalid.
 typedef uint64_t SkipstoneClient;
 
-// A server. 0 is none. The numbers of servers and clients that have ended are not used again.
+// A server. 0 is invalid. The numbers of ended servers and clients are not reused.
 typedef uint64_t SkipstoneServer;
 
-// A rule of a server's channel table, for the channels from `first` to `last`. skipstone_channel_init sets the defaults of
-// a delivery mode.
+// A rule of a server's channel table, for the channels from `first` to `last`. skipstone_channel_init sets the
+// defaults of a delivery mode.
 typedef struct SkipstoneChannel {
   // Bytes of this structure, as skipstone_channel_init set them.
   uint32_t size;
@@ -807,60 +810,62 @@ typedef struct SkipstoneChannel {
   uint8_t priority;
   // The share among channels of one priority, at least 1.
   uint8_t weight;
-  // 1: the sender learns of each message that arrived.
+  // 1: the sender gets an event for each message that arrived.
   uint8_t receipts;
-  // Of SKIPSTONE_REDUNDANCY_FIXED: source packets. Of SKIPSTONE_REDUNDANCY_REPEAT: packets that are repeated.
+  // For SKIPSTONE_REDUNDANCY_FIXED: source packets. For SKIPSTONE_REDUNDANCY_REPEAT: packets whose messages are
+  // repeated.
   uint8_t redundancy_first;
-  // Of SKIPSTONE_REDUNDANCY_FIXED: repair packets.
+  // For SKIPSTONE_REDUNDANCY_FIXED: repair packets.
   uint8_t redundancy_second;
   // Always 0.
   uint8_t reserved[3];
-  // Messages that wait in each channel's queue, at most.
+  // Maximum number of messages in each channel's queue.
   uint32_t queue_messages_max;
-  // Bytes that wait in each channel's queue, at most.
+  // Maximum bytes in each channel's queue.
   uint32_t queue_bytes_max;
 } SkipstoneChannel;
 
 // A client's estimate of the server's clock.
 typedef struct SkipstoneServerTime {
-  // How long the server has been running: what skipstone_server_time says there.
+  // The server's uptime, as skipstone_server_time returns it there.
   uint64_t at_us;
-  // The greatest difference between the two, in both directions.
+  // The maximum error of the estimate, in both directions.
   uint64_t error_us;
 } SkipstoneServerTime;
 
-// Something that happened to a connection. What `data` and `address` point to belongs to the library, and stays until the
-// next skipstone_poll with the same handle.
+// An event of a connection. What `data` and `address` point to belongs to the library, and is valid until the next
+// skipstone_poll with the same handle.
 typedef struct SkipstoneEvent {
-  // A SkipstoneEventKind. Ignore those that you do not know.
+  // A SkipstoneEventKind. Ignore unknown ones.
   uint32_t kind;
   // The channel of a message.
   uint16_t channel;
-  // More about a message that was given up, or about an end.
+  // Details of a message that was given up, or of a close.
   uint16_t detail;
   // The connection.
   uint64_t peer;
-  // A message's bytes, a token, or the reason of an end; NULL if `length` is 0.
+  // A message's bytes, a token, or the reason of a close; NULL if `length` is 0.
   const uint8_t *data;
   // Bytes of `data`.
   uint32_t length;
-  // How much later than planned a message arrived, because it was lost before; usually 0. Who answers it passes this on
-  // as the answer's age.
+  // How much later than planned a message arrived, because it was lost at first; usually 0. Pass it on as the age of
+  // an answer.
   uint32_t age_us;
-  // The message that was acknowledged or given up, as skipstone_server_send told it.
+  // The message that was acknowledged or given up, as returned by skipstone_server_send.
   uint64_t id;
-  // Why a connection ended.
+  // The code of a close.
   uint64_t code;
-  // The address of a client as text, with a NUL behind it; NULL in events that have none.
+  // The address of a client as NUL-terminated text; NULL in events without an address.
   const char *address;
   // Always 0.
   uint64_t reserved;
 } SkipstoneEvent;
 
-// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
+// A number for a set of peers. SKIPSTONE_EVERYONE contains all connected peers.
 typedef uint32_t SkipstoneGroup;
 
-// Limits on what clients may send on the channels from `first` to `last`. skipstone_inbound_rule_init sets the defaults.
+// Limits on what clients may send on the channels from `first` to `last`. skipstone_inbound_rule_init sets the
+// defaults.
 typedef struct SkipstoneInboundRule {
   // Bytes of this structure, as skipstone_inbound_rule_init set them.
   uint32_t size;
@@ -872,46 +877,46 @@ typedef struct SkipstoneInboundRule {
   uint32_t direction;
   // A SkipstoneViolation.
   uint32_t violation;
-  // Bytes of a message from a client, at most; 0 for the limit of the settings.
+  // Maximum bytes of a message from a client; 0 for the limit of the settings.
   uint32_t message_bytes_max;
-  // Messages per second of each client on each channel; 0 for any number.
+  // Messages per second of each client on each channel; 0 for no limit.
   uint32_t messages_per_second;
-  // Messages that may come at once after a pause; at least 1 where there is a rate.
+  // Messages that may arrive at once after a pause; at least 1 if there is a rate.
   uint32_t burst;
 } SkipstoneInboundRule;
 
-// Configuration of a server. skipstone_server_config_init sets the defaults; change what you need. The strings and arrays
-// are read by skipstone_server_start, and may be freed after it.
+// Configuration of a server. skipstone_server_config_init sets the defaults; change what you need. The strings and
+// arrays are read by skipstone_server_start, and may be freed after it.
 typedef struct SkipstoneServerConfig {
   // Bytes of this structure, as skipstone_server_config_init set them.
   uint32_t size;
   // A SkipstoneThreading.
   uint32_t threading;
-  // The address of UDP and TCP, "0.0.0.0:7777" or "[::]:7777", which serves IPv4 too; port 0 lets the system choose. NULL
-  // for a server without sockets, which only skipstone_client_connect_local reaches.
+  // The address for UDP and TCP, "0.0.0.0:7777" or "[::]:7777", which serves IPv4 too; with port 0 the system
+  // chooses the port. NULL for a server without sockets, which only skipstone_client_connect_local reaches.
   const char *listen;
   // A SkipstoneSecurity.
   uint32_t security;
-  // 1: clients that ask for no encryption are let in too.
+  // 1: clients that request no encryption are admitted too.
   uint8_t allows_plain;
-  // 1: WebSocket and tcp:// clients are served on the TCP port of the same number. Default 1.
+  // 1: WebSocket and tcp:// clients are served on the TCP port with the same number. Default 1.
   uint8_t websocket;
   // 1: browsers are served by WebTransport, if the server encrypts. Default 1.
   uint8_t webtransport;
-  // 1: refuses what comes in clear over TCP.
+  // 1: refuses unencrypted connections over TCP.
   uint8_t requires_tls;
   // The name of a PEM file, or a PEM text, as `security` says.
   const char *certificate;
   // The name of a PEM file, or a PEM text, as `security` says.
   const char *key;
-  // The channel table; the first rule that holds a channel rules it. NULL for one rule: every channel reliable and ordered. An
-  // array without a rule is refused.
+  // The channel table; the first rule that contains a channel applies to it. NULL for one rule: every channel is
+  // reliable and ordered. An empty array is refused.
   const struct SkipstoneChannel *channels;
   // Limits on what clients may send.
   const struct SkipstoneInboundRule *inbound;
-  // Rules of `channels`.
+  // Number of rules in `channels`.
   uint32_t channel_count;
-  // Rules of `inbound`.
+  // Number of rules in `inbound`.
   uint32_t inbound_count;
   // Time without a packet after which the peer is gone: the idle timeout.
   uint64_t idle_timeout_us;
@@ -930,44 +935,44 @@ typedef struct SkipstoneServerConfig {
   uint32_t window_bytes;
   // Maximum bytes of a datagram of UDP; streams have packets of their own size.
   uint32_t datagram_bytes_max;
-  // A SkipstoneRedundancy for channels that have none of their own.
+  // A SkipstoneRedundancy for channels without their own.
   uint32_t redundancy;
   // As in SkipstoneChannel.
   uint8_t redundancy_first;
   // As in SkipstoneChannel.
   uint8_t redundancy_second;
-  // Bytes of repairs and copies in percent of what they protect, at most.
+  // Maximum bytes of repairs and copies, in percent of the bytes that they protect.
   uint16_t redundancy_budget_percent;
-  // Number of drivers, each with a thread: as many as there are cores to run them.
+  // Number of drivers, each with its own thread; more of them than cores bring nothing.
   uint32_t shards;
-  // When the server sends queued messages: SKIPSTONE_MERGE_NOT, SKIPSTONE_MERGE_UNTIL_FLUSH (default), or so many µs after
-  // the first that waits.
+  // When the server sends queued messages: SKIPSTONE_MERGE_NOT, SKIPSTONE_MERGE_UNTIL_FLUSH (default), or a number
+  // of µs after the first queued message.
   uint64_t merging_us;
-  // The same for its clients, unless they choose. Default SKIPSTONE_MERGE_NOT.
+  // The same for its clients, unless they choose otherwise. Default SKIPSTONE_MERGE_NOT.
   uint64_t client_merging_us;
-  // Time limit of a handshake, the application's decision included.
+  // Time limit of a handshake, including the application's decision.
   uint64_t handshake_timeout_us;
-  // Players at once.
+  // Maximum number of players.
   uint32_t connections_max;
   // A SkipstoneCongestion.
   uint32_t congestion;
-  // Bytes that may wait in each of the two queues between the application and a driver.
+  // Maximum bytes in each of the two queues between the application and a driver.
   uint64_t queue_bytes_max;
-  // Bytes per second to each client, at most; 0 for no limit.
+  // Maximum bytes per second to each client; 0 for no limit.
   uint64_t bandwidth_max_per_peer;
-  // Bytes per second to all clients together, at most; 0 for no limit.
+  // Maximum bytes per second to all clients together; 0 for no limit.
   uint64_t bandwidth_max;
-  // Bytes of memory that one connection may use.
+  // Maximum bytes of memory of one connection.
   uint64_t memory_per_connection;
-  // Bytes of memory that the connections of one network may use.
+  // Maximum bytes of memory of all connections of one network.
   uint64_t memory_per_network;
-  // Bytes of memory that all connections may use.
+  // Maximum bytes of memory of all connections.
   uint64_t memory_max;
-  // Origins of the pages from which browsers may connect, as `https://game.example`; none allows all.
+  // Origins of pages that may connect, as `https://game.example`; an empty list allows all.
   const char *const *origins;
-  // Names under which the server may be asked for over HTTP; none allows all.
+  // Host names that HTTP requests may name; an empty list allows all.
   const char *const *hosts;
-  // Proxies, by address or network, that may say whose connections they pass on.
+  // Proxies, by address or network, that are trusted to state their clients' addresses.
   const char *const *trusted_proxies;
   // Number of `origins`.
   uint32_t origin_count;
@@ -975,26 +980,26 @@ typedef struct SkipstoneServerConfig {
   uint32_t host_count;
   // Number of `trusted_proxies`.
   uint32_t trusted_proxy_count;
-  // Messages of so many bytes and more have their progress published; 0 for none.
+  // Progress is published for messages of at least this many bytes; 0 for none.
   uint32_t transfer_bytes_min;
-  // Answer to server browsers, up to 1,181 bytes; NULL for none.
+  // Answer to queries of server browsers, up to 1,181 bytes; NULL for none.
   const uint8_t *query_answer;
   // Bytes of `query_answer`.
   uint32_t query_answer_length;
   // 1: `up` and `down` simulate a network around the UDP socket; `websocket` must be 0.
   uint32_t impaired;
-  // The seed of what is simulated.
+  // The seed of the simulation.
   uint64_t impairment_seed;
   // The simulated links towards the server.
   struct SkipstoneLink up;
   // The simulated links towards the clients.
   struct SkipstoneLink down;
-  // Addresses and networks of which nothing is heard, as skipstone_server_set_denied has them. Since version 1.3.
+  // Addresses and networks that the server ignores, as in skipstone_server_set_denied. Since version 1.3.
   const char *const *denied;
   // Number of `denied`.
   uint32_t denied_count;
-  // Players of one network (IPv4 /24, IPv6 /56) at most; 0 for three times as many as there are free places, and 8 in any case,
-  // while loopback and private addresses have no limit. Since version 1.4.
+  // Maximum number of players of one network (IPv4 /24, IPv6 /56). 0: three times the number of free places, but at
+  // least 8, and no limit for loopback and private addresses. Since version 1.4.
   uint32_t players_of_network_max;
 } SkipstoneServerConfig;
 
@@ -1043,7 +1048,7 @@ typedef struct SkipstoneStats {
   uint64_t black_holes;
 } SkipstoneStats;
 
-// The group of all connected peers, which the library keeps.
+// The group of all connected peers, which the library maintains.
 #define SKIPSTONE_EVERYONE 0
 
 #ifdef __cplusplus
@@ -1058,48 +1063,47 @@ SkipstoneStatus skipstone_drive(SkipstoneHandle handle, uint64_t wait_max_us);
 // configuration says otherwise.
 SkipstoneStatus skipstone_flush(SkipstoneHandle handle);
 
-// Why the handle's driver has ended; SKIPSTONE_STATUS_NOT_AVAILABLE while it runs.
+// The reason why the handle's driver has ended; SKIPSTONE_STATUS_NOT_AVAILABLE while it runs.
 SkipstoneStatus skipstone_failure(SkipstoneHandle handle, char *buffer, size_t capacity, size_t *length);
 
-// State and counters of one connection, up to 50 ms ago. Set `overview->size` before the call.
+// State and counters of one connection, up to 50 ms old. Set `overview->size` before the call.
 // SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such connection, or none yet.
 SkipstoneStatus skipstone_overview(SkipstoneHandle handle, SkipstonePeer peer, struct SkipstoneOverview *overview);
 
-// Counters of the drivers and their sockets, up to 50 ms ago. Set `stats->size` before the call.
+// Counters of the drivers and their sockets, up to 50 ms old. Set `stats->size` before the call.
 SkipstoneStatus skipstone_driver_stats(SkipstoneHandle handle, struct SkipstoneDriverStats *stats);
 
-// Ends a server or a client at once, without telling its peers, and the handle with it. Nobody may read events of it any more.
+// Ends a server or a client at once, without notifying its peers, and invalidates the handle. No thread may read its
+// events afterwards.
 SkipstoneStatus skipstone_release(SkipstoneHandle handle);
 
-// Sets the defaults: a client that trusts whom the system trusts. `size` is sizeof(SkipstoneClientConfig).
+// Sets the defaults: a client that trusts the system's certificate authorities. `size` is
+// sizeof(SkipstoneClientConfig).
 SkipstoneStatus skipstone_client_config_init(struct SkipstoneClientConfig *config, uint32_t size);
 
 // Begins to connect; SKIPSTONE_EVENT_KIND_CONNECTED or SKIPSTONE_EVENT_KIND_CLOSED follows. The URL is
-// `skip://host:port#sha256=...` (encrypted), `skip+plain://`, `skip+dtls://`, `ws://`, `wss://` or `tcp://`. The server decides
-// by the token, of up to 1,024 bytes, whether to accept. `config` may be NULL for the defaults. `client` gets the handle, which
-// skipstone_client_close or skipstone_release ends.
+// `skip://host:port#sha256=...` (encrypted), `skip+plain://`, `skip+dtls://`, `ws://`, `wss://` or `tcp://`. The
+// server decides by the token, of up to 1,024 bytes, whether to accept. `config` may be NULL for the defaults.
+// `client` gets the handle, which skipstone_client_close or skipstone_release ends.
 SkipstoneStatus skipstone_client_connect(const char *url,
                                          const uint8_t *token,
                                          size_t token_length,
                                          const struct SkipstoneClientConfig *config,
                                          SkipstoneClient *client);
 
-// Connects to a server of this process: a single player, or the host of a listen server. Same events and channels as over a
-// network, without sockets and encryption. `config` may be NULL for the defaults.
+// Connects to a server in this process: for a single player, or for the host of a listen server. Events and channels
+// are the same as over a network, without sockets and encryption. `config` may be NULL for the defaults.
 SkipstoneStatus skipstone_client_connect_local(SkipstoneServer server,
                                                const uint8_t *token,
                                                size_t token_length,
                                                const struct SkipstoneClientConfig *config,
                                                SkipstoneClient *client);
 
-// Ends the connection, and the handle with it. Queued reliable messages have `linger_us` to arrive first; the call returns when
-// the server knows, or soon after `linger_us`. `reason` may be NULL.
-SkipstoneStatus skipstone_client_close(SkipstoneClient client,
-                                       uint64_t code,
-                                       const char *reason,
-                                       uint64_t linger_us);
+// Closes the connection and invalidates the handle. Queued reliable messages have `linger_us` to arrive first; the
+// call returns when the server has confirmed the close, or soon after `linger_us`. `reason` may be NULL.
+SkipstoneStatus skipstone_client_close(SkipstoneClient client, uint64_t code, const char *reason, uint64_t linger_us);
 
-// Sends a message of `length` bytes to the server. As skipstone_server_send.
+// Sends a message of `length` bytes to the server. Otherwise as skipstone_server_send.
 SkipstoneStatus skipstone_client_send(SkipstoneClient client,
                                       uint16_t channel,
                                       const uint8_t *data,
@@ -1107,50 +1111,48 @@ SkipstoneStatus skipstone_client_send(SkipstoneClient client,
                                       uint64_t age_us,
                                       uint64_t *id);
 
-// The connection's number in its events.
+// The number that identifies the connection in events.
 SkipstoneStatus skipstone_client_peer(SkipstoneClient client, SkipstonePeer *peer);
 
 // The server's address as text; SKIPSTONE_STATUS_NOT_AVAILABLE while none of the addresses of its name has answered.
 SkipstoneStatus skipstone_client_server_address(SkipstoneClient client, char *buffer, size_t capacity, size_t *length);
 
-// The rule of a channel, as the server's settings have it; SKIPSTONE_STATUS_NOT_AVAILABLE before
+// The rule of a channel in the server's settings; SKIPSTONE_STATUS_NOT_AVAILABLE before
 // SKIPSTONE_EVENT_KIND_CONNECTED. Set `rule->size` before the call.
 SkipstoneStatus skipstone_client_channel(SkipstoneClient client, uint16_t channel, struct SkipstoneChannel *rule);
 
-// Migrates the connection to a new socket: for when the system reports a change of network. `has_moved`, which may be NULL,
-// gets 0 if the connection is not established, or is a stream, which cannot migrate.
-SkipstoneStatus skipstone_client_rebind(SkipstoneClient client,
-                                        uint32_t *has_moved);
+// Migrates the connection to a new socket, after the system has reported a change of network. `has_moved`, which may
+// be NULL, gets 0 if the connection is not established, or is a stream, which cannot migrate.
+SkipstoneStatus skipstone_client_rebind(SkipstoneClient client, uint32_t *has_moved);
 
-// An estimate of the server's clock now; SKIPSTONE_STATUS_NOT_AVAILABLE until it has answered.
+// The estimated current time of the server's clock; SKIPSTONE_STATUS_NOT_AVAILABLE until the server has answered.
 SkipstoneStatus skipstone_client_server_time(SkipstoneClient client, struct SkipstoneServerTime *time);
 
-// Takes up to `capacity` events, and tells in `count` how many there were.
+// Takes up to `capacity` events, and stores their number in `count`.
 //
-// What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
-// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back, or has ended.
+// What the events point to is valid until the next call with this handle. Only one thread polls a handle: another
+// thread gets SKIPSTONE_STATUS_WRONG_THREAD until the first one has called this function with a `capacity` of 0, which
+// returns its events, or has ended.
 SkipstoneStatus skipstone_poll(SkipstoneHandle handle,
                                struct SkipstoneEvent *events,
                                uint32_t capacity,
                                uint32_t *count);
 
-// Waits until there is an event, for `timeout_us` at most: it returns at the first event, so a loop that runs at a fixed rate
-// calls `skipstone_wait_tick`. Other threads may use the handle meanwhile, and only one waits: the
-// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
-SkipstoneStatus skipstone_wait(SkipstoneHandle handle,
-                               uint64_t timeout_us);
+// Waits until there is an event, for `timeout_us` at most. It returns at the first event, so a loop with a fixed rate
+// calls `skipstone_wait_tick` instead. Other threads may use the handle meanwhile, but only one may wait: a second one
+// gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven during the wait, and other threads cannot use it.
+SkipstoneStatus skipstone_wait(SkipstoneHandle handle, uint64_t timeout_us);
 
-// Waits for the next tick of a loop that runs once per `interval_us`, however many events come: `skipstone_poll` has them
-// afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
-// Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
-// use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
-// Since version 1.2.
-SkipstoneStatus skipstone_wait_tick(SkipstoneHandle handle,
-                                    uint64_t interval_us,
-                                    uint64_t *missed);
+// Waits for the next tick of a loop that runs once per `interval_us`, regardless of how many events arrive:
+// `skipstone_poll` returns them afterwards. The first tick is due one interval after the first call, each later one an
+// interval after the previous one was due. Ticks that are late by a whole interval or more are skipped; `missed`,
+// unless it is NULL, gets their number. Other threads may use the handle meanwhile, but not wait. A stepped handle is
+// driven during the wait, and other threads cannot use it. Since version 1.2.
+SkipstoneStatus skipstone_wait_tick(SkipstoneHandle handle, uint64_t interval_us, uint64_t *missed);
 
-// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
-// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
+// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE contains all connected peers. The bytes
+// are copied once for all members. `peers` gets the number of members for which the message was accepted, `id` the
+// message's number; both may be NULL.
 SkipstoneStatus skipstone_server_broadcast(SkipstoneServer server,
                                            SkipstoneGroup group,
                                            uint16_t channel,
@@ -1159,8 +1161,8 @@ SkipstoneStatus skipstone_server_broadcast(SkipstoneServer server,
                                            uint32_t *peers,
                                            uint64_t *id);
 
-// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
-// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
+// As skipstone_server_broadcast, except to the `except_count` peers at `except`: usually the author of a message that
+// is passed on. A peer in that list that is not a member, or has disconnected, is ignored. Since version 1.2.
 SkipstoneStatus skipstone_server_broadcast_except(SkipstoneServer server,
                                                   SkipstoneGroup group,
                                                   const SkipstonePeer *except,
@@ -1174,117 +1176,108 @@ SkipstoneStatus skipstone_server_broadcast_except(SkipstoneServer server,
 // Adds a peer to a group.
 SkipstoneStatus skipstone_server_join(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
 
-// Takes a peer out of a group.
+// Removes a peer from a group.
 SkipstoneStatus skipstone_server_leave(SkipstoneServer server, SkipstonePeer peer, SkipstoneGroup group);
 
 // The library's version as text, "0.1.0".
 const char *skipstone_version(void);
 
-// The version of the interface of the library that is loaded, as SKIPSTONE_ABI_VERSION has that of the header.
+// The interface version of the loaded library; SKIPSTONE_ABI_VERSION is that of the header.
 uint32_t skipstone_abi_version(void);
 
-// Whether the library can serve a program that was built with a header of this version: of the same major number, and no
-// later. Call it first, with SKIPSTONE_ABI_VERSION.
+// Whether the loaded library can serve a program that was built with this version of the header: it has the same major
+// number, and no lower minor number. Call it first, with SKIPSTONE_ABI_VERSION.
 SkipstoneStatus skipstone_check_abi(uint32_t header_version);
 
-// Bytes of a structure in this library, by its SkipstoneStruct; 0 for an unknown one.
+// The size in bytes of a structure in this library, by its SkipstoneStruct; 0 for an unknown one.
 uint32_t skipstone_struct_size(uint32_t which);
 
-// Writes the text of this thread's last error and a NUL, as much as fits into `capacity` bytes. Returns the length of the whole
-// text without the NUL; 0 if there was no error yet. The text says what is wrong and what to do.
-size_t skipstone_last_error(char *buffer,
-                            size_t capacity);
+// Writes the text of this thread's last error and a NUL, as much as fits into `capacity` bytes. Returns the length of
+// the whole text without the NUL; 0 if there was no error yet. The text says what is wrong and what to do about it.
+size_t skipstone_last_error(char *buffer, size_t capacity);
 
 // The name of a status, "SKIPSTONE_STATUS_BAD_HANDLE".
 const char *skipstone_status_name(int32_t status);
 
-// Takes the oldest line of the library's log, which has what no call can return: renewed certificates, sockets with small
-// buffers, mistakes in the library. SKIPSTONE_STATUS_NOT_AVAILABLE if there is none. A line that does not fit stays.
+// Takes the oldest line of the library's log. The log reports what no call can return: renewed certificates, sockets
+// with small buffers, internal errors. SKIPSTONE_STATUS_NOT_AVAILABLE if there is none. A line that does not fit stays
+// in the queue.
 //
-// `level` gets a SkipstoneLogLevel, `length` the length without the NUL; both may be NULL. Up to 256 lines wait, of all handles
-// together; nothing is ever called back.
-SkipstoneStatus skipstone_next_log_line(char *buffer,
-                                        size_t capacity,
-                                        size_t *length,
-                                        uint32_t *level);
+// `level` gets a SkipstoneLogLevel, `length` the length without the NUL; both may be NULL. Up to 256 lines of all
+// handles are queued; the library never calls back.
+SkipstoneStatus skipstone_next_log_line(char *buffer, size_t capacity, size_t *length, uint32_t *level);
 
-// Ends every server and client of this process at once, without telling their peers. For a host that unloads the code which
-// knew their handles and keeps the library: a game engine's editor. Nobody may read events any more.
+// Ends every server and client of this process at once, without notifying their peers. It is for a host that unloads
+// the code which held their handles but keeps the library, such as a game engine's editor. No thread may read events
+// afterwards.
 SkipstoneStatus skipstone_release_all(void);
 
-// The connected peers, up to `capacity` of them. `count` gets the number that there are. Since version 1.2.
+// The connected peers, up to `capacity` of them. `count` gets their total number. Since version 1.2.
 SkipstoneStatus skipstone_server_peers(SkipstoneServer server,
                                        SkipstonePeer *peers,
                                        uint32_t capacity,
                                        uint32_t *count);
 
-// The address of a client, "192.0.2.1:50000", from SKIPSTONE_EVENT_KIND_REQUESTED until SKIPSTONE_EVENT_KIND_CLOSED is polled;
-// SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such client. Since version 1.2.
+// The address of a client, "192.0.2.1:50000", from SKIPSTONE_EVENT_KIND_REQUESTED until SKIPSTONE_EVENT_KIND_CLOSED is
+// polled; SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such client. Since version 1.2.
 SkipstoneStatus skipstone_server_peer_address(SkipstoneServer server,
                                               SkipstonePeer peer,
                                               char *buffer,
                                               size_t capacity,
                                               size_t *length);
 
-// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
-// nothing of a newcomer from them is heard, kept or answered. Of players who are connected, those on UDP (native, DTLS,
-// WebTransport) are no longer heard and end by the idle timeout; those on streams and local clients stay: close them first. On an
-// error all stays as it was. Since version 1.2.
-SkipstoneStatus skipstone_server_set_denied(SkipstoneServer server,
-                                            const char *const *networks,
-                                            uint32_t count);
+// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every
+// carrier the server ignores all datagrams and streams of new clients from them, keeps no state for them and does not
+// answer. Connected players on UDP (native, DTLS, WebTransport) are ignored too and end by the idle timeout; those on
+// streams and local clients stay: close them first. After an error the previous list still applies. Since version 1.2.
+SkipstoneStatus skipstone_server_set_denied(SkipstoneServer server, const char *const *networks, uint32_t count);
 
-// Begins a new connection with the URL and configuration of the first and the newest token, that of
-// skipstone_client_set_token or else the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server closed with
-// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; and to
-// the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
-// where many clients lose a server at the same moment. Its events have the same `peer` as those of the first.
+// Begins a new connection after SKIPSTONE_EVENT_KIND_CLOSED, with the URL and configuration of the first, and with the
+// latest token: the one of skipstone_client_set_token, or else the first. If the server closed with
+// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; if
+// that server does not admit the client, the next one goes to the first URL again. Pause before the call, longer each
+// time, with a random part where many clients lose a server at the same time. Its events have the same `peer` as those
+// of the first.
 //
-// A client that `reconnects` by itself needs it only when it has given up.
+// A client with `reconnects` needs it only after it has given up.
 SkipstoneStatus skipstone_client_reconnect(SkipstoneClient client);
 
-// How long it is until a client that `reconnects` connects again by itself: ask while handling SKIPSTONE_EVENT_KIND_CLOSED, before
-// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no
-// attempt is left, or while it is connected or connecting. A connection of its own follows, which begins with
-// SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken along. An attempt that cannot begin, because the system refuses a
-// socket, gives no event unless it is the last. Since version 1.3.
-SkipstoneStatus skipstone_client_returns_in(SkipstoneClient client,
-                                            uint64_t *pause_us);
+// The time until a client with `reconnects` connects again: call it while handling SKIPSTONE_EVENT_KIND_CLOSED, before
+// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if there is no next attempt, because
+// the close was final or no attempt is left, or while the client is connected or connecting. The next connection is a
+// new one, which begins with SKIPSTONE_EVENT_KIND_CONNECTED; queued messages are not transferred to it. An attempt
+// that cannot begin, because the system refuses a socket, causes no event unless it is the last. Since version 1.3.
+SkipstoneStatus skipstone_client_returns_in(SkipstoneClient client, uint64_t *pause_us);
 
-// Sets the token of the connections that follow this one: what the server gave the client for its session, in place of what it
-// first came with. Up to 1,024 bytes; after an error the one before stays. Since version 1.3.
-SkipstoneStatus skipstone_client_set_token(SkipstoneClient client,
-                                           const uint8_t *token,
-                                           size_t token_length);
+// Sets the token of later connections: what the server gave the client for its session, in place of the first token.
+// Up to 1,024 bytes; after an error the previous token stays. Since version 1.3.
+SkipstoneStatus skipstone_client_set_token(SkipstoneClient client, const uint8_t *token, size_t token_length);
 
-// Sets the defaults: a server that encrypts with a certificate of its own, takes every carrier and merges messages until
-// skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
-SkipstoneStatus skipstone_server_config_init(struct SkipstoneServerConfig *config,
-                                             uint32_t size);
+// Sets the defaults: a server that encrypts with a self-signed certificate, accepts every carrier and merges messages
+// until skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
+SkipstoneStatus skipstone_server_config_init(struct SkipstoneServerConfig *config, uint32_t size);
 
-// Sets the defaults of a SkipstoneDelivery for the channels from `first` to `last`. `size` is sizeof(SkipstoneChannel).
+// Sets the defaults of a SkipstoneDelivery for the channels from `first` to `last`. `size` is
+// sizeof(SkipstoneChannel).
 SkipstoneStatus skipstone_channel_init(struct SkipstoneChannel *channel,
                                        uint32_t size,
                                        uint16_t first,
                                        uint16_t last,
                                        uint32_t delivery);
 
-// Sets a rule for the channels from `first` to `last` that limits nothing yet. `size` is sizeof(SkipstoneInboundRule).
+// Sets a rule for the channels from `first` to `last` without any limit. `size` is sizeof(SkipstoneInboundRule).
 SkipstoneStatus skipstone_inbound_rule_init(struct SkipstoneInboundRule *rule,
                                             uint32_t size,
                                             uint16_t first,
                                             uint16_t last);
 
-// Opens the sockets and begins to serve. `server` gets the handle, which skipstone_server_stop or skipstone_release ends.
-SkipstoneStatus skipstone_server_start(const struct SkipstoneServerConfig *config,
-                                       SkipstoneServer *server);
+// Opens the sockets and begins to serve. `server` gets the handle, which skipstone_server_stop or skipstone_release
+// ends.
+SkipstoneStatus skipstone_server_start(const struct SkipstoneServerConfig *config, SkipstoneServer *server);
 
-// Ends every connection and the server, and the handle with it. Queued reliable messages have `linger_us` to arrive; the call
-// takes little longer. `reason` may be NULL.
-SkipstoneStatus skipstone_server_stop(SkipstoneServer server,
-                                      uint64_t code,
-                                      const char *reason,
-                                      uint64_t linger_us);
+// Closes every connection, stops the server and invalidates the handle. Queued reliable messages have `linger_us` to
+// arrive; the call takes little longer. `reason` may be NULL.
+SkipstoneStatus skipstone_server_stop(SkipstoneServer server, uint64_t code, const char *reason, uint64_t linger_us);
 
 // Accepts a client that asked to connect. SKIPSTONE_EVENT_KIND_CONNECTED follows.
 SkipstoneStatus skipstone_server_accept(SkipstoneServer server, SkipstonePeer peer);
@@ -1292,22 +1285,23 @@ SkipstoneStatus skipstone_server_accept(SkipstoneServer server, SkipstonePeer pe
 // Refuses a client that asked to connect. It receives the code and up to 512 bytes of the reason, which may be NULL.
 SkipstoneStatus skipstone_server_refuse(SkipstoneServer server, SkipstonePeer peer, uint64_t code, const char *reason);
 
-// Ends a connection. Queued reliable messages have `linger_us` to arrive first; SKIPSTONE_EVENT_KIND_CLOSED follows. The peer
-// receives the code (below 1,000 the application's own) and up to 512 bytes of the reason, which may be NULL.
+// Closes a connection. Queued reliable messages have `linger_us` to arrive first; SKIPSTONE_EVENT_KIND_CLOSED follows.
+// The peer receives the code (those below 1,000 are the application's own) and up to 512 bytes of the reason, which
+// may be NULL.
 SkipstoneStatus skipstone_server_close(SkipstoneServer server,
                                        SkipstonePeer peer,
                                        uint64_t code,
                                        const char *reason,
                                        uint64_t linger_us);
 
-// Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without a linger.
+// Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without linger.
 SkipstoneStatus skipstone_server_kick(SkipstoneServer server, SkipstonePeer peer, const char *reason);
 
-// Sends a message of `length` bytes to one peer. The bytes are copied, once; those of an event that are passed on in the order of
-// the events are not even copied, so nobody may change what an event points to. `id`, which may be NULL, gets the message's number
-// in the events about it.
+// Sends a message of `length` bytes to one peer. The bytes are copied once; the payload of an event, passed on in the
+// order of the events, is not even copied, so do not modify what an event points to. `id`, which may be NULL, gets the
+// message's number in later events.
 //
-// A message on a reliable channel that is accepted is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
+// An accepted message on a reliable channel is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
 // ends. `age_us` is 0, or the age of the message that this one answers or passes on.
 SkipstoneStatus skipstone_server_send(SkipstoneServer server,
                                       SkipstonePeer peer,
@@ -1317,16 +1311,17 @@ SkipstoneStatus skipstone_server_send(SkipstoneServer server,
                                       uint64_t age_us,
                                       uint64_t *id);
 
-// Sets when messages to one peer are sent: as `merging_us` of the configuration.
+// Sets when messages to one peer are sent: as `merging_us` in the configuration.
 SkipstoneStatus skipstone_server_set_merging(SkipstoneServer server, SkipstonePeer peer, uint64_t merging_us);
 
-// Sets the answer to server browsers that ask without a connection, up to 1,181 bytes; NULL for none.
+// Sets the answer to queries of server browsers, which have no connection, up to 1,181 bytes; NULL for none.
 SkipstoneStatus skipstone_server_set_query_answer(SkipstoneServer server, const uint8_t *answer, size_t length);
 
-// The URL by which clients on this machine reach the server, its fingerprint included.
+// The URL by which clients on this machine reach the server, with its fingerprint.
 SkipstoneStatus skipstone_server_url(SkipstoneServer server, char *buffer, size_t capacity, size_t *length);
 
-// The URL by which pages on this machine reach the server by WebTransport; SKIPSTONE_STATUS_NOT_AVAILABLE if it has none.
+// The URL by which pages on this machine reach the server by WebTransport; SKIPSTONE_STATUS_NOT_AVAILABLE if it has
+// none.
 SkipstoneStatus skipstone_server_webtransport_url(SkipstoneServer server,
                                                   char *buffer,
                                                   size_t capacity,
@@ -1338,13 +1333,13 @@ SkipstoneStatus skipstone_server_address(SkipstoneServer server, char *buffer, s
 // The port on which the server listens.
 SkipstoneStatus skipstone_server_port(SkipstoneServer server, uint16_t *port);
 
-// SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if it serves in clear.
-SkipstoneStatus skipstone_server_fingerprint(SkipstoneServer server,
-                                             uint8_t *fingerprint);
+// SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if the server
+// does not encrypt.
+SkipstoneStatus skipstone_server_fingerprint(SkipstoneServer server, uint8_t *fingerprint);
 
-// SHA-256 of the certificates that browsers take by their hash (`serverCertificateHashes`): that of now, and the next one.
-// Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets how many there are: none if an authority
-// that browsers know has signed the certificate. Since version 1.1.
+// SHA-256 of the certificates that browsers accept by their hash (`serverCertificateHashes`): the current one and the
+// next one. Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets their total number:
+// 0 if the certificate is signed by an authority that browsers trust. Since version 1.1.
 SkipstoneStatus skipstone_server_web_fingerprints(SkipstoneServer server,
                                                   uint8_t *fingerprints,
                                                   uint32_t capacity,
@@ -1353,10 +1348,10 @@ SkipstoneStatus skipstone_server_web_fingerprints(SkipstoneServer server,
 // How long the server has been running.
 SkipstoneStatus skipstone_server_time(SkipstoneServer server, uint64_t *time_us);
 
-// Counters of all connections, past and present, up to 50 ms ago. Set `stats->size` before the call.
+// Counters of all connections, past and present, up to 50 ms old. Set `stats->size` before the call.
 SkipstoneStatus skipstone_server_stats(SkipstoneServer server, struct SkipstoneStats *stats);
 
-// State and counters of every connection, up to `capacity` of them. `count` gets the number that there are. Set the `size` of
+// State and counters of every connection, up to `capacity` of them. `count` gets their total number. Set the `size` of
 // each before the call. For display: the cost grows with the number of connections.
 SkipstoneStatus skipstone_server_overviews(SkipstoneServer server,
                                            struct SkipstoneOverview *overviews,

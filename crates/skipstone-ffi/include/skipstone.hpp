@@ -1,8 +1,8 @@
 // Skipstone for C++17: RAII over skipstone.h, header-only. SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Objects own their handle and end it when they are destroyed; they can be moved and not copied. A call that fails throws
-// skipstone::Error; calls that fail in ordinary play have a form that begins with try_ and gives the status. In a build
-// without exceptions, what would throw prints the error and aborts: use the try_ forms there.
+// Objects own their handle and end it on destruction; they can be moved but not copied. A call that fails throws
+// skipstone::Error; calls that fail in ordinary play also have a form that begins with try_ and returns the status. In
+// a build without exceptions, a call that would throw prints the error and aborts: use the try_ forms there.
 #ifndef SKIPSTONE_HPP
 #define SKIPSTONE_HPP
 
@@ -66,7 +66,8 @@ inline void check_abi() {
     check(skipstone_check_abi(SKIPSTONE_ABI_VERSION));
 }
 
-// A line of the library's log: what no call can return, as small socket buffers and renewed certificates.
+// A line of the library's log, which reports what no call can return, such as small socket buffers and renewed
+// certificates.
 struct LogLine {
     SkipstoneLogLevel level;
     std::string text;
@@ -109,7 +110,7 @@ private:
     std::size_t size_ = 0;
 };
 
-// Something that happened to a connection. What it points to stays until the handle's next poll.
+// An event of a connection. What it points to is valid until the handle's next poll.
 struct Event : SkipstoneEvent {
     Bytes bytes() const noexcept { return {data, length}; }
     std::string_view text() const noexcept { return bytes().text(); }
@@ -206,12 +207,13 @@ public:
         channels_.push_back(channel);
         return *this;
     }
-    // Nothing is heard of these addresses and networks.
+    // Addresses and networks that the server ignores.
     ServerConfig &denied(std::vector<std::string> networks) {
         denied_ = detail::Texts(std::move(networks));
         return *this;
     }
-    // The C structure, with pointers to what is kept here. All views are valid until this is changed, moved from or destroyed.
+    // The C structure, with pointers to what is kept here. All views are valid until this is changed, moved from or
+    // destroyed.
     SkipstoneServerConfig view() const {
         SkipstoneServerConfig config = raw;
         config.listen = listen_ ? listen_->c_str() : config.listen;
@@ -301,7 +303,7 @@ template <class Read> std::string read_text(Read read) {
     return text;
 }
 
-// What servers and clients have in common: one handle, and a buffer for its events.
+// The common part of servers and clients: one handle, and a buffer for its events.
 class Handle {
 public:
     Handle() noexcept = default;
@@ -323,7 +325,7 @@ public:
     explicit operator bool() const noexcept { return handle_ != 0; }
     SkipstoneHandle handle() const noexcept { return handle_; }
 
-    // The events that there are, up to `limit`.
+    // The available events, up to `limit`.
     Events poll(std::size_t limit = 256) {
         // Not into the events of the last poll: another thread reads them if this call is refused.
         static thread_local std::vector<Event> spare;
@@ -333,13 +335,13 @@ public:
         events_.swap(spare);
         return {events_.data(), count};
     }
-    // Gives the events of the last poll back, so that another thread may poll.
+    // Returns the events of the last poll, so that another thread may poll.
     void hand_over() {
         std::uint32_t count = 0;
         check(skipstone_poll(handle_, nullptr, 0, &count));
     }
     void wait(Microseconds timeout) { check(skipstone_wait(handle_, micros(timeout))); }
-    // Waits for the next tick, however many events come, and gives the number of ticks that were skipped.
+    // Waits for the next tick, regardless of the number of events, and returns the number of skipped ticks.
     std::uint64_t wait_tick(Microseconds interval) {
         std::uint64_t missed = 0;
         check(skipstone_wait_tick(handle_, micros(interval), &missed));
@@ -465,7 +467,8 @@ public:
             return skipstone_server_peer_address(handle_, peer, buffer, capacity, length);
         });
     }
-    // Denies these addresses and networks, and no others. Players on streams who are connected stay: skipstone_server_set_denied.
+    // Denies these addresses and networks, and no others. Connected players on streams stay connected:
+    // skipstone_server_set_denied.
     void set_denied(const std::vector<std::string> &networks) {
         const std::vector<const char *> texts = detail::pointers(networks);
         check(skipstone_server_set_denied(handle_, texts.data(), static_cast<std::uint32_t>(texts.size())));
@@ -555,7 +558,7 @@ public:
     }
     // A new connection like the first, after its end.
     void reconnect() { check(skipstone_client_reconnect(handle_)); }
-    // How long until a client that reconnects by itself does so; nothing if it does not, or is connected or connecting.
+    // The time until a client reconnects by itself; empty if it does not, or is connected or connecting.
     std::optional<Microseconds> returns_in() const {
         std::uint64_t pause_us = 0;
         Status status = skipstone_client_returns_in(handle_, &pause_us);
@@ -572,7 +575,7 @@ public:
         check(skipstone_client_peer(handle_, &peer));
         return peer;
     }
-    // Nothing until the server has told its time.
+    // Empty until the server has sent its time.
     std::optional<SkipstoneServerTime> server_time() const {
         SkipstoneServerTime time{};
         Status status = skipstone_client_server_time(handle_, &time);

@@ -1,4 +1,4 @@
-//! The façade's types as C sees them, and the reverse.
+//! Conversions between the library's types and those of C.
 
 use crate::failure::Failure;
 use crate::types::*;
@@ -9,12 +9,12 @@ use library::{
 };
 use std::time::Duration;
 
-/// A peer's number: never 0.
+/// The number of a peer: never 0.
 pub(crate) fn peer_number(peer: PeerId) -> u64 {
     u64::from(peer.generation) << 32 | (u64::from(peer.index) + 1)
 }
 
-/// The peer of a number. 0 is nobody's, and becomes one that no handle has.
+/// The peer with this number. 0 is no peer's number, and yields a peer that no handle has.
 pub(crate) fn peer_id(number: u64) -> PeerId {
     match (number as u32).checked_sub(1) {
         Some(index) => PeerId { index, generation: (number >> 32) as u32 },
@@ -22,7 +22,7 @@ pub(crate) fn peer_id(number: u64) -> PeerId {
     }
 }
 
-/// Whole microseconds; the greatest number for what is longer.
+/// Whole microseconds; the maximum for a longer time.
 pub(crate) fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }
@@ -128,7 +128,7 @@ pub(crate) fn inbound_rule(rule: &SkipstoneInboundRule) -> Result<InboundRule, F
     })
 }
 
-/// A limit, where 0 stands for none.
+/// A limit; 0 means none.
 pub(crate) fn some<T: PartialEq + Default>(value: T) -> Option<T> {
     (value != T::default()).then_some(value)
 }
@@ -174,7 +174,7 @@ fn merging_micros(merging: Merging) -> u64 {
     }
 }
 
-/// A server's defaults, of which the strings and arrays are empty.
+/// A server's defaults, with empty strings and arrays.
 pub(crate) fn server_defaults() -> SkipstoneServerConfig {
     let config = ServerConfig::new(([0, 0, 0, 0], 0).into());
     let settings = &config.settings;
@@ -363,7 +363,7 @@ fn stats_of_1_0(stats: &Stats) -> SkipstoneStatsOf1_0 {
 pub(crate) fn overview(peer: PeerId, overview: &Overview) -> SkipstoneOverview {
     let mut carrier = [0; 8];
     let name = overview.path.carrier.name.as_bytes();
-    // One byte stays 0.
+    // One byte stays 0 as terminator.
     carrier.iter_mut().take(7).zip(name).for_each(|(to, from)| *to = *from);
     let (rtt, stats) = (&overview.rtt, &overview.stats);
     SkipstoneOverview {

@@ -1,4 +1,4 @@
-//! Why a call failed: a status, and a text that each thread keeps of its last failure. No panic leaves a call.
+//! Errors of calls: a status, and a text for each thread's last error. No panic crosses a call.
 
 use crate::types::SkipstoneStatus;
 use library::{PeerError, SendError, SendRefusal, StartError};
@@ -23,20 +23,20 @@ impl Failure {
         Failure { status, text: text.into() }
     }
 
-    /// A number that has no meaning here.
+    /// A number without a meaning here.
     pub(crate) fn value(field: &str, value: impl std::fmt::Display, range: &str) -> Self {
         Failure::new(SkipstoneStatus::BadValue, format!("{field} is {value}: set it to {range}"))
     }
 }
 
-/// Runs a call: what it returns becomes a status, and a panic in it becomes one, too.
+/// Runs a call: its result becomes a status, and so does a panic in it.
 pub(crate) fn call(body: impl FnOnce() -> Result<(), Failure>) -> SkipstoneStatus {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => SkipstoneStatus::Ok,
         Ok(Err(failure)) => keep(failure),
         Err(panic) => {
             let text = format!("a mistake in Skipstone, please report it: {}", words(&*panic));
-            // What a panic carries may panic again when it is dropped.
+            // The payload of a panic may panic again when it is dropped.
             std::mem::forget(panic);
             crate::log::error(&text);
             keep(Failure::new(SkipstoneStatus::Internal, text))
@@ -58,7 +58,7 @@ pub(crate) fn last() -> String {
 }
 
 fn keep(failure: Failure) -> SkipstoneStatus {
-    // A thread that ends has no room for a text any more.
+    // A thread that is ending has no storage for a text any more.
     let _ = LAST.try_with(|last| *last.borrow_mut() = failure.text);
     failure.status
 }

@@ -1,9 +1,9 @@
-//! A server's security, as far as this build has any; its certificates' hashes, and what happens to them.
+//! A server's security, as far as this build supports any; the hashes of its certificates, and events about them.
 
 use crate::failure::Failure;
 use library::{Fingerprint, Security, Server};
 
-/// How a server protects its clients, without the numbers of C.
+/// How a server protects its clients, as a Rust type.
 #[cfg_attr(
     not(any(feature = "ring", feature = "aws-lc")),
     allow(dead_code, reason = "a build without encryption looks at no certificate")
@@ -47,7 +47,7 @@ fn self_signed(_: Option<&str>) -> Result<Security, Failure> {
     Err(not_built("certificates of its own making", "self-signed"))
 }
 
-/// The hashes by which browsers take the server's certificates.
+/// The hashes by which browsers accept the server's certificates.
 #[cfg(any(feature = "ring", feature = "aws-lc"))]
 pub(crate) fn web_fingerprints(server: &Server) -> Vec<Fingerprint> {
     server.web_fingerprints()
@@ -58,7 +58,7 @@ pub(crate) fn web_fingerprints(_: &Server) -> Vec<Fingerprint> {
     Vec::new()
 }
 
-/// Writes what happened to the server's certificates into the log.
+/// Logs what happened to the server's certificates.
 #[cfg(any(feature = "ring", feature = "aws-lc"))]
 pub(crate) fn log_events(server: &Server) {
     use library::CertificateEvent::{Renewed, ShortLivedRenewed};

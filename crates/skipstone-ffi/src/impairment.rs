@@ -1,4 +1,4 @@
-//! Simulated links, where they are built in.
+//! Simulated links, if this build has them.
 
 use crate::failure::Failure;
 use crate::types::*;

@@ -1,5 +1,5 @@
-//! Events of handles that another thread ended: the thread that polled them may still read them, so they stay until it asks for
-//! more, or ends, or everything is released.
+//! Events of handles that another thread ended. The thread that polled them may still read them, so they are kept until
+//! that thread polls again or ends, or until everything is released.
 
 use crate::slot::{Engine, Held, Slot};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
@@ -16,7 +16,8 @@ thread_local! {
 impl Drop for Reader {
     fn drop(&mut self) {
         self.0 = None;
-        // Does not wait: a process that ends may have stopped the thread that has the lock. Who ends a handle looks again.
+        // Does not wait: a process that is exiting may have stopped the thread that holds the lock. The thread that
+        // ends a handle cleans up later.
         match KEPT.try_lock() {
             Ok(mut kept) => kept.retain(|(_, held)| held.has_reader()),
             Err(TryLockError::Poisoned(kept)) => kept.into_inner().retain(|(_, held)| held.has_reader()),
@@ -25,14 +26,14 @@ impl Drop for Reader {
     }
 }
 
-/// This thread as a reader of events, for as long as it lives.
+/// Registers this thread as a reader of events for its lifetime.
 pub(crate) fn reader() -> Weak<()> {
     let reader = READER.try_with(|reader| reader.0.as_ref().map(Arc::downgrade));
     reader.ok().flatten().unwrap_or_default()
 }
 
-/// Takes out of a slot what its handle stood for, and the events that another thread may still read: at once, so that no poll
-/// comes between.
+/// Takes the server or client out of a slot, together with the events that another thread may still read, in one step,
+/// so that no poll comes between.
 pub(crate) fn end(handle: u64, slot: &Slot) -> Option<Engine> {
     let mut state = slot.lock_even_if_failed();
     let mut kept = kept();
@@ -43,12 +44,12 @@ pub(crate) fn end(handle: u64, slot: &Slot) -> Option<Engine> {
     state.engine.take()
 }
 
-/// The thread that polled this handle asks for more, and so reads nothing any more.
+/// The thread that polled this handle polls again, and so reads no earlier events any more.
 pub(crate) fn give_back(handle: u64) {
     kept().retain(|(of, held)| *of != handle || held.is_read_elsewhere());
 }
 
-/// Nobody reads anything any more.
+/// No thread reads any event any more.
 pub(crate) fn clear() {
     kept().clear();
 }

@@ -1,8 +1,8 @@
-//! The C ABI of Skipstone: `include/skipstone.h` is made from this crate, and says what each function does.
+//! The C ABI of Skipstone: `include/skipstone.h` is generated from this crate, and documents each function.
 //!
-//! `boundary` has the exported functions and everything that follows a pointer of the caller's; it is the only place with
-//! `unsafe`. `table` finds the server or client of a handle, `slot` is one of them, `types` has what both languages see,
-//! `convert` translates it, `failure` has the error of each thread.
+//! `boundary` contains the exported functions and everything that follows a pointer of the caller; it is the only
+//! module with `unsafe`. `table` finds the server or client of a handle, `slot` is one of them, `types` has the types
+//! that both languages see, `convert` converts them, `failure` holds the last error of each thread.
 
 #[expect(unsafe_code, reason = "C gives pointers, and takes functions by their names")]
 #[allow(unreachable_pub, reason = "C reaches what is exported, and cbindgen reads what is public")]

@@ -1,13 +1,13 @@
-//! Lines for the application's log. They wait here until it takes them: nothing is called back.
+//! Lines for the application's log. They are queued until the application takes them: the library never calls back.
 
 use crate::types::SkipstoneLogLevel;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Lines that wait, of which the oldest is dropped for the newest.
+/// The maximum number of queued lines; the oldest is dropped for a newer one.
 static LINES: Mutex<VecDeque<(SkipstoneLogLevel, String)>> = Mutex::new(VecDeque::new());
 const LINES_MAX: usize = 256;
-/// A longer line is cut off.
+/// A longer line is truncated.
 const LINE_BYTES_MAX: usize = 4_096;
 
 pub(crate) fn error(text: &str) {
@@ -22,7 +22,7 @@ pub(crate) fn info(text: &str) {
     add(SkipstoneLogLevel::Info, text);
 }
 
-/// The oldest line. It stays if `take` does not take it.
+/// The oldest line, unless `take` returns without taking it.
 pub(crate) fn next<T>(take: impl FnOnce(SkipstoneLogLevel, &str) -> (T, bool)) -> Option<T> {
     let mut lines = lines();
     let (level, line) = lines.front()?;

@@ -1,5 +1,5 @@
-//! A server or a client, with the events that its application may still read. A lock makes calls from several threads safe;
-//! events belong to the thread that polled them.
+//! A server or a client, with the events that its application may still read. A lock makes calls from several threads
+//! safe; events belong to the thread that polled them.
 
 use crate::failure::Failure;
 use crate::types::SkipstoneStatus;
@@ -8,10 +8,10 @@ use std::ffi::CString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::thread::ThreadId;
 
-/// What a handle stands for.
+/// The server or client of a handle.
 pub(crate) struct Slot {
     state: Mutex<State>,
-    /// The right to wait for events, which one thread at a time has.
+    /// The right to wait for events, held by one thread at a time.
     waiting: Mutex<()>,
 }
 
@@ -28,16 +28,16 @@ pub(crate) enum Engine {
     Client(Box<Connection>),
 }
 
-/// A client, and how it came to be, so that it can connect again.
+/// A client, and the parameters with which it can connect again.
 pub(crate) struct Connection {
     pub(crate) client: Client,
-    /// Where the next connection goes. None: to a server of this process, which no URL names.
+    /// The target of the next connection. None: a server in this process, which has no URL.
     pub(crate) destination: Option<Destination>,
     pub(crate) token: Vec<u8>,
     pub(crate) config: ClientConfig,
-    /// The server's, from the last time that the client was let in.
+    /// The server's settings from the last time that it admitted the client.
     pub(crate) settings: Option<Arc<Settings>>,
-    /// Its connection has ended, and none follows by itself.
+    /// Its connection has ended, and the client does not reconnect by itself.
     pub(crate) is_closed: bool,
 }
 
@@ -46,21 +46,21 @@ pub(crate) struct Connection {
 pub(crate) struct Held {
     pub(crate) events: Vec<Event>,
     pub(crate) texts: Vec<CString>,
-    /// The place of the event that was passed on last: applications go through events in order.
+    /// The position of the event that was passed on last: applications process events in order.
     passed_on: usize,
     poller: Option<ThreadId>,
-    /// Gone when the thread that polled has ended.
+    /// None once the thread that polled has ended.
     reader: Weak<()>,
 }
 
 impl Held {
-    /// Ends what was polled before, by this thread or by nobody.
+    /// Ends the validity of earlier events, polled by this thread or by one that has ended.
     pub(crate) fn begin(&mut self, reader: Weak<()>) -> Result<(), Failure> {
         let me = std::thread::current().id();
-        // The events of a thread that has ended are nobody's.
+        // The events of a thread that has ended have no reader.
         if self.poller.is_some_and(|poller| poller != me) && self.reader.strong_count() > 0 {
-            let text = "another thread polls this handle, and may still read its events: poll in one thread, or let that \
-                        one give its events back first";
+            let text = "another thread polls this handle, and may still read its events: poll in one thread, or let \
+                        that one give its events back first";
             return Err(Failure::new(SkipstoneStatus::WrongThread, text));
         }
         self.poller = Some(me);
@@ -71,7 +71,8 @@ impl Held {
         Ok(())
     }
 
-    /// The message at `data`, shared with the event whose payload it is, or a part of; `None` if it is none of the next events'.
+    /// The message at `data`, shared with the event whose payload contains it; `None` if none of the next events
+    /// contains it.
     pub(crate) fn shared(&mut self, data: *const u8, length: usize) -> Option<Bytes> {
         let ahead = self.events.iter().enumerate().skip(self.passed_on).take(LOOK_AHEAD);
         let (place, payload) = ahead.filter_map(|(place, event)| Some((place, part(event, data, length)?))).next()?;
@@ -79,7 +80,7 @@ impl Held {
         Some(payload)
     }
 
-    /// The thread that polled reads nothing more: any thread may poll next.
+    /// The thread that polled reads no event any more: any thread may poll next.
     pub(crate) fn release(&mut self) {
         self.poller = None;
     }
@@ -90,13 +91,13 @@ impl Held {
         self.has_reader() && self.poller.is_some_and(|poller| poller != me)
     }
 
-    /// Whether there are events, and the thread that polled them lives.
+    /// Whether there are events and the thread that polled them still exists.
     pub(crate) fn has_reader(&self) -> bool {
         !self.events.is_empty() && self.reader.strong_count() > 0
     }
 }
 
-/// Events between two that are passed on, at most, where the second one is shared: a bound on the search.
+/// The maximum distance in events between two messages that are passed on without a copy: a bound on the search.
 const LOOK_AHEAD: usize = 16;
 
 /// These bytes as a part of an event's payload.
@@ -115,13 +116,12 @@ impl Slot {
 
     pub(crate) fn lock(&self) -> Result<MutexGuard<'_, State>, Failure> {
         self.state.lock().map_err(|_| {
-            let text =
-                "an earlier call with this handle failed by a mistake in Skipstone: release the handle and start anew";
+            let text = "a bug in Skipstone ended an earlier call with this handle: release it and create another";
             Failure::new(SkipstoneStatus::Internal, text)
         })
     }
 
-    /// As [`Slot::lock`], for who ends the handle.
+    /// As [`Slot::lock`], for the thread that ends the handle.
     pub(crate) fn lock_even_if_failed(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -159,7 +159,7 @@ impl State {
     }
 }
 
-/// The handle ended in another thread, between finding it and this.
+/// Another thread ended the handle after it was found.
 pub(crate) fn ended() -> Failure {
     Failure::new(SkipstoneStatus::BadHandle, "the handle was stopped, closed or released by another thread")
 }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_passed_on_is_shared_and_other_bytes_are_not() {
+    fn forwarded_payloads_are_shared_and_other_bytes_are_copied() {
         let payloads: Vec<Bytes> = (0..100).map(|number| Bytes::from(vec![number; 20])).collect();
         let mut held = Held { events: payloads.iter().cloned().map(message).collect(), ..Held::default() };
         for payload in payloads.iter().step_by(LOOK_AHEAD - 1) {

@@ -1,5 +1,5 @@
-//! From handles to what they stand for. A handle is a place and how often the place was used: one that has ended, or never was,
-//! is found to be so.
+//! Maps handles to servers and clients. A handle consists of an index and a use count of that index, so an ended or
+//! invalid handle is detected.
 
 use crate::failure::Failure;
 use crate::slot::Slot;
@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// Servers and clients of this process.
 static TABLE: RwLock<Table> = RwLock::new(Table { places: Vec::new(), free: Vec::new() });
 
-/// Handles at once.
+/// Maximum number of handles at once.
 const HANDLES_MAX: usize = 1 << 20;
 
 struct Table {
@@ -42,7 +42,7 @@ pub(crate) fn add(slot: Slot) -> Result<u64, Failure> {
     Ok(u64::from(place.generation) << 32 | u64::from(index))
 }
 
-/// What this handle stands for.
+/// The slot of this handle.
 pub(crate) fn find(handle: u64) -> Result<Arc<Slot>, Failure> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let (index, generation) = split(handle);
@@ -50,20 +50,20 @@ pub(crate) fn find(handle: u64) -> Result<Arc<Slot>, Failure> {
     place.and_then(|place| place.slot.clone()).ok_or_else(|| unknown(handle))
 }
 
-/// Ends a handle: nobody finds it any more.
+/// Ends a handle: later calls do not find it.
 pub(crate) fn remove(handle: u64) -> Result<Arc<Slot>, Failure> {
     let mut table = TABLE.write().unwrap_or_else(PoisonError::into_inner);
     let (index, generation) = split(handle);
     let place = table.places.get_mut(index).filter(|place| place.generation == generation);
     let slot = place.and_then(|place| place.slot.take()).ok_or_else(|| unknown(handle))?;
-    // A place whose count is used up stays empty.
+    // An index with an exhausted use count stays unused.
     if generation < u32::MAX {
         table.free.push(index as u32);
     }
     Ok(slot)
 }
 
-/// Every handle that there is.
+/// Every valid handle.
 pub(crate) fn all() -> Vec<u64> {
     let table = TABLE.read().unwrap_or_else(PoisonError::into_inner);
     let used = (0_u64..).zip(&table.places).filter(|(_, place)| place.slot.is_some());

@@ -1,9 +1,9 @@
-//! How fast each kernel of this machine is, next to `reed-solomon-erasure` without its C:
-//! `cargo bench -p skipstone-gf256`.
+//! The speed of each kernel on this machine, compared with `reed-solomon-erasure` without its C: `cargo bench -p
+//! skipstone-gf256`.
 //!
-//! Source bytes per second of `mul_add`, out of 32 sources that stay in the first-level cache, as those of a window do;
-//! then the time to find 2, 6 and 20 lost symbols from as many repairs. The best of several rounds counts: disturbances
-//! of a machine only make it slower.
+//! Measures source bytes per second of `mul_add` with 32 sources that fit into the first-level cache, like those of a
+//! window; then the time to find 2, 6 and 20 lost symbols from the same number of repairs. The best of several rounds
+//! counts: disturbances only make a machine slower.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
 //! The field: bytes as polynomials over GF(2) modulo x⁸ + x⁴ + x³ + x² + 1, the polynomial of RFC 5510 and RFC 8681.
-//! Addition is exclusive or. All tables are made by the compiler.
+//! Addition is exclusive or. All tables are computed by the compiler.
 
 /// The product of two elements.
 pub const fn mul(a: u8, b: u8) -> u8 {
@@ -9,7 +9,7 @@ pub const fn mul(a: u8, b: u8) -> u8 {
     EXP[LOG[a as usize] as usize + LOG[b as usize] as usize]
 }
 
-/// The element whose product with `a` is 1; 0 has none.
+/// The element whose product with `a` is 1; 0 has no inverse.
 pub const fn inverse(a: u8) -> Option<u8> {
     if a == 0 {
         return None;
@@ -17,19 +17,19 @@ pub const fn inverse(a: u8) -> Option<u8> {
     Some(EXP[ORDER - LOG[a as usize] as usize])
 }
 
-/// The factor that the source symbol numbered `source` has in the repair symbol numbered `repair`; never 0.
+/// The coefficient of the source symbol numbered `source` in the repair symbol numbered `repair`; never 0.
 ///
-/// The factor is an element 1 / (x + y) of a Cauchy matrix, x = `repair` % 64, y = 64 + `source` % 192. Any square part
-/// of such a matrix is regular (Blömer et al., "An XOR-based erasure-resilient coding scheme", ICSI TR-95-048), so that
-/// n repairs replace any n sources, provided that
+/// The coefficient is an element 1 / (x + y) of a Cauchy matrix, x = `repair` % 64, y = 64 + `source` % 192. Every
+/// square submatrix of such a matrix is regular (Blömer et al., "An XOR-based erasure-resilient coding scheme", ICSI
+/// TR-95-048), so that n repairs replace any n sources, provided that
 ///
-/// - the sources differ modulo 192: those of one window, if it is no longer;
-/// - the repairs differ modulo 64: the latest 64;
+/// - the sources differ modulo 192, as those of one window do unless it is longer;
+/// - the repairs differ modulo 64, as the latest 64 do;
 /// - each of the repairs covers all of those sources.
 ///
-/// Repairs of windows that slide cover different sources, which puts zeros into the matrix: some parts are then
+/// Repairs of sliding windows cover different sources, which puts zeros into the matrix: some submatrices are then
 /// singular by chance, as with random coefficients. In simulated windows of three bursts of 3 to 10 sources with 10%
-/// loss that made none of 296,000 repairable sources unrecoverable; with 25% loss, one in 7,000 to 15,000.
+/// loss, none of 296,000 repairable sources became unrecoverable; with 25% loss, one in 7,000 to 15,000.
 pub const fn coefficient(repair: u8, source: u64) -> u8 {
     let x = repair % 64;
     let y = 64 + (source % 192) as u8;
@@ -39,8 +39,8 @@ pub const fn coefficient(repair: u8, source: u64) -> u8 {
     }
 }
 
-/// A factor's products with all elements of the low four bits, and with all of the high four: the product with any
-/// element is the sum of one of each.
+/// The products of a factor with all values of the low four bits, and with all values of the high four: the product
+/// with any element is the sum of one entry of each.
 #[derive(Clone, Copy)]
 pub(crate) struct Products {
     pub(crate) low: [u8; 16],
@@ -57,7 +57,7 @@ impl Products {
     }
 }
 
-/// 8 KiB, a quarter of a first-level cache; a table of all products would take 64.
+/// 8 KiB, a quarter of a first-level cache; a table of all products would need 64 KiB.
 static PRODUCTS: [Products; 256] = {
     let mut table = [Products { low: [0; 16], high: [0; 16] }; 256];
     let mut factor = 0;
@@ -77,7 +77,7 @@ static PRODUCTS: [Products; 256] = {
 const ORDER: usize = 255;
 const POLYNOMIAL: u16 = 0x11D;
 
-/// The powers of 2, twice, so that the sum of two logarithms needs no modulo.
+/// The powers of 2, twice in a row, so that the sum of two logarithms needs no modulo.
 static EXP: [u8; 2 * ORDER] = {
     let mut exp = [0; 2 * ORDER];
     let mut power = 1_u16;
@@ -94,7 +94,7 @@ static EXP: [u8; 2 * ORDER] = {
     exp
 };
 
-/// The exponent of 2 that gives an element; 0 has none, and its place is not used.
+/// The discrete logarithm of an element to base 2; 0 has none, and its entry is not used.
 static LOG: [u8; 256] = {
     let mut logs = [0; 256];
     let mut log = 0;

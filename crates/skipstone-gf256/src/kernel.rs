@@ -1,5 +1,5 @@
-//! The choice of instructions, made once per call by the features of the processor. Factors 0 and 1 need no
-//! multiplication and are handled before.
+//! Chooses the instructions, once per call, by the features of the processor. Factors 0 and 1 need no multiplication
+//! and are handled first.
 
 use crate::field::Products;
 use crate::portable;
@@ -10,8 +10,8 @@ use crate::simd::Simd128;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Ssse3};
 
-/// One of the ways to compute that this machine has. [`mul_add`](crate::mul_add) and [`scale`](crate::scale) take the
-/// best; tests and benches want them all.
+/// One of the kernels that this machine supports. [`mul_add`](crate::mul_add) and [`scale`](crate::scale) use the best
+/// one; tests and benches use all.
 #[derive(Clone, Copy)]
 pub struct Kernel(Instructions);
 
@@ -140,7 +140,7 @@ impl Kernel {
     }
 }
 
-/// The compiler finds vector instructions for this one by itself.
+/// The compiler vectorises this one by itself.
 fn add(target: &mut [u8], source: &[u8]) {
     for (target, source) in target.iter_mut().zip(source) {
         *target ^= source;

@@ -1,9 +1,9 @@
 //! Arithmetic in **GF(256)** for an erasure code: multiply-and-add over symbols with SIMD, the coefficients of a Cauchy
-//! matrix, and a small solver. Without a dependency.
+//! matrix, and a small solver. It has no dependencies.
 //!
-//! A repair symbol is the sum of source symbols, each times its [`coefficient`]; [`mul_add`] makes it. A receiver that
-//! lacks some sources takes those that it has out of the repairs, again with [`mul_add`], and lets [`solve`] find the
-//! others. The caller handles windows, numbers and lengths.
+//! A repair symbol is the sum of source symbols, each multiplied by its [`coefficient`]; [`mul_add`] computes it. A
+//! receiver that lacks some sources subtracts those that it has from the repairs, again with [`mul_add`], and lets
+//! [`solve`] find the others. The caller handles windows, numbers and lengths.
 //!
 //! ```
 //! use skipstone_gf256::{coefficient, inverse, mul_add, scale};
@@ -33,13 +33,13 @@
 //! | portable                                    |  1 GB/s, 392 ns |  1 GB/s, 1.2 µs |
 //! | `reed-solomon-erasure` 6, Rust without its C |  2 GB/s, 204 ns |  2 GB/s, 555 ns |
 //!
-//! [`solve`] with avx2 finds 2, 6 and 20 symbols of 400 bytes in 0.2, 1.6 and 18 µs, of 1,200 bytes in 0.4, 2.8 and
-//! 33 µs. Bytes beyond a multiple of 16 are done one by one, about a nanosecond each.
+//! [`solve`] with avx2 finds 2, 6 and 20 symbols of 400 bytes in 0.2, 1.6 and 18 µs, of 1,200 bytes in 0.4, 2.8 and 33
+//! µs. Bytes after the last multiple of 16 are processed one by one, about a nanosecond each.
 //!
 //! NEON on aarch64 passes all tests in an emulator (QEMU), which says nothing about its speed.
 //!
-//! WebAssembly has vectors if the module is built for them (`-C target-feature=+simd128`): in Node 20 on a virtual core
-//! of an Intel Xeon 400 bytes take 24 ns instead of 400 and 1,200 bytes 92 ns instead of 1,185.
+//! WebAssembly uses vectors if the module is built with them (`-C target-feature=+simd128`): in Node 20 on a virtual
+//! core of an Intel Xeon, 400 bytes take 24 ns instead of 400, and 1,200 bytes 92 ns instead of 1,185.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -54,8 +54,8 @@ pub use field::{coefficient, inverse, mul};
 pub use kernel::Kernel;
 pub use solve::{Equation, UNKNOWNS_MAX, solve};
 
-/// Adds `source` times `factor` to as many bytes of `target`. Bytes of `target` beyond them stay as they are, as if
-/// `source` were filled up with zeros.
+/// Adds `source` times `factor` to the same number of bytes of `target`. Further bytes of `target` stay unchanged, as
+/// if `source` were padded with zeros.
 ///
 /// # Panics
 ///
@@ -71,7 +71,7 @@ pub fn scale(target: &mut [u8], factor: u8) {
     Kernel::best().scale(target, factor);
 }
 
-/// Which kernel runs here: "avx2", "ssse3", "neon", "simd128" or "portable".
+/// The kernel that is used here: "avx2", "ssse3", "neon", "simd128" or "portable".
 pub fn kernel() -> &'static str {
     Kernel::best().name()
 }

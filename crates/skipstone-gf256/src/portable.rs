@@ -1,5 +1,5 @@
-//! The kernel for every processor: one byte at a time, by a table. The kernels with vectors leave the bytes to it that
-//! fill no vector.
+//! The kernel for every processor: one byte at a time, by a table. The vector kernels use it for the bytes that do not
+//! fill a vector.
 
 use crate::field::Products;
 

@@ -1,8 +1,8 @@
-//! Sixteen or thirty-two products per instruction: a vector of bytes selects from a table of sixteen, once by low and
-//! once by high four bits (Plank, Greenan, Miller, "Screaming fast Galois field arithmetic using Intel SIMD
-//! instructions", FAST 2013). The only file of this crate with `unsafe`; every function is safe to call.
+//! Sixteen or thirty-two products per instruction: a vector of bytes selects from a table of sixteen entries, once by
+//! the low and once by the high four bits (Plank, Greenan, Miller, "Screaming fast Galois field arithmetic using Intel
+//! SIMD instructions", FAST 2013). This is the only file of the crate with `unsafe`; every function is safe to call.
 //!
-//! A kernel is a value that exists only where its instructions do: having one is the proof that it may run.
+//! A kernel is a value that exists only on machines with its instructions: having one is the proof that it may run.
 
 #![expect(
     unsafe_code,
@@ -41,12 +41,12 @@ mod x86 {
         }
 
         pub(crate) fn mul_add(self, target: &mut [u8], source: &[u8], products: &Products) {
-            // SAFETY: the function asks for AVX2, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires AVX2, without which there is no `self`; it has no other condition.
             unsafe { mul_add_avx2(target, source, products) }
         }
 
         pub(crate) fn scale(self, target: &mut [u8], products: &Products) {
-            // SAFETY: the function asks for AVX2, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires AVX2, without which there is no `self`; it has no other condition.
             unsafe { scale_avx2(target, products) }
         }
     }
@@ -87,14 +87,14 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "avx2")]
     fn load_32(bytes: &[u8; 32]) -> __m256i {
-        // SAFETY: reads the 32 bytes of the reference; this load asks for no alignment.
+        // SAFETY: reads the 32 bytes of the reference; this load requires no alignment.
         unsafe { _mm256_loadu_si256(ptr::from_ref(bytes).cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "avx2")]
     fn store_32(bytes: &mut [u8; 32], value: __m256i) {
-        // SAFETY: writes the 32 bytes of the exclusive reference; this store asks for no alignment.
+        // SAFETY: writes the 32 bytes of the exclusive reference; this store requires no alignment.
         unsafe { _mm256_storeu_si256(ptr::from_mut(bytes).cast(), value) }
     }
 
@@ -110,12 +110,12 @@ mod x86 {
         }
 
         pub(crate) fn mul_add(self, target: &mut [u8], source: &[u8], products: &Products) {
-            // SAFETY: the function asks for SSSE3, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires SSSE3, without which there is no `self`; it has no other condition.
             unsafe { mul_add_ssse3(target, source, products) }
         }
 
         pub(crate) fn scale(self, target: &mut [u8], products: &Products) {
-            // SAFETY: the function asks for SSSE3, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires SSSE3, without which there is no `self`; it has no other condition.
             unsafe { scale_ssse3(target, products) }
         }
     }
@@ -156,14 +156,14 @@ mod x86 {
     #[inline]
     #[target_feature(enable = "ssse3")]
     fn load_16(bytes: &[u8; 16]) -> __m128i {
-        // SAFETY: reads the 16 bytes of the reference; this load asks for no alignment.
+        // SAFETY: reads the 16 bytes of the reference; this load requires no alignment.
         unsafe { _mm_loadu_si128(ptr::from_ref(bytes).cast()) }
     }
 
     #[inline]
     #[target_feature(enable = "ssse3")]
     fn store_16(bytes: &mut [u8; 16], value: __m128i) {
-        // SAFETY: writes the 16 bytes of the exclusive reference; this store asks for no alignment.
+        // SAFETY: writes the 16 bytes of the exclusive reference; this store requires no alignment.
         unsafe { _mm_storeu_si128(ptr::from_mut(bytes).cast(), value) }
     }
 }
@@ -176,7 +176,7 @@ mod neon {
     use crate::field::Products;
     use crate::portable;
 
-    /// The processor has NEON; nearly all have.
+    /// The processor has NEON, as nearly all do.
     #[derive(Clone, Copy)]
     pub(crate) struct Neon(());
 
@@ -188,12 +188,12 @@ mod neon {
         }
 
         pub(crate) fn mul_add(self, target: &mut [u8], source: &[u8], products: &Products) {
-            // SAFETY: the function asks for NEON, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires NEON, without which there is no `self`; it has no other condition.
             unsafe { mul_add_neon(target, source, products) }
         }
 
         pub(crate) fn scale(self, target: &mut [u8], products: &Products) {
-            // SAFETY: the function asks for NEON, without which there is no `self`; it has no other condition.
+            // SAFETY: the function requires NEON, without which there is no `self`; it has no other condition.
             unsafe { scale_neon(target, products) }
         }
     }
@@ -231,14 +231,14 @@ mod neon {
     #[inline]
     #[target_feature(enable = "neon")]
     fn load_16(bytes: &[u8; 16]) -> uint8x16_t {
-        // SAFETY: reads the 16 bytes of the reference; this load asks for no alignment beyond that of a byte.
+        // SAFETY: reads the 16 bytes of the reference; this load requires no alignment beyond that of a byte.
         unsafe { vld1q_u8(bytes.as_ptr()) }
     }
 
     #[inline]
     #[target_feature(enable = "neon")]
     fn store_16(bytes: &mut [u8; 16], value: uint8x16_t) {
-        // SAFETY: writes the 16 bytes of the exclusive reference; this store asks for no alignment beyond a byte's.
+        // SAFETY: writes the 16 bytes of the exclusive reference; this store requires no alignment beyond a byte's.
         unsafe { vst1q_u8(bytes.as_mut_ptr(), value) }
     }
 }
@@ -250,7 +250,7 @@ mod wasm {
     use crate::field::Products;
     use crate::portable;
 
-    /// The module was built for engines with vectors: one without refuses the whole of it.
+    /// The module was built for engines with vectors: an engine without them refuses the whole module.
     #[derive(Clone, Copy)]
     pub(crate) struct Simd128;
 
@@ -285,13 +285,13 @@ mod wasm {
 
     #[inline]
     fn load_16(bytes: &[u8; 16]) -> v128 {
-        // SAFETY: reads the 16 bytes of the reference; this load asks for no alignment.
+        // SAFETY: reads the 16 bytes of the reference; this load requires no alignment.
         unsafe { v128_load(bytes.as_ptr().cast()) }
     }
 
     #[inline]
     fn store_16(bytes: &mut [u8; 16], value: v128) {
-        // SAFETY: writes the 16 bytes of the exclusive reference; this store asks for no alignment.
+        // SAFETY: writes the 16 bytes of the exclusive reference; this store requires no alignment.
         unsafe { v128_store(bytes.as_mut_ptr().cast(), value) }
     }
 }

@@ -6,12 +6,12 @@ use crate::kernel::Kernel;
 /// The maximum number of unknowns that [`solve`] takes at once.
 pub const UNKNOWNS_MAX: usize = 64;
 
-/// A sum of unknown symbols, each times its coefficient, and the bytes that it amounts to.
+/// A sum of unknown symbols, each multiplied by its coefficient, and the resulting bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Equation {
     /// One for each unknown.
     pub coefficients: Vec<u8>,
-    /// The sum of the unknowns times their coefficients: a repair symbol less all symbols that are known.
+    /// The sum of the unknowns times their coefficients: a repair symbol minus all known symbols.
     pub symbol: Vec<u8>,
 }
 
@@ -19,11 +19,11 @@ pub struct Equation {
 /// it now is, or `None` as long as the equations do not determine it. An unknown may be determined while others are
 /// not.
 ///
-/// The equations stay equivalent to the original ones, and equations that were already reduced cost next to nothing the
-/// next time: keep them, add one, solve again. Equations that follow from others are allowed and change nothing; of
-/// equations that contradict each other, as only a broken or hostile sender makes them, the first ones hold.
+/// The equations stay equivalent to the original ones, and equations that are already reduced cost almost nothing the
+/// next time: keep them, add one, solve again. Linearly dependent equations are allowed and change nothing; of
+/// contradictory equations, which only a broken or hostile sender produces, the first ones hold.
 ///
-/// Work is at most equations × unknowns × symbol length.
+/// The work is at most equations × unknowns × symbol length.
 ///
 /// ```
 /// use skipstone_gf256::{Equation, coefficient, mul_add, solve};
@@ -74,22 +74,23 @@ pub fn solve(equations: &mut [Equation]) -> Vec<Option<usize>> {
         pivots.push(pivot);
     }
     let mut solved = vec![None; unknowns];
-    // Each pivot's column is 0 in all other pivots' equations. So an unknown that some sum of equations determines is a
-    // pivot, and its own equation already contains no other unknown.
+    // Each pivot's column is 0 in the equations of all other pivots. So an unknown that some sum of equations
+    // determines is a pivot, and its own equation contains no other unknown.
     for pivot in pivots.iter().filter(|pivot| is_alone(&equations[pivot.row])) {
         solved[pivot.column] = Some(pivot.row);
     }
     solved
 }
 
-/// The equation in which the unknown of `column` has the coefficient 1, while it has 0 in all others that were reduced.
+/// The equation in which the unknown of `column` has the coefficient 1; it has the coefficient 0 in all other reduced
+/// equations.
 #[derive(Clone, Copy)]
 struct Pivot {
     row: usize,
     column: usize,
 }
 
-/// Takes the pivot's unknown out of the equation at `row`.
+/// Eliminates the pivot's unknown from the equation at `row`.
 fn eliminate(kernel: Kernel, equations: &mut [Equation], row: usize, pivot: Pivot) {
     let factor = equations[row].coefficients[pivot.column];
     if factor == 0 {
@@ -100,7 +101,7 @@ fn eliminate(kernel: Kernel, equations: &mut [Equation], row: usize, pivot: Pivo
     kernel.mul_add(&mut target.symbol, &source.symbol, factor);
 }
 
-/// Makes the first coefficient that is not 0 a 1. `None` if all are 0.
+/// Scales the first nonzero coefficient to 1. `None` if all are 0.
 fn normalise(kernel: Kernel, equation: &mut Equation, row: usize) -> Option<Pivot> {
     let (column, factor) =
         equation.coefficients.iter().enumerate().find_map(|(column, first)| Some((column, inverse(*first)?)))?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub struct Bound {
     /// Maximum number of entries.
     pub entries: u64,
-    /// Their weights, together.
+    /// Maximum sum of their weights.
     pub bytes: u64,
 }
 
@@ -58,7 +58,7 @@ impl<T> Queue<T> {
         entries < self.bound.entries && (bytes + weight <= self.bound.bytes || bytes < self.bound.bytes / 2)
     }
 
-    /// Whether the queue is more than half full, so that its consumer should be woken whatever it waits for.
+    /// Whether the queue is more than half full, so that its consumer should be woken regardless of what it waits for.
     pub fn is_filling(&self, produced: &Produced) -> bool {
         let entries = produced.entries - self.taken_entries.load(Ordering::Acquire);
         let bytes = produced.bytes - self.taken_bytes.load(Ordering::Acquire);
@@ -83,7 +83,7 @@ impl<T> Queue<T> {
         Some(item)
     }
 
-    /// Whether the consumer would find nothing.
+    /// Whether the consumer would find the queue empty.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
@@ -114,7 +114,7 @@ impl Sleep {
     }
 }
 
-/// Wakes an application that waits for events, perhaps those of several drivers.
+/// Wakes an application that waits for events, possibly from several drivers.
 #[derive(Debug, Default)]
 pub struct Wakeup {
     is_asleep: AtomicBool,
@@ -133,7 +133,7 @@ impl Wakeup {
         self.is_asleep.store(false, Ordering::SeqCst);
     }
 
-    /// Wakes it if it waits.
+    /// Wakes the application if it waits.
     pub fn wake(&self) {
         if self.is_asleep.load(Ordering::SeqCst) {
             let _lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -142,7 +142,7 @@ impl Wakeup {
     }
 }
 
-/// The standard library's tools, or those of the model checker.
+/// The primitives of the standard library, or those of the model checker.
 mod sync {
     #[cfg(not(loom))]
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -154,11 +154,11 @@ mod sync {
     #[cfg(loom)]
     pub(super) use loom::sync::{Condvar, Mutex};
 
-    /// An unbounded queue without locks.
+    /// A lock-free unbounded queue.
     #[cfg(not(loom))]
     pub(super) type Items<T> = crossbeam_queue::SegQueue<T>;
 
-    /// The model checker sees through its own lock only.
+    /// The model checker sees only its own lock.
     #[cfg(loom)]
     #[derive(Debug)]
     pub(super) struct Items<T>(Mutex<std::collections::VecDeque<T>>);

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_million_odd_datagrams_do_not_drift() {
+    fn a_million_odd_sized_datagrams_do_not_drift() {
         let mut bottleneck = Bottleneck::default();
         // 8 bits at 3 Gbit/s: two and two thirds nanoseconds each.
         let mut departs = None;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn the_queue_forgets_what_has_been_serialised() {
+    fn the_queue_forgets_serialised_datagrams() {
         let mut bottleneck = Bottleneck::default();
         // 125 bytes at 1 Mbit/s: 1 ms each. Sent at twice the rate for a while, then at the rate of the link.
         for number in 0..100 {

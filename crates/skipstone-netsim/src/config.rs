@@ -36,8 +36,8 @@ pub struct LinkConfig {
     pub reorder_extra: Duration,
     /// Probability that a datagram arrives twice.
     ///
-    /// The copy carries the same bytes (also if they are corrupted), takes nothing from the rate and follows right
-    /// behind its original, unless it is held back by its own chance of [`reorder`](Self::reorder) or takes its own
+    /// The copy carries the same bytes (also if they are corrupted), does not count towards the rate and immediately
+    /// follows its original, unless it is held back by its own chance of [`reorder`](Self::reorder) or takes its own
     /// jitter under [`jitter_reorders`](Self::jitter_reorders).
     pub duplicate: f64,
     /// Probability that one to three random bits of a datagram are flipped. An empty datagram has none to flip.
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_outage_has_its_start_and_not_its_end() {
+    fn an_outage_includes_its_start_and_excludes_its_end() {
         let outage = Outage { start: Duration::from_secs(2), length: Duration::from_secs(1) };
         assert!(!outage.covers(Duration::from_nanos(1_999_999_999)));
         assert!(outage.covers(Duration::from_secs(2)));

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_bits() {
+    fn an_empty_datagram_is_not_corrupted() {
         let mut stream = Xoshiro256PlusPlus::new(&mut SplitMix64::new(1));
         assert!(!flip_bits(&mut [], stream.draw()));
     }

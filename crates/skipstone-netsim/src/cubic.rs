@@ -163,12 +163,12 @@ impl CubicFlow {
         }
     }
 
-    /// When [`on_timeout`](Self::on_timeout) is due, if nothing comes before.
+    /// When [`on_timeout`](Self::on_timeout) is due, unless an acknowledgement arrives before.
     pub fn poll_timeout(&self) -> Option<Duration> {
         self.timeout_at
     }
 
-    /// No acknowledgement came for too long: everything counts as lost, and the window starts again.
+    /// No acknowledgement arrived for too long: everything counts as lost, and the window starts again.
     pub fn on_timeout(&mut self, now: Duration) {
         if self.timeout_at.is_none_or(|at| at > now) {
             return;
@@ -243,7 +243,7 @@ impl CubicFlow {
 
     fn reduce(&mut self) {
         self.reductions += 1;
-        // Fast convergence: a flow that had a loss before it came back to its maximum makes room.
+        // Fast convergence: a flow with a loss before it reached its previous maximum yields.
         let is_below = self.window < self.window_max;
         self.window_max = if is_below { self.window * (1.0 + DECREASE) / 2.0 } else { self.window };
         self.window = (self.window * DECREASE).max(2.0);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_reduces_the_window_once_and_growth_comes_back_to_it_after_k_seconds() {
+    fn a_loss_reduces_the_window_once_and_it_regrows_after_k_seconds() {
         let (mut flow, mut receiver, mut now) = start();
         run(&mut flow, &mut receiver, &mut now, 6, |_| false);
         run(&mut flow, &mut receiver, &mut now, 1, |order| order == 700 || order == 720);
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_begins_anew_and_everything_still_arrives() {
+    fn a_timeout_restarts_the_flow_and_everything_still_arrives() {
         let (mut flow, mut receiver, mut now) = start();
         run(&mut flow, &mut receiver, &mut now, 4, |_| false);
         run(&mut flow, &mut receiver, &mut now, 10, |_| true);

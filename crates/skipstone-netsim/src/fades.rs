@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_pause_costs_no_more_than_a_bounded_number_of_changes() {
+    fn a_long_pause_costs_a_bounded_number_of_state_changes() {
         let (mut fades, mean) = (fades(1), Duration::from_millis(1));
         fades.is_faded(Duration::ZERO, 0.5, mean);
         fades.is_faded(Duration::MAX, 0.5, mean);

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_arrive_in_the_order_of_sending() {
+    fn ties_arrive_in_sending_order() {
         let mut flights = Flights::default();
         for name in 0..100 {
             flights.push(flight(5, vec![name]));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_does_not_keep_its_memory() {
+    fn a_peak_does_not_retain_memory() {
         let mut flights = Flights::default();
         for _ in 0..SPARE_BUFFERS_MAX + 10 {
             flights.recycle(vec![0]);

@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_state_uses_the_same_memory_again_and_again() {
+    fn a_steady_state_reuses_its_memory() {
         let config = LinkConfig {
             delay: Duration::from_millis(50),
             jitter: Duration::from_millis(10),

@@ -108,7 +108,7 @@ pub(crate) struct Playback {
 
 impl Playback {
     /// When these bytes have left, if they may begin at `from`. A datagram takes what its predecessor left of an
-    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is gone.
+    /// opportunity, and as many whole ones as it needs; an opportunity that is not used at its time is lost.
     pub(crate) fn carry(&mut self, from: Duration, bytes: usize, opportunities: &Opportunities) -> Duration {
         if self.next == 0 || opportunities.time(self.next - 1) < from {
             self.rest = 0;
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_share_an_opportunity_and_large_ones_take_several() {
+    fn datagrams_share_an_opportunity_and_large_ones_use_several() {
         let trace: Opportunities = "5\n10\n15\n20\n".parse().unwrap();
         let mut playback = Playback::default();
         assert_eq!(playback.carry(ms(0), 700, &trace), ms(5));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_recording_is_refused_with_its_line() {
+    fn an_invalid_recording_is_refused_with_the_line() {
         let error = |text: &str| text.parse::<Opportunities>().unwrap_err();
         assert_eq!(error("1\n2\nx\n"), TraceError::NoNumber(3));
         assert_eq!(error("1\n-2\n"), TraceError::NoNumber(2));

@@ -85,14 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splitmix64_gives_the_reference_numbers() {
+    fn splitmix64_matches_the_reference_numbers() {
         let mut seeds = SplitMix64::new(0);
         let numbers: [u64; 3] = core::array::from_fn(|_| seeds.draw());
         assert_eq!(numbers, [0xe220_a839_7b1d_cdaf, 0x6e78_9e6a_a1b9_65f4, 0x06c4_5d18_8009_454f]);
     }
 
     #[test]
-    fn xoshiro256plusplus_gives_the_reference_numbers() {
+    fn xoshiro256plusplus_matches_the_reference_numbers() {
         let mut stream = Xoshiro256PlusPlus([1, 2, 3, 4]);
         let numbers: [u64; 6] = core::array::from_fn(|_| stream.draw().0);
         let reference = [
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_never_hits_and_one_always_does() {
+    fn probability_0_never_hits_and_1_always_does() {
         for draw in [Draw(0), Draw(u64::MAX)] {
             assert!(!draw.hits(0.0));
             assert!(draw.hits(1.0));
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_draw_stays_below_its_end() {
+    fn a_draw_is_below_its_bound() {
         assert_eq!(Draw(u64::MAX).up_to(10), 9);
         assert_eq!(Draw(0).up_to(10), 0);
         assert_eq!(Draw(u64::MAX).up_to(0), 0);

@@ -1,10 +1,11 @@
-//! Prefetching: begins to load memory into the processor's caches before it is read, while other work is done. A
-//! thousand connections do not fit into the caches; a caller that serves one after the other knows the next one.
+//! Prefetching: starts to load memory into the processor's caches before it is read, while other work is done. The
+//! state of a thousand connections does not fit into the caches; a caller that serves one after the other knows the
+//! next one.
 #![warn(clippy::missing_errors_doc, clippy::missing_panics_doc)]
 #![no_std]
 
-/// Begins to fetch a value, at most [`BYTES_MAX`] of it. The function does not wait, reads nothing and changes nothing.
-/// Without a prefetch instruction for the processor in this crate, nothing happens.
+/// Starts to fetch a value, at most [`BYTES_MAX`] of it. The function does not wait, reads nothing and changes nothing.
+/// On a processor without a supported prefetch instruction it does nothing.
 #[inline]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let begin = core::ptr::from_ref(value).cast::<u8>();
@@ -13,13 +14,13 @@ pub fn prefetch<T: ?Sized>(value: &T) {
     }
 }
 
-/// The greatest number of bytes that is prefetched: with more, the first of them would be evicted before they are used.
+/// Maximum number of bytes that are prefetched: with more, the first ones would be evicted before they are used.
 pub const BYTES_MAX: usize = 4_096;
 
-/// Bytes of a line in the caches of the processors that are common.
+/// Bytes of a cache line on common processors.
 const LINE: usize = 64;
 
-/// Where in a value that begins at this address, each of its lines begins: but for the first, which begins before it.
+/// The offsets of the cache lines within a value that begins at this address; the first line begins before the value.
 #[inline]
 fn lines(begin: usize, bytes: usize) -> impl Iterator<Item = usize> {
     let to_second = LINE - begin % LINE;
@@ -27,8 +28,8 @@ fn lines(begin: usize, bytes: usize) -> impl Iterator<Item = usize> {
     core::iter::once(0).chain((to_second..bytes).step_by(LINE))
 }
 
-/// The part of an item that is prefetched, by how soon the item's turn comes. A pointer's target is known only once the
-/// pointer itself is in the cache.
+/// The part of an item that is prefetched, by the distance of the item's turn. A pointer's target is known only once
+/// the pointer itself is in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// The item itself.
@@ -44,7 +45,7 @@ impl Step {
     pub const ALL: [Step; 3] = [Step::Itself, Step::Pointees, Step::Beyond];
 }
 
-/// The next items of a round through many, to prefetch them. An item that is then skipped does no harm.
+/// The next items of a round through many, for prefetching. An item that is skipped later does no harm.
 #[derive(Debug)]
 pub struct Lookahead<T>([Option<T>; Step::ALL.len()]);
 
@@ -55,9 +56,8 @@ impl<T> Default for Lookahead<T> {
 }
 
 impl<T: Copy> Lookahead<T> {
-    /// Moves each item one turn nearer and appends `last` behind them; calls `fetch` with each item and its step. The
-    /// caller calls this as many times as there are steps before the first turn, and then once in each turn: the
-    /// look-ahead is that many turns long.
+    /// Moves each item one turn nearer and appends `last`; calls `fetch` with each item and its step. The caller calls
+    /// this once per step before the first turn, and then once in each turn: the look-ahead is that many turns long.
     #[inline]
     pub fn advance(&mut self, last: Option<T>, mut fetch: impl FnMut(T, Step)) {
         self.0.rotate_right(1);
@@ -104,7 +104,7 @@ mod tests {
     use std::vec::Vec;
 
     #[test]
-    fn each_line_of_a_value_is_fetched_once_and_no_other() {
+    fn each_cache_line_of_a_value_is_fetched_exactly_once() {
         for begin in 0..200 {
             for bytes in [1, 2, 63, 64, 65, 2_144, BYTES_MAX] {
                 let fetched: Vec<usize> = lines(begin, bytes).map(|offset| (begin + offset) / LINE).collect();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn of_nothing_one_line_is_fetched_and_of_very_much_a_part() {
+    fn an_empty_value_fetches_one_line_and_a_huge_one_is_capped() {
         assert!(lines(70, 0).eq([0]));
         assert_eq!(lines(0, 1 << 30).count(), BYTES_MAX / LINE);
         prefetch("");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_takes_each_step_once_and_in_order_before_the_turn() {
+    fn each_item_takes_every_step_once_and_in_order_before_its_turn() {
         let (mut ahead, mut taken) = (Lookahead::default(), Vec::new());
         let mut coming = 0..5;
         for _ in Step::ALL {

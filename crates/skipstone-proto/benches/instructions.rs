@@ -1,24 +1,24 @@
 //! Instructions of the hot paths, counted by callgrind: `cargo xtask instructions` runs this and compares with
 //! `instructions.toml`.
 //!
-//! Each scenario prepares what it needs in memory, then does what is measured within [`measured_side`]; the counter looks at
-//! nothing else. It prints how many units of work that was. Without callgrind it runs and prints that.
+//! Each scenario prepares what it needs in memory, then does what is measured within [`measured_side`]; the counter
+//! looks at nothing else. It prints how many units of work that was. Without callgrind it runs and prints that.
 //!
 //! ```text
-//! instructions channels COUNT TICKS    20 connections whose COUNT channels have carried messages and fallen idle; then one
+//! instructions channels COUNT TICKS    20 connections with COUNT idle channels that have carried messages; then one
 //!                                      message per connection and tick, each tick on another channel
 //! instructions idle CONNECTIONS TICKS  connections without any traffic, polled at 60 Hz between two keepalives
-//! instructions timers CONNECTIONS S    the same for so many seconds: what their timers cost
-//! instructions fanout CLIENTS TICKS N  N lines of 100 bytes per tick to all clients, as of 60 N that say one a second: the
-//!                                      server
-//! instructions streams CLIENTS TICKS N the same over WebSocket's carrier: the server, and what the clients' datagrams cost it
-//! instructions acks CLIENTS TICKS N    the same: what the clients' datagrams cost the server
+//! instructions timers CONNECTIONS S    the same for S seconds: the cost of their timers
+//! instructions fanout CLIENTS TICKS N  N lines of 100 bytes per tick to all clients, like those of 60 N clients that
+//!                                      send one a second: the cost of the server
+//! instructions streams CLIENTS TICKS N the same over WebSocket: the server, with the clients' datagrams
+//! instructions acks CLIENTS TICKS N    the same: the clients' datagrams at the server
 //! instructions receive CLIENTS TICKS N the same: the clients
-//! instructions resets CONNECTIONS N    N RESETs from strangers to a server that has stopped listening
-//! instructions opens PENDING N         N OPENs that are refused, from an address with 384 pending handshakes, beside so many others
-//! instructions rates CHANNELS          a message on each of so many channels that have an inbound rate
-//! instructions seal BYTES COUNT        packets of this length, sealed in clear and opened
-//! instructions mul-add KERNEL KB       the erasure code's inner loop, by this kernel of those that the machine has
+//! instructions resets CONNECTIONS N    N RESETs of unknown clients to a server that has stopped listening
+//! instructions opens PENDING N         N refused OPENs of an address with 384 pending handshakes, with PENDING others
+//! instructions rates CHANNELS          a message on each of CHANNELS channels with an inbound rate
+//! instructions seal BYTES COUNT        packets of this length, sealed with the plain suite and opened
+//! instructions mul-add KERNEL KB       the erasure code's inner loop with this kernel of the machine
 //! instructions encode BYTES COUNT      repairs over 20 packets of this length
 //! instructions decode BYTES COUNT      windows of 20 packets, of which 2 are recovered from 2 repairs
 //! ```
@@ -129,7 +129,7 @@ impl World {
             received: 0,
         };
         let path = world.path_to_server();
-        // In groups, since a server answers only so many strangers at once.
+        // In groups, because a server limits its stateless answers.
         for first in (0..clients).step_by(500) {
             for at in first..clients.min(first + 500) {
                 world.clients[at].connect(world.now, path, b"client").expect("there is room");
@@ -327,7 +327,7 @@ fn opens(others: usize, count: usize) -> u64 {
     let mut server = Endpoint::new(config(Config::server(Settings::default())), [1; 32]).expect("good");
     let mut now = Time::from_micros(1_000_000);
     let mut buffer = vec![0; 1 << 16];
-    // What the client at this address answers the server's challenge with.
+    // The client's answer to the server's challenge at this address.
     let mut open = |server: &mut Endpoint, now: Time, path: Path| {
         let IpAddr::V4(ip) = path.remote.ip() else { unreachable!("all of them are") };
         let seed = std::array::from_fn(|at| ip.octets()[at % 4] ^ path.remote.port().to_be_bytes()[at % 2]);
@@ -445,7 +445,7 @@ fn mul_add(kernel: &str, kilobytes: usize) -> u64 {
 const SOURCES: u64 = 20;
 const REPAIRS: u64 = 2;
 
-/// Writes a window from this number on: its packets, and the repairs behind them, which the encoder alone knows to make.
+/// Writes a window from this number on: its packets, and the repairs after them, which only the encoder can compute.
 fn window(encoder: &mut Encoder, first: u64, content: &[u8], is_measured: bool) -> Vec<(u64, Vec<u8>)> {
     encoder.begin_block();
     let mut buffer = vec![0; content.len() + 200];
@@ -476,7 +476,7 @@ fn decode(bytes: usize, count: usize) -> u64 {
         let first = 1 + at * (SOURCES + REPAIRS);
         let repairs = window(&mut encoder, first, &content, false);
         let is_lost = |number: u64| number - first == 3 || number - first == 11;
-        // The first one tells the decoder to keep packets.
+        // The first one makes the decoder keep packets.
         let again = act(at > 0, &mut decoder, |decoder| {
             let numbers = (first..first + SOURCES).filter(|number| !is_lost(*number));
             numbers.for_each(|number| decoder.on_source(number, &content));

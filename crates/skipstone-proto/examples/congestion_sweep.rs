@@ -1,6 +1,6 @@
-//! A table of how the default controller does over rates, round-trip times and queues, alone and beside CUBIC.
-//! Takes minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`. With `short` behind it (`-- short`),
-//! links whose queue is shorter than the windows of two flows, beside CUBIC, in some seconds.
+//! A table of the default controller's results over rates, round-trip times and queues, alone and with CUBIC. Takes
+//! minutes: `cargo run --release -p skipstone-proto --example congestion_sweep`. With `short` (`-- short`), only links
+//! whose queue is shorter than the windows of two flows, with CUBIC, in some seconds.
 
 #[path = "../tests/bottleneck/mod.rs"]
 mod bottleneck;
@@ -26,7 +26,8 @@ const SHORT: [(u64, u64, u64); 8] = [
 fn main() {
     if std::env::args().any(|argument| argument == "short") {
         println!(
-            "kbit/s  RTT queue | two CUBIC flows | ours   CUBIC  | CUBIC was first | the same with echoes on the way back"
+            "kbit/s  RTT queue | two CUBIC flows | ours   CUBIC  | CUBIC was first | the same with echoes on the way \
+             back"
         );
         SHORT.into_iter().for_each(|(kbit, rtt, queue)| short_row(kbit, rtt, queue));
         return;
@@ -41,7 +42,7 @@ fn main() {
     }
 }
 
-/// Who gets what of a link whose queue is shorter than the windows of two flows.
+/// The shares of a link whose queue is shorter than the windows of two flows.
 fn short_row(kbit: u64, rtt: u64, queue: u64) {
     let config = link(kbit, rtt, queue);
     let pair = |flows: [(Kind, u64); 2], has_echoes: bool| {

@@ -39,7 +39,7 @@ mod tests {
     use crate::time::Duration;
 
     #[test]
-    fn what_was_spent_comes_back_with_time_and_no_more_than_that() {
+    fn a_spent_allowance_refills_with_time_up_to_its_maximum() {
         let share = CoreShare { per_micro: Cost::nanos(10), burst: Cost::micros(8_000) };
         let (mut allowance, start) = (Allowance::default(), Time::from_micros(5_000_000));
         assert_eq!(allowance.left(start, &share), share.burst);

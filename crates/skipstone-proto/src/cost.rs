@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_can_be_overdrawn_and_nothing_wraps() {
+    fn a_budget_can_be_overdrawn_without_wraparound() {
         let mut left = Cost::micros(2);
         left -= Cost::nanos(800) * 3;
         assert_eq!((left, left.is_left()), (Cost::nanos(-400), false));

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_that_means_nothing_on_the_internet_is_local() {
+    fn an_address_that_is_not_globally_routable_is_local() {
         let is = |ip: &str| is_local(&SocketAddr::new(ip.parse().expect("an address"), 1));
         let local = ["127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.7.7", "169.254.1.1", "100.64.0.1", "100.127.9.9"];
         assert!(local.into_iter().chain(["::1", "fd00::1", "fe80::1", "::ffff:10.0.0.1"]).all(is));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_in_either_form_is_of_the_same_network() {
+    fn both_forms_of_an_address_belong_to_the_same_network() {
         let mapped: SocketAddr = "[::ffff:192.0.2.1]:5000".parse().expect("an address");
         assert_eq!(Network::of(&mapped), Network::of(&([192, 0, 2, 77], 1).into()));
         let near: SocketAddr = "[2001:db8:0:1f::1]:5000".parse().expect("an address");

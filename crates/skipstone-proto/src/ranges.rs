@@ -111,7 +111,7 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn it_agrees_with_a_plain_set_on_random_operations() {
+    fn ranges_agree_with_a_plain_set_on_random_operations() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut set, mut model) = (RangeSet::default(), [false; 130]);

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_that_was_had_is_no_part_of_the_estimate_however_long_it_was() {
+    fn an_actual_ack_delay_is_excluded_from_the_estimate() {
         let mut rtt = Rtt::new();
         rtt.on_delayed_sample(ms(40), ms(0), ms(70));
         for held in [1, 30, 70, 300, 5_000] {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_that_was_not_had_shortens_the_estimate_by_the_greatest_at_most() {
+    fn a_false_ack_delay_lowers_the_estimate_by_the_maximum_delay_at_most() {
         let mut rtt = Rtt::new();
         rtt.on_delayed_sample(ms(100), ms(0), ms(30));
         for _ in 0..100 {

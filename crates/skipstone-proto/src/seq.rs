@@ -32,7 +32,7 @@ mod tests {
     use super::Seq;
 
     #[test]
-    fn order_survives_the_wrap() {
+    fn order_survives_wraparound() {
         let last = Seq(u32::MAX);
         assert_eq!(last.next(), Seq(0));
         assert!(last.next().is_after(last));

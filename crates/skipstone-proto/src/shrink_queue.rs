@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_queue_that_a_jam_made_long_becomes_short_and_one_that_swings_stays() {
+    fn a_queue_shrinks_after_a_spike_and_keeps_its_usual_capacity() {
         let mut queue: VecDeque<u64> = (0..10_000).collect();
         queue.truncate(20);
         shrink_queue(&mut queue, 8);

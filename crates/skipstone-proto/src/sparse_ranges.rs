@@ -78,7 +78,7 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn it_agrees_with_a_plain_set_on_random_operations() {
+    fn sparse_ranges_agree_with_a_plain_set_on_random_operations() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut set, mut model) = (SparseRanges::default(), [false; 100]);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_among_a_hundred_thousand_ranges_touches_a_few_of_them() {
+    fn an_insertion_among_100000_ranges_touches_a_few_of_them() {
         let mut set = SparseRanges::default();
         // Every second number, in descending order: each is the smallest so far, which moves all others in a sorted
         // list.

@@ -171,7 +171,7 @@ fn fanout(clients: usize, lines: usize, seconds: Range<usize>) -> (Account, Acco
 }
 
 #[test]
-fn a_line_to_everybody() {
+fn broadcasts_to_all_players_allocate_nothing() {
     for (clients, lines) in [(10, 6), (40, 4)] {
         let (server, client) = fanout(clients, lines, SETTLED..SETTLED + 30);
         assert_eq!((server.allocations, client.allocations), (0, 0), "{clients} clients: {server:?} {client:?}");
@@ -179,7 +179,7 @@ fn a_line_to_everybody() {
 }
 
 #[test]
-fn there_are_few_from_the_first_second_on() {
+fn allocations_are_few_from_the_first_second_on() {
     for (clients, lines) in [(10, 6), (60, 1), (40, 4)] {
         let (server, client) = fanout(clients, lines, 1..5);
         for (side, account, most) in [("the server", server, SERVER_MAX), ("a client", client, CLIENT_MAX)] {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 pub struct Terms {
     /// The tool `skipstone`, of any version.
     pub tool: PathBuf,
-    /// This program, which is started anew as the attackers.
+    /// This program, which is started again as the attackers.
     pub attacker: PathBuf,
     /// How often; the verdict is on the medians.
     pub rounds: u32,

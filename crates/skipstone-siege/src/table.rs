@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 /// The table's head, with the line below it.
 pub const HEAD: &str = "| attack | MB/s, begun | p99 calm / under / decoy | newcomers, slowest \
-    | operator admitted, slowest, stream cut | memory before, peak, back | longest round | verdict |\n|---|---|---|---|---|---|---|---|";
+    | operator admitted, slowest, stream cut | memory before, peak, back | longest round | verdict |\n\
+    |---|---|---|---|---|---|---|---|";
 
 /// One row of the table.
 #[must_use]

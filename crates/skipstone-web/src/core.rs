@@ -1,4 +1,4 @@
-//! An endpoint whose connections are named by sockets of the page: a WebSocket or a WebTransport session each.
+//! An endpoint whose connections are identified by sockets of the page: a WebSocket or a WebTransport session each.
 
 use crate::options::Options;
 use crate::outcome::Outcome;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Core {
     endpoint: Endpoint,
-    /// The latest time that the page said: time does not go back.
+    /// The latest time that the page passed: time does not go back.
     now: Time,
     /// Connections by socket, until the page has polled the socket's release: a page has few.
     peers: Vec<(u32, PeerId)>,
@@ -22,25 +22,25 @@ pub struct Core {
     buffer: Vec<u8>,
 }
 
-/// Why a call did nothing. Its number is what the page gets.
+/// Why a call failed. The page gets its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Refusal {
-    /// The core has not begun, or a call came while another one ran.
+    /// The core has not been started, or a call came during another call.
     NotStarted = -1,
     /// No connection has this socket.
     UnknownConnection = -2,
     /// An argument is out of its range.
     BadArgument = -3,
-    /// There are as many connections as there may be.
+    /// The maximum number of connections is reached.
     Full = -4,
     /// The token is longer than 1,024 bytes.
     TokenTooLong = -5,
-    /// The connection does not stand.
+    /// The connection is not established.
     NotConnected = -6,
-    /// No rule of the server's table holds the channel.
+    /// No rule of the server's table contains the channel.
     NoSuchChannel = -7,
-    /// The message is longer than the channel takes.
+    /// The message exceeds the channel's maximum length.
     MessageTooLong = -8,
     /// The channel's queue is full.
     QueueFull = -9,
@@ -48,7 +48,7 @@ pub enum Refusal {
     BadConfig = -10,
 }
 
-/// What carries a connection, as the page numbers it.
+/// The kind of carrier, as the page numbers it.
 fn carrier(number: u32) -> Option<Carrier> {
     match number {
         0 => Some(Carrier::WEBSOCKET),
@@ -58,15 +58,15 @@ fn carrier(number: u32) -> Option<Carrier> {
     }
 }
 
-/// Where the page's clock begins for the protocol, in µs: not at zero, so that times before it can be expressed.
+/// The protocol's time at the start of the page's clock, in µs: not zero, so that earlier times can be expressed.
 const CLOCK_FIRST: u64 = 1_000_000;
-/// Room for some ten datagrams of a session, or for one packet of a stream.
+/// Room for about ten datagrams of a session, or for one packet of a stream.
 const BUFFER_BYTES: usize = 16_384;
-/// A page does not know its server's address, and the protocol does not ask: the socket tells the connections apart.
+/// A page does not know its server's address, and the protocol does not need it: the socket identifies the connection.
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0);
 
 impl Core {
-    /// A core without connections. The seed is the only randomness: take it from the page's `crypto`.
+    /// A core without connections. The seed is the only source of randomness: take it from the page's `crypto`.
     ///
     /// # Errors
     /// An option is out of its range.
@@ -80,14 +80,14 @@ impl Core {
         })
     }
 
-    /// The page's clock, in µs since it was made, has come to here. What is no number changes nothing.
+    /// Sets the page's clock, in µs since it was created. NaN changes nothing.
     pub fn advance(&mut self, micros: f64) {
         let at = Time::from_micros(CLOCK_FIRST.saturating_add(micros as u64));
         self.now = self.now.max(at);
     }
 
-    /// Begins a connection on an open carrier and returns its socket. `packet_bytes_max` is what a session takes now, and 0 for
-    /// what is not known, or for a stream.
+    /// Begins a connection on an open carrier and returns its socket. `packet_bytes_max` is the maximum datagram size
+    /// of the session, and 0 if it is unknown, or for a stream.
     ///
     /// # Errors
     /// There is no such carrier, the token is too long, or there are too many connections.
@@ -108,29 +108,29 @@ impl Core {
         Ok(socket)
     }
 
-    /// A datagram or a binary message came.
+    /// Handles a received datagram or binary message.
     ///
     /// # Errors
     /// No connection has this socket.
     pub fn handle_datagram(&mut self, socket: u32, datagram: &mut [u8]) -> Result<(), Refusal> {
         let peer = self.peer(socket)?;
-        // The path is the connection's own; one that has just ended has none, and drops what comes.
+        // The path is the connection's own; a connection that has just ended has none, and drops the datagram.
         let Some(overview) = self.endpoint.overview(peer) else { return Ok(()) };
         self.endpoint.handle_datagram(self.now, overview.path, datagram);
         Ok(())
     }
 
-    /// The carrier takes no more for now, or takes bytes again.
+    /// The carrier accepts no more bytes for now, or accepts bytes again.
     pub fn set_writable(&mut self, socket: u32, is_writable: bool) {
         self.endpoint.set_writable(socket, is_writable);
     }
 
-    /// A session takes datagrams of so many bytes now.
+    /// Sets the maximum datagram size of a session.
     pub fn set_packet_bytes_max(&mut self, socket: u32, bytes: u32) {
         self.endpoint.set_packet_bytes_max(socket, bytes.min(BUFFER_BYTES as u32) as u16);
     }
 
-    /// The carrier is gone.
+    /// Handles the loss of a carrier.
     pub fn handle_carrier_lost(&mut self, socket: u32, reason: &str) {
         self.endpoint.handle_carrier_lost(self.now, socket, reason);
     }
@@ -138,7 +138,7 @@ impl Core {
     /// Queues a message.
     ///
     /// # Errors
-    /// What is known at the call: no connection, no such channel, too long, a full queue.
+    /// Errors that are known at the call: no connection, no such channel, too long, a full queue.
     pub fn send(&mut self, socket: u32, channel: u32, submission: Submission) -> Result<(), Refusal> {
         let peer = self.peer(socket)?;
         let channel = u16::try_from(channel).map_err(|_| Refusal::BadArgument)?;
@@ -151,10 +151,10 @@ impl Core {
         })
     }
 
-    /// Queues a message that was accepted already: what is wrong with it is told by an event.
+    /// Queues a message that was already accepted: errors are reported by an event.
     ///
     /// # Errors
-    /// No connection has this socket, or the channel is no channel number.
+    /// No connection has this socket, or the channel number is invalid.
     pub fn send_accepted(&mut self, socket: u32, channel: u32, submission: Submission) -> Result<(), Refusal> {
         let peer = self.peer(socket)?;
         let channel = u16::try_from(channel).map_err(|_| Refusal::BadArgument)?;
@@ -162,7 +162,7 @@ impl Core {
         Ok(())
     }
 
-    /// Sends what waits for a flush.
+    /// Sends messages that wait for a flush.
     pub fn flush(&mut self) {
         self.endpoint.flush(self.now);
     }
@@ -177,13 +177,13 @@ impl Core {
         Ok(())
     }
 
-    /// Does what is due.
+    /// Handles due timers.
     pub fn handle_timeout(&mut self) {
         self.endpoint.handle_timeout(self.now);
     }
 
-    /// When [`Core::handle_timeout`] is due, in µs of the page's clock: in the past if there is work right now, infinity if nothing
-    /// is ever due.
+    /// When [`Core::handle_timeout`] is due, in µs of the page's clock: in the past if there is work right now,
+    /// infinity if there is no timer.
     pub fn poll_timeout(&self) -> f64 {
         match self.endpoint.poll_timeout() {
             Time::NEVER => f64::INFINITY,
@@ -191,7 +191,7 @@ impl Core {
         }
     }
 
-    /// Datagrams that are due, with their bytes; `None` if none is.
+    /// The next datagrams to send, with their bytes; `None` if there are none.
     pub fn poll_transmit(&mut self) -> Option<(Transmit, &[u8])> {
         let transmit = self.endpoint.poll_transmit(self.now, &mut self.buffer)?;
         Some((transmit, &self.buffer[..transmit.bytes]))
@@ -208,14 +208,15 @@ impl Core {
         None
     }
 
-    /// A socket whose connection is over: the page closes its carrier. Its events have all been polled if the page polls them first.
+    /// A socket whose connection has ended: the page closes its carrier. All its events have been polled if the page
+    /// polls them first.
     pub fn poll_released(&mut self) -> Option<u32> {
         let socket = self.endpoint.poll_released()?;
         self.peers.retain(|(one, _)| *one != socket);
         Some(socket)
     }
 
-    /// The settings of a connection that stands.
+    /// The settings of an established connection.
     pub fn settings(&mut self, socket: u32) -> Option<Arc<Settings>> {
         let peer = self.peer(socket).ok()?;
         self.endpoint.settings(peer)
@@ -227,13 +228,13 @@ impl Core {
         self.endpoint.overview(peer)
     }
 
-    /// The server's clock as this connection knows it.
+    /// The connection's estimate of the server's clock.
     pub fn server_time(&mut self, socket: u32) -> Option<ServerTime> {
         let peer = self.peer(socket).ok()?;
         self.endpoint.server_time(self.now, peer)
     }
 
-    /// Messages, and their bytes, that wait on a channel or are in flight.
+    /// The number and bytes of the messages that are queued on a channel or in flight.
     pub fn queued(&mut self, socket: u32, channel: u32) -> Option<(u64, u64)> {
         let peer = self.peer(socket).ok()?;
         Some(self.endpoint.queued(peer, u16::try_from(channel).ok()?))
@@ -244,12 +245,12 @@ impl Core {
     }
 }
 
-/// A message as the page submits it.
+/// A message in the form in which the page submits it.
 pub(crate) fn submission(payload: Bytes, id: f64, age_us: f64) -> Submission {
     Submission { payload, id: MessageId(id as u64), age: Duration::from_micros(age_us as u64) }
 }
 
-/// Where the server's clock begins, as the page's does.
+/// The server's time at its start, as for the page.
 pub(crate) fn since_first(at: Time) -> Duration {
     at.since(Time::from_micros(CLOCK_FIRST))
 }

@@ -1,9 +1,11 @@
-//! The functions that the page calls, and the memory that both share. A wrong argument is a negative number, never a trap.
+//! The functions that the page calls, and the memory that both share. An invalid argument returns a negative number,
+//! never a trap.
 //!
-//! Bytes come in through one buffer: the page asks for its place with `skip_input`, writes there, and says in the next call how
-//! many. Results lie where `skip_outcome` and `skip_figures` say, until the next call that polls. Any call may move the memory.
+//! Input bytes come through one buffer: the page asks for its address with `skip_input`, writes there, and states their
+//! number in the next call. Results are at the addresses that `skip_outcome` and `skip_figures` return, until the next
+//! call that polls. Any call may move the memory.
 //!
-//! The one state of the module is a thread-local, because WebAssembly has one thread; a call never enters another one.
+//! The only state of the module is a thread-local, because WebAssembly has one thread; calls are never nested.
 #![expect(unsafe_code, reason = "an exported name is unsafe to give: two functions of one program must not share it")]
 
 use crate::core::{Core, Refusal, submission};
@@ -15,18 +17,18 @@ use skipstone_proto::Duration;
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 
-/// Everything that lives between calls.
+/// All state between calls.
 #[derive(Default)]
 struct State {
-    /// For the next core.
+    /// Options of the next core.
     options: Options,
-    /// They live as long as the module's memory: what would end them need not be downloaded.
+    /// Cores live as long as the module's memory, so no code to end them has to be downloaded.
     cores: Vec<ManuallyDrop<Core>>,
-    /// Whom the calls are for.
+    /// The selected core.
     selected: usize,
     input: Vec<u8>,
     outcome: Outcome,
-    /// Numbers of the outcome, or those that were asked for last.
+    /// Numbers of the last outcome, or those that were requested last.
     figures: Vec<f64>,
     text: String,
 }
@@ -41,15 +43,15 @@ thread_local! {
     static STATE: RefCell<Option<ManuallyDrop<State>>> = const { RefCell::new(None) };
 }
 
-/// The version of these functions: the page refuses a module of another one.
+/// The version of these functions: the page refuses a module with another one.
 const INTERFACE: u32 = 2;
-/// Cores of one memory.
+/// Maximum number of cores in one memory.
 const CORES_MAX: usize = 64;
-/// The greatest message is 64 MiB by default; what is longer comes from a page that is wrong.
+/// The largest message is 64 MiB by default; a longer one is an error of the page.
 const INPUT_BYTES_MAX: usize = 96 << 20;
-/// A buffer that was larger is given back.
+/// A larger buffer is freed.
 const INPUT_BYTES_KEPT: usize = 256 << 10;
-/// Payloads above this take the buffer with them instead of being copied.
+/// Longer payloads take the buffer with them instead of being copied.
 const COPIED_BYTES_MAX: usize = 16 << 10;
 
 fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> Option<T> {
@@ -60,7 +62,7 @@ fn with_state<T>(act: impl FnOnce(&mut State) -> T) -> Option<T> {
     })
 }
 
-/// Acts on the core at this time, with the first `bytes` of the input.
+/// Calls the core at this time, with the first `bytes` of the input.
 fn with_core(now_us: f64, bytes: u32, act: impl FnOnce(&mut Core, &mut [u8]) -> Result<i32, Refusal>) -> i32 {
     let done = with_state(|state| {
         let core = state.cores.get_mut(state.selected).ok_or(Refusal::NotStarted)?;
@@ -81,7 +83,7 @@ pub(crate) extern "C" fn skip_interface() -> u32 {
     INTERFACE
 }
 
-/// Where to write `bytes` of input; 0 if these are too many.
+/// The address at which to write `bytes` of input; 0 if these are too many.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_input(bytes: u32) -> usize {
     let bytes = bytes as usize;
@@ -100,7 +102,7 @@ pub(crate) extern "C" fn skip_input(bytes: u32) -> usize {
     place.unwrap_or(0)
 }
 
-/// Sets an option of the next core. One that cannot be forgets those before it.
+/// Sets an option of the next core. An invalid one resets all options set before.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_option(option: u32, value: f64) -> i32 {
     let is_set = with_state(|state| {
@@ -113,8 +115,8 @@ pub(crate) extern "C" fn skip_option(option: u32, value: f64) -> i32 {
     if is_set == Some(true) { 0 } else { Refusal::BadArgument as i32 }
 }
 
-/// Begins a core with a seed of 32 bytes in the input, and selects it; returns its number. If an option is out of range,
-/// `skip_text` says which.
+/// Creates a core with a seed of 32 bytes in the input, and selects it; returns its number. If an option is out of
+/// range, `skip_text` says which.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_begin(seed_bytes: u32) -> i32 {
     let begun = with_state(|state| {
@@ -137,13 +139,14 @@ pub(crate) extern "C" fn skip_begin(seed_bytes: u32) -> i32 {
     begun.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
 }
 
-/// All calls are for this core from now on.
+/// Selects the core of all later calls.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_select(core: u32) {
     with_state(|state| state.selected = core as usize);
 }
 
-/// Begins a connection over an open carrier (0 WebSocket, 1 WebTransport) with the token in the input; returns its socket.
+/// Begins a connection over an open carrier (0 WebSocket, 1 WebTransport) with the token in the input; returns its
+/// socket.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_connect(now_us: f64, carrier: u32, packet_bytes_max: u32, token_bytes: u32) -> i32 {
     with_core(now_us, token_bytes, |core, token| core.connect(carrier, packet_bytes_max, token).map(|it| it as i32))
@@ -155,7 +158,7 @@ pub(crate) extern "C" fn skip_datagram(now_us: f64, socket: u32, bytes: u32) -> 
     with_core(now_us, bytes, |core, datagram| core.handle_datagram(socket, datagram).map(|()| 0))
 }
 
-/// The carrier takes no more for now (0), or takes bytes again (1).
+/// The carrier accepts no more bytes for now (0), or accepts bytes again (1).
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_writable(now_us: f64, socket: u32, is_writable: u32) -> i32 {
     with_core(now_us, 0, |core, _| {
@@ -164,7 +167,7 @@ pub(crate) extern "C" fn skip_writable(now_us: f64, socket: u32, is_writable: u3
     })
 }
 
-/// A session takes datagrams of so many bytes now.
+/// Sets the maximum datagram size of a session.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_packet_bytes_max(now_us: f64, socket: u32, bytes: u32) -> i32 {
     with_core(now_us, 0, |core, _| {
@@ -173,7 +176,7 @@ pub(crate) extern "C" fn skip_packet_bytes_max(now_us: f64, socket: u32, bytes: 
     })
 }
 
-/// The carrier is gone, for the reason in the input.
+/// Handles the loss of a carrier, for the reason in the input.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_carrier_lost(now_us: f64, socket: u32, reason_bytes: u32) -> i32 {
     with_core(now_us, reason_bytes, |core, reason| {
@@ -182,7 +185,7 @@ pub(crate) extern "C" fn skip_carrier_lost(now_us: f64, socket: u32, reason_byte
     })
 }
 
-/// Queues the message in the input. If `is_accepted`, what is wrong with it is told by an event.
+/// Queues the message in the input. If `is_accepted`, errors are reported by an event.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_send(
     now_us: f64,
@@ -216,7 +219,7 @@ pub(crate) extern "C" fn skip_send(
     })
 }
 
-/// Sends what waits for a flush.
+/// Sends messages that wait for a flush.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_flush(now_us: f64) -> i32 {
     with_core(now_us, 0, |core, _| {
@@ -233,7 +236,7 @@ pub(crate) extern "C" fn skip_close(now_us: f64, socket: u32, code: f64, linger_
     })
 }
 
-/// Does what is due.
+/// Handles due timers.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_timeout(now_us: f64) -> i32 {
     with_core(now_us, 0, |core, _| {
@@ -265,7 +268,8 @@ pub(crate) extern "C" fn skip_poll_transmit(now_us: f64) -> i32 {
     polled.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
 }
 
-/// The kind of the next event, 0 if there is none. The figures are: socket, address and length of its bytes, three numbers.
+/// The kind of the next event, 0 if there is none. The figures are: socket, address and length of its bytes, three
+/// numbers.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_poll_event(now_us: f64) -> i32 {
     let polled = with_state(|state| {
@@ -288,7 +292,8 @@ pub(crate) extern "C" fn skip_poll_released() -> i32 {
     released.map_or(-1, |socket| socket as i32)
 }
 
-/// Fills the figures with what is asked for: 0 the settings, 1 the statistics, 2 the server's time. Returns how many these are.
+/// Fills the figures with the requested ones: 0 the settings, 1 the statistics, 2 the server's time. Returns their
+/// number.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_ask(now_us: f64, socket: u32, question: u32) -> i32 {
     let answered = with_state(|state| {
@@ -306,7 +311,7 @@ pub(crate) extern "C" fn skip_ask(now_us: f64, socket: u32, question: u32) -> i3
     answered.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
 }
 
-/// Fills the figures with the messages, and their bytes, that wait on a channel or are in flight.
+/// Fills the figures with the number and bytes of the messages that are queued on a channel or in flight.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_queued(socket: u32, channel: u32) -> i32 {
     let answered = with_state(|state| {
@@ -318,7 +323,7 @@ pub(crate) extern "C" fn skip_queued(socket: u32, channel: u32) -> i32 {
     answered.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
 }
 
-/// Keeps the names of the statistics as the text, separated by spaces, and returns its length.
+/// Stores the names of the statistics as the text, separated by spaces, and returns its length.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_statistics_names(socket: u32) -> i32 {
     let answered = with_state(|state| {
@@ -330,13 +335,13 @@ pub(crate) extern "C" fn skip_statistics_names(socket: u32) -> i32 {
     answered.unwrap_or(Err(Refusal::NotStarted)).unwrap_or_else(|refusal| refusal as i32)
 }
 
-/// Where the figures lie.
+/// The address of the figures.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_figures() -> usize {
     with_state(|state| state.figures.as_ptr() as usize).unwrap_or(0)
 }
 
-/// Where the text lies.
+/// The address of the text.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_text() -> usize {
     with_state(|state| state.text.as_ptr() as usize).unwrap_or(0)

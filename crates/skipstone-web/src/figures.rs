@@ -3,12 +3,12 @@
 use crate::core::since_first;
 use skipstone_proto::{ChannelRule, Duration, Merging, Overview, RedundancyMode, ServerTime, Settings};
 
-/// Microseconds, or infinity for what has no end.
+/// Microseconds, or infinity for an unlimited time.
 fn micros(span: Duration) -> f64 {
     if span == Duration::MAX { f64::INFINITY } else { span.as_micros() as f64 }
 }
 
-/// The server's clock in µs since its start, and the greatest error.
+/// The server's clock in µs since its start, and the maximum error.
 pub fn of_server_time(time: &ServerTime) -> Vec<f64> {
     vec![micros(since_first(time.at)), micros(time.error)]
 }
@@ -64,7 +64,7 @@ fn of_rule(rule: &ChannelRule) -> [f64; RULE] {
     ]
 }
 
-/// A redundancy mode as WIRE.md section 5 numbers it, with its parameters; -1 for none of its own.
+/// A redundancy mode as numbered in WIRE.md section 5, with its parameters; -1 for none of its own.
 fn of_mode(mode: Option<RedundancyMode>) -> [f64; 3] {
     match mode {
         None => [-1.0, 0.0, 0.0],
@@ -83,7 +83,7 @@ pub fn of_overview(overview: &Overview) -> Vec<f64> {
     figures
 }
 
-/// The names of the figures, separated by spaces. A point stands between a group and its member.
+/// The names of the figures, separated by spaces. A dot separates a group from its member.
 pub fn statistics_names(overview: &Overview) -> String {
     let mut names = String::new();
     each(overview, |name, _| {
@@ -129,7 +129,7 @@ fn limit(value: u64) -> f64 {
     if value == u64::MAX { f64::INFINITY } else { value as f64 }
 }
 
-/// A statistic's name in JavaScript: words begin with capitals, and a reason of a drop stays as it is.
+/// A statistic's name in JavaScript: camel case, except that a drop reason stays as it is.
 fn push_name(name: &mut String, group: &str, member: &str) {
     if !group.is_empty() {
         name.push_str(group);

@@ -1,8 +1,8 @@
 //! The protocol's client as WebAssembly: what `clients/web` calls from a worker.
 //!
-//! Time, randomness and bytes come from the page; the module imports nothing. [`Core`] is an endpoint and its connections,
-//! [`figures`] turns settings and statistics into numbers, `exports` is the one part that knows of pointers. All of it can be
-//! called natively, which the tests do.
+//! Time, randomness and bytes come from the page; the module has no imports. [`Core`] is an endpoint and its
+//! connections, [`figures`] converts settings and statistics to numbers, and only `exports` handles pointers. All of it
+//! can be called natively, as the tests do.
 
 mod core;
 mod exports;

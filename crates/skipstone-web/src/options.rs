@@ -1,4 +1,4 @@
-//! A client's configuration, set number by number.
+//! A client's configuration, set option by option.
 
 use skipstone_proto::{Config, Congestion, Duration, Merging};
 
@@ -18,8 +18,8 @@ impl Default for Options {
 const CONNECTIONS_MAX: u32 = 4_096;
 
 impl Options {
-    /// Sets one option. False if there is no such option, or its value is no number that can stand there. What is out of range
-    /// for the protocol is found when the core begins.
+    /// Sets one option. False if there is no such option, or its value has the wrong type. The core checks the
+    /// protocol's ranges when it is created.
     pub fn set(&mut self, option: u32, value: f64) -> bool {
         let config = &mut self.config;
         match option {
@@ -49,6 +49,6 @@ impl Options {
 }
 
 fn micros(value: f64) -> Duration {
-    // A cast saturates, and makes 0 of what is no number.
+    // A cast saturates, and turns NaN into 0.
     Duration::from_micros(value as u64)
 }

@@ -1,4 +1,4 @@
-//! What the page polls: events and datagrams, each a few numbers and at most one slice of bytes.
+//! Results of a poll: events and datagrams, each with a few numbers and at most one slice of bytes.
 
 use bytes::Bytes;
 use skipstone_proto::{ClosedBy, Event, GivenUp};
@@ -10,7 +10,7 @@ pub struct Outcome {
     pub kind: u32,
     /// The connection.
     pub socket: u32,
-    /// Numbers of this kind of event.
+    /// Numbers, depending on the kind of event.
     pub numbers: [f64; 3],
     /// Payload or reason.
     pub bytes: Bytes,
@@ -19,18 +19,18 @@ pub struct Outcome {
 impl Outcome {
     /// Nothing happened.
     pub const NONE: u32 = 0;
-    /// The connection stands; its settings can be read.
+    /// The connection is established; its settings can be read.
     pub const CONNECTED: u32 = 1;
     /// A message: channel, age in µs; its payload.
     pub const MESSAGE: u32 = 2;
     /// A message was acknowledged: channel, id.
     pub const ACKNOWLEDGED: u32 = 3;
-    /// A message was given up: channel, id, why.
+    /// A message was given up: channel, id, reason.
     pub const GIVEN_UP: u32 = 4;
-    /// The connection ended: code, by whom (0 this side, 1 the peer, 2 nobody); the reason as UTF-8.
+    /// The connection ended: code, by whom (0 this side, 1 the peer, 2 neither); the reason as UTF-8.
     pub const CLOSED: u32 = 5;
 
-    /// The event of a connection as the page sees it; `None` for events that only servers have.
+    /// The event in the form of the page; `None` for events that only servers have.
     pub(crate) fn of(event: Event, socket: u32) -> Option<Self> {
         let (kind, numbers, bytes) = match event {
             Event::Connected { .. } => (Outcome::CONNECTED, [0.0; 3], Bytes::new()),
@@ -57,7 +57,7 @@ impl Outcome {
     }
 }
 
-/// The reasons as the page knows them, in this order; a new one is `other` there until it is added.
+/// The reasons in the page's order; a new one is `other` there until it is added.
 fn number_of(why: GivenUp) -> f64 {
     match why {
         GivenUp::QueueFull => 0.0,

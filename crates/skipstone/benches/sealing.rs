@@ -1,5 +1,5 @@
-//! What sealing, opening and shaking hands cost, in clear and by TLS, by the provider that the build has: `cargo bench -p skipstone --bench sealing`, and with `--no-default-features --features
-//! aws-lc,self-signed`.
+//! The cost of sealing, opening and handshakes, with the plain suite and TLS, with the build's provider: `cargo bench
+//! -p skipstone --bench sealing`, and with `--no-default-features --features aws-lc,self-signed`.
 
 use skipstone::{Security, Trust};
 use skipstone_proto::Plain;
@@ -42,8 +42,7 @@ fn report(name: &str, mut pair: impl FnMut() -> Pair) {
     println!("{name:10} {}{:>12}{:>26}", measured.concat(), client.overhead(), handshake);
 }
 
-/// Nanoseconds to seal and to open a packet of so many bytes, the medians. One after the other, since what is too late is
-/// dropped.
+/// Median nanoseconds to seal and to open a packet of this length. One after another, because late packets are dropped.
 fn measure(client: &mut Seal, server: &mut Seal, bytes: usize) -> (u64, u64) {
     let (mut sealing, mut opening) = (Vec::new(), Vec::new());
     let mut datagram = vec![7; 4 + bytes + client.overhead()];

@@ -150,8 +150,8 @@ fn stream_tls(_: &Trust, _: &str) -> Result<TlsClient, StartError> {
     Err(StartError::Trust(crate::security::TrustError::NoEncryption))
 }
 
-/// A connection to a server. Dropping the client ends the connection without telling the server; [`Client::close`]
-/// tells it.
+/// A connection to a server. Dropping the client ends the connection without notifying the server; [`Client::close`]
+/// notifies it.
 ///
 /// # Reconnecting
 /// With [`ClientConfig::reconnect`] a client reconnects by itself, with its token, when its server restarts (and says

@@ -78,7 +78,7 @@ impl Destination {
     pub fn on_closed(&mut self, close: &Close) -> NextDestination {
         let was_there = std::mem::take(&mut self.is_connected);
         if !was_there {
-            // Before a connection stands, any host may have named another server.
+            // Before a connection is established, any host may have named another server.
             let is_astray = self.target.url != self.home.url;
             self.target.clone_from(&self.home);
             return if is_astray { NextDestination::Home } else { NextDestination::Unchanged };

@@ -24,7 +24,7 @@ pub struct DriverStats {
     pub dtls: DtlsStats,
     /// WebTransport sessions of a server, and the QUIC connections beneath them.
     pub webtransport: WebTransportStats,
-    /// Datagrams that came to the wrong shard.
+    /// Datagrams that arrived at the wrong shard.
     pub misrouted: MisroutedStats,
     /// Streams of a server's TCP port that were accepted, and why they ended.
     pub streams: StreamStats,

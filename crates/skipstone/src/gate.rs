@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_its_way_to_the_driver_counts() {
+    fn messages_on_their_way_to_the_driver_count() {
         let gate = Gate::default();
         for _ in 0..3 {
             assert!(gate.admits(&rule(), 10));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_for_an_acknowledgement_counts_until_it_came() {
+    fn unacknowledged_messages_count_until_acknowledged() {
         let gate = Gate::default();
         gate.on_handed(60);
         assert!(gate.on_taken(60, (1, 60)), "the driver is to watch it");

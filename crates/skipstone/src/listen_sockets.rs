@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn sockets_that_are_no_server_s_are_refused_with_the_reason() {
+    fn unsuitable_sockets_are_refused_with_the_reason() {
         let refused = |udp, tcp| ListenSockets::new(udp, tcp).expect_err("no server has these").to_string();
         let tcp = || TcpListener::bind("127.0.0.1:0").expect("a port");
         assert!(refused(Vec::new(), Vec::new()).contains("needs a socket of UDP"));

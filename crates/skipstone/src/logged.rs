@@ -17,7 +17,8 @@ pub(crate) fn on_event(event: &Event) {
             tracing::info!(target: TARGET, %peer, remote = %path.remote, "the address changed")
         }
         Event::Closed { peer, close } => {
-            tracing::info!(target: TARGET, %peer, by = ?close.by, code = close.code, reason = %close.reason_text(), "closed");
+            let reason = close.reason_text();
+            tracing::info!(target: TARGET, %peer, by = ?close.by, code = close.code, %reason, "closed");
         }
         _ => {}
     }
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_connection_is_an_event_with_its_reason() {
+    fn the_end_of_a_connection_is_logged_with_its_reason() {
         let kept = Kept::default();
         let peer = PeerId { index: 4, generation: 2 };
         let close = Close { by: ClosedBy::Peer, code: 7, reason: "enough".into() };
@@ -85,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn each_reason_that_dropped_something_is_one_event_with_the_number_since_the_last() {
+    fn each_drop_reason_is_logged_once_with_its_count_since_the_last() {
         let (kept, before) = (Kept::default(), drops(&[(DropReason::Replay, 2), (DropReason::Full, 5)]));
         let now = drops(&[(DropReason::Replay, 9), (DropReason::Full, 5), (DropReason::NotAuthentic, 1)]);
         tracing::subscriber::with_default(kept.clone(), || {

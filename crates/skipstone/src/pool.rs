@@ -282,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn targets_that_differ_in_anything_but_their_text_are_protected_each_in_its_way() {
+    fn targets_with_equal_text_are_still_authenticated_separately() {
         let mut pool =
             Pool::new(PoolConfig { trust: Trust::DangerouslyAnything, ..PoolConfig::default() }).expect("it may");
         let address = "127.0.0.1:9".parse().expect("an address");

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_is_followed_to_where_it_says() {
+    fn a_restart_is_followed_to_the_address_in_its_notice() {
         let (mut returning, now) = (returning(), Instant::now());
         returning.on_connected();
         returning.on_closed(&closed(code::RESTART, ClosedBy::Peer, "retry=300..300 at=other.example:9"), now);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_before_a_connection_stands_is_led_nowhere_else() {
+    fn a_refusal_before_the_connection_does_not_redirect() {
         let (mut returning, now) = (returning(), Instant::now());
         let elsewhere = closed(code::RESTART, ClosedBy::Peer, "retry=0..0 at=evil.example:9");
         returning.on_closed(&elsewhere, now);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_sent_to_a_server_that_lets_nobody_in_goes_back() {
+    fn a_redirect_to_a_server_that_admits_no_client_is_undone() {
         for (code, by) in
             [(code::HANDSHAKE_TIMEOUT, ClosedBy::Nobody), (code::SECURITY, ClosedBy::Nobody), (7, ClosedBy::Peer)]
         {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_are_meant_are_final() {
+    fn intentional_closes_are_final() {
         let mut returning = returning();
         returning.on_connected();
         for (code, by) in [
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_connections_are_looked_for_with_growing_pauses_and_not_for_ever() {
+    fn lost_connections_are_retried_with_backoff_and_a_limit() {
         let (mut returning, now) = (returning(), Instant::now());
         let lost = closed(code::IDLE_TIMEOUT, ClosedBy::Nobody, "");
         returning.on_closed(&lost, now);

@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notice_reads_as_it_was_written() {
+    fn a_notice_round_trips() {
         for at in [None, Some("eu2.example.org:7777"), Some("[2001:db8::1]:7777"), Some("10.0.0.1:1")] {
             let notice = RestartNotice::after(Duration::from_millis(20)).spread(Duration::from_secs(3));
             let notice = at.map_or(Ok(notice.clone()), |at| notice.at(at)).expect("an address");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_no_notice_is_none_and_no_address_of_a_stranger_gets_through() {
+    fn a_reason_that_is_no_notice_is_ignored_and_its_address_never_used() {
         for reason in [
             "",
             "retry=",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_come_back_within_the_time_that_they_were_told() {
+    fn clients_return_within_the_stated_time() {
         let notice = RestartNotice::after(Duration::from_millis(250)).spread(Duration::from_millis(500));
         assert_eq!(notice.pause(0), Duration::from_millis(250));
         assert_eq!(notice.pause(u32::MAX), Duration::from_millis(750));

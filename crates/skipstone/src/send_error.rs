@@ -90,31 +90,30 @@ impl fmt::Display for SendError {
 impl fmt::Display for SendRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SendRefusal::UnknownPeer => {
-                f.write_str(UNKNOWN_PEER)
-            }
+            SendRefusal::UnknownPeer => f.write_str(UNKNOWN_PEER),
             SendRefusal::NotConnected => f.write_str(
-                "the connection is not established: send after its connected event and before its closed event, and not \
-                 after closing it",
+                "the connection is not established: send after its connected event and before its closed event, and \
+                 not after closing it",
             ),
             SendRefusal::NoSuchChannel { channel } => write!(
                 f,
-                "channel {channel} has no rule: add one to the channel table of the server's settings, or use another channel"
+                "channel {channel} has no rule: add one to the channel table of the server's settings, or use another \
+                 channel"
             ),
             SendRefusal::WrongDirection { channel } => write!(
                 f,
-                "only clients may send on channel {channel}, by the direction of its inbound rule: change the rule, or use \
-                 another channel"
+                "only clients may send on channel {channel}, by the direction of its inbound rule: change the rule, or \
+                 use another channel"
             ),
             SendRefusal::TooLong { bytes, bytes_max } => write!(
                 f,
                 "the message has {bytes} bytes and this channel takes {bytes_max} at most: split it, or raise \
-                 message_bytes_max and the channel's queue_bytes_max in the server's settings, and message_bytes_max in the \
-                 limits of a client that states less"
+                 message_bytes_max and the channel's queue_bytes_max in the server's settings, and message_bytes_max \
+                 in the limits of a client that states less"
             ),
             SendRefusal::QueueFull => f.write_str(
-                "the channel's queue to this peer is full, because the path carries less than is sent: send less, or try \
-                 again after the peer has acknowledged some of it",
+                "the channel's queue to this peer is full, because the path carries less than is sent: send less, or \
+                 try again after the peer has acknowledged some of it",
             ),
             SendRefusal::DriverBusy => {
                 f.write_str("the queue to the driver's thread is full: send less, or try again at the next tick")
@@ -152,4 +151,4 @@ impl std::error::Error for SendRefusal {}
 impl std::error::Error for PeerError {}
 
 const UNKNOWN_PEER: &str = "no peer has this name here: use the one that came with its requested or connected event";
-const DRIVER_GONE: &str = "the driver's thread has ended, for the reason that its failure tells: start anew";
+const DRIVER_GONE: &str = "the driver's thread has ended: its failure says why; make a new endpoint";

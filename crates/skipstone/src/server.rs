@@ -727,7 +727,8 @@ fn page_url(host: &str, port: u16) -> String {
 /// A sentence for a server that was asked to listen on all addresses and listens only on those of IPv4.
 fn without_ipv6(asked: Option<SocketAddr>, local: SocketAddr) -> Option<&'static str> {
     (asked.is_some_and(|asked| asked.is_ipv6()) && local.is_ipv4()).then_some(
-        "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen on 0.0.0.0",
+        "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen \
+         on 0.0.0.0",
     )
 }
 
@@ -745,7 +746,7 @@ mod address_tests {
     }
 
     #[test]
-    fn a_server_that_has_no_ipv6_although_it_was_to_says_so() {
+    fn a_server_without_the_requested_ipv6_reports_it() {
         assert!(without_ipv6(Some(address("[::]:7777")), address("0.0.0.0:7777")).is_some());
         for (asked, local) in [("[::]:0", "[::]:7777"), ("0.0.0.0:0", "0.0.0.0:7777")] {
             assert_eq!(without_ipv6(Some(address(asked)), address(local)), None, "{asked}");
@@ -754,7 +755,7 @@ mod address_tests {
     }
 
     #[test]
-    fn urls_of_pages_have_no_zone() {
+    fn page_urls_have_no_zone() {
         let local = SocketAddr::V6(std::net::SocketAddrV6::new("fe80::1".parse().expect("an address"), 7, 0, 3));
         assert_eq!(host_of(local), "fe80::1%3");
         assert_eq!(page_url(&host_of(local), 7), "https://[fe80::1]:7/");

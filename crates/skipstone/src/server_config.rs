@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_setting_without_its_feature_is_refused_by_the_name_of_the_feature() {
+    fn a_setting_without_its_feature_is_refused_with_the_feature_name() {
         let bare = || ServerConfig { webtransport: false, ..ServerConfig::offline() };
         let proxies = vec!["10.0.0.7".into()];
         for (config, setting, feature) in [

@@ -76,8 +76,8 @@ impl std::fmt::Display for ShardsError {
             ),
             ShardsError::Sockets { handed, shards } => write!(
                 f,
-                "the sockets of {handed} shards were handed over, and this server has {shards}: start it with {handed}, or \
-                 without those sockets"
+                "the sockets of {handed} shards were handed over, and this server has {shards}: start it with \
+                 {handed}, or without those sockets"
             ),
             ShardsError::System => {
                 f.write_str("only Linux shares the clients of one port among shards: use 1 shard on this system")
@@ -92,7 +92,8 @@ impl std::fmt::Display for StartError {
             StartError::Config(error) => error.fmt(f),
             StartError::TokenTooLong { bytes } => write!(
                 f,
-                "the token has {bytes} bytes, of at most {TOKEN_BYTES_MAX}: send the rest as a message, or a reference to it"
+                "the token has {bytes} bytes, of at most {TOKEN_BYTES_MAX}: send the rest as a message, or a reference \
+                 to it"
             ),
             StartError::Io(wanted, error) if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "cannot {wanted}: the port is in use; stop the other program or choose another port")
@@ -110,8 +111,8 @@ impl std::fmt::Display for StartError {
             StartError::Shards(error) => error.fmt(f),
             StartError::NotBuilt { setting, feature } => write!(
                 f,
-                "{setting} is set, and this program was built without it: build the library with its feature {feature}, or \
-                 leave the setting out"
+                "{setting} is set, and this program was built without it: build the library with its feature \
+                 {feature}, or leave the setting out"
             ),
             StartError::Impairment(error) => error.fmt(f),
             StartError::QueryAnswer(error) => error.fmt(f),

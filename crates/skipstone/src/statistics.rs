@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_of_a_young_connection_is_not_taken_for_less_than_it_is() {
+    fn the_loss_of_a_young_connection_is_not_underestimated() {
         for count in [20, 200, 1_000, 10_000] {
             let loss = of_a_path_that_loses_5_percent(count);
             assert!((loss - 0.05).abs() < 1e-9, "{loss} after {count}");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn old_losses_are_forgotten() {
+    fn old_losses_decay() {
         let loss = of_a_path_that_loses_5_percent(2_000);
         let clean = (1..=150).fold(loss, |loss, block| average_loss(loss, (20, 20), 2_000 + 20 * block));
         assert!(clean < 0.05 * 0.06, "{clean}");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn averages_follow_a_steady_rate_over_one_second_however_long_the_spans_are() {
+    fn averages_follow_a_steady_rate_over_one_second_for_any_interval() {
         for millis in [100, 500, 2_000] {
             let spans = |seconds: u64| seconds * 1_000 / millis;
             let span = Duration::from_millis(millis);

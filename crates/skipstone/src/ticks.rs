@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_tick_is_caught_up_with_and_whole_intervals_are_skipped() {
+    fn a_late_tick_is_caught_up_and_whole_intervals_are_skipped() {
         let start = Instant::now();
         let mut ticks = Ticks::default();
         let mut at = |now: u64| {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_that_ran_and_were_missed_are_the_time_that_passed() {
+    fn run_and_missed_ticks_add_up_to_the_elapsed_time() {
         let start = Instant::now();
         let mut ticks = Ticks::default();
         let (mut now, mut count) = (start, 0);
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn intervals_of_any_length_have_a_tick() {
+    fn an_interval_of_any_length_has_a_tick() {
         let (mut ticks, now) = (Ticks::default(), Instant::now());
         for interval in [Duration::ZERO, Duration::from_nanos(1), Duration::MAX, Duration::ZERO, Duration::MAX] {
             let tick = ticks.next_after(now, interval);

@@ -123,7 +123,8 @@ impl std::fmt::Display for UrlError {
         match self {
             UrlError::Scheme(url) => write!(
                 f,
-                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and tcp:// (example: skip://127.0.0.1:7777)"
+                "'{url}' begins with none of skip:// (encrypted), skip+dtls://, skip+plain://, wss://, ws:// and \
+                 tcp:// (example: skip://127.0.0.1:7777)"
             ),
             UrlError::NotBuilt(url, feature) => {
                 write!(f, "'{url}': this program was built without that; build the library with its feature {feature}")
@@ -131,8 +132,8 @@ impl std::fmt::Display for UrlError {
             UrlError::Address(url) => write!(f, "'{url}' has no host and port (example: skip://127.0.0.1:7777)"),
             UrlError::Pin(url) => write!(
                 f,
-                "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the server prints: #sha256= and \
-                 64 hexadecimal digits"
+                "'{url}': behind # only skip://, skip+dtls:// and wss:// URLs have something, the fingerprint that the \
+                 server prints: #sha256= and 64 hexadecimal digits"
             ),
             UrlError::Local(url) => {
                 write!(f, "'{url}' is a server without sockets: only its own process reaches it, by a local client")
@@ -247,7 +248,7 @@ mod tests {
 
     #[test]
     #[cfg(all(feature = "__tls", feature = "websocket"))]
-    fn urls_with_names_and_both_kinds_of_addresses_are_read() {
+    fn urls_with_names_and_both_address_families_are_parsed() {
         let target = |url: &str| url.parse::<Target>().map(|target| (target.scheme, target.host, target.port));
         assert_eq!(target("skip://localhost:1"), Ok((Scheme::Encrypted, "localhost".into(), 1)));
         assert_eq!(target("skip+plain://localhost"), Ok((Scheme::Plain, "localhost".into(), PORT_DEFAULT)));
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_is_read_in_both_forms_and_written_as_urls_have_it() {
+    fn a_zone_is_parsed_in_both_forms_and_written_in_the_url_form() {
         let host = |url: &str| url.parse::<Target>().expect(url).host;
         assert_eq!(host("skip+plain://[fe80::1%eth0]:1"), "fe80::1%eth0");
         assert_eq!(host("skip+plain://[fe80::1%25eth0]:1"), "fe80::1%eth0");
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn every_address_is_this_machine_and_ipv4_in_ipv6_is_ipv4() {
+    fn the_unspecified_address_means_this_host_and_mapped_ipv4_is_ipv4() {
         for (host, reached) in [
             ("0.0.0.0", "127.0.0.1:7"),
             ("::", "[::1]:7"),
@@ -286,7 +287,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "websocket")]
-    fn a_bad_url_is_answered_with_a_good_example() {
+    fn a_bad_url_is_refused_with_a_good_example() {
         for bad in [
             "127.0.0.1:7777",
             "http://a:1",
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     #[cfg(all(feature = "__tls", feature = "websocket"))]
-    fn a_fingerprint_stands_behind_the_url_and_only_whole() {
+    fn a_fingerprint_follows_the_url_and_must_be_complete() {
         let target = Target::new(Scheme::Encrypted, "::1", 7777).pinned(Fingerprint([0xAB; 32]));
         assert_eq!(target.url, format!("skip://[::1]:7777#sha256={}", "ab".repeat(32)));
         assert_eq!(target.url.parse(), Ok(target));
@@ -317,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scheme_without_its_feature_is_refused_by_the_name_of_the_feature() {
+    fn a_scheme_without_its_feature_is_refused_with_the_feature_name() {
         for (url, feature, is_built) in [
             ("skip://a:1", "ring or aws-lc", cfg!(feature = "__tls")),
             ("ws://a:1", "websocket", cfg!(feature = "websocket")),

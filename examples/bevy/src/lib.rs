@@ -1,8 +1,9 @@
 //! A headless game in Bevy: a server and a client, each an app of its own, as they would be on two machines.
 //! `cargo run -p skipstone-example-bevy` plays it.
 //!
-//! [`Server`] and [`Client`] are `Send + Sync`, so a resource can hold one: systems that take it as `Res` read statistics in
-//! parallel, those that take it as `ResMut` send and poll. Each tick receives, simulates and sends, in this order.
+//! [`Server`] and [`Client`] are `Send + Sync`, so a resource can hold one: systems that take it as `Res` read
+//! statistics in parallel, those that take it as `ResMut` send and poll. Each tick receives, simulates and sends, in
+//! this order.
 
 use bevy_app::{App, Plugin, PostUpdate, PreUpdate, Update};
 use bevy_ecs::prelude::*;
@@ -14,9 +15,9 @@ use std::time::{Duration, Instant};
 
 /// Ticks that the player runs.
 pub const TICKS: u32 = 10;
-/// Inputs, newest only.
+/// Inputs; only the newest counts.
 const INPUTS: u16 = 0;
-/// Snapshots of the world, newest only.
+/// Snapshots of the world; only the newest counts.
 const WORLD: u16 = 1;
 const TICK: Duration = Duration::from_millis(16);
 const SPEED: f32 = 0.5;
@@ -73,7 +74,7 @@ impl Plugin for ClientPlugin {
 fn receive_at_server(mut commands: Commands, mut net: ResMut<NetServer>, mut players: Query<(Entity, &mut Player)>) {
     while let Some(event) = net.0.poll_event() {
         match event {
-            // Fails only for a player who has gone meanwhile.
+            // Fails only for a player who has left in the meantime.
             NetEvent::Requested { peer, .. } => drop(net.0.accept(peer)),
             NetEvent::Connected { peer, .. } => {
                 commands.spawn((Player { peer, direction: 0.0 }, Position::default()));
@@ -100,7 +101,7 @@ fn simulate(mut players: Query<(&Player, &mut Position)>) {
     }
 }
 
-/// Sends the player's position to everybody.
+/// Sends the player's position to all players.
 fn send_snapshot(mut net: ResMut<NetServer>, players: Query<&Position, With<Player>>) {
     for position in &players {
         // An error here means that the driver is gone, which the app notices when it ends.

@@ -1,4 +1,4 @@
-//! Runs the game of the library beside this file.
+//! Runs the game of the library next to this file.
 
 use std::error::Error;
 

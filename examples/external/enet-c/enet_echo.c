@@ -39,7 +39,7 @@ static arguments read_arguments(int count, char **words) {
         else if (!strcmp(flag, "--ticks-per-second")) all.ticks_per_second = atoi(value);
         else if (!strcmp(flag, "--ticks")) all.ticks = atoi(value);
         else if (!strcmp(flag, "--patience-ms")) all.patience_ms = atoi(value);
-        /* Flags that are not known are for others. */
+        /* Unknown flags are ignored. */
     }
     return all;
 }
@@ -52,7 +52,7 @@ static int read_address(const char *text, ENetAddress *address) {
     return enet_address_set_host_ip(address, host);
 }
 
-/* Standard input ends when the run is over, or whoever started it is gone. */
+/* Standard input ends when the run is over, or when the process that started this one has ended. */
 static int is_over(void) {
     struct pollfd input = {.fd = 0, .events = POLLIN};
     char dropped[256];
@@ -73,7 +73,7 @@ static int serve(const arguments *all) {
     for (ENetEvent event; !is_over();) {
         for (int more = enet_host_service(host, &event, 1); more > 0; more = enet_host_service(host, &event, 0))
             if (event.type == ENET_EVENT_TYPE_RECEIVE) {
-                /* The packet goes back as it is; ENet frees it once it was acknowledged. */
+                /* The packet is sent back unchanged; ENet frees it after its acknowledgement. */
                 enet_peer_send(event.peer, event.channelID, event.packet);
             }
         enet_host_flush(host);
@@ -97,7 +97,7 @@ static void tell_echoes(void) {
     fflush(stdout);
 }
 
-/* An update: its entity, its tick, and filler that follows from both. */
+/* An update: its entity, its tick, and filler derived from both. */
 static void write_update(unsigned char *update, unsigned bytes, unsigned entity, unsigned tick) {
     unsigned char head[6] = {entity >> 8, entity, tick >> 24, tick >> 16, tick >> 8, tick};
     for (unsigned at = 0; at < bytes; at++) update[at] = at < 6 ? head[at] : (entity * 31 + tick * 7 + at) & 255;
@@ -124,7 +124,7 @@ static int measure(const arguments *all) {
     unsigned char update[PAYLOAD_MAX], wanted[PAYLOAD_MAX];
     unsigned tick = 0;
     while (now_us() < end && came + refused < expected && !is_over()) {
-        /* Ticks are due by the plan, however late this loop is. */
+        /* Ticks are due by the plan, regardless of how late this loop is. */
         for (; tick < all->ticks && now_us() >= first + tick * 1000000ULL / all->ticks_per_second; tick++)
             for (unsigned entity = 0; entity < all->entities; entity++) {
                 write_update(update, all->payload, entity, tick);

@@ -1,5 +1,5 @@
-// KCP, as kcp-go has it, as a transport of `skipstone compare --external`: one session, messages behind their lengths in its
-// stream, resent after two later acknowledgements, a clock of 10 ms.
+// KCP, in the implementation kcp-go, as a transport of `skipstone compare --external`: one session whose stream carries
+// length-prefixed messages, retransmission after two later acknowledgements, a clock of 10 ms.
 package main
 
 import (
@@ -27,7 +27,7 @@ type arguments struct {
 	dataShards, parityShards int
 }
 
-// say prints a line of JSON: {"kind": what}.
+// say prints a line of JSON, {"kind": what}.
 func say(kind string, what any) {
 	line, err := json.Marshal(map[string]any{kind: what})
 	if err == nil {
@@ -68,7 +68,7 @@ func main() {
 	}
 	switch os.Args[1] {
 	case "server":
-		// Standard input ends when the run is over, or whoever started it is gone.
+		// Standard input ends when the run is over, or when the process that started this one has ended.
 		go serve(all)
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	case "client":
@@ -80,7 +80,7 @@ func main() {
 
 func tune(session *kcp.UDPSession) {
 	session.SetStreamMode(true)
-	// What is written together leaves at once, together.
+	// Writes made together are sent at once and together.
 	session.SetWriteDelay(false)
 	session.SetNoDelay(1, 10, 2, 1)
 	session.SetWindowSize(1024, 1024)
@@ -103,7 +103,7 @@ func serve(all arguments) {
 	}
 }
 
-// update is an entity, its tick, and filler that follows from both.
+// update is an entity, its tick, and filler derived from both.
 func update(bytes, entity, tick int) []byte {
 	all := make([]byte, bytes)
 	for at := range all {
@@ -114,7 +114,7 @@ func update(bytes, entity, tick int) []byte {
 	return all
 }
 
-// echoes are those that were not told yet.
+// echoes are those that were not reported yet.
 type echoes struct {
 	mutex     sync.Mutex
 	waiting   [][3]int64

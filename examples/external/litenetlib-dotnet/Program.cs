@@ -1,5 +1,6 @@
-// LiteNetLib as a transport of `skipstone compare --external`: reliable and ordered, a channel for each entity as far as there are
-// channels (64). Written from docs/guide/others-transports.md, and not tried where this project is tested: it needs the .NET SDK.
+// LiteNetLib as a transport of `skipstone compare --external`: reliable and ordered, with one channel per entity up to
+// the maximum of 64. Written from docs/guide/others-transports.md, and not run by this project's tests, because it
+// needs the .NET SDK.
 //
 //   dotnet publish -c Release -o out
 //   sudo skipstone compare plans/spatialos-25.toml --external litenetlib=./out/litenetlib-dotnet
@@ -14,7 +15,7 @@ var flags = new Dictionary<string, string>();
 for (var at = 1; at + 1 < args.Length; at += 2) flags[args[at]] = args[at + 1];
 var role = args.Length > 0 ? args[0] : "";
 
-// On Linux the stopwatch is CLOCK_MONOTONIC, in nanoseconds since the same moment for all processes.
+// On Linux the stopwatch is CLOCK_MONOTONIC, in nanoseconds, with the same origin in all processes.
 static long NowUs() => (long)(Stopwatch.GetTimestamp() * (1e6 / Stopwatch.Frequency));
 static void Say(string line) { Console.Out.WriteLine(line); Console.Out.Flush(); }
 static int Fail(string reason) { Say($"{{\"failed\":{{\"reason\":\"{reason}\"}}}}"); return 1; }
@@ -24,7 +25,7 @@ const byte Channels = 64;
 var listener = new EventBasedNetListener();
 var manager = new NetManager(listener) { ChannelsCount = Channels, UpdateTime = 1, AutoRecycle = true, UnsyncedEvents = false };
 
-// Standard input ends when the run is over, or whoever started it is gone.
+// Standard input ends when the run is over, or when the process that started this one has ended.
 var isOver = false;
 new Thread(() => { while (Console.In.ReadLine() != null) { } Volatile.Write(ref isOver, true); }) { IsBackground = true }.Start();
 

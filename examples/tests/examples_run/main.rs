@@ -1,4 +1,4 @@
-//! The examples do what they say, over loopback.
+//! Each example works as documented, over loopback.
 
 mod packets;
 

@@ -1,15 +1,15 @@
-//! The packet types of `proto/game.proto` have the same bytes in every language: `proto/packets.txt` has one of each as this
-//! language writes it, and the tests of C and C# read and write the same.
+//! The packet types of `proto/game.proto` have the same encoding in every language: `proto/packets.txt` has one packet
+//! of each type as encoded here, and the tests in C and C# decode and encode the same bytes.
 
 use prost::Message;
 use skipstone_examples::typed::game::{ChatLine, Player, PlayerInput, Snapshot, Welcome};
 
 const HEAD: &str = "\
-# Packets of game.proto as Rust writes them, in hexadecimal. examples/tests/examples_run/packets.rs writes this file anew when it
-# is not right; clients/c/tests/packets.c and clients/csharp/packets have the same values.
+# Packets of game.proto as Rust writes them, in hexadecimal. If it is wrong, examples/tests/examples_run/packets.rs
+# rewrites this file; clients/c/tests/packets.c and clients/csharp/packets have the same values.
 ";
 
-/// One of each, and one without a byte.
+/// One packet of each type, and an empty one.
 fn packets() -> [(&'static str, Vec<u8>); 6] {
     let player = |id, x, y, frame| Player { id, x, y, frame };
     let players = vec![player(1, 1.5, -2.25, 300), player(u32::MAX, 0.0, 0.0, 0)];
@@ -33,6 +33,6 @@ fn the_file_has_what_rust_writes() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/proto/packets.txt");
     if std::fs::read_to_string(path).unwrap_or_default() != text {
         std::fs::write(path, text).expect("it can be written");
-        panic!("{path} is written anew, to be committed");
+        panic!("{path} was rewritten: commit it");
     }
 }

@@ -1,1 +1,1 @@
-"""A client of the Skipstone protocol, version 1, plain suite, written from WIRE.md and its golden datagrams alone."""
+"""A client of the Skipstone protocol, version 1, plain suite, written only from WIRE.md and its golden datagrams."""

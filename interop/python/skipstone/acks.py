@@ -1,4 +1,4 @@
-"""What came (WIRE.md, section 4.1): replays, when an ACK is due, and what it says."""
+"""Received packets (WIRE.md, section 4.1): replays, when an ACK is due, and its content."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from .numbers import bits_for
 from .spans import Spans
 
 KEPT = 256
-"""Ranges that are remembered; whatever lies below them counts as a replay."""
+"""Maximum number of ranges that are remembered; packets below them count as replays."""
 WAITING_MAX = 32
 RANGES_QUIET = 8
-"""Beyond so many, or so many packets of its own unacknowledged, whoever sends ACKs alone asks for one (section 10.1)."""
+"""Beyond this number of ranges, or of unacknowledged own packets, a side that sends only ACKs requests one (section
+10.1)."""
 UNACKNOWLEDGED_QUIET = 1_000
 
 
@@ -48,7 +49,8 @@ class Received:
             self.due = due if self.due is None else min(self.due, due)
 
     def frames(self, now: float, window: int | None, peer_reference: int) -> list[Frame]:
-        """REPAIRED and ACK of all that came; nothing if nothing did. The peer restores `largest` with `peer_reference`."""
+        """REPAIRED and ACK of all received packets; nothing if there are none. The peer restores `largest` with
+        `peer_reference`."""
         if not self.spans.items:
             return []
         self.due, self.waiting = None, 0

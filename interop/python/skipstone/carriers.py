@@ -18,7 +18,7 @@ GUID = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 @dataclass
 class Network:
-    """What is played on the way, the same in both directions: loss (0 to 1), delay and jitter (seconds)."""
+    """The simulated network, the same in both directions: loss (0 to 1), delay and jitter (seconds)."""
 
     loss: float = 0
     delay: float = 0
@@ -27,7 +27,7 @@ class Network:
 
 
 class Way:
-    """One direction: datagrams that are lost or late, as the seed says."""
+    """One direction: datagrams are lost or delayed according to the seed."""
 
     def __init__(self, network: Network, seed: int) -> None:
         self.network, self.random = network, random.Random(seed)
@@ -53,7 +53,7 @@ class Way:
 
 
 class Udp:
-    """One socket to one server, behind a network that is played here."""
+    """One socket to one server, behind a simulated network."""
 
     reliable = False
 
@@ -61,11 +61,11 @@ class Udp:
         self.address = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         self.out, self.into = Way(network, network.seed * 2), Way(network, network.seed * 2 + 1)
         self.refused = False
-        """The system said that nobody listens there."""
+        """The system reported that no program listens there."""
         self.socket = self._bound()
 
     def rebind(self) -> None:
-        """Goes on from another port."""
+        """Continues from another port."""
         self.socket.close()
         self.socket = self._bound()
 
@@ -90,7 +90,7 @@ class Udp:
                 pass  # A full queue: to the protocol, a loss.
 
     def receive(self, timeout: float) -> list[bytes]:
-        """Whatever comes, after at most `timeout` seconds."""
+        """Received datagrams, after at most `timeout` seconds."""
         timeout = min(timeout, self.out.wait(now()), self.into.wait(now()))
         select.select([self.socket], [], [], max(0, timeout))
         self._flush()
@@ -111,11 +111,11 @@ class Udp:
 
 
 class WebSocketError(Exception):
-    """The server is no WebSocket of this protocol, or the stream is broken."""
+    """The server is not a WebSocket server of this protocol, or the stream is broken."""
 
 
 class WebSocket:
-    """Binary messages out and in, each a datagram; pings are answered."""
+    """Binary messages in both directions, each a datagram; pings are answered."""
 
     reliable = True
 
@@ -192,7 +192,7 @@ class WebSocket:
         return bool(head & 0x80), head & 0x0F, payload
 
     def close(self) -> None:
-        """Says that it goes, and waits a moment for the answer."""
+        """Sends a close, and waits a moment for the answer."""
         try:
             self._write(8, (1000).to_bytes(2, "big"))
             self.socket.settimeout(1)

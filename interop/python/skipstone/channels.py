@@ -1,4 +1,5 @@
-"""Channels (WIRE.md, section 4.2): five rules of delivery at the receiver; reliable-ordered and unreliable at the sender."""
+"""Channels (WIRE.md, section 4.2): five delivery modes at the receiver; reliable-ordered and unreliable at the
+sender."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from .spans import Spans
 WRAP = 1 << 32
 MISSING_MAX = 1024
 PARTIAL_MAX = 16
-"""Fragmented messages under way on a channel that is not reliable."""
+"""Maximum number of incomplete messages on an unreliable channel."""
 OVERHEAD = 32
 """More than the fields of any MESSAGE before its payload."""
 
 
 @dataclass
 class Partial:
-    """A message of which fragments came."""
+    """A message of which fragments have arrived."""
 
     total: int
     data: bytearray
@@ -35,15 +36,16 @@ class Partial:
 
 
 class Inbound:
-    """What came on one channel."""
+    """Received messages of one channel."""
 
     def __init__(self, mode: int) -> None:
         self.mode = mode
         self.next = 0
-        """The reference: reliable modes the next in order; other modes one more than the greatest."""
+        """The reference: in reliable modes the next in order; in other modes one more than the greatest."""
         self.newest: int | None = None
         self.done: dict[int, bytes] = {}
-        """Complete ones ahead of `next`: to be delivered (ordered), or delivered and therefore empty (unordered)."""
+        """Complete messages ahead of `next`: to be delivered (ordered), or delivered and therefore empty
+        (unordered)."""
         self.missing: dict[int, None] = {}
         self.partial: dict[int, Partial] = {}
 
@@ -58,11 +60,11 @@ class Inbound:
             raise Malformed("message too long")
 
     def held(self) -> int:
-        """Bytes of the window that complete messages take here, since their sender counts them no more."""
+        """Bytes of the window that complete messages occupy here, since their sender does not count them any more."""
         return sum(cost(len(data)) for data in self.done.values()) if self.mode == RELIABLE_ORDERED else 0
 
     def cost(self, message: Message) -> int:
-        """What this message would take of the window anew."""
+        """Additional bytes of the window for this message."""
         known = message.sequence in self.done or message.sequence in self.partial
         return 0 if not self.reliable() or known or self._is_old(message) else cost(message.total or len(message.payload))
 
@@ -80,7 +82,7 @@ class Inbound:
         return message.sequence is not None and ahead(message.sequence, self.next) < 0
 
     def _notice(self, sequence: int) -> bool:
-        """Whether this one is still of use."""
+        """Whether this message is still needed."""
         if self.mode in (RELIABLE_ORDERED, RELIABLE_UNORDERED):
             return ahead(sequence, self.next) >= 0
         distance = ahead(sequence, self.next)
@@ -127,7 +129,7 @@ class Inbound:
 
 @dataclass(eq=False)
 class Outgoing:
-    """A message on its way."""
+    """A message in flight."""
 
     channel: int
     sequence: int | None
@@ -140,7 +142,7 @@ class Outgoing:
 
 @dataclass
 class Chunk:
-    """Bytes of a message, not yet in a packet or in one."""
+    """Bytes of a message, in a packet or not yet in one."""
 
     message: Outgoing
     start: int
@@ -148,7 +150,7 @@ class Chunk:
 
 
 class Outbound:
-    """What leaves: first what was lost, then new messages in their order, as far as the peer's window goes."""
+    """Outgoing messages: first lost ones, then new ones in their order, up to the peer's window."""
 
     def __init__(self, window: int) -> None:
         self.window = window
@@ -172,7 +174,7 @@ class Outbound:
         return bool(self._usable_again() or self.fresh and self._fits(self.fresh[0]))
 
     def pack(self, room: int) -> tuple[list[Message], list[Chunk]]:
-        """Messages for a packet with so many bytes left."""
+        """Messages for a packet with `room` bytes left."""
         messages: list[Message] = []
         chunks: list[Chunk] = []
         while self.ready() and room > OVERHEAD + 16:

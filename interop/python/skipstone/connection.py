@@ -1,4 +1,5 @@
-"""A client's connection (WIRE.md, section 6) without clock or socket: datagrams and the time go in, datagrams and events come out."""
+"""A client's connection (WIRE.md, section 6) without clock or socket: its inputs are datagrams and the time, its
+outputs datagrams and events."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ TIME_REQUESTS = 8
 
 @dataclass
 class MessageReceived:
-    """Event: a message came."""
+    """Event: a message arrived."""
 
     channel: int
     payload: bytes
@@ -36,21 +37,21 @@ class MessageReceived:
 
 @dataclass
 class Accepted:
-    """Event: the connection stands."""
+    """Event: the connection is established."""
 
     settings: Settings
 
 
 @dataclass
 class Ended:
-    """Event, exactly one: the connection is over."""
+    """Event, exactly one: the connection has ended."""
 
     code: int
     reason: str
 
 
 class Connection:
-    """States: hello, open, standing, closing (we said CLOSE), draining (the server said it), done."""
+    """States: hello, open, standing, closing (this side sent CLOSE), draining (the server sent it), done."""
 
     def __init__(self, now: float, seed: int, token: bytes = b"", reliable: bool = False, limits: Limits | None = None) -> None:
         rng = random.Random(seed)
@@ -79,7 +80,7 @@ class Connection:
         self.times_left, self.time_at, self.clock = TIME_REQUESTS, now, (float("-inf"), float("inf"))
         self.counts: Counter[str] = Counter()
 
-    # What the application asks.
+    # Requests of the application.
 
     def send(self, channel: int, payload: bytes, reliable: bool = True) -> None:
         self.outbound.send(channel, payload, reliable)
@@ -92,13 +93,14 @@ class Connection:
             self._begin_close(now, "closing", code, reason)
 
     def on_moved(self) -> None:
-        """This side goes on from another address, and is not known there by the id of before."""
+        """This side continues from another address, and is not recognised there by its previous id."""
         self.peer = self.other[1] or self.peer
 
     # What comes.
 
     def handle(self, now: float, data: bytes) -> None:
-        """One datagram. Whatever is malformed is counted and dropped; on a reliable carrier it ends the connection."""
+        """Handles one datagram. A malformed one is counted and dropped; on a reliable carrier it ends the
+        connection."""
         if self.state == "done":
             return
         try:
@@ -109,7 +111,7 @@ class Connection:
                 self.close(now, 1004, f"protocol violation: {error}")
 
     def on_refused(self, now: float) -> None:
-        """The system says that nobody listens there (ICMP)."""
+        """The system reports that no program listens there (ICMP)."""
         if self.state in ("hello", "open"):
             self._end(1012, "nobody listens there")
         elif self.state == "standing" and self.reset_at is None:
@@ -123,7 +125,7 @@ class Connection:
             self._end(1008, reason)
 
     def _doubt(self, now: float) -> None:
-        """Asks by two packets whether the server still knows this connection (section 2.11)."""
+        """Sends two packets to find out whether the server still knows this connection (section 2.11)."""
         self.reset_at = now + 1.5 * self.recovery.srtt + 0.03
         for _ in range(2):
             self._transmit(now, [frames.Ping()])
@@ -191,7 +193,7 @@ class Connection:
                 made += self.decoder.on_packet(number, body)
 
     def _apply(self, now: float, number: int, content: frames.Content, repaired: bool) -> None:
-        """Checks all of the packet before any of it counts."""
+        """Checks all of the packet before any of it takes effect."""
         accept = next((f for f in content.frames if isinstance(f, frames.Accept)), None)
         settings = accept.settings if accept and self.state == "open" else self.settings
         messages = [f for f in content.frames if isinstance(f, frames.Message)]
@@ -290,7 +292,7 @@ class Connection:
         return result
 
     def deadline(self) -> float:
-        """When `poll` wants to be called, if nothing comes before."""
+        """When `poll` is due, unless a datagram arrives before."""
         if self.state in ("hello", "open"):
             return min(self.again_at, self.began + HANDSHAKE_TIMEOUT)
         if self.state in ("closing", "draining"):
@@ -344,7 +346,7 @@ class Connection:
             self._transmit(now, [])
 
     def _transmit(self, now: float, control: list[frames.Frame], beyond: bool = False) -> None:
-        """One packet: ACK, then control frames, then messages as far as there is room."""
+        """One packet: ACK, then control frames, then messages while there is room."""
         recovery = self.recovery
         number, least = recovery.next, min(self.settings.datagram_bytes_max, 1200)
         recovery.next += 1

@@ -41,7 +41,7 @@ class Packet:
 
 
 class Datagram(Fields):
-    """Any but a PACKET: byte 0, what always follows it, the fields, the check."""
+    """Any datagram but a PACKET: byte 0, the constant bytes after it, the fields, the check."""
 
     KIND: ClassVar[int]
     HEAD: ClassVar[bytes]
@@ -52,7 +52,7 @@ class Datagram(Fields):
         super().__init_subclass__()
 
     def header(self) -> bytes:
-        """All before the sealed packet of an OPEN: what the packet's tag covers too."""
+        """The part of an OPEN before the sealed packet, which the packet's tag also covers."""
         return bytes([self.KIND]) + self.HEAD + self.write()
 
     def encode(self) -> bytes:

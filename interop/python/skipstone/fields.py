@@ -1,4 +1,4 @@
-"""Structures as lists of fields: a dataclass whose annotations name a codec decodes and encodes itself."""
+"""Structures as lists of fields: a dataclass whose annotations name codecs decodes and encodes itself."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _codecs(kind: Any) -> dict[str, Codec]:
 
 @dataclass_transform()
 class Fields:
-    """To be derived from: whatever is, is a dataclass."""
+    """Base class: every subclass is a dataclass."""
 
     def __init_subclass__(cls) -> None:
         dataclass(cls)

@@ -16,7 +16,7 @@ INDEX_MAX = 63
 LATE_MAX = 60_000
 SYMBOL_LEAST = 7
 Ranges = list[tuple[int, int]]
-"""Least and greatest number of each, greatest range first."""
+"""Lowest and highest number of each, highest range first."""
 Age = Annotated[int, Codec(lambda r: min(r.varint(), LATE_MAX), varint)]
 Token = Annotated[bytes, Codec(lambda r: r.lengthy(TOKEN_MAX), lengthy)]
 LimitList = Annotated[Limits, Codec(lambda r: Limits.decode(r.lengthy()), lambda v: lengthy(v.encode()))]
@@ -24,7 +24,7 @@ SettingList = Annotated[Settings, Codec(lambda r: Settings.decode(r.lengthy()), 
 
 
 class Simple(Fields):
-    """A frame whose fields stand one behind the other."""
+    """A frame of consecutive fields."""
 
     TYPE: ClassVar[int]
 
@@ -106,18 +106,18 @@ class Extension:
 
 @dataclass
 class Message:
-    """`bits` are those of a sequence that stands in the frame; None where it was left out."""
+    """`bits` are those of a sequence that is present in the frame; None where it was omitted."""
 
     channel: int
     sequence: int | None
     payload: bytes
     offset: int = 0
     total: int | None = None
-    """Of a fragment: the message's length."""
+    """The message's length, if this is a fragment."""
     bits: int | None = None
 
     def encode(self, before: Message | None) -> bytes:
-        """Leaves out what follows from the message before it in the packet."""
+        """Omits what follows from the previous message in the packet."""
         same = self.channel == (before.channel if before else 0)
         last = before.sequence if same and before else None
         following = last is not None
@@ -137,13 +137,13 @@ Frame = Simple | Ack | Repaired | Repair | Extension | Message
 
 @dataclass
 class Content:
-    """Of a packet: its frames, and where its content (section 4.4) begins in their bytes."""
+    """The frames of a packet, and where its content (section 4.4) begins in their bytes."""
 
     frames: list[Frame] = field(default_factory=list)
     start: int = 0
 
     def asks(self) -> bool:
-        """For an acknowledgement."""
+        """Whether it elicits an acknowledgement."""
         return not self.frames or any(asks(frame) for frame in self.frames)
 
 

@@ -6,7 +6,7 @@ import zlib
 
 
 class Malformed(Exception):
-    """Bytes that the document says are to be dropped."""
+    """Bytes that WIRE.md requires to drop."""
 
 
 VARINT_MAX = (1 << 62) - 1
@@ -14,7 +14,7 @@ _TRUNCATED = {7: (0x00, 1), 14: (0x80, 2), 21: (0xC0, 3), 28: (0xE0, 4), 32: (0x
 
 
 class Reader:
-    """Takes fields from the front of some bytes; raises Malformed where they end too early."""
+    """Reads fields from the front of some bytes; raises Malformed if they end too early."""
 
     def __init__(self, data: bytes, position: int = 0, end: int | None = None) -> None:
         self.data, self.position, self.end = data, position, len(data) if end is None else end
@@ -43,7 +43,7 @@ class Reader:
         return value
 
     def lengthy(self, limit: int = VARINT_MAX) -> bytes:
-        """Length (varint), then so many bytes."""
+        """Length (varint), then that many bytes."""
         return self.take(self.varint(limit))
 
     def truncated(self) -> tuple[int, int]:
@@ -85,7 +85,7 @@ def truncated(number: int, bits: int) -> bytes:
 
 
 def bits_for(distance: int, least: int = 14) -> int:
-    """The fewest bits (at least `least`) for a number so far beyond the receiver's reference."""
+    """The fewest bits (at least `least`) for a number at this distance from the receiver's reference."""
     for bits in (7, 14, 21, 28, 32):
         if bits >= least and distance + 4000 < 1 << (bits - 1):
             return bits

@@ -1,4 +1,4 @@
-"""What left and is not acknowledged: round-trip time, loss by number and by time, probe timeout.
+"""Sent packets that are not acknowledged: round-trip time, loss by number and by time, probe timeout.
 
 Loss, probe timeout and the window of NewReno as in RFC 9002, which section 10.1 allows; paced by a token bucket.
 """
@@ -27,7 +27,7 @@ class Sent:
 
 
 class Recovery:
-    """Of one direction; on a reliable carrier nothing is ever lost."""
+    """The state of one direction; on a reliable carrier nothing is ever lost."""
 
     def __init__(self, reliable: bool) -> None:
         self.reliable = reliable
@@ -53,13 +53,13 @@ class Recovery:
             self.last_asked = packet.time
 
     def may_send(self, now: float) -> bool:
-        """Whether window and pace let another packet with messages out; a stream has TCP's own."""
+        """Whether window and pacing allow another packet with messages; a stream has TCP's own control."""
         rate = self._rate()
         self.tokens, self.paced_at = min(BURST, self.tokens + (now - self.paced_at) * rate), now
         return self.reliable or self.in_flight < self.window and self.tokens >= DATAGRAM
 
     def pace_at(self) -> float:
-        """When `may_send` may change its mind without an acknowledgement."""
+        """When `may_send` may change without an acknowledgement."""
         if self.in_flight >= self.window:
             return float("inf")
         return self.paced_at + max(0.0, DATAGRAM - self.tokens) / self._rate()
@@ -78,7 +78,7 @@ class Recovery:
         return self.srtt + max(4 * self.rttvar, GRANULARITY) + peer_delay
 
     def deadline(self, peer_delay: float) -> float | None:
-        """When the probe timeout, or the loss timer, wants `on_timer`."""
+        """When `on_timer` is due, for the probe timeout or the loss timer."""
         if self.reliable or not any(p.asks for p in self.sent.values()):
             return None
         overtaken = [p.time + self._patience() for p in self.sent.values() if p.number < self.largest_acked]
@@ -102,7 +102,7 @@ class Recovery:
         return arrived, self._lost(now)
 
     def on_timer(self, now: float, peer_delay: float) -> tuple[list[Sent], Sent | None]:
-        """Packets lost by time; and, at the probe timeout, one that is to be said again."""
+        """Packets lost by time; and, at the probe timeout, one whose content is to be sent again."""
         lost = self._lost(now)
         asking = [p for p in self.sent.values() if p.asks]
         if lost or not asking or now < self.last_asked + self.pto(peer_delay) * 2 ** min(self.probes, 10):

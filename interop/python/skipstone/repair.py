@@ -8,7 +8,7 @@ from .spans import Spans
 
 SPAN_MAX = 180
 KEPT = 512
-"""Packets whose contents are kept for later combinations."""
+"""Number of packets whose contents are kept for later combinations."""
 EQUATIONS_MAX = 64
 
 _EXP, _LOG = [0] * 510, [0] * 256
@@ -33,7 +33,7 @@ def coefficient(index: int, number: int) -> int:
 
 
 def add(a: bytes, b: bytes, times: int) -> bytes:
-    """a + times * b, the shorter filled up with zeros."""
+    """a + times * b, the shorter one padded with zeros."""
     table = _TABLES.setdefault(times, b"") or bytes(multiply(times, x) for x in range(256))
     _TABLES[times] = table
     size = max(len(a), len(b))
@@ -53,7 +53,7 @@ def combine(index: int, symbols: dict[int, bytes]) -> bytes:
 
 
 def content_of(number: int, symbol: bytes) -> bytes | None:
-    """The content that a solved symbol holds, if it is one."""
+    """The content of a solved symbol, if it is valid."""
     length = int.from_bytes(symbol[:2], "big")
     content, behind = symbol[6 : 6 + length], symbol[6 + length :]
     good = length and len(content) == length and not any(behind) and source_symbol(number, content) == symbol[: 6 + length]
@@ -61,21 +61,21 @@ def content_of(number: int, symbol: bytes) -> bytes | None:
 
 
 class Decoder:
-    """Keeps what came, and solves for what did not."""
+    """Keeps contents that arrived, and solves for those that did not."""
 
     def __init__(self) -> None:
         self.known: dict[int, bytes] = {}
         self.equations: list[tuple[dict[int, int], bytes]] = []
 
     def on_packet(self, number: int, content: bytes) -> list[tuple[int, bytes]]:
-        """A packet came (or was recovered); gives those that follow from it."""
+        """A packet arrived (or was recovered); returns those that can be recovered from it."""
         self.known[number] = source_symbol(number, content)
         while len(self.known) > KEPT:
             del self.known[next(iter(self.known))]
         return self._solve() if self.equations else []
 
     def on_repair(self, repair: Repair, arrived: Spans) -> list[tuple[int, bytes]]:
-        """`arrived`: numbers that came, whether or not their contents are known."""
+        """`arrived`: numbers that arrived, whether or not their contents are known."""
         numbers = [n for low, high in repair.ranges if high - low <= SPAN_MAX for n in range(low, high + 1)]
         if repair.ranges[0][1] - repair.ranges[-1][0] > SPAN_MAX:
             return []
@@ -100,7 +100,7 @@ class Decoder:
         return self._eliminate(list(rows))
 
     def _eliminate(self, rows: list[tuple[dict[int, int], bytes]]) -> list[tuple[int, bytes]]:
-        """Gauss and Jordan; a row with one term left is a packet."""
+        """Gauss-Jordan elimination; a row with one term left is a packet."""
         pivots: list[tuple[int, dict[int, int], bytes]] = []
         for terms, symbol in rows:
             for number, other, other_symbol in pivots:

@@ -15,12 +15,12 @@ OFF, LEAN, ADAPTIVE, FIXED, REPEAT = range(5)
 
 
 def cost(length: int) -> int:
-    """What a reliable message takes of the receive window (section 4.1)."""
+    """The window cost of a reliable message (section 4.1)."""
     return length + length // 16 + 64
 
 
 def _redundancy(reader: Reader) -> bytes:
-    """Mode and its bytes, as they are."""
+    """Mode and its bytes, unparsed."""
     mode = reader.uint(1)
     more = reader.take({FIXED: 2, REPEAT: 1}.get(mode, 0))
     bad = mode > REPEAT or mode == FIXED and (0 in more or sum(more) > 64)
@@ -31,7 +31,7 @@ def _redundancy(reader: Reader) -> bytes:
 
 @dataclass
 class Rule:
-    """Which channels, and what they are like."""
+    """A range of channels and their properties."""
 
     first: int = 0
     last: int = 65535
@@ -61,7 +61,7 @@ class Rule:
 
 @dataclass
 class Settings:
-    """All of them, with their defaults; in the order of their ids, 1 to 10."""
+    """All settings, with their defaults; in the order of their ids, 1 to 10."""
 
     idle_timeout_ms: int = 30_000
     keepalive_ms: int = 25_000
@@ -112,7 +112,7 @@ class Settings:
         return result
 
     def rule(self, channel: int) -> Rule:
-        """The first that holds the channel; raises Malformed where there is none."""
+        """The first rule that contains the channel; raises Malformed where there is none."""
         for rule in self.channels:
             if rule.first <= channel <= rule.last:
                 return rule
@@ -124,13 +124,13 @@ _NAMES = {id: f.name for id, f in enumerate(fields(Settings), 1)}
 
 @dataclass
 class Limits:
-    """What a client takes; nothing is limited that is not said."""
+    """Limits that a client states; omitted ones have no limit."""
 
     message_bytes_max: int = U32
     window_bytes: int = U32
     datagram_bytes_max: int = 65507
     grease: bytes = field(default=b"", repr=False)
-    """An entry that nobody knows, set by a client that sends one."""
+    """An entry that no receiver knows, set by a client that sends one."""
 
     @staticmethod
     def decode(data: bytes) -> Limits:
@@ -151,7 +151,7 @@ class Limits:
 
 
 def entries(data: bytes) -> list[tuple[int, bytes]]:
-    """Ids and values of a list; the ids must rise."""
+    """Ids and values of a list; the ids must increase."""
     reader, result, before = Reader(data), [], -1
     while reader.left():
         id = reader.varint()

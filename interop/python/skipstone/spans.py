@@ -1,10 +1,11 @@
-"""Sets of numbers kept as half-open spans: packet numbers that came, bytes of a message that came or were acknowledged."""
+"""Sets of numbers stored as half-open spans: packet numbers that arrived, bytes of a message that arrived or were
+acknowledged."""
 
 from __future__ import annotations
 
 
 class Spans:
-    """Ascending, never touching each other."""
+    """Ascending, never adjacent."""
 
     def __init__(self, numbers: list[int] | None = None) -> None:
         self.items: list[tuple[int, int]] = []
@@ -29,5 +30,5 @@ class Spans:
         return any(a <= start and end <= b for a, b in self.items)
 
     def ranges(self) -> list[tuple[int, int]]:
-        """As ACK has them: both ends included, the greatest first."""
+        """In the form of ACK: both ends included, the highest first."""
         return [(start, end - 1) for start, end in reversed(self.items)]

@@ -1,4 +1,4 @@
-"""Five rules of delivery; what a sender counts; packets recovered."""
+"""Five delivery modes; a sender's window; recovered packets."""
 
 import random
 import unittest
@@ -20,24 +20,24 @@ def deliver(mode, sequences, start=0):
 
 
 class Delivery(unittest.TestCase):
-    def test_reliable_ordered_delivers_each_once_in_order(self):
+    def test_reliable_ordered_delivers_each_message_once_in_order(self):
         self.assertEqual(deliver(RELIABLE_ORDERED, [1, 0, 0, 3, 1, 2]), ["0", "1", "2", "3"])
 
-    def test_reliable_ordered_goes_on_over_the_wrap(self):
+    def test_reliable_ordered_continues_across_wraparound(self):
         last = (1 << 32) - 1
         self.assertEqual(deliver(RELIABLE_ORDERED, [last + 1, last], start=last), [str(last), str(last + 1)])
 
-    def test_reliable_unordered_delivers_each_once_as_it_comes(self):
+    def test_reliable_unordered_delivers_each_message_once_on_arrival(self):
         self.assertEqual(deliver(RELIABLE_UNORDERED, [1, 1, 0, 0, 3, 3, 1, 2, 3]), ["1", "0", "3", "2"])
 
-    def test_unreliable_delivers_each_sequence_once_as_it_comes(self):
+    def test_unreliable_delivers_each_sequence_once_on_arrival(self):
         self.assertEqual(deliver(UNRELIABLE, [1, 0, 0, 3, 1, 2, 3]), ["1", "0", "3", "2"])
 
     def test_unreliable_without_a_sequence_delivers_all(self):
         inbound = Inbound(UNRELIABLE)
         self.assertEqual([inbound.handle(Message(0, None, b"a")) for _ in range(2)], [[b"a"], [b"a"]])
 
-    def test_sequenced_delivers_only_what_is_newer(self):
+    def test_sequenced_delivers_only_newer_messages(self):
         for mode in (UNRELIABLE_SEQUENCED, RELIABLE_SEQUENCED):
             self.assertEqual(deliver(mode, [1, 0, 1, 5, 4, 6]), ["1", "5", "6"])
 
@@ -45,7 +45,7 @@ class Delivery(unittest.TestCase):
         for mode in range(1, 5):
             self.assertRaises(Malformed, Inbound(mode).check, Message(0, None, b""), 100)
 
-    def test_fragments_join_by_offset_however_they_were_cut(self):
+    def test_fragments_join_by_offset_for_any_division(self):
         data = bytes(range(200))
         for mode in range(5):
             inbound, came = Inbound(mode), []
@@ -54,7 +54,7 @@ class Delivery(unittest.TestCase):
             self.assertEqual(came, [data])
             self.assertEqual(inbound.handle(Message(0, 0, data[:60], 0, 200)), [])
 
-    def test_what_waits_for_its_turn_takes_of_the_window(self):
+    def test_waiting_messages_occupy_the_window(self):
         inbound = Inbound(RELIABLE_ORDERED)
         inbound.handle(Message(0, 1, bytes(160)))
         self.assertEqual(inbound.held(), 160 + 10 + 64)
@@ -63,7 +63,7 @@ class Delivery(unittest.TestCase):
 
 
 class Sending(unittest.TestCase):
-    def test_what_is_sent_stays_within_the_window_until_it_is_acknowledged(self):
+    def test_sent_messages_stay_within_the_window_until_acknowledged(self):
         outbound = Outbound(window=2 * cost(100))
         for _ in range(3):
             outbound.send(0, bytes(100), reliable=True)
@@ -72,7 +72,7 @@ class Sending(unittest.TestCase):
         outbound.on_acknowledged(chunks[0])
         self.assertEqual([m.sequence for m in outbound.pack(1200)[0]], [2])
 
-    def test_what_was_lost_is_sent_again_but_not_what_arrived_meanwhile(self):
+    def test_lost_messages_are_retransmitted_unless_they_arrived_meanwhile(self):
         outbound = Outbound(window=10_000)
         outbound.send(0, bytes(3000), reliable=True)
         chunks = [chunk for _ in range(3) for chunk in outbound.pack(1200)[1]]
@@ -87,7 +87,7 @@ class Sending(unittest.TestCase):
 
 
 class MadeAgain(unittest.TestCase):
-    def test_as_many_lost_packets_as_repairs_are_recovered(self):
+    def test_n_repairs_recover_n_lost_packets(self):
         rng = random.Random(7)
         for _ in range(50):
             contents = {n: rng.randbytes(rng.randrange(1, 60)) for n in range(100, 100 + rng.randrange(2, 20))}
@@ -103,14 +103,14 @@ class MadeAgain(unittest.TestCase):
                 made |= decoder.on_repair(Repair(index, 1, ranges, repair.combine(index, symbols)), arrived)
             self.assertEqual(made, {n: contents[n] for n in lost})
 
-    def test_a_false_repair_makes_nothing(self):
+    def test_an_invalid_repair_recovers_nothing(self):
         decoder = repair.Decoder()
         self.assertEqual(decoder.on_repair(Repair(0, 1, [(5, 5)], bytes(20)), Spans()), [])
         self.assertEqual(decoder.equations, [])
 
 
 class SpansOfNumbers(unittest.TestCase):
-    def test_spans_hold_what_was_added(self):
+    def test_spans_contain_the_added_numbers(self):
         rng = random.Random(3)
         for _ in range(200):
             spans, model = Spans(), set()

@@ -15,7 +15,7 @@ ID = 0x0A0B0C
 
 
 class Server:
-    """Opens what a client says, notes the frames, and says what a test wants."""
+    """Opens a client's datagrams, records the frames, and sends what a test requests."""
 
     def __init__(self, settings=None, token=b"me"):
         self.settings, self.next, self.reference = settings or Settings(), 0, 0
@@ -31,7 +31,7 @@ class Server:
         return self.say(frames.Accept(ID, self.settings))
 
     def hear(self, data):
-        """What it answers of its own accord."""
+        """The server's automatic answers."""
         d = datagrams.decode(data)
         if isinstance(d, datagrams.Hello):
             self.to = d.source
@@ -78,7 +78,7 @@ class World(unittest.TestCase):
 
 
 class AConnection(World):
-    def test_connect_holds_the_token_and_grease_that_nobody_knows(self):
+    def test_connect_contains_the_token_and_grease(self):
         self.start()
         [connect, extension] = self.server.frames[0]
         self.assertEqual((connect.token, extension.type), (b"me", 0x5A))
@@ -96,7 +96,7 @@ class AConnection(World):
             client.handle(now, datagrams.Challenge(hello.source, hello.nonce, 1, 1, cookie * 20).encode())
             self.assertEqual(client.key, key * 16)
 
-    def test_what_comes_before_accept_is_applied_after_it(self):
+    def test_packets_before_accept_are_applied_after_it(self):
         client, server = Connection(0.0, 1), Server()
         [challenge] = server.hear(client.poll(0.0)[0])
         client.handle(0.0, challenge)
@@ -125,14 +125,14 @@ class AConnection(World):
             self.client.handle(self.now, datagrams.seal_packet(header, self.server.next, 14, body, COOKIE[-16:]))
             self.server.next += 1
 
-    def test_a_malformed_frame_drops_the_packet_whole_and_is_not_acknowledged(self):
+    def test_a_malformed_frame_drops_the_whole_packet_without_an_ack(self):
         self.start()
         self.hear(self.message(0), frames.Extension(0x3F, b""))
         self.hear(frames.Ping())
         self.run_for(0.01)
         self.assertEqual((self.payloads(), self.server.last(frames.Ack).ranges), ([], [(2, 2), (0, 0)]))
 
-    def test_an_ack_names_gaps_and_leaves_at_once_after_one(self):
+    def test_an_ack_names_gaps_and_is_sent_at_once_after_one(self):
         self.start(Settings(ack_delay_us=50_000))
         self.hear(frames.Ping())
         self.run_for(0.01)
@@ -141,7 +141,7 @@ class AConnection(World):
         self.run_for(0)
         self.assertEqual(self.server.last(frames.Ack).ranges, [(5, 5), (0, 1)])
 
-    def test_32_packets_that_wait_are_acknowledged_at_once(self):
+    def test_32_waiting_packets_are_acknowledged_at_once(self):
         self.start(Settings(ack_delay_us=10_000_000))
         for _ in range(30):
             self.hear(frames.Ping())
@@ -167,7 +167,7 @@ class AConnection(World):
         self.run_for(0)
         self.assertEqual(self.server.last(frames.PathResponse).token, b"12345678")
 
-    def test_a_lost_packet_is_recovered_and_said_to_be(self):
+    def test_a_lost_packet_is_recovered_and_reported(self):
         self.start()
         lost, came = frames.encode([self.message(0, b"lost")]), [self.message(1, b"came")]
         self.hear(*came, number=2)
@@ -177,7 +177,7 @@ class AConnection(World):
         self.assertEqual(self.payloads(), [b"lost", b"came"])
         self.assertEqual((self.server.last(frames.Repaired).ranges, self.server.last(frames.Ack).ranges), ([(1, 1)], [(0, 3)]))
 
-    def test_a_packet_that_one_other_overtook_is_lost_after_little_more_than_a_round_trip(self):
+    def test_an_overtaken_packet_is_lost_after_little_more_than_a_round_trip(self):
         self.start(Settings(ack_delay_us=500_000))
         for sequence in range(2):
             self.client.send(0, b"x" * 1000)
@@ -188,7 +188,7 @@ class AConnection(World):
         self.assertEqual(self.server.last(frames.Message).sequence, 0)
         self.assertEqual(self.client.recovery.probes, 0)
 
-    def test_what_does_not_fit_the_receive_window_is_not_acknowledged(self):
+    def test_messages_beyond_the_receive_window_are_not_acknowledged(self):
         self.start(Settings(message_bytes_max=1000, window_bytes=2_500))
         for sequence in (3, 2, 1):
             self.hear(self.message(sequence, bytes(1000)))
@@ -198,12 +198,12 @@ class AConnection(World):
         self.assertEqual(self.server.last(frames.Ack).window, 2_500 - 2 * (1000 + 62 + 64))
         self.assertEqual(self.payloads(), [b"first"])
 
-    def test_an_ack_of_what_was_never_sent_drops_its_packet(self):
+    def test_an_ack_of_an_unsent_packet_drops_its_packet(self):
         self.start()
         self.hear(self.message(0), frames.Ack([(0, 50)], 0))
         self.assertEqual((self.payloads(), self.client.counts["dropped: a number that was never sent"]), ([], 1))
 
-    def test_of_several_acks_in_a_packet_the_first_counts(self):
+    def test_only_the_first_ack_of_a_packet_counts(self):
         self.start()
         for i in range(2):
             self.client.send(0, bytes([i]) * 100)
@@ -247,7 +247,7 @@ class AConnection(World):
         self.run_for(0.01)
         self.assertEqual((self.payloads(), self.server.last(frames.Ack).ranges), ([], [(4, 4), (0, 0)]))
 
-    def test_messages_are_sent_until_each_is_acknowledged(self):
+    def test_messages_are_retransmitted_until_acknowledged(self):
         self.start()
         for i in range(50):
             self.client.send(0, bytes([i]) * 100)
@@ -262,7 +262,7 @@ class AConnection(World):
         self.assertEqual(heard, [bytes([i]) * 100 for i in range(50)])
         self.assertEqual(len(set(self.server.numbers)), len(self.server.numbers))
 
-    def test_a_silent_server_is_pinged_and_in_the_end_given_up(self):
+    def test_a_silent_server_is_pinged_and_finally_given_up(self):
         self.start(Settings(keepalive_ms=400, idle_timeout_ms=900))
         count = len(self.server.frames)
         self.run_for(0.3)
@@ -274,7 +274,7 @@ class AConnection(World):
 
 
 class TheEnd(World):
-    def test_close_is_repeated_until_closed_comes(self):
+    def test_close_is_repeated_until_closed_arrives(self):
         self.start()
         self.client.close(self.now, 7, "bye")
         self.run_for(0.5)
@@ -282,7 +282,7 @@ class TheEnd(World):
         self.hear(frames.Closed())
         self.assertEqual((self.client.state, self.client.events), ("done", [Ended(7, "bye")]))
 
-    def test_close_that_nobody_answers_is_over_within_3_s(self):
+    def test_an_unanswered_close_ends_within_3_s(self):
         self.start()
         self.client.close(self.now)
         self.run_for(3.1)
@@ -296,7 +296,7 @@ class TheEnd(World):
         self.assertEqual(sum(isinstance(f, frames.Closed) for p in self.server.frames for f in p), 3)
         self.assertEqual(self.client.events, [Ended(1002, "kicked")])
 
-    def test_a_reset_ends_the_connection_unless_something_authentic_comes(self):
+    def test_a_reset_ends_the_connection_unless_an_authentic_packet_arrives(self):
         for comes, state in ((True, "standing"), (False, "done")):
             self.start()
             self.client.handle(self.now, datagrams.Reset(ID).encode())
@@ -318,7 +318,7 @@ class TheEnd(World):
         client.handle(0.0, replace(refuse, code=1005).encode())
         self.assertEqual(client.events, [Ended(1005, "no")])
 
-    def test_on_a_stream_what_must_be_dropped_ends_the_connection(self):
+    def test_invalid_data_on_a_stream_ends_the_connection(self):
         for said in ([frames.Extension(0x3F, b"")], [self.message(1)], [replace(self.message(0), channel=9)]):
             self.start(Settings(channels=[Rule(last=0)]), reliable=True)
             self.hear(*said)

@@ -1,4 +1,4 @@
-"""Every golden datagram decodes to what it means, and encodes to the same bytes if it is canonical."""
+"""Every golden datagram decodes to its meaning, and encodes to the same bytes if it is canonical."""
 
 import json
 import pathlib
@@ -110,7 +110,7 @@ def vectors():
 
 
 class GoldenDatagrams(unittest.TestCase):
-    def test_each_decodes_to_what_it_means(self):
+    def test_each_vector_decodes_to_its_meaning(self):
         for vector in vectors():
             with self.subTest(vector.row["name"]):
                 if vector.row["expect"] == "malformed":
@@ -118,14 +118,14 @@ class GoldenDatagrams(unittest.TestCase):
                 else:
                     self.assertEqual(vector.decode(), vector.row["expect"])
 
-    def test_each_canonical_one_encodes_to_the_same_bytes(self):
+    def test_each_canonical_vector_encodes_to_the_same_bytes(self):
         for vector in vectors():
             if vector.row["expect"] != "malformed" and vector.row.get("canonical", True):
                 with self.subTest(vector.row["name"]):
                     vector.decode()
                     self.assertEqual(vector.encode().hex(), vector.data.hex())
 
-    def test_every_one_that_was_encoded_means_the_same_again(self):
+    def test_every_encoded_vector_decodes_to_the_same_meaning(self):
         for vector in vectors():
             if vector.row["expect"] != "malformed" and not vector.row.get("canonical", True):
                 with self.subTest(vector.row["name"]):
@@ -133,7 +133,7 @@ class GoldenDatagrams(unittest.TestCase):
                     again = Vector(vector.row | {"hex": vector.encode().hex()})
                     self.assertEqual([type(f) for f in again.decode().get("frames", [])], before)
 
-    def test_each_repair_is_the_sum_of_what_it_covers(self):
+    def test_each_repair_is_the_sum_of_its_packets(self):
         rows = vectors()
         named = {v.row["name"]: v for v in rows}
         tried = 0

@@ -16,9 +16,9 @@ const FEATURES: &str = "ring,websocket,self-signed,native-roots,simulate";
 const TESTS: [&str; 5] = [
     "net::",
     "every_carrier_reaches_the_server",
-    "a_server_is_who_the_url_says",
+    "a_server_is_authenticated_by_the_url",
     "servers_answer_queries",
-    "handles_go_wherever_a_game_engine_wants_them",
+    "handles_are_send_and_sync",
 ];
 
 pub(crate) fn step(tree: &Tree) -> Verdict {

@@ -18,7 +18,8 @@ pub(crate) const OTHER_SYSTEMS: [&str; 2] = ["x86_64-pc-windows-gnu", "aarch64-a
 pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     if process::find("rustup").is_none() {
         return Verdict::Skipped(
-            "no rustup: nothing is installed, and steps whose tools are missing are skipped; rustup.rs says how to get it"
+            "no rustup: nothing is installed, and steps whose tools are missing are skipped; rustup.rs says how to get \
+             it"
                 .into(),
         );
     }

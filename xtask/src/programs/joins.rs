@@ -168,8 +168,9 @@ mod tests {
 
     #[test]
     fn the_figures_are_those_of_all_carriers() {
-        let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"connected\": 738,\n  \"unanswered\": 12,\n  \"connect_ms\": {\n \
-                    \"p50\": 21.5, \"p99\": 1040.25 }\n}, \"carriers\": {\"udp\": {\"attempted\": 9, \"unanswered\": 9}}}";
+        let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"connected\": 738,\n  \"unanswered\": \
+                    12,\n  \"connect_ms\": {\n \"p50\": 21.5, \"p99\": 1040.25 }\n}, \"carriers\": {\"udp\": \
+                    {\"attempted\": 9, \"unanswered\": 9}}}";
         let found = Joined::read(json).expect("it is there");
         assert_eq!(
             found,

@@ -186,7 +186,8 @@ fn run_application(tree: &Tree, theirs: &str, ours: &str) -> Result<(), String> 
     // The profile is the workspace's, so that other crates' builds of it serve here.
     let manifest = format!(
         "[package]\nname = \"beside-rustls\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\", \"webtransport\"] }}\n\
+         skipstone = {{ path = {library:?}, default-features = false, features = [{ours:?}, \"self-signed\", \
+         \"webtransport\"] }}\n\
          rustls = {{ version = \"0.23\", default-features = false, features = [\"std\", {theirs:?}] }}\n\n\
          [profile.dev]\nopt-level = 1\ndebug = \"line-tables-only\"\n\n\
          [profile.dev.package.quinn-proto]\ndebug-assertions = false\n"

@@ -104,7 +104,8 @@ mod tests {
 
     #[test]
     fn what_a_registry_asks_for_and_is_missing_is_named() {
-        let whole = "[package]\nname = \"a\"\ndescription = \"d\"\nlicense.workspace = true\nrepository.workspace = true\n\
+        let whole = "[package]\nname = \"a\"\ndescription = \"d\"\nlicense.workspace = true\nrepository.workspace = \
+                     true\n\
                      rust-version.workspace = true\nkeywords = []\ncategories = []\n";
         assert_eq!(missing(&manifest(whole), |_| true), Vec::<String>::new());
         let without_license = |path: &str| path != "crates/a/LICENSE-MIT";

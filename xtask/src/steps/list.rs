@@ -96,8 +96,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "features",
-        about: "every combination of the library's features compiles without a lint, with no crate too many; an application \
-                with a rustls of its own runs",
+        about: "every combination of the library's features compiles without a lint, with no crate too many; an \
+                application with a rustls of its own runs",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -121,7 +121,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "systems",
-        about: "the libraries compile for Windows and for macOS without a lint; what needs those systems' C compilers is left out",
+        about: "the libraries compile for Windows and for macOS without a lint; what needs those systems' C compilers \
+                is left out",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -129,8 +130,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "windows",
-        about: "the library's tests over loopback pass on Windows, as Wine has it; Wine and mingw-w64 are there, or are added with \
-                apt-get",
+        about: "the library's tests over loopback pass on Windows, as Wine has it; Wine and mingw-w64 are there, or \
+                are added with apt-get",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -138,8 +139,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "c",
-        about: "programs in C and C++ use the library by gcc and clang, under sanitizers, under valgrind, by CMake and on Windows; \
-                clang, valgrind and cmake are there, or are added with apt-get",
+        about: "programs in C and C++ use the library by gcc and clang, under sanitizers, under valgrind, by CMake and \
+                on Windows; clang, valgrind and cmake are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["native", "windows"],
@@ -163,7 +164,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "tests",
-        about: "every test, doc tests included, but those that are timed; with --fast, unit tests and claims of the protocol and the library",
+        about: "every test, doc tests included, but those that are timed; with --fast, unit tests and claims of the \
+                protocol and the library",
         is_fast: true,
         lane: Lane::Compiles,
         after: &[],
@@ -171,8 +173,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "costs",
-        about: "no hot path of the protocol costs 10% more instructions than before; valgrind is there, or is added with \
-                apt-get",
+        about: "no hot path of the protocol costs 10% more instructions than before; valgrind is there, or is added \
+                with apt-get",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -180,7 +182,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "sweep",
-        about: "twenty paths and workloads drawn at random: nothing is lost or out of order, and no mode falls far behind",
+        about: "twenty paths and workloads drawn at random: nothing is lost or out of order, and no mode falls far \
+                behind",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -188,8 +191,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "dashboard",
-        about: "the dashboard's page: lints, tests, built as it is checked in, and driven in Chromium; both npm and Chromium are \
-                there, or are added with apt-get",
+        about: "the dashboard's page: lints, tests, built as it is checked in, and driven in Chromium; both npm and \
+                Chromium are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -197,8 +200,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "databases",
-        about: "every command over SQLite, MariaDB and PostgreSQL gives the same rows, and what was acknowledged outlives kill -9; both \
-                servers are there, or are added with apt-get, and run in temporary folders",
+        about: "every command over SQLite, MariaDB and PostgreSQL gives the same rows, and what was acknowledged \
+                outlives kill -9; both servers are there, or are added with apt-get, and run in temporary folders",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -206,8 +209,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "deploy",
-        about: "releases and a rollback under players who come back, to a real sshd on the loopback interface, and what is wrong leaves all \
-                as it was; openssh-server and rsync are there, or are added with apt-get",
+        about: "releases and a rollback under players who come back, to a real sshd on the loopback interface, and \
+                what is wrong leaves all as it was; openssh-server and rsync are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -232,8 +235,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "web",
-        about: "the browser client builds, is typed, linted, tested and small enough; its WebAssembly plays simulated runs byte by byte \
-                as the native build does; node and npm are there, or are added with apt-get",
+        about: "the browser client builds, is typed, linted, tested and small enough; its WebAssembly plays simulated \
+                runs byte by byte as the native build does; node and npm are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -241,7 +244,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "browsers",
-        about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are added with apt-get",
+        about: "headless Chromium and Firefox talk to native players through a real server; both are there, or are \
+                added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs", "web"],
@@ -249,8 +253,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "csharp",
-        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from apt-get, .NET \
-                from PyPI, the compiler from npm",
+        about: "the C# client compiles as C# 9, and its tests pass on Mono and on .NET 8, by one DLL; Mono comes from \
+                apt-get, .NET from PyPI, the compiler from npm",
         is_fast: false,
         lane: Lane::Waits,
         after: &["native"],
@@ -258,7 +262,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "python",
-        about: "the Python module builds, is typed as it says, and passes its tests; maturin, pytest and mypy come from PyPI",
+        about: "the Python module builds, is typed as it says, and passes its tests; maturin, pytest and mypy come \
+                from PyPI",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],
@@ -266,7 +271,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "go",
-        about: "the Go package is formatted and vetted, and passes its tests with the race detector; go is there, or is added with apt-get",
+        about: "the Go package is formatted and vetted, and passes its tests with the race detector; go is there, or \
+                is added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["native"],
@@ -282,8 +288,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "external",
-        about: "transports in programs of their own, in C and Go, take part in a comparison by its interface; libenet is there, or is added \
-                with apt-get",
+        about: "transports in programs of their own, in C and Go, take part in a comparison by its interface; libenet \
+                is there, or is added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -291,7 +297,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "wireshark",
-        about: "the dissector reads every golden datagram and a capture of a plain run; tshark is there, or is added with apt-get",
+        about: "the dissector reads every golden datagram and a capture of a plain run; tshark is there, or is added \
+                with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],

@@ -1,9 +1,10 @@
-// Command bench_server is a server for `skipstone bench`, to compare with its own: every line goes to everybody, or back to its sender.
+// Command bench_server is a server for `skipstone bench`, to compare with the tool's own: every line is sent to all
+// clients, or back to its sender.
 //
 //	skipstone bench fanout --server go=./bench_server
 //	bench_server broadcast|echo ADDRESS [TICKS A SECOND [TRANSPORT]]    ends with its standard input
 //
-// Its first line is the URL. To each line `mark` it answers with its counters, in a line of JSON.
+// Its first line is the URL. It answers each line `mark` with its counters, as a line of JSON.
 package main
 
 import (
@@ -122,7 +123,7 @@ func (s *serving) run(interval time.Duration, orders <-chan struct{}) error {
 		s.counters.Slowest = max(s.counters.Slowest, now.Sub(due).Microseconds())
 		s.counters.Ticks++
 		due = due.Add(interval)
-		// Ticks that were missed altogether are left out.
+		// Ticks that were missed altogether are skipped.
 		if now.Sub(due) > interval {
 			due = now
 		}
@@ -168,7 +169,7 @@ func (s *serving) handle(event *skipstone.Event) error {
 	return nil
 }
 
-// passOn sends a line to whom it is for, and drives the server while its queues are full.
+// passOn sends a line to its receivers, and drives the server while its queues are full.
 func (s *serving) passOn(event *skipstone.Event) error {
 	for {
 		var err error
@@ -178,7 +179,7 @@ func (s *serving) passOn(event *skipstone.Event) error {
 			_, _, err = s.server.Broadcast(skipstone.Everyone, lines, event.Payload)
 		}
 		if !errors.Is(err, skipstone.ErrDriverBusy) {
-			// Whoever has left gets nothing.
+			// A client that has left gets nothing.
 			return nil
 		}
 		if err := errors.Join(s.server.Flush(), s.server.Drive(0)); err != nil {

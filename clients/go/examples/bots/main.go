@@ -1,4 +1,5 @@
-// Command bots is a game of fifty bots: each says thirty times a second where it wants to go, and sees where everybody is.
+// Command bots is a game of fifty bots: each sends its direction thirty times a second, and receives the positions of
+// all.
 package main
 
 import (
@@ -18,11 +19,11 @@ const (
 	bots  = 50
 	tick  = time.Second / 30
 	speed = 0.02
-	// The channels: what a bot wants, newest wins; the world, which the next tick replaces.
+	// The channels: inputs, of which only the newest counts, and snapshots, which the next tick replaces.
 	inputs, world = 0, 1
 )
 
-// step is where a bot wants to go.
+// step is the direction of a bot.
 type step struct{ X, Y float32 }
 
 // dot is where somebody is.
@@ -41,7 +42,8 @@ func main() {
 	fmt.Printf("%d bots saw %d worlds, the last with %d dots\n", bots, worlds, dots)
 }
 
-// run plays until the context is over. It gives the number of worlds that the bots saw, and of dots in the last one.
+// run plays until the context ends. It returns the number of snapshots that the bots received, and of dots in the last
+// one.
 func run(ctx context.Context) (worlds, dots int, err error) {
 	wishes := skipstone.Rule(inputs, inputs, skipstone.ReliableSequenced)
 	wishes.Priority = 0
@@ -116,7 +118,7 @@ func serve(ctx context.Context, server *skipstone.Server) error {
 	return nil
 }
 
-// bounded limits a step: a client may send any value, and what is no number stands still.
+// bounded limits a step: a client may send any value; one that is not a number does not move the player.
 func bounded(step float32) float32 {
 	if step != step {
 		return 0

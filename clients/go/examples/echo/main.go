@@ -1,4 +1,5 @@
-// Command echo is the smallest server, which sends every message back, and the smallest client, which asks it once.
+// Command echo is the smallest server, which sends every message back, and the smallest client, which sends one
+// message.
 package main
 
 import (
@@ -10,7 +11,7 @@ import (
 	skipstone "github.com/skipstone/skipstone/clients/go"
 )
 
-// One server on one port, and two clients that reach it by UDP and by WebSocket.
+// One server on one port, and two clients that connect by UDP and by WebSocket.
 func main() {
 	server, err := skipstone.Listen("127.0.0.1:0", nil)
 	if err != nil {
@@ -38,11 +39,11 @@ func main() {
 	}
 }
 
-// serve sends every message back, until this number of clients has come and gone.
+// serve sends every message back, until this number of clients has connected and left.
 func serve(server *skipstone.Server, visits int) error {
 	defer server.Close()
 	for visits > 0 {
-		// An echo answers at the first event. A game calls WaitTick, which keeps its pace, and then Poll(0).
+		// An echo answers at the first event. A game calls WaitTick, which runs at a fixed rate, and then Poll(0).
 		events, err := server.Poll(10 * time.Millisecond)
 		for i := range events {
 			switch event := &events[i]; event.Kind {
@@ -62,7 +63,7 @@ func serve(server *skipstone.Server, visits int) error {
 	return nil
 }
 
-// ask sends a text and gives the answer.
+// ask sends a text and returns the answer.
 func ask(url, text string) (string, error) {
 	client, err := skipstone.Dial(url, nil, nil)
 	if err != nil {

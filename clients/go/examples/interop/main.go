@@ -1,4 +1,4 @@
-// Command interop plays the game that programs in all languages play together; interop/README.md has its rules.
+// Command interop plays the game that programs in all languages play together; interop/README.md states its rules.
 //
 //	interop --server URL --name NAME --lines K [--seconds S]
 //	interop --listen HOST:PORT --clients C [--seconds S]
@@ -48,14 +48,14 @@ func main() {
 	}
 }
 
-// line is a stress line, which everybody can tell beforehand.
+// line is a stress line, whose content every program can compute.
 func line(name string, number int) string {
 	length, start := number*37%1500, number%26
 	turned := alphabet[start:] + alphabet[:start]
 	return fmt.Sprintf("%s %d %s", name, number, strings.Repeat(turned, length/26+1)[:length])
 }
 
-// ledger is what came of the lines of every name.
+// ledger is the lines received from each name.
 type ledger struct {
 	lines                             int
 	nextLine, nextChat                map[string]int
@@ -97,7 +97,7 @@ func (l *ledger) onChat(text string) {
 	l.isChanged++
 }
 
-// check compares, and gives the number that counts as the last.
+// check compares, and returns the number that counts as the last.
 func (l *ledger) check(number, expected int) int {
 	switch {
 	case number < expected:
@@ -122,7 +122,7 @@ func (l *ledger) isClean() bool {
 	return l.isComplete() && counted && l.duplicated+l.outOfOrder+l.isChanged == 0
 }
 
-// clientResult and serverResult are what is printed at the end.
+// clientResult and serverResult are printed at the end.
 type clientResult struct {
 	Event      string `json:"event"`
 	Role       string `json:"role"`
@@ -245,7 +245,7 @@ func host(server *skipstone.Server, result *serverResult, end time.Time) error {
 		return err
 	}
 	listening := map[string]any{"event": "listening", "url": url, "port": port}
-	// Browsers take a certificate of a few days only, so theirs is another.
+	// Browsers accept only a certificate that is valid for a few days, so they get another one.
 	if hashes, err := server.WebFingerprints(); err == nil && len(hashes) > 0 {
 		listening["pages"] = fmt.Sprintf("https://127.0.0.1:%d#sha256=%v", port, hashes[0])
 	}

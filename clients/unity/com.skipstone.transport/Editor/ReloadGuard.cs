@@ -2,8 +2,8 @@ using UnityEditor;
 
 namespace Skipstone.Editor
 {
-    /// <summary>The editor never unloads a native library: what scripts had open must end before they are reloaded, or ports stay taken
-    /// and threads run on.</summary>
+    /// <summary>The editor never unloads a native library: everything that scripts opened must end before they are
+    /// reloaded, or its ports stay in use and its threads keep running.</summary>
     [InitializeOnLoad]
     internal static class ReloadGuard
     {

@@ -46,7 +46,7 @@ namespace Skipstone.Editor
             return found;
         }
 
-        /// <summary>Where an object lies: the names from its root on, with slashes between.</summary>
+        /// <summary>The path of an object: the names from its root on, separated by slashes.</summary>
         public static string PathOf(GameObject one)
         {
             string path = one.name;

@@ -40,8 +40,9 @@ interface Exports extends WebAssembly.Exports {
 /** The interface that this file is written for. */
 const INTERFACE = 2;
 /**
- * Clients that share a memory, in the order in which they begin. Browsers reserve 8 GB of addresses for each memory, and a page has
- * 1 TB: 124 clients with one each were the most. What an ended client leaves behind goes with the memory.
+ * Maximum number of clients that share a memory, in the order in which they begin. Browsers reserve 8 GB of address
+ * space for each memory, and a page has 1 TB: with one memory each, 124 clients were the maximum. What an ended client
+ * leaves behind is freed with the memory.
  */
 const CLIENTS_MAX = 8;
 
@@ -59,7 +60,7 @@ export const OPTION = {
 export const EVENT = { none: 0, connected: 1, message: 2, acknowledged: 3, givenUp: 4, closed: 5 } as const;
 const QUESTION = { settings: 0, statistics: 1, serverTime: 2 } as const;
 
-/** What a refused call returned, as crates/skipstone-web/src/core.rs numbers it. */
+/** The result of a refused call, as numbered in crates/skipstone-web/src/core.rs. */
 export const REFUSAL = {
   notStarted: -1,
   unknownConnection: -2,
@@ -96,18 +97,21 @@ class Instance {
   readonly exports: Exports;
   /** Clients that have begun in it. */
   clients = 0;
-  /** Whom the module's calls are for. */
+  /** The selected client. */
   selected = -1;
 
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module).exports as Exports;
     if (this.exports.skip_interface() !== INTERFACE) {
-      throw new Error("the WebAssembly module and the page are of different versions: build both anew");
+      throw new Error("the WebAssembly module and the page are of different versions: rebuild both");
     }
   }
 }
 
-/** The newest, and only that: others live as long as their clients. A module that came by a message is another each time. */
+/**
+ * Only the newest: others live as long as their clients. A module received by a message is a different object each
+ * time.
+ */
 let newest: Instance | undefined;
 
 function roomyInstance(module: WebAssembly.Module): Instance {
@@ -185,13 +189,13 @@ export class Core {
     this.#exports.skip_carrier_lost(now, socket, bytes.length);
   }
 
-  /** Queues a message; a refusal says why it was not. */
+  /** Queues a message; a refusal is the reason why it was not accepted. */
   send(now: number, socket: number, channel: number, id: number, payload: Uint8Array, age = 0): number {
     this.#write(payload);
     return this.#exports.skip_send(now, socket, channel, id, age, payload.length, 0);
   }
 
-  /** Queues a message that was accepted already: an event tells what is wrong with it. */
+  /** Queues a message that was already accepted: errors are reported by an event. */
   sendAccepted(
     now: number,
     socket: number,
@@ -261,7 +265,7 @@ export class Core {
     return this.#ask(now, socket, QUESTION.serverTime);
   }
 
-  /** Messages, and their bytes, that wait on a channel or are in flight. */
+  /** The number and bytes of the messages that are queued on a channel or in flight. */
   queued(socket: number, channel: number): [number, number] {
     const [messages = 0, bytes = 0] = this.#exports.skip_queued(socket, channel) === 2 ? this.#read(2) : [];
     return [messages, bytes];

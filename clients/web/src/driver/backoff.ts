@@ -1,10 +1,13 @@
-// How long to wait before the next attempt.
+// The pause before the next attempt.
 
 import type { Reconnect } from "../options";
 import type { Clock } from "./clock";
 import { PAUSE_MAX, PAUSE_MIN, type RestartNotice } from "./destination";
 
-/** Pauses that double from one failure to the next, with a random half: clients that lost a server together come back apart. */
+/**
+ * Pauses that double with each failure, with a random half: clients that lost a server together reconnect at different
+ * times.
+ */
 export class Backoff {
   readonly #reconnect: Required<Reconnect>;
   readonly #clock: Clock;
@@ -16,8 +19,8 @@ export class Backoff {
   }
 
   /**
-   * Milliseconds until the next attempt; `undefined` if there have been as many in a row as there may be. A server that restarts has
-   * said when.
+   * Milliseconds until the next attempt; `undefined` after the maximum number of consecutive attempts. A restarting
+   * server has stated the time.
    */
   next(notice?: RestartNotice): number | undefined {
     const { pauseMin, pauseMax, attemptsMax } = this.#reconnect;
@@ -33,7 +36,7 @@ export class Backoff {
     return pause / 2 + (pause / 2) * this.#clock.random();
   }
 
-  /** A connection stood. */
+  /** A connection was established. */
   reset(): void {
     this.#failures = 0;
   }

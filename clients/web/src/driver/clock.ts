@@ -1,4 +1,4 @@
-// Time, timers and chance, as the driver asks for them. Tests put virtual ones in their place.
+// Time, timers and random numbers for the driver. Tests replace them with virtual ones.
 
 /** A timer that has not run yet. */
 export interface Timer {
@@ -8,9 +8,9 @@ export interface Timer {
 export interface Clock {
   /** Milliseconds that only grow, with a fraction. */
   now(): number;
-  /** Calls once, no sooner than in so many milliseconds. */
+  /** Calls once, no sooner than after this number of milliseconds. */
   after(ms: number, call: () => void): Timer;
-  /** Calls in a task of its own, as soon as what has come by then was handled. */
+  /** Calls in a new task, after everything received so far was handled. */
   soon(call: () => void): void;
   /** At least 0, below 1. */
   random(): number;
@@ -19,8 +19,8 @@ export interface Clock {
 }
 
 /**
- * Timers that were set by timers wait for 4 ms at least (HTML, section 8.7), which is too coarse for acknowledgements: a timer
- * that ends sooner is set from a message's task, where that rule does not hold.
+ * Timers that were set by timers wait for at least 4 ms (HTML, section 8.7), which is too coarse for acknowledgements:
+ * a shorter timer is set from a message's task, where that rule does not apply.
  */
 const NESTED_MS = 4;
 
@@ -43,8 +43,8 @@ export function browserClock(): Clock {
 }
 
 function timerAfter(ms: number, call: () => void, soon: (call: () => void) => void): Timer {
-  // A browser takes no more than 31 bits, and cuts fractions off: a timer that ends too soon would be set anew, thousands of times a
-  // second.
+  // A browser accepts at most 31 bits, and truncates fractions: a timer that ends too soon would be set again,
+  // thousands of times a second.
   const span = Math.min(Math.ceil(ms), 2 ** 31 - 1);
   let handle: ReturnType<typeof setTimeout> | undefined;
   let isCancelled = false;

@@ -1,21 +1,21 @@
-// Where a client's next connection goes, and when: WIRE.md section 8.1, what a server that restarts tells its clients.
+// Where and when a client connects next: WIRE.md section 8.1, the notice of a restarting server to its clients.
 
 import { closeCode, type Close } from "../close";
 import type { CarrierChoice } from "../options";
 
 /** When and where the clients of a server that restarts find it again. */
 export interface RestartNotice {
-  /** Milliseconds until the first client comes back, and over which time from then on they come. */
+  /** Milliseconds until the first client returns, and the interval over which clients return. */
   after: number;
   spread: number;
   /** Host and port of another server. */
   at?: string;
 }
 
-/** Shortest and longest pause, in milliseconds, whatever a server says. */
+/** Shortest and longest pause, in milliseconds, for any value of a server. */
 export const PAUSE_MIN = 100;
 export const PAUSE_MAX = 600_000;
-/** A reason that cannot be read stands for one to three seconds, at the same place. */
+/** An unreadable reason means one to three seconds, at the same address. */
 const UNKNOWN: RestartNotice = { after: 1_000, spread: 2_000 };
 const ADDRESS = /^(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):0*([1-9][0-9]{0,4})$/;
 /** Longest name of a host (RFC 1035), with brackets and a port. */
@@ -62,7 +62,7 @@ export class Destination {
   }
 
   /**
-   * A connection that stood, or an attempt, has ended. True if the client had been sent elsewhere and did not get in there: the next
+   * A connection, or an attempt, has ended. True if the client had been redirected and was not accepted there: the next
    * connection goes back.
    */
   onClosed(close: Close, wasConnected: boolean): boolean {
@@ -70,7 +70,7 @@ export class Destination {
     if (wasAstray) {
       this.#carriers = this.#home;
     }
-    // Before a connection stands anybody may have said so.
+    // Before a connection is established, anybody may have sent it.
     const at = wasConnected ? noticeOf(close)?.at : undefined;
     if (at !== undefined) {
       this.#carriers = this.#carriers.map((choice) => ({ ...choice, url: moved(choice.url, at) }));

@@ -1,8 +1,8 @@
-// What came on a carrier before anybody listened, and then whoever listens.
+// Datagrams that arrived on a carrier before it has a listener, and then the listener.
 
 import type { CarrierHandlers } from "./carrier";
 
-/** Datagrams that may come before anybody listens, between the opening and the next task. */
+/** Maximum number of datagrams without a listener, between the opening and the next task. */
 const EARLY_MAX = 64;
 
 export class Inbox {
@@ -30,7 +30,7 @@ export class Inbox {
     }
   }
 
-  /** The carrier is gone; the first reason stands. */
+  /** The carrier has failed; the first reason is kept. */
   lose(reason: string): void {
     if (this.#lost !== undefined) {
       return;

@@ -1,19 +1,19 @@
-// Drives the core: what came goes in, what is due goes out, and a timer is set for the rest. One turn handles all that has come
-// since the last one.
+// Drives the core: passes received datagrams in, sends due datagrams, and sets a timer for the rest. One turn handles
+// everything received since the last one.
 
 import { EVENT, type Core, type CoreEvent } from "../core/core";
 import type { Carrier } from "./carrier";
 import type { Clock, Timer } from "./clock";
 
-/** How often a stream that takes no more is asked again, in ms. */
+/** How often a blocked stream is checked again, in ms. */
 const BLOCKED_MS = 4;
 /** Events of a turn, at most: then others have their turn. */
 const EVENTS_MAX = 4_096;
 
-/** Whoever owns the pump. */
+/** The owner of the pump. */
 export interface PumpOwner {
   onEvent(event: CoreEvent): void;
-  /** Whether there is room for events; if not, they wait in the core, which stops the server by its window. */
+  /** Whether there is room for events; if not, they wait in the core, which stops the server by flow control. */
   hasRoom(): boolean;
   onTurn(now: number): void;
   /** The core trapped: it can do nothing more. */
@@ -102,7 +102,7 @@ export class Pump {
     });
   }
 
-  /** Closes a carrier without waiting for anything; its connection is over. */
+  /** Closes a carrier without waiting; its connection has ended. */
   drop(socket: number): void {
     const attached = this.#carriers.get(socket);
     attached?.carrier.close();
@@ -118,7 +118,7 @@ export class Pump {
     this.#carriers.clear();
   }
 
-  /** Sizes of sessions change, and streams do not say when they have room again. */
+  /** Sizes of sessions change, and streams do not report that they have room again. */
   #ask(now: number): void {
     for (const [socket, attached] of this.#carriers) {
       const { packetBytesMax } = attached.carrier;
@@ -213,6 +213,6 @@ export class Pump {
 interface Attached {
   carrier: Carrier;
   packetBytesMax: number;
-  /** The core knows that the carrier takes no more. */
+  /** The core knows that the carrier accepts no more. */
   isBlocked: boolean;
 }

@@ -1,11 +1,11 @@
-// Which carrier a connection gets: the first of a few that opens, where each has a start over the next (as RFC 8305 does with
-// addresses).
+// Which carrier a connection gets: the first of a few that opens, where each has a start over the next (as RFC 8305
+// does with addresses).
 
 import { reasonOf } from "../errors";
 import type { Carrier, Opening } from "./carrier";
 import type { Clock, Timer } from "./clock";
 
-/** One that may take part. */
+/** A possible participant. */
 export interface Contestant {
   /** For people. */
   name: string;
@@ -19,7 +19,10 @@ export interface Race {
   cancel(): void;
 }
 
-/** Starts the next one when the one before has failed, or after `headStart` milliseconds; all have failed after `timeout`. */
+/**
+ * Starts the next one when the one before has failed, or after `headStart` milliseconds; all have failed after
+ * `timeout`.
+ */
 export function race(
   contestants: readonly Contestant[],
   headStart: number,

@@ -20,7 +20,7 @@ import { openWebTransport } from "./webtransport";
 /** How often statistics are published, in ms. */
 const PUBLISH_MS = 100;
 
-/** A connection that has stood for so long was no failure, in ms. */
+/** A connection that was established for this long was not a failure, in ms. */
 const SETTLED_MS = 10_000;
 
 const CLOSED_BY: readonly ClosedBy[] = ["local", "peer", "nobody"];
@@ -28,11 +28,11 @@ const NO_BYTES = new Uint8Array(0);
 
 type Post = (news: News, transfer: ArrayBuffer[]) => void;
 
-/** What a session needs of the world around it. */
+/** What a session needs from its environment. */
 export interface Environment {
   clock: Clock;
   sockets: Sockets;
-  /** A client is over, and its carriers are closed. */
+  /** A client has ended, and its carriers are closed. */
   onGone(client: number): void;
   /** Milliseconds since the epoch, on the same clock in the page and in the worker. */
   epochNow(): number;
@@ -56,18 +56,18 @@ export class Session implements PumpOwner {
   #race: Race | undefined;
   /** The pause before the next attempt. */
   #timer: Timer | undefined;
-  /** The application is asked for a token until then. */
+  /** The deadline of a request for a token. */
   #asking: Timer | undefined;
-  /** The connection has not stood for long. */
+  /** The connection has not been established for long. */
   #settling: Timer | undefined;
-  /** The application's own close, once it has asked for it. */
+  /** The close that the application requested. */
   #closing: Close | undefined;
   readonly #destination: Destination;
   /** The kind of carrier that led to no connection the last time: it starts second. */
   #failed: CarrierChoice["kind"] | undefined;
   #isConnected = false;
   #isOver = false;
-  /** Channels that refuse when they are full, and those of them where something waits. */
+  /** Channels that refuse when they are full, and those of them with queued messages. */
   readonly #gates = new Map<number, GateNews>();
   readonly #waiting = new Set<number>();
   #settings: ServerSettings | undefined;
@@ -93,21 +93,21 @@ export class Session implements PumpOwner {
     this.#begin();
   }
 
-  /** The page has the token of this attempt, and hashes of certificates beside those of the options. */
+  /** The page has the token of this attempt, and hashes of certificates in addition to those of the options. */
   onToken(attempt: number, token: Uint8Array, hashes: readonly Uint8Array<ArrayBuffer>[]): void {
     if (this.#isAsking(attempt)) {
       this.#dial(token, hashes);
     }
   }
 
-  /** The page has none: the attempt has failed as one that reaches nobody. */
+  /** The page has none: the attempt has failed like one that reaches no server. */
   onNoToken(attempt: number, reason: string): void {
     if (this.#isAsking(attempt)) {
       this.#end({ by: "nobody", code: closeCode.unreachable, reason });
     }
   }
 
-  /** Whether this attempt waits for its token; from now on it does no more. */
+  /** Whether this attempt waits for its token; after the call it does not. */
   #isAsking(attempt: number): boolean {
     const isAsking = attempt === this.#attempt && this.#asking !== undefined && !this.#isOver;
     if (isAsking) {
@@ -154,14 +154,14 @@ export class Session implements PumpOwner {
   }
 
   /**
-   * The page goes away: there is no time for goodbyes beyond the carrier's own. A page that the browser keeps hears of it when it is
-   * shown again, and connects again then.
+   * The page is left: there is no time for a close beyond the carrier's own. A page that the browser keeps is notified
+   * when it is shown again, and connects again then.
    */
   leave(mayReturn: boolean): void {
     const reason = "the page was left";
     const socket = this.#socket;
     const wasTrying = socket !== undefined || this.#race !== undefined;
-    // From here on nothing of this connection is news.
+    // From here on all results of this connection are ignored.
     this.#socket = undefined;
     if (socket !== undefined) {
       this.#pump.carrierOf(socket)?.leave();
@@ -176,7 +176,7 @@ export class Session implements PumpOwner {
     }
   }
 
-  /** The network is back: there is no need to wait for the pause's end. */
+  /** The network is back: there is no need to wait for the end of the pause. */
   onOnline(): void {
     if (this.#timer !== undefined) {
       this.#timer.cancel();
@@ -248,7 +248,7 @@ export class Session implements PumpOwner {
 
   #connect(dialed: Race, carrier: Carrier, token: Uint8Array): void {
     if (this.#race !== dialed) {
-      // It was given up in the moment in which it was won.
+      // It was given up at the moment at which it won.
       carrier.close();
       return;
     }
@@ -293,7 +293,7 @@ export class Session implements PumpOwner {
     this.#failed = undefined;
     this.#gates.clear();
     this.#waiting.clear();
-    // A server that lets everybody in and closes at once is not to be asked again and again.
+    // A server that accepts every client and closes at once must not be contacted without a pause.
     this.#settling = this.#world.clock.after(SETTLED_MS, () => this.#backoff?.reset());
     this.#details.push({ settings, carrier });
     this.#push(EVENT.connected, [0, 0, 0], NO_BYTES);
@@ -309,7 +309,7 @@ export class Session implements PumpOwner {
     this.#end(close);
   }
 
-  /** A connection or an attempt is over: the client waits for the next one, or is over, too. */
+  /** A connection or an attempt has ended: the client waits for the next one, or has ended too. */
   #end(close: Close): void {
     if (this.#isOver) {
       return;
@@ -331,7 +331,7 @@ export class Session implements PumpOwner {
     if (retryIn === undefined) {
       this.#isOver = true;
       this.#timer?.cancel();
-      // What the core still has to say, its CLOSE among it, leaves before the carrier is closed.
+      // The core's last datagrams, including its CLOSE, leave before the carrier is closed.
       this.#pump.soon();
     } else {
       this.#timer = this.#world.clock.after(retryIn, () => this.#begin());
@@ -357,7 +357,7 @@ export class Session implements PumpOwner {
     this.#events.add([kind, ...numbers], bytes);
   }
 
-  /** Counts a message on a channel that refuses when it is full: the page is told what waits there. */
+  /** Counts a message on a channel that refuses when it is full: the page is told what is queued there. */
   #count(channel: number, bytes: number): void {
     const rule = this.#settings && ruleFor(this.#settings, channel);
     if (rule?.overflow !== "refuse") {
@@ -376,7 +376,7 @@ export class Session implements PumpOwner {
     this.#waiting.add(channel);
   }
 
-  /** What changed on those channels. */
+  /** The changes of those channels. */
   #gateNews(): GateNews[] {
     const news: GateNews[] = [];
     for (const channel of this.#waiting) {
@@ -397,7 +397,7 @@ export class Session implements PumpOwner {
     return news;
   }
 
-  /** Tells the page what is new. */
+  /** Sends the changes to the page. */
   #tell(): void {
     const gates = this.#gateNews();
     const events = this.#events.take();

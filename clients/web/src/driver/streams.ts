@@ -1,18 +1,21 @@
-// Datagrams on unidirectional streams of a session, each behind its length (WIRE.md section 7.2).
+// Datagrams on unidirectional streams of a session, each length-prefixed (WIRE.md section 7.2).
 
 import { reasonOf } from "../errors";
 import type { Clock, Timer } from "./clock";
 
-/** Bytes of a datagram that a server takes. */
+/** Maximum bytes of a datagram that a server accepts. */
 export const RECORD_BYTES_MAX = 2_048;
-/** A browser opens streams without asking anybody, if the server allows so many. */
+/** A browser opens streams without a request, if the server allows this number of streams. */
 const OPEN_MS = 1_000;
-/** What is lost on one of them holds up that one alone. A server takes no more. */
+/** A loss on one of them delays that stream only. A server accepts no more. */
 const COUNT = 8;
 const PREFIX_BYTES = 2;
 /** The highest bit of each length. */
 const MARK = 0x8000;
-/** How much shorter a datagram must be than one of the session, so that one packet of QUIC's holds it: its frame's head is up to 11 longer. */
+/**
+ * How much shorter a datagram must be than one of the session, so that one QUIC packet can contain it: its frame's
+ * header is up to 11 bytes longer.
+ */
 export const STREAM_BYTES = 16;
 
 export class DatagramStreams {
@@ -37,7 +40,7 @@ export class DatagramStreams {
     return streams && new DatagramStreams(streams as WritableStream<Uint8Array>[], clock);
   }
 
-  /** Calls when a stream has failed, as one does that the server resets: what was on it is lost. */
+  /** Called when a stream has failed, for example because the server reset it: its datagrams are lost. */
   onFailure(call: (reason: string) => void): void {
     // With its session a stream fails, too, and before it: the session's own reason is the better one.
     const fail = (error: unknown): unknown =>
@@ -47,7 +50,7 @@ export class DatagramStreams {
     }
   }
 
-  /** Writes a datagram to the stream whose turn it is. The promise is that the browser has taken it. */
+  /** Writes a datagram to the next stream in turn. The promise resolves when the browser has accepted it. */
   write(datagram: Uint8Array): Promise<void> {
     const writer = this.#writers[this.#next];
     if (writer === undefined) {

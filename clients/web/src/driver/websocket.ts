@@ -5,7 +5,7 @@ import { Inbox } from "./inbox";
 
 /** The subprotocol that the server answers to. */
 const SUBPROTOCOL = "skipstone.1";
-/** Bytes that may wait in the browser: more would delay what is urgent. */
+/** Maximum bytes queued in the browser: more would delay urgent messages. */
 const BUFFERED_BYTES_MAX = 65_536;
 
 /** Opens a WebSocket. */
@@ -51,7 +51,7 @@ class WebSocketCarrier implements Carrier {
     this.#inbox.handlers = handlers;
   }
 
-  /** A WebSocket does not say when it has room again: whoever is refused asks again after a while. */
+  /** A WebSocket does not report that it has room again: after a refusal the caller tries again later. */
   get isWritable(): boolean {
     return this.#socket.bufferedAmount < BUFFERED_BYTES_MAX;
   }
@@ -63,7 +63,7 @@ class WebSocketCarrier implements Carrier {
   }
 
   leave(): void {
-    // The browser sends what it has before the goodbye.
+    // The browser sends its queued data before the close.
   }
 
   close(): void {

@@ -1,5 +1,5 @@
-// A WebTransport session as a carrier: each datagram of the protocol is one of the session, or goes on a stream of it (WIRE.md section
-// 7.2).
+// A WebTransport session as a carrier: each datagram of the protocol is a datagram of the session, or is sent on a
+// stream of it (WIRE.md section 7.2).
 
 import { reasonOf } from "../errors";
 import type { Carrier, CarrierHandlers, Opening } from "./carrier";
@@ -9,7 +9,8 @@ import { Inbox } from "./inbox";
 import { DatagramStreams, RECORD_BYTES_MAX, STREAM_BYTES } from "./streams";
 
 /**
- * Browsers keep one datagram by default and drop the next ones without a word. So many survive a page that is busy for a moment.
+ * Browsers queue one datagram by default and silently drop the next ones. This number survives a page that is busy for
+ * a moment.
  */
 const INCOMING_MAX = 1_000;
 const OUTGOING_MAX = 100;
@@ -17,16 +18,17 @@ const OUTGOING_MAX = 100;
 const BURST_MAX = 10;
 
 /**
- * Firefox's QUIC throws away a datagram that does not fit into what is left of its congestion window, and sends smaller ones behind it:
- * under loss all full datagrams of some tenths of a second vanish, while short ones pass. What is on a stream waits, and fills the window.
+ * Firefox's QUIC drops a datagram that does not fit into the rest of its congestion window, and sends smaller ones
+ * after it: under loss all full datagrams of some tenths of a second vanish, while short ones pass. Data on a stream
+ * waits, and fills the window.
  */
 function dropsWhatDoesNotFit(): boolean {
-  // The type says that it is always there; it is not outside of browsers.
+  // The type says that it always exists; outside of browsers it does not.
   const { navigator } = globalThis as { navigator?: { userAgent?: string } };
   return navigator?.userAgent?.includes("Firefox/") ?? false;
 }
 
-/** What the specification names and the library of types does not have yet, or calls otherwise. */
+/** Members of the specification that the type library does not have yet, or names differently. */
 interface Datagrams extends WebTransportDatagramDuplexStream {
   createWritable?(): WritableStream<Uint8Array>;
 }
@@ -41,7 +43,7 @@ export function openWebTransport(
   let session: WebTransport | undefined;
   const open = async (): Promise<Carrier> => {
     session = new Session(url, { requireUnreliable: true, allowPooling: false, ...options });
-    // Whoever waits for `ready` hears of a failure there.
+    // The code that waits for `ready` gets a failure there.
     session.closed.catch(() => undefined);
     await session.ready;
     const drops = dropsWhatDoesNotFit();
@@ -70,12 +72,14 @@ class WebTransportCarrier implements Carrier {
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #inbox = new Inbox();
   readonly #streams: DatagramStreams | undefined;
-  /** Without streams, halves fit more often into what is left of a window. */
+  /** Without streams, halves fit more often into the rest of a window. */
   readonly #isHalved: boolean;
   #isLeaving = false;
-  /** Datagrams that the browser has and has not taken yet. */
+  /** Datagrams that the browser has queued and not yet sent. */
   #pending = 0;
-  /** What is left of a flight that was longer than a burst. The core gives no other before it is told that there is room. */
+  /**
+   * The rest of a flight that was longer than a burst. The core gives no other before it is told that there is room.
+   */
   readonly #waiting = new Queue<Uint8Array>();
 
   constructor(session: WebTransport, streams: DatagramStreams | undefined, drops: boolean) {
@@ -149,7 +153,7 @@ class WebTransportCarrier implements Carrier {
     );
   }
 
-  /** What waits on a stream is reset with the session. */
+  /** Data queued on a stream is reset with the session. */
   leave(): void {
     this.#isLeaving = true;
   }
@@ -180,7 +184,7 @@ class WebTransportCarrier implements Carrier {
         this.#inbox.receive(value);
       }
     } catch {
-      // The session's end says why.
+      // The end of the session has the reason.
     }
   }
 }

@@ -5,7 +5,7 @@ import type { News, Order } from "./messages";
 
 /** One end of the link, for many clients. */
 export interface Host {
-  /** Gives a client its number, and hands it its news. */
+  /** Assigns a number to a client, and delivers its updates. */
   add(onNews: (news: News) => void): number;
   remove(client: number): void;
   post(order: Order, transfer: ArrayBuffer[]): void;
@@ -53,7 +53,7 @@ export class WorkerHost extends Numbered implements Host {
   readonly #start: () => Worker;
   readonly #onFailure: (client: number, reason: string) => News;
   #worker: Worker | undefined;
-  /** Ends what the worker hears of the page. */
+  /** Stops receiving from the worker. */
   #listening = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -63,7 +63,7 @@ export class WorkerHost extends Numbered implements Host {
     this.#onFailure = onFailure;
   }
 
-  /** Only a client that begins needs a worker: to others that is gone which knew them. */
+  /** Only a new client needs a worker: the worker of the others has ended with their state. */
   post(order: Order, transfer: ArrayBuffer[]): void {
     if (order.order === "open") {
       clearTimeout(this.#timer);
@@ -90,7 +90,7 @@ export class WorkerHost extends Numbered implements Host {
     worker.onerror = (event) => {
       event.preventDefault();
       const reason = `the worker failed: ${event.message || "it cannot be loaded; does the page's policy allow it?"}`;
-      // Its sockets with it: nobody hears what they say.
+      // Its sockets end with it: their messages are ignored.
       this.#terminate();
       this.dispatchAll((client) => this.#onFailure(client, reason));
     };
@@ -104,5 +104,5 @@ export class WorkerHost extends Numbered implements Host {
   }
 }
 
-/** How long a worker without clients is kept. */
+/** How long an idle worker is kept. */
 const IDLE_MS = 10_000;

@@ -1,4 +1,4 @@
-// What the page and the worker tell each other. Each client of the page has a number.
+// The messages between the page and the worker. Each client of the page has a number.
 
 import type { Close } from "../close";
 import type { DriverOptions } from "../options";
@@ -9,7 +9,7 @@ import type { Batch } from "./batch";
 /** To the worker. */
 export type Order =
   | { order: "open"; client: number; module: WebAssembly.Module; options: DriverOptions }
-  /** The token for the attempt that asked for it, and hashes of certificates beside those of the options. */
+  /** The token for the attempt that requested it, and hashes of certificates in addition to those of the options. */
   | {
       order: "token";
       client: number;
@@ -22,38 +22,41 @@ export type Order =
   /** Messages: channel, id, age in µs, length. */
   | { order: "send"; client: number; batch: Batch }
   | { order: "flush"; client: number }
-  /** The application has taken events of so many bytes. */
+  /** The application has taken events with this number of bytes. */
   | { order: "credit"; client: number; bytes: number }
   | { order: "close"; client: number; code: number; reason: string; linger: number }
-  /** The page goes away, and may come back as it was. */
+  /** The page is left, and may return unchanged. */
   | { order: "leave"; mayReturn: boolean };
 
 /** Numbers of a message in an order to send, and of an event in the news. */
 export const SEND_NUMBERS = 4;
 export const EVENT_NUMBERS = 5;
 
-/** From the worker: what happened to a client in one turn. */
+/** From the worker: the events of a client in one turn. */
 export interface News {
   client: number;
   /** The attempt that needs a token. */
   attempt?: number;
   /** Events: kind, three numbers of it, length of its bytes. */
   events?: Batch | undefined;
-  /** What does not fit into numbers: of each event that needs it, in their order. */
+  /** What does not fit into numbers, in the order of the events that need it. */
   details?: Detail[];
-  /** Bytes of sent messages that the worker has taken since the last news. */
+  /** Bytes of sent messages that the worker has taken since the last update. */
   taken?: number;
   /** Channels that refuse when they are full, as far as something changed there. */
   gates?: GateNews[];
   statistics?: StatisticsNews;
-  /** The client is over: nothing more comes. */
+  /** The client has ended: nothing follows. */
   isOver?: boolean;
 }
 
 export type Detail =
   { settings: ServerSettings; carrier: CarrierKind } | { close: Close; retryIn: number | undefined };
 
-/** A channel that refuses when it is full: what waits or is in flight, and what the worker has taken while the connection stands. */
+/**
+ * A channel that refuses when it is full: what is queued or in flight, and what the worker has taken since the
+ * connection was established.
+ */
 export interface GateNews {
   channel: number;
   messages: number;
@@ -62,7 +65,7 @@ export interface GateNews {
   takenBytes: number;
 }
 
-/** Figures of the moment `at`, in ms since the epoch of all threads. */
+/** Figures of the time `at`, in ms since the epoch, which all threads share. */
 export interface StatisticsNews {
   at: number;
   names: string[];
@@ -73,5 +76,5 @@ export interface StatisticsNews {
   serverTime: number[] | undefined;
 }
 
-/** What a message or an event counts for in a queue, beside its bytes. */
+/** The cost of a message or an event in a queue, in addition to its bytes. */
 export const ITEM_BYTES = 64;

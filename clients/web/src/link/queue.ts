@@ -1,4 +1,4 @@
-// A queue whose ends are both cheap: taking from the front of an array moves all that is behind it.
+// A queue with two cheap ends: taking from the front of an array moves all other items.
 
 export class Queue<T> {
   #items: T[] = [];
@@ -18,7 +18,7 @@ export class Queue<T> {
     }
     const item = this.#items[this.#taken];
     this.#taken += 1;
-    // What was taken is let go of once it is half of all: each item is moved once at most.
+    // Taken items are released once they are half of all: each item is moved at most once.
     if (this.#taken * 2 >= this.#items.length) {
       this.#items = this.#items.slice(this.#taken);
       this.#taken = 0;

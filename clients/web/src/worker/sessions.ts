@@ -9,7 +9,7 @@ import { EVENT } from "../core/core";
 import { BatchWriter, buffersOf } from "../link/batch";
 import { reasonOf } from "../errors";
 
-/** What the sessions need of the thread that they live in. */
+/** What the sessions need from their thread. */
 export interface Thread {
   clock: Clock;
   sockets: Sockets;
@@ -25,7 +25,7 @@ export class Sessions {
     this.#thread = thread;
   }
 
-  /** Does what the page asks. Orders to a client that is over mean nothing any more. */
+  /** Executes a request of the page. Requests for an ended client are ignored. */
   handle(order: Order): void {
     if (order.order === "leave") {
       this.#sessions.forEach((session) => session.leave(order.mayReturn));

@@ -13,11 +13,11 @@ export interface Page {
   screenshot(name: string): Promise<void>;
   click(selector: string): Promise<void>;
   type(selector: string, text: string): Promise<void>;
-  /** Holds a key down for so many milliseconds. */
+  /** Holds a key down for this number of milliseconds. */
   press(key: "ArrowRight", ms: number): Promise<void>;
   /** True if the element's text holds this, else nothing. */
   shows(selector: string, text: string | RegExp): Promise<true | undefined>;
-  /** What the console said of errors, and errors that nobody caught. */
+  /** Errors on the console, and uncaught errors. */
   errors: string[];
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export interface Kind {
   name: "chromium" | "firefox";
   /** Why it cannot be started; `undefined` if it can. */
   missing: string | undefined;
-  /** Trusts any certificate with `"all"`, as a player would who has the server's authority. */
+  /** Trusts any certificate with `"all"`, like a player with the server's authority installed. */
   launch(trusts?: Trusts): Promise<Browser>;
 }
 
@@ -48,14 +48,14 @@ function find(variable: string, paths: readonly string[]): string | undefined {
   return [process.env[variable] ?? "", ...paths].find((path) => path !== "" && existsSync(path));
 }
 
-/** Both switch the throttling of hidden pages off, which is what players have. */
+/** Both switch off the throttling of hidden pages, which players have. */
 const THROTTLED = [
   "--disable-background-timer-throttling",
   "--disable-backgrounding-occluded-windows",
   "--disable-renderer-backgrounding",
 ];
 
-/** What both libraries' pages do alike. */
+/** The common part of both libraries' pages. */
 interface Driven {
   evaluate(expression: string): Promise<unknown>;
   goto(url: string): Promise<unknown>;
@@ -147,7 +147,7 @@ async function launchFirefox(executablePath: string, trusts: Trusts): Promise<Br
 /** Chromium whose tabs hide each other. */
 export interface Tabs {
   open(url: string): Promise<{ evaluate(expression: string): Promise<unknown> }>;
-  /** Another tab comes to the front. */
+  /** Brings another tab to the front. */
   cover(): Promise<void>;
   close(): Promise<void>;
 }

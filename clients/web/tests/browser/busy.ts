@@ -1,8 +1,8 @@
-// A page that computes while the worker has to handle what comes.
+// A page that computes while the worker has to handle events.
 
 import type { Page } from "./browsers";
 
-/** A message leaves, and then the page computes for two seconds: the acknowledgement comes while it does. */
+/** A message is sent, and then the page computes for two seconds: the acknowledgement arrives meanwhile. */
 export async function sendAndCompute(page: Page): Promise<void> {
   await page.evaluate(`(() => {
     client.send(0, "meanwhile");
@@ -13,8 +13,8 @@ export async function sendAndCompute(page: Page): Promise<void> {
 }
 
 /**
- * The round-trip time as far as it or its variation has grown, in ms: where the page would have had to handle that acknowledgement,
- * one of two seconds brings the variation to 500.
+ * The round-trip time as far as it or its variation has grown, in ms: where the page would have had to handle that
+ * acknowledgement, one of two seconds brings the variation to 500.
  */
 export async function roundTrip(page: Page): Promise<number> {
   // Figures are published ten times a second.

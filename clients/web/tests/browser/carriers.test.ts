@@ -1,5 +1,5 @@
-// Players on every carrier in one chat: native, DTLS and raw TCP programs, and pages over ws, wss and WebTransport. Each hears each
-// other; when the server is started anew, pages come back by themselves.
+// Players on every carrier in one chat: native, DTLS and raw TCP programs, and pages over ws, wss and WebTransport.
+// Each receives the messages of each other; when the server is restarted, pages reconnect by themselves.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -70,7 +70,7 @@ describe.each(KINDS)("$name among all carriers", (kind) => {
     pages.push({ name, page });
   };
 
-  /** Everybody says a line, and everybody hears it: the speaker, too. */
+  /** Each player sends a line, and every player receives it, including the sender. */
   const everybodyHears = async (word: string): Promise<void> => {
     for (const { name, page } of pages) {
       await page.evaluate(`client.send(0, ${JSON.stringify(`${word} of ${name}`)})`);
@@ -89,7 +89,7 @@ describe.each(KINDS)("$name among all carriers", (kind) => {
     }
   };
 
-  test("each hears each other, and all come back to a server that was started anew", async (context) => {
+  test("each receives all others, and all reconnect to a restarted server", async (context) => {
     context.skip(hash === undefined, "there is no openssl");
     await joinAll();
     await enter("ws", `ws://127.0.0.1:${port}`);

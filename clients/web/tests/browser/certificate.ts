@@ -1,4 +1,4 @@
-// Certificates that browsers take by their hash, made by openssl.
+// Certificates that browsers accept by their hash, made by openssl.
 
 import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";

@@ -1,4 +1,5 @@
-// A page and a native player talk to each other through a real server; the page survives a reload and the server's restart.
+// A page and a native player talk to each other through a real server; the page survives a reload and the server's
+// restart.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser, type Page } from "./browsers";
@@ -62,7 +63,7 @@ describe.each(KINDS)("$name", (kind) => {
     expect(await page.evaluate("client.settings.channels.length")).toBe(2);
   });
 
-  test("a call that cannot be is an error that says why", async () => {
+  test("an invalid call is an error with its reason", async () => {
     const reason = (call: string): Promise<unknown> =>
       page.evaluate(`(() => { try { ${call}; return "accepted" } catch (error) { return error.reason } })()`);
     expect(await reason('client.send(77, "x")')).toBe("noSuchChannel");
@@ -70,7 +71,7 @@ describe.each(KINDS)("$name", (kind) => {
     expect(await reason("client.send(0, new Uint8Array(2000000))")).toBe("tooLong");
   });
 
-  test("a page that is reloaded joins anew", async () => {
+  test("a reloaded page joins again", async () => {
     await page.reload();
     await begin({ token: "chat again" });
     await holds('client.state === "connected"');
@@ -78,7 +79,7 @@ describe.each(KINDS)("$name", (kind) => {
     await holds('events.some((event) => event.channel === 1 && decode(event.payload).includes("again"))');
   });
 
-  test("a client comes back when the server was restarted", async () => {
+  test("a client reconnects after the server was restarted", async () => {
     await server?.stop();
     await holds('events.some((event) => event.type === "closed" && event.retryIn > 0)');
     server = await serve(port ?? 0);
@@ -87,7 +88,7 @@ describe.each(KINDS)("$name", (kind) => {
     await holds(heard("again: back again"));
   });
 
-  test("a kicked or closed client is over, with one last event", async () => {
+  test("a kicked or closed client ends with one last event", async () => {
     await page.evaluate('client.close({ code: 7, reason: "enough" })');
     await holds('client.state === "closed"');
     const last = (await page.evaluate("events.at(-1)")) as object;

@@ -1,12 +1,12 @@
-// A hidden tab: timers of the page run once a second, and the connection goes on as before. Chromium alone: the test's Firefox
-// hides no tab.
+// A hidden tab: timers of the page run once a second, and the connection continues normally. Chromium only: the test's
+// Firefox hides no tab.
 
 import { expect, test } from "vitest";
 import { KINDS, launchTabs } from "./browsers";
 import { freePort, serve, until } from "./programs";
 import { serveSite } from "./site";
 
-/** What the page does while it is hidden: it answers each echo with the next line, and counts its timers. */
+/** The page while it is hidden: it answers each echo with the next line, and counts its timers. */
 const PING_PONG = `(async () => {
   const spans = [];
   let timers = 0;
@@ -45,7 +45,7 @@ test.skipIf(chromium?.missing !== undefined)("a hidden tab goes on as before", a
   await tabs.cover();
   await until("the hiding", async () => (await tab.evaluate("document.hidden")) === true || undefined);
   const { timers, spans } = (await tab.evaluate(PING_PONG)) as { timers: number; spans: number[] };
-  // Of 300 that a page in front has.
+  // Of 300 in a visible page.
   expect(timers).toBeLessThan(20);
   // The server answers at its next tick, 60 times a second.
   expect(spans.length).toBeGreaterThan(100);

@@ -74,18 +74,15 @@ describe.each(KINDS)("$name", (kind) => {
   });
 
   // Firefox hands a worker's WebSocket to the page's thread (WebTransport not, see webtransport.test.ts).
-  test.skipIf(kind.name === "firefox")(
-    "a page that is busy for two seconds acknowledges all the same",
-    async () => {
-      const page = await begin(undefined, "undefined");
-      await holds(page, 'client.state === "connected"');
-      await holds(page, "client.statistics()?.rtt.isMeasured");
-      await page.evaluate('client.send(0, "before")');
-      await holds(page, 'events.some((event) => event.type === "message")');
-      await sendAndCompute(page);
-      await holds(page, 'events.filter((event) => event.type === "message").length === 2');
-      expect(await roundTrip(page)).toBeLessThan(200);
-      await page.close();
-    },
-  );
+  test.skipIf(kind.name === "firefox")("a page that is busy for two seconds still acknowledges", async () => {
+    const page = await begin(undefined, "undefined");
+    await holds(page, 'client.state === "connected"');
+    await holds(page, "client.statistics()?.rtt.isMeasured");
+    await page.evaluate('client.send(0, "before")');
+    await holds(page, 'events.some((event) => event.type === "message")');
+    await sendAndCompute(page);
+    await holds(page, 'events.filter((event) => event.type === "message").length === 2');
+    expect(await roundTrip(page)).toBeLessThan(200);
+    await page.close();
+  });
 });

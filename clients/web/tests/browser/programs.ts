@@ -1,4 +1,4 @@
-// The project's own tool as a server and as a native player. SKIPSTONE_BIN says where it lies.
+// The project's own tool as a server and as a native player. SKIPSTONE_BIN is its path.
 
 import { spawn, type ChildProcess } from "node:child_process";
 import { createSocket } from "node:dgram";
@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from "node:net";
 
 const BIN =
   process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
-/** The game of moving dots, as cargo builds examples beside programs. */
+/** The game of moving dots, as cargo builds examples next to programs. */
 export const DOTS = BIN.replace(/skipstone$/, "examples/dots");
 const PATIENCE_MS = 20_000;
 

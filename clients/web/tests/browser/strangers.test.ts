@@ -1,5 +1,5 @@
-// Programs that others wrote talk to the port: npm's `ws` carries the whole client, Python's `websockets` and aioquic the second
-// implementation of the protocol, and curl asks in plain HTTP.
+// Programs written by others at the port: npm's `ws` carries the whole client, Python's `websockets` and aioquic carry
+// the second implementation of the protocol, and curl sends plain HTTP requests.
 
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -75,7 +75,7 @@ test.each([
   expect(`${told.stdout}${told.stderr}`).toContain("50 lines came back, each once and in order");
 });
 
-test("curl is answered in plain HTTP/1.1, and its upgrade is taken", async () => {
+test("curl is answered in plain HTTP/1.1, and its upgrade is accepted", async () => {
   const status = async (...more: string[]): Promise<string> => {
     const args = ["--http1.1", "-s", "-k", "-o", "/dev/null", "-m", "3", "-w", "%{http_code}", ...more];
     const told = await run("curl", args).catch((error: unknown) => error as { stdout: string });

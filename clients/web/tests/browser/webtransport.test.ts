@@ -1,5 +1,6 @@
-// A page over real WebTransport datagrams, and over the WebSocket where the session cannot be had. Skipped where the server of this
-// build has no WebTransport, or where there is no openssl to make a certificate that browsers take by its hash.
+// A page over real WebTransport datagrams, and over the WebSocket where no session is possible. Skipped where the
+// server of this build has no WebTransport, or where there is no openssl to make a certificate that browsers take by
+// its hash.
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -59,7 +60,7 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
     );
   const received = 'events.filter((event) => event.type === "message").length';
 
-  test("lines go both ways in datagrams, each once and in order, and a goodbye is heard", async (context) => {
+  test("lines go both ways in datagrams, each once and in order, and a close arrives", async (context) => {
     context.skip(missing !== undefined, missing);
     const native = await chat(`skip+plain://127.0.0.1:${port}`, "native");
     const options = { token: "chat page", fallback: false };
@@ -89,7 +90,7 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
     await page.close();
   });
 
-  test("a page that is busy for two seconds acknowledges all the same", async (context) => {
+  test("a page that is busy for two seconds still acknowledges", async (context) => {
     context.skip(missing !== undefined, missing);
     const page = await begin(`https://127.0.0.1:${port}#sha256=${hash}`, {
       token: "chat page",
@@ -102,7 +103,7 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
     await page.close();
   });
 
-  test("a message of a megabyte comes back whole", async (context) => {
+  test("a message of a megabyte comes back complete", async (context) => {
     context.skip(missing !== undefined, missing);
     const page = await begin(`https://127.0.0.1:${port}#sha256=${hash}`, {
       token: "chat page",
@@ -128,7 +129,7 @@ describe.each(KINDS)("$name by WebTransport", (kind) => {
     await page.close();
   });
 
-  test("a session comes back when the server was restarted", async (context) => {
+  test("a session is replaced after the server was restarted", async (context) => {
     context.skip(missing !== undefined, missing);
     const page = await begin(`https://127.0.0.1:${port}#sha256=${hash}`, {
       token: "chat page",

@@ -1,4 +1,5 @@
-// In a page: numbered messages as fast as they go, in one direction, and how many bytes of good ones came in a second.
+// In a page: numbered messages as fast as possible, in one direction, and how many bytes of valid ones arrived per
+// second.
 
 // Each byte of a message is known: its number, then bytes that count up from it.
 const pattern = new Uint8Array(256 + 65_536).map((_, at) => at);
@@ -23,7 +24,7 @@ function message(number, bytes) {
 const UNRELIABLE = 101;
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Bytes per second of good messages between `warm` and `warm + ms` after the connection, and what was wrong. */
+/** Bytes per second of valid messages between `warm` and `warm + ms` after the connection, and errors. */
 window.receive = async (url, options, channel, bytes, warm, ms) => {
   let [good, bad, messages, next, isCounted] = [0, 0, 0, 0n, false];
   const client = skipstone.connect(url, { ...options, token: `pour ${channel} ${bytes}`, reconnect: false });
@@ -58,7 +59,7 @@ window.receive = async (url, options, channel, bytes, warm, ms) => {
   return { megabytesPerSecond: good / seconds / 1e6, messages, bad, carrier: after.carrier, after, before };
 };
 
-/** The same towards the server, which checks them and says so. */
+/** The same towards the server, which checks them and reports the result. */
 window.transmit = async (url, options, channel, bytes, warm, ms) => {
   let told = [0, 0];
   const client = skipstone.connect(url, { ...options, token: "drain", reconnect: false });

@@ -22,7 +22,7 @@ function join(url) {
   });
 }
 
-/** So many clients, so many a second: how long each took to connect, in ms, and why others did not. */
+/** Connects this number of clients at this rate: how long each took, in ms, and why others failed. */
 window.joins = async (url, count, perSecond) => {
   const all = [];
   const first = performance.now();

@@ -1,7 +1,8 @@
-// Joining a busy server from a page, over links that lose packets, TCP's too: `npm run experiment -- joins`. Clients of
-// the tool talk to the server over a clean path, and a page connects 750 times, 10 a second. SKIPSTONE_LOSSES,
-// SKIPSTONE_DELAYS (ms, one way), SKIPSTONE_CLIENTS, SKIPSTONE_RATE, SKIPSTONE_CARRIERS and SKIPSTONE_BROWSERS choose;
-// SKIPSTONE_COUNT and SKIPSTONE_JOINS (a second) say how many, SKIPSTONE_TOOL where the tool lies.
+// Joining a busy server from a page, over links that lose packets, including those of TCP: `npm run experiment --
+// joins`. Clients of the tool are connected to the server over a clean path, and a page connects 750 times, 10 times a
+// second. SKIPSTONE_LOSSES, SKIPSTONE_DELAYS (ms, one way), SKIPSTONE_CLIENTS, SKIPSTONE_RATE, SKIPSTONE_CARRIERS and
+// SKIPSTONE_BROWSERS select the cases; SKIPSTONE_COUNT and SKIPSTONE_JOINS (per second) set their number and rate,
+// SKIPSTONE_TOOL the path of the tool.
 
 import { describe, expect, test } from "vitest";
 import { KINDS, type Kind } from "../browser/browsers";
@@ -19,7 +20,9 @@ const BROWSERS = listed("SKIPSTONE_BROWSERS", "chromium");
 const TOOL =
   process.env["SKIPSTONE_TOOL"] ?? new URL("../../../../target/release/skipstone", import.meta.url).pathname;
 const COUNT = Number(process.env["SKIPSTONE_COUNT"] ?? 750);
-/** Browsers hold back: Chromium opens one WebSocket to a host at a time, and delays sessions of WebTransport in crowds. */
+/**
+ * Browsers hold back: Chromium opens one WebSocket to a host at a time, and delays sessions of WebTransport in crowds.
+ */
 const PER_SECOND = Number(process.env["SKIPSTONE_JOINS"] ?? 10);
 const NAMESPACE = `skip${process.pid}`;
 const SCRIPT = new URL("link.py", import.meta.url).pathname;

@@ -2,8 +2,9 @@
 
     link.py NAMESPACE DELAY_MS LOSS [LOSS ...]
 
-The namespace's end of link N has the address 10.77.N.2, the other one 10.77.N.1. LOSS is the share of packets that is lost in each
-direction. Prints one line when the links are up, and what each carried when the standard input ends. Needs Linux and its root.
+The namespace's end of link N has the address 10.77.N.2, the other one 10.77.N.1. LOSS is the share of packets that are
+lost in each direction. Prints one line when the links are up, and the traffic of each when the standard input ends.
+Needs Linux and root.
 """
 
 import collections
@@ -115,7 +116,7 @@ def carry(directions):
 if __name__ == "__main__":
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    # Its packets are never late for want of a CPU, as far as the system lets it.
+    # Its packets are not delayed by a lack of CPU time, as far as the system allows.
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
     except (OSError, AttributeError):

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 
-/** Why this machine has no links with loss, if it has none. */
+/** Why this machine has no lossy links, if it has none. */
 export const missing = ((): string | undefined => {
   if (process.getuid?.() !== 0) {
     return "links with loss need Linux and its root";

@@ -1,5 +1,5 @@
-// The server of the measurements, in a process of its own: crates/skipstone-cli/examples/pages/main.rs. SKIPSTONE_PAGES says where
-// it lies.
+// The server of the measurements, in a process of its own: crates/skipstone-cli/examples/pages/main.rs. SKIPSTONE_PAGES
+// is its path.
 
 import { Program } from "../browser/programs";
 
@@ -18,7 +18,7 @@ export interface PagesServer {
   url: string;
 }
 
-/** Starts it at an address; `beneath` is a command that the server becomes a child of. */
+/** Starts it at an address; `beneath` is a command whose child the server becomes. */
 export async function servePages(address: string, beneath: readonly string[] = []): Promise<PagesServer> {
   const [bin, ...args] = [...beneath, PAGES, "serve", address];
   const program = new Program(args, bin);

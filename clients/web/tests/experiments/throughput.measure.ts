@@ -1,5 +1,5 @@
-// What one tab receives and sends in a second, each byte checked: `npm run experiment -- throughput`. SKIPSTONE_SECONDS is how long
-// each figure is measured.
+// The bytes that one tab receives and sends per second, each byte checked: `npm run experiment -- throughput`.
+// SKIPSTONE_SECONDS is the duration of each measurement.
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS, type Browser } from "../browser/browsers";
@@ -12,7 +12,7 @@ const OPTIONS = process.env["SKIPSTONE_OPTIONS"] ?? "{}";
 const ONLY = process.env["SKIPSTONE_ONLY"] ?? "";
 const WARM_MS = 2_000;
 const [STREAM, DATAGRAMS] = [100, 101];
-/** Of the floor: what a message of 1,000 bytes takes with its packet. */
+/** For the floor: the bytes of a message of 1,000 bytes with its packet. */
 const DATAGRAM_BYTES = 1_024;
 
 interface Flow {

@@ -1,5 +1,5 @@
-// In a page: the updates of 25 entities, 60 times a second, to an echoing server and back. The native client that it is compared
-// with is crates/skipstone-cli/examples/pages/main.rs.
+// In a page: the updates of 25 entities, 60 times a second, to an echoing server and back. The native client that it is
+// compared with is crates/skipstone-cli/examples/pages/main.rs.
 
 const ENTITIES = 25;
 const TICKS_PER_SECOND = 60;
@@ -10,7 +10,8 @@ const ticker = `onmessage = ({ data: [first, spacing, ticks] }) => {
   let tick = 0;
   const step = () => {
     const due = first + tick * spacing;
-    // Timers come some time in a millisecond, and one set for less than 4 ms by another comes after 4: the rest is counted down.
+    // Timers fire at any time within a millisecond, and one of less than 4 ms that was set by another one fires after
+    // 4: the rest is spent in a busy wait.
     while (performance.timeOrigin + performance.now() < due);
     postMessage(tick);
     tick += 1;
@@ -22,7 +23,7 @@ const ticker = `onmessage = ({ data: [first, spacing, ticks] }) => {
   step();
 };`;
 
-/** Begins; the promise has the round trips in ms, from the moment that each update was due. */
+/** Begins; the promise resolves to the round trips in ms, from the time at which each update was due. */
 window.updates = async (url, options, seconds) => {
   const ticks = seconds * TICKS_PER_SECOND;
   const client = skipstone.connect(url, { ...options, token: "echo", reconnect: false });
@@ -88,8 +89,8 @@ window.updates = async (url, options, seconds) => {
   };
 };
 
-// The floor beneath them: the same updates as bare datagrams of WebTransport, without a protocol. Nothing that is lost comes again, so only
-// the round trips of what came are told: what the browser and the path take alone.
+// The floor: the same updates as bare datagrams of WebTransport, without a protocol. Lost ones are not retransmitted,
+// so only the round trips of those that arrived are reported: the latency of the browser and the path alone.
 const bareWorker = `
 onmessage = async ({ data: { url, hash, entities, spacing, ticks, updateBytes } }) => {
   const transport = new WebTransport(url, { serverCertificateHashes: [{ algorithm: "sha-256", value: hash }] });
@@ -134,8 +135,8 @@ onmessage = async ({ data: { url, hash, entities, spacing, ticks, updateBytes } 
 };`;
 
 /**
- * The round trips of the updates whose bare datagrams came back, and how many did not. `share` is how many bytes stand for each byte
- * of an update.
+ * The round trips of the updates whose bare datagrams came back, and how many did not. `share` is the number of bytes
+ * sent for each byte of an update.
  */
 window.bareUpdates = async (url, hash, seconds, share) => {
   const value = Uint8Array.from(hash.match(/../g), (pair) => Number.parseInt(pair, 16));

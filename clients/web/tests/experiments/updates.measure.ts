@@ -1,6 +1,7 @@
-// The worst update in time, from a page: 25 entities, 60 updates a second of 50 bytes each, to an echoing server and back, over links
-// of 20 ms round trip. A page and the native client at one time, each over a link with loss and over one without, first over
-// WebTransport, then over a WebSocket: `npm run experiment -- updates`. SKIPSTONE_SECONDS is how long, SKIPSTONE_JSON a file for the result.
+// The worst update in time, from a page: 25 entities, 60 updates a second of 50 bytes each, to an echoing server and
+// back, over links of 20 ms round trip. A page and the native client run at the same time, each over a link with loss
+// and over one without, first over WebTransport, then over a WebSocket: `npm run experiment -- updates`.
+// SKIPSTONE_SECONDS is the duration, SKIPSTONE_JSON a file for the result.
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
@@ -17,12 +18,12 @@ const DELAY_MS = 10;
 const CARRIERS = (process.env["SKIPSTONE_CARRIERS"] ?? "webtransport,websocket").split(",");
 const BROWSERS = (process.env["SKIPSTONE_BROWSERS"] ?? "chromium,firefox").split(",");
 const NAMESPACE = `skip${process.pid}`;
-/** Each client warms up: engines compile what runs often, connections learn their path. These updates are left out. */
+/** Each client warms up: engines compile hot code, connections learn their path. These updates are not counted. */
 const WARM_SECONDS = 2;
 const UPDATES_PER_SECOND = 25 * 60;
 /** Bytes that `adaptive` sends for each byte at 2% loss. */
 const REDUNDANT_SHARE = 1.75;
-/** What the page may add under loss, beyond what it adds without. */
+/** The latency that the page may add under loss, beyond what it adds without. */
 const ADDED_MS = 2;
 
 interface Outcome {
@@ -46,7 +47,7 @@ interface Row {
   p99: number;
   p998: number;
   max: number;
-  /** Of a page: ticks that began more than 4 ms late, and by how much the latest of them, in ms. */
+  /** For a page: ticks that began more than 4 ms late, and the maximum delay, in ms. */
   lateTicks?: number | undefined;
   latest?: number | undefined;
   visibility?: string | undefined;
@@ -139,7 +140,10 @@ async function pageOf(browser: Browser, site: string): Promise<Page> {
   return page;
 }
 
-/** Begins in the page, and asks for the outcome at the end: drivers give up on a promise that takes minutes, and questions disturb. */
+/**
+ * Starts the run in the page, and requests the outcome at the end: drivers give up on a promise that takes minutes, and
+ * polling would disturb the run.
+ */
 async function inPage(page: Page, url: string): Promise<Outcome> {
   return outcomeOf(page, `updates(${JSON.stringify(url)}, { fallback: false }, ${SECONDS + WARM_SECONDS})`);
 }
@@ -199,8 +203,8 @@ async function measured(
 }
 
 /**
- * The floor: the updates as bare datagrams over the same link, with nothing beside them and with as many bytes more as redundancy
- * takes. Only what came counts: how late the browser and the path are by themselves.
+ * The floor: the updates as bare datagrams over the same link, alone and with as many additional bytes as redundancy
+ * uses. Only those that arrived count: the latency of the browser and the path alone.
  */
 async function floors(kind: Kind, loss: number, server: PagesServer, site: string): Promise<Row[]> {
   const rows: Row[] = [];
@@ -268,7 +272,7 @@ describe("the worst update in time", () => {
   });
 });
 
-/** The page's p99.8 is at most the native's, what the page adds without loss, and a little. */
+/** The page's p99.8 is at most the native p99.8, plus what the page adds without loss, plus a tolerance. */
 function judge(rows: readonly Row[]): { text: string; isMet: boolean }[] {
   const runs = rows.filter(({ client, loss }) => client === "webtransport" && loss > 0);
   return runs.map((page) => {

@@ -1,5 +1,5 @@
 //! The claims of this crate, one module each.
 
-mod every_language_has_everything;
-mod files_are_what_the_catalogue_makes;
+mod every_language_has_every_item;
+mod files_equal_the_generated_ones;
 mod shown;

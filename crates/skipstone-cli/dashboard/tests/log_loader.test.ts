@@ -47,7 +47,7 @@ test("parts come newest first until there is nothing older", async () => {
   expect(parts).toBe(2);
 });
 
-test("a reset while a part is on its way leaves no gap", async () => {
+test("a reset during a partial transfer leaves no gap", async () => {
   const [server, log] = [new Server(), new LogStore()];
   const loader = new LogLoader(log, server.fetchBefore);
   log.append([line(50)]);

@@ -23,6 +23,6 @@ test("an event that is not finished is not told", () => {
   expect(new SseParser().push("data: half\n")).toEqual([]);
 });
 
-test("tries come less and less often, but come", () => {
+test("attempts become less frequent, but continue", () => {
   expect([0, 1, 2, 3, 10].map(backOff)).toEqual([250, 500, 1000, 2000, 5000]);
 });

@@ -57,7 +57,7 @@ test("a run that has ended has the verdict of its process", () => {
   expect(said({ failure: "it ended", reports: [report("pass", [])] })).toBe("bad No result: it ended");
 });
 
-test("clients of runs elsewhere are told apart by whether they take the word", () => {
+test("clients of other runs are distinguished by whether they accept commands", () => {
   const of = (stress_waiting: number, stress_told: number) => {
     const { tone, title, detail } = liveVerdict(idle, { stress_waiting, stress_told });
     return `${tone} ${title}: ${detail}`;

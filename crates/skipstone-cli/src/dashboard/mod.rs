@@ -2,11 +2,11 @@
 //! Prometheus, and a few commands. The only async code of the tool, in one thread of its own.
 //!
 //! ```text
-//! game loop ── feed (atomics, bounded queue) ──> sampler ──> history, log, stream ──> routes ──> guard ──> listener ── page
-//! drivers ──── published snapshots ────────────────┘                                   │
-//! game loop <── commands, the console's way ───────────────────────────────────────────┘
+//! game loop ── feed (atomics, bounded queue) ──> sampler ──> history, log, stream ──> routes ──> guard ──> listener
+//! drivers ──── published snapshots ────────────────┘                                   │                      │
+//! game loop <── commands, the console's way ───────────────────────────────────────────┘                     page
 //! ```
-//! The game loop never waits for it: what the loop tells is dropped and counted where the dashboard is behind.
+//! The game loop never waits for the dashboard: if the dashboard is behind, notes of the loop are dropped and counted.
 
 mod access;
 mod bytes_split;

@@ -1,10 +1,9 @@
-//! The restart of a server: SIGUSR2, or the console's `drain`. New clients wait in the kernel's queues,
-//! players are told when to reconnect, and this process executes the program of its command line, with the same
-//! sockets.
+//! The restart of a server: SIGUSR2, or the console's `drain`. New clients wait in the kernel's queues, players are
+//! told when to reconnect, and this process executes the program of its command line, with the same sockets.
 //!
 //! ```text
-//! serving ──asked──> the new program checks its flags ──well──> sockets at hand ──> no new handshakes ──> players told ──> exec
-//!    └──────────────────────────── not well, or not at hand: a line in the log ─┘
+//! serving ──> the new program checks its flags ──> sockets at hand ──> no new handshakes ──> players told ──> exec
+//!    └───────────────── a failure: a line in the log ─────┘
 //! ```
 
 use skipstone::RestartNotice;

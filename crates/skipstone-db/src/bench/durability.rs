@@ -121,12 +121,14 @@ impl Durability {
         match &self.setting {
             Setting::InnoDb { .. } => {
                 format!(
-                    "CREATE TABLE {name} ({columns}, INDEX {name}_rating (rating, id)) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+                    "CREATE TABLE {name} ({columns}, INDEX {name}_rating (rating, id)) ENGINE = InnoDB CHARACTER SET \
+                     utf8mb4 COLLATE utf8mb4_bin"
                 )
             }
             // Its indexes are hashes, by which nothing is ordered, unless they are told otherwise.
             Setting::MysqlMemory => format!(
-                "CREATE TABLE {name} ({columns}, INDEX {name}_rating USING BTREE (rating, id)) ENGINE = MEMORY CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+                "CREATE TABLE {name} ({columns}, INDEX {name}_rating USING BTREE (rating, id)) ENGINE = MEMORY \
+                 CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
             ),
             Setting::Postgres { unlogged: true, .. } => format!("CREATE UNLOGGED TABLE {name} ({columns}); {index}"),
             _ => format!("CREATE TABLE {name} ({columns}); {index}"),

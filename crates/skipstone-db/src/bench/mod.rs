@@ -39,7 +39,12 @@ pub(crate) use table::table;
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct BenchFlags {
     /// Accounts in the table
-    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(100..=10_000_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50_000,
+        value_parser = clap::value_parser!(u32).range(100..=10_000_000)
+    )]
     pub(crate) records: u32,
     /// Seed of accounts, changes and queries
     #[arg(long, default_value_t = 1)]

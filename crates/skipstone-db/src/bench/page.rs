@@ -23,9 +23,9 @@ pub(crate) fn page(bench: &DbBench) -> String {
         let _ = write!(body, "<p class=bad>{}</p>", escaped(reason));
     }
     body += &costs(bench);
-    body += "<h2>One prepared statement over one connection</h2><p>p50 to p99 in milliseconds, on a logarithmic \
-             scale; the line is the original's figure (MySQL, 50,000 records). Hatched: a commit may be lost with the machine's \
-             power.</p>";
+    body += "<h2>One prepared statement over one connection</h2><p>p50 to p99 in milliseconds, on a logarithmic scale; \
+             the line is the original's figure (MySQL, 50,000 records). Hatched: a commit may be lost with the \
+             machine's power.</p>";
     for work in [Work::Seek, Work::Update, Work::Add, Work::RankUnindexed, Work::RankIndexed] {
         body += &durability_plot(bench, work);
     }
@@ -41,11 +41,15 @@ pub(crate) fn page(bench: &DbBench) -> String {
     )
 }
 
-const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}\
+const STYLE: &str = "body{font:15px/1.45 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 \
+1rem;color:#222;background:#fff}\
 div{overflow-x:auto}svg{width:100%;min-width:46rem;height:auto;margin:.5rem 0}\
-text{font:12px system-ui,sans-serif;fill:#222;stroke:#fff;stroke-width:4px;paint-order:stroke}table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}\
-td,th{text-align:right;white-space:nowrap;padding:.15rem .5rem;border-bottom:1px solid #ddd}td:first-child,th:first-child{text-align:left}.bad{color:#b00020}\
-@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text{fill:#ddd;stroke:#181818}.bad{color:#ff6b81}td,th{border-color:#444}}";
+text{font:12px system-ui,sans-serif;fill:#222;stroke:#fff;stroke-width:4px;paint-order:stroke}\
+table{border-collapse:collapse;width:100%;margin:.5rem 0 2rem}\
+td,th{text-align:right;white-space:nowrap;padding:.15rem .5rem;border-bottom:1px solid \
+#ddd}td:first-child,th:first-child{text-align:left}.bad{color:#b00020}\
+@media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}text{fill:#ddd;stroke:#181818}.bad{color:#ff6b81}\
+td,th{border-color:#444}}";
 
 /// A bar of a plot: its label, from where to where, and how it is filled.
 struct Bar {
@@ -137,9 +141,10 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
     let x = |value: f64| LEFT + (positive(value).log10() - low) / (high - low) * (WIDTH - LEFT - RIGHT);
     let height = ROW * (bars.len() as f64 + 2.0);
     let mut svg = format!(
-        "<div><svg viewBox=\"0 0 {WIDTH} {height}\" role=img aria-label=\"{}\"><defs><pattern id=hatch width=6 height=6 \
-         patternUnits=userSpaceOnUse patternTransform=\"rotate(45)\"><rect width=6 height=6 fill=\"#9ecae1\"/><rect width=2 \
-         height=6 fill=\"#1f77b4\"/></pattern></defs><text x=0 y=15 font-weight=bold>{}</text>",
+        "<div><svg viewBox=\"0 0 {WIDTH} {height}\" role=img aria-label=\"{}\"><defs><pattern id=hatch width=6 \
+         height=6 patternUnits=userSpaceOnUse patternTransform=\"rotate(45)\"><rect width=6 height=6 \
+         fill=\"#9ecae1\"/><rect width=2 height=6 fill=\"#1f77b4\"/></pattern></defs><text x=0 y=15 \
+         font-weight=bold>{}</text>",
         escaped(title),
         escaped(title)
     );
@@ -148,15 +153,16 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
         let value = if decade < 0 { value.to_string() } else { thousands(value as u64) };
         let _ = write!(
             svg,
-            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={height} stroke=\"#8886\"/><text x={at:.1} y=15 text-anchor=middle>{value}</text>"
+            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={height} stroke=\"#8886\"/><text x={at:.1} y=15 \
+             text-anchor=middle>{value}</text>"
         );
     }
     if let Some(value) = line {
         let (at, end) = (x(value), height - ROW * 0.5);
         let _ = write!(
             svg,
-            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={end} stroke=\"#d62728\" stroke-width=2 stroke-dasharray=\"6 3\"/><text \
-             x={:.1} y={:.1}>the original: {}</text>",
+            "<line x1={at:.1} x2={at:.1} y1={ROW} y2={end} stroke=\"#d62728\" stroke-width=2 stroke-dasharray=\"6 \
+             3\"/><text x={:.1} y={:.1}>the original: {}</text>",
             at + 6.0,
             height - 4.0,
             fine(value)
@@ -167,7 +173,8 @@ fn plot(title: &str, bars: &[Bar], line: Option<f64>) -> String {
         let (from, to) = (x(bar.range.0), x(bar.range.1).max(x(bar.range.0) + 2.0));
         let _ = write!(
             svg,
-            "<text x=0 y={:.1}>{}</text><rect x={from:.1} y={top:.1} width={:.1} height=14 fill=\"{}\"/><text x={:.1} y={:.1}>{}</text>",
+            "<text x=0 y={:.1}>{}</text><rect x={from:.1} y={top:.1} width={:.1} height=14 fill=\"{}\"/><text x={:.1} \
+             y={:.1}>{}</text>",
             top + 12.0,
             escaped(&bar.label),
             to - from,

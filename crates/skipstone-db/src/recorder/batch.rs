@@ -52,8 +52,8 @@ impl Batch {
         session.commit().await
     }
 
-    /// The run's number is not below this batch's: it is this one's, or the tables were dropped and made anew, and the
-    /// run's row is made again.
+    /// The run's number is not below this batch's: it is this one's, or the tables were dropped and created again, and
+    /// then the run's row is written again.
     async fn find(&self, session: &mut Session) -> Outcome<Found> {
         let dialect = session.dialect();
         let statement = dialect.statement("SELECT batch FROM skipstone_runs WHERE run = ?");

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! server ── note ──> queue (bounded in bytes) ──> writer: batch ──> one transaction ──> acknowledged
-//!                                                  ^ the same batch again, behind a back-off, until it is known to be there
+//!                                                  ^ the same batch again, with back-off, until it is confirmed
 //! ```
 
 mod batch;

@@ -29,7 +29,7 @@ const LOCK_MAX: Duration = Duration::from_millis(500);
 /// A batch is dropped after this many consecutive refusals by the database.
 const REFUSALS_MAX: u32 = 5;
 
-/// A database that takes longer for a statement is given up, and connected to anew.
+/// A database that takes longer for a statement is given up, and a new connection is made.
 pub(super) const LIMITS: Limits =
     Limits { connections_max: 1, connect_max: Duration::from_secs(5), answer_max: Duration::from_secs(10) };
 

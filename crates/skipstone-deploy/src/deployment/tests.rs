@@ -132,7 +132,7 @@ fn a_lock_has_one_holder_and_ends_with_its_connection() {
     first.note("a line").expect("it is held");
     assert!(lock().is_err_and(|why| why.contains("under way")));
     first.break_off();
-    assert!(first.note("another").is_err_and(|why| why.contains("start anew")));
+    assert!(first.note("another").is_err_and(|why| why.contains("run it again")));
     drop(first);
     lock().expect("it is free again").note("a third").expect("it is held");
     let log = fs::read_to_string(place.path().join("site/deploy.log")).expect("it is there");
@@ -216,7 +216,8 @@ fn a_switch_without_an_answer_is_rolled_back() {
     for code in [255, 124, 137, 143] {
         let (place, plan, ssh) = place();
         let one = [move_to(&plan, &ssh)];
-        let broken = "for last; do :; done\ncase $last in *'mv -T \".current'*) [ -e broken ] || { touch broken; sh -c \"$last\"; exit CODE; };; esac\n";
+        let broken = "for last; do :; done\ncase $last in *'mv -T \".current'*) [ -e broken ] || { touch broken; sh -c \
+            \"$last\"; exit CODE; };; esac\n";
         let broken = broken.replace("CODE", &code.to_string());
         let text = format!("#!/bin/sh\ncd {}\n{broken}exec sh -c \"$last\"\n", place.path().display());
         program(Path::new(&ssh), &text);
@@ -270,7 +271,8 @@ fn a_server_left_behind_by_a_restart_holds_no_lock() {
 /// An ssh whose connections from the target (`-W`) say this, and keep what they were asked; everything else runs here.
 fn conversation(place: &Path, ssh: &str, ending: &str) {
     let script = format!(
-        "#!/bin/sh\nfor last; do :; done\ncase $* in *' -W '*) printf '%s\\n' \"$*\" >> {0}/words; cat > {0}/question; {ending};; esac\n\
+        "#!/bin/sh\nfor last; do :; done\ncase $* in *' -W '*) printf '%s\\n' \"$*\" >> {0}/words; cat > {0}/question; \
+         {ending};; esac\n\
          exec sh -c \"$last\"\n",
         place.display()
     );

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Stdio;
 
 const BUILD: &str = "[build.server]\ncommand = \"cp input game\"\nartifacts = [\"game\", \"more\"]\n";
-const TARGET: &str = "keep = 2\nrestart = \"echo restarted >> restarts\"\nhealth = { command = \"grep -q well current/game\", timeout = \"1s\", settle = \"1ms\" }";
+const TARGET: &str = "keep = 2\nrestart = \"echo restarted >> restarts\"\nhealth = { command = \"grep -q well \
+    current/game\", timeout = \"1s\", settle = \"1ms\" }";
 
 fn file_name(release: Option<&Path>) -> String {
     release.expect("a release").file_name().expect("a name").to_string_lossy().into_owned()

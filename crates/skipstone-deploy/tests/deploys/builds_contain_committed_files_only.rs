@@ -13,7 +13,8 @@ fn two_concurrent_builds_ignore_changes_of_the_work_tree() {
         let meeting = meeting.display();
         format!(
             "[build.{name}]\nartifacts = [\"{name}.txt\"]\ncommand = \"\"\"touch {meeting}/{name}\n\
-             i=0; while [ ! -e {meeting}/{other} ] || [ ! -e {meeting}/go ]; do i=$((i+1)); [ $i -lt 400 ] || exit 7; sleep 0.05; done\n\
+             i=0; while [ ! -e {meeting}/{other} ] || [ ! -e {meeting}/go ]; do i=$((i+1)); [ $i -lt 400 ] || exit 7; \
+             sleep 0.05; done\n\
              cat input > {name}.txt; [ ! -e scratch ]\"\"\"\n"
         )
     };

@@ -19,16 +19,19 @@ fn clients_reconnect_and_new_clients_connect() {
     let slim = yard.slim_tool();
     let (port, console) = (free_port(), free_port());
     let build = format!(
-        "[build.server]\ncommand = \"if [ -e skipstone ]; then :; else cp {} skipstone; fi\"\nartifacts = [\"skipstone\", \"version\"]\n",
+        "[build.server]\ncommand = \"if [ -e skipstone ]; then :; else cp {} skipstone; fi\"\nartifacts = \
+         [\"skipstone\", \"version\"]\n",
         slim.display()
     );
     let site = yard.site();
     let at = site.display();
     let target = format!(
         "keep = 5\npid_file = \"{at}/pid\"\nrestart = \"\"\"if [ -f pid ]; then kill -USR2 $(cat pid); else\n\
-         {at}/current/skipstone serve --listen 127.0.0.1:{port} --console 127.0.0.1:{console} --identity {at}/identity.pem \
+         {at}/current/skipstone serve --listen 127.0.0.1:{port} --console 127.0.0.1:{console} --identity \
+         {at}/identity.pem \
          < /dev/null > serve.log 2>&1 & echo $! > pid; fi\"\"\"\n\
-         health = {{ url = \"http://127.0.0.1:{port}/healthz\", console = \"127.0.0.1:{console}\", timeout = \"15s\", settle = \"300ms\" }}"
+         health = {{ url = \"http://127.0.0.1:{port}/healthz\", console = \"127.0.0.1:{console}\", timeout = \"15s\", \
+         settle = \"300ms\" }}"
     );
     yard.plan(&build, &target);
     yard.commit(&[("version", "1")]);

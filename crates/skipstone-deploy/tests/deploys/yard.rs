@@ -50,8 +50,8 @@ impl Yard {
         fs::write(at.join("known"), format!("[127.0.0.1]:{port} {host_key}")).expect("written");
         fs::write(at.join("known-nobody"), "").expect("written");
         let show = at.display();
-        // There are hundreds of connections, and OpenSSH's first choice of a key exchange costs a third of the tests' CPU
-        // time.
+        // There are hundreds of connections, and OpenSSH's first choice of a key exchange costs a third of the tests'
+        // CPU time.
         let common = format!(
             "HostName 127.0.0.1\n IdentityFile {show}/user\n IdentitiesOnly yes\n StrictHostKeyChecking yes\n \
              KexAlgorithms curve25519-sha256\n"
@@ -163,7 +163,8 @@ impl Yard {
     pub(crate) fn plan(&self, build: &str, target: &str) {
         let (config, site) = (self.path("ssh_config"), self.site());
         let text = format!(
-            "name = \"game\"\n{build}\n[target.here]\nhost = \"game\"\nssh = [\"-F\", \"{}\"]\ndirectory = \"{}\"\n{target}\n",
+            "name = \"game\"\n{build}\n[target.here]\nhost = \"game\"\nssh = [\"-F\", \"{}\"]\ndirectory = \
+             \"{}\"\n{target}\n",
             config.display(),
             site.display()
         );

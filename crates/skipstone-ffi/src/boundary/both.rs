@@ -1,4 +1,4 @@
-//! What servers and clients have in common, beside events.
+//! Functions that servers and clients have in common, except events.
 
 use super::raw;
 use crate::convert;
@@ -37,7 +37,7 @@ pub extern "C" fn skipstone_flush(handle: SkipstoneHandle) -> SkipstoneStatus {
     })
 }
 
-/// Why the handle's driver has ended; SKIPSTONE_STATUS_NOT_AVAILABLE while it runs.
+/// The reason why the handle's driver has ended; SKIPSTONE_STATUS_NOT_AVAILABLE while it runs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_failure(
     handle: SkipstoneHandle,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn skipstone_failure(
     })
 }
 
-/// State and counters of one connection, up to 50 ms ago. Set `overview->size` before the call.
+/// State and counters of one connection, up to 50 ms old. Set `overview->size` before the call.
 /// SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such connection, or none yet.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_overview(
@@ -79,7 +79,7 @@ pub unsafe extern "C" fn skipstone_overview(
     })
 }
 
-/// Counters of the drivers and their sockets, up to 50 ms ago. Set `stats->size` before the call.
+/// Counters of the drivers and their sockets, up to 50 ms old. Set `stats->size` before the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_driver_stats(
     handle: SkipstoneHandle,
@@ -96,7 +96,8 @@ pub unsafe extern "C" fn skipstone_driver_stats(
     })
 }
 
-/// Ends a server or a client at once, without telling its peers, and the handle with it. Nobody may read events of it any more.
+/// Ends a server or a client at once, without notifying its peers, and invalidates the handle. No thread may read its
+/// events afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_release(handle: SkipstoneHandle) -> SkipstoneStatus {
     call(|| release(handle))
@@ -108,12 +109,12 @@ pub(super) fn release(handle: SkipstoneHandle) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A call about what the handle stands for, while no other call changes it.
+/// Calls a function with the server or client of the handle, while no other call changes it.
 pub(super) fn with(handle: SkipstoneHandle, body: impl FnOnce(&mut State) -> Result<(), Failure>) -> SkipstoneStatus {
     call(|| body(&mut *table::find(handle)?.lock()?))
 }
 
-/// A peer that may exist.
+/// A peer id that may be valid.
 pub(super) fn known(peer: PeerId) -> Option<PeerId> {
     (peer.index != u32::MAX).then_some(peer)
 }

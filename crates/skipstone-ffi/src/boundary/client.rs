@@ -11,7 +11,8 @@ use library::{Client, Destination};
 use std::ffi::c_char;
 use std::time::Duration;
 
-/// Sets the defaults: a client that trusts whom the system trusts. `size` is sizeof(SkipstoneClientConfig).
+/// Sets the defaults: a client that trusts the system's certificate authorities. `size` is
+/// sizeof(SkipstoneClientConfig).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_config_init(
     config: *mut SkipstoneClientConfig,
@@ -22,9 +23,9 @@ pub unsafe extern "C" fn skipstone_client_config_init(
 }
 
 /// Begins to connect; SKIPSTONE_EVENT_KIND_CONNECTED or SKIPSTONE_EVENT_KIND_CLOSED follows. The URL is
-/// `skip://host:port#sha256=...` (encrypted), `skip+plain://`, `skip+dtls://`, `ws://`, `wss://` or `tcp://`. The server decides
-/// by the token, of up to 1,024 bytes, whether to accept. `config` may be NULL for the defaults. `client` gets the handle, which
-/// skipstone_client_close or skipstone_release ends.
+/// `skip://host:port#sha256=...` (encrypted), `skip+plain://`, `skip+dtls://`, `ws://`, `wss://` or `tcp://`. The
+/// server decides by the token, of up to 1,024 bytes, whether to accept. `config` may be NULL for the defaults.
+/// `client` gets the handle, which skipstone_client_close or skipstone_release ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_connect(
     url: *const c_char,
@@ -50,8 +51,8 @@ pub unsafe extern "C" fn skipstone_client_connect(
     })
 }
 
-/// Connects to a server of this process: a single player, or the host of a listen server. Same events and channels as over a
-/// network, without sockets and encryption. `config` may be NULL for the defaults.
+/// Connects to a server in this process: for a single player, or for the host of a listen server. Events and channels
+/// are the same as over a network, without sockets and encryption. `config` may be NULL for the defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_connect_local(
     server: SkipstoneServer,
@@ -75,8 +76,8 @@ pub unsafe extern "C" fn skipstone_client_connect_local(
     })
 }
 
-/// Ends the connection, and the handle with it. Queued reliable messages have `linger_us` to arrive first; the call returns when
-/// the server knows, or soon after `linger_us`. `reason` may be NULL.
+/// Closes the connection and invalidates the handle. Queued reliable messages have `linger_us` to arrive first; the
+/// call returns when the server has confirmed the close, or soon after `linger_us`. `reason` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_close(
     client: SkipstoneClient,
@@ -87,7 +88,7 @@ pub unsafe extern "C" fn skipstone_client_close(
     call(|| {
         // SAFETY: the caller's text.
         let reason = unsafe { raw::text_or_none("reason", reason) }?.unwrap_or("");
-        // Nothing ends if it is not a client.
+        // Another kind of handle is not ended.
         table::find(client)?.lock()?.connection()?;
         let slot = table::remove(client)?;
         let engine = kept::end(client, &slot);
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn skipstone_client_close(
     })
 }
 
-/// Sends a message of `length` bytes to the server. As skipstone_server_send.
+/// Sends a message of `length` bytes to the server. Otherwise as skipstone_server_send.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_send(
     client: SkipstoneClient,
@@ -119,7 +120,7 @@ pub unsafe extern "C" fn skipstone_client_send(
     })
 }
 
-/// The connection's number in its events.
+/// The number that identifies the connection in events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_peer(client: SkipstoneClient, peer: *mut SkipstonePeer) -> SkipstoneStatus {
     with(client, |state| {
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn skipstone_client_server_address(
     })
 }
 
-/// The rule of a channel, as the server's settings have it; SKIPSTONE_STATUS_NOT_AVAILABLE before
+/// The rule of a channel in the server's settings; SKIPSTONE_STATUS_NOT_AVAILABLE before
 /// SKIPSTONE_EVENT_KIND_CONNECTED. Set `rule->size` before the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_channel(
@@ -165,8 +166,8 @@ pub unsafe extern "C" fn skipstone_client_channel(
     })
 }
 
-/// Migrates the connection to a new socket: for when the system reports a change of network. `has_moved`, which may be NULL,
-/// gets 0 if the connection is not established, or is a stream, which cannot migrate.
+/// Migrates the connection to a new socket, after the system has reported a change of network. `has_moved`, which may
+/// be NULL, gets 0 if the connection is not established, or is a stream, which cannot migrate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_rebind(client: SkipstoneClient, has_moved: *mut u32) -> SkipstoneStatus {
     with(client, |state| {
@@ -177,7 +178,7 @@ pub unsafe extern "C" fn skipstone_client_rebind(client: SkipstoneClient, has_mo
     })
 }
 
-/// An estimate of the server's clock now; SKIPSTONE_STATUS_NOT_AVAILABLE until it has answered.
+/// The estimated current time of the server's clock; SKIPSTONE_STATUS_NOT_AVAILABLE until the server has answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_server_time(
     client: SkipstoneClient,

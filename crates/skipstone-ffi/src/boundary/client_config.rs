@@ -8,7 +8,7 @@ use library::{ClientConfig, DtlsVersion, Limits, Reconnect, Trust};
 use std::time::Duration;
 
 /// # Safety
-/// `config` is NULL, which stands for the defaults, or points to a structure as the header has it.
+/// `config` is NULL for the defaults, or points to a structure as declared in the header.
 pub(super) unsafe fn read(config: *const SkipstoneClientConfig) -> Result<ClientConfig, Failure> {
     let mut read = ClientConfig::default();
     if config.is_null() {

@@ -1,4 +1,5 @@
-//! Events: from the library's to the caller's array. Their bytes stay where they are, and are lent until the next poll.
+//! Events: copied from the library's queue to the caller's array. Their bytes are not copied; they are lent until the
+//! next poll.
 
 use super::raw;
 use crate::convert;
@@ -11,10 +12,11 @@ use std::ffi::{CString, c_char};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-/// Takes up to `capacity` events, and tells in `count` how many there were.
+/// Takes up to `capacity` events, and stores their number in `count`.
 ///
-/// What the events point to stays until the next call with this handle. One thread polls a handle: another one gets
-/// SKIPSTONE_STATUS_WRONG_THREAD, until the first has called this with a `capacity` of 0, which gives its events back, or has ended.
+/// What the events point to is valid until the next call with this handle. Only one thread polls a handle: another
+/// thread gets SKIPSTONE_STATUS_WRONG_THREAD until the first one has called this function with a `capacity` of 0, which
+/// returns its events, or has ended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_poll(
     handle: SkipstoneHandle,
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn skipstone_poll(
         let mut taken = 0;
         while taken < capacity {
             let Some(event) = next(&mut state)? else { break };
-            // SAFETY: the array has `capacity` places.
+            // SAFETY: the array has room for `capacity` events.
             unsafe { events.add(taken as usize).write(lend(&mut state.held, event)) };
             taken += 1;
         }
@@ -49,9 +51,9 @@ pub unsafe extern "C" fn skipstone_poll(
     })
 }
 
-/// Waits until there is an event, for `timeout_us` at most: it returns at the first event, so a loop that runs at a fixed rate
-/// calls `skipstone_wait_tick`. Other threads may use the handle meanwhile, and only one waits: the
-/// next one gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven while this waits, and is not free for others.
+/// Waits until there is an event, for `timeout_us` at most. It returns at the first event, so a loop with a fixed rate
+/// calls `skipstone_wait_tick` instead. Other threads may use the handle meanwhile, but only one may wait: a second one
+/// gets SKIPSTONE_STATUS_WRONG_THREAD. A stepped handle is driven during the wait, and other threads cannot use it.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> SkipstoneStatus {
     call(|| {
@@ -61,7 +63,7 @@ pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> Sk
         let mut state = slot.lock()?;
         let (waiter, span) = match state.engine()? {
             Engine::Server(server) => (server.waiter(), span),
-            // The poll that is due then begins the next connection.
+            // The next poll then begins the next connection.
             Engine::Client(connection) => {
                 let client = &connection.client;
                 (client.waiter(), client.returns_in().map_or(span, |pause| span.min(pause)))
@@ -80,11 +82,11 @@ pub extern "C" fn skipstone_wait(handle: SkipstoneHandle, timeout_us: u64) -> Sk
     })
 }
 
-/// Waits for the next tick of a loop that runs once per `interval_us`, however many events come: `skipstone_poll` has them
-/// afterwards. The first tick is due an interval after the first call, each later one an interval after the one before it was due.
-/// Ticks that are late by a whole interval or more are skipped; `missed`, unless it is NULL, gets their number. Other threads may
-/// use the handle meanwhile, but not wait. A stepped handle is driven while this waits, and is not free for others.
-/// Since version 1.2.
+/// Waits for the next tick of a loop that runs once per `interval_us`, regardless of how many events arrive:
+/// `skipstone_poll` returns them afterwards. The first tick is due one interval after the first call, each later one an
+/// interval after the previous one was due. Ticks that are late by a whole interval or more are skipped; `missed`,
+/// unless it is NULL, gets their number. Other threads may use the handle meanwhile, but not wait. A stepped handle is
+/// driven during the wait, and other threads cannot use it. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_wait_tick(
     handle: SkipstoneHandle,
@@ -126,10 +128,10 @@ fn sleep_until(deadline: Instant, handle: SkipstoneHandle) -> Result<(), Failure
     }
 }
 
-/// How often a thread that waits for a tick checks whether the handle still is.
+/// How often a thread that waits for a tick checks that the handle still exists.
 const LOOK_SPAN: Duration = Duration::from_millis(50);
 
-/// The next event, of which the handle remembers what later calls need.
+/// The next event; the handle remembers the parts that later calls need.
 fn next(state: &mut State) -> Result<Option<Event>, Failure> {
     match state.engine()? {
         Engine::Server(server) => Ok(server.poll_event()),
@@ -141,7 +143,7 @@ fn next(state: &mut State) -> Result<Option<Event>, Failure> {
                     connection.destination.iter_mut().for_each(Destination::on_connected);
                 }
                 Some(Event::Closed { close, .. }) => {
-                    // One that comes back by itself has ended with the last of its connections.
+                    // A client that reconnects by itself has ended with its last connection.
                     connection.is_closed = connection.client.returns_in().is_none();
                     if let Some(destination) = &mut connection.destination {
                         destination.on_closed(close);
@@ -154,7 +156,7 @@ fn next(state: &mut State) -> Result<Option<Event>, Failure> {
     }
 }
 
-/// The event as the caller sees it. What it points to is kept.
+/// The event in the caller's form. What it points to is kept.
 fn lend(held: &mut Held, event: Event) -> SkipstoneEvent {
     let mut lent = SkipstoneEvent {
         kind: 0,
@@ -201,21 +203,21 @@ fn lend(held: &mut Held, event: Event) -> SkipstoneEvent {
             lend_bytes(&mut lent, &close.reason);
             lent.detail = convert::closed_by(close.by) as u16;
         }
-        // A kind that this version has no number for.
+        // A kind without a number in this version.
         _ => {}
     }
     held.events.push(event);
     lent
 }
 
-/// The bytes of an event do not move when the event does: they are behind a pointer of its own.
+/// The bytes of an event do not move with the event: they are on the heap.
 fn lend_bytes(lent: &mut SkipstoneEvent, bytes: &library::Bytes) {
-    // An empty slice points nowhere, which no runtime of another language should see.
+    // An empty slice has a dangling pointer, which must not reach the runtime of another language.
     if bytes.is_empty() {
         return;
     }
     lent.data = bytes.as_ptr();
-    // No message is longer than a u32 says.
+    // A message's length always fits into a u32.
     lent.length = bytes.len() as u32;
 }
 

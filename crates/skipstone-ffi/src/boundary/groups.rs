@@ -1,4 +1,4 @@
-//! Groups of a server's peers, and messages to all of a group.
+//! Groups of a server's peers, and broadcasts to them.
 
 use super::both::{known, with};
 use super::raw;
@@ -8,8 +8,9 @@ use crate::slot::State;
 use crate::types::*;
 use library::{BroadcastReceipt, Bytes, Group, PeerId, SendError, Server};
 
-/// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE has all that are connected. The bytes are copied,
-/// once for all. `peers` gets the number of members for which it was accepted, `id` the message's number; both may be NULL.
+/// Sends one message to every connected member of a group; SKIPSTONE_EVERYONE contains all connected peers. The bytes
+/// are copied once for all members. `peers` gets the number of members for which the message was accepted, `id` the
+/// message's number; both may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_broadcast(
     server: SkipstoneServer,
@@ -27,8 +28,8 @@ pub unsafe extern "C" fn skipstone_server_broadcast(
     })
 }
 
-/// As skipstone_server_broadcast, without the `except_count` members at `except`: most often without the one whose message is
-/// passed on. A peer there that is no member, or has gone, changes nothing. Since version 1.2.
+/// As skipstone_server_broadcast, except to the `except_count` peers at `except`: usually the author of a message that
+/// is passed on. A peer in that list that is not a member, or has disconnected, is ignored. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_broadcast_except(
     server: SkipstoneServer,
@@ -61,7 +62,7 @@ pub extern "C" fn skipstone_server_join(
     with(server, |state| Ok(state.server()?.join(convert::peer_id(peer), Group(group))?))
 }
 
-/// Takes a peer out of a group.
+/// Removes a peer from a group.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_server_leave(
     server: SkipstoneServer,
@@ -71,10 +72,10 @@ pub extern "C" fn skipstone_server_leave(
     with(server, |state| Ok(state.server()?.leave(convert::peer_id(peer), Group(group))?))
 }
 
-/// Sends the message, and tells for how many peers it was accepted and which number it has.
+/// Sends the message, and stores for how many peers it was accepted and its number.
 ///
 /// # Safety
-/// `message` points to so many bytes; each of `receipt` is NULL or has room for its value.
+/// `message` points to `length` bytes; each pointer of `receipt` is NULL or has room for its value.
 unsafe fn broadcast(
     state: &mut State,
     message: (*const u8, usize),

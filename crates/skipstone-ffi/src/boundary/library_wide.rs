@@ -1,4 +1,4 @@
-//! What concerns the library as a whole: its version, errors, log, and every handle.
+//! Functions for the library as a whole: its version, errors and log, and all handles at once.
 
 use super::raw;
 use crate::failure::{self, Failure, call, value};
@@ -16,14 +16,14 @@ pub extern "C" fn skipstone_version() -> *const c_char {
     VERSION.as_ptr()
 }
 
-/// The version of the interface of the library that is loaded, as SKIPSTONE_ABI_VERSION has that of the header.
+/// The interface version of the loaded library; SKIPSTONE_ABI_VERSION is that of the header.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_abi_version() -> u32 {
     SKIPSTONE_ABI_VERSION
 }
 
-/// Whether the library can serve a program that was built with a header of this version: of the same major number, and no
-/// later. Call it first, with SKIPSTONE_ABI_VERSION.
+/// Whether the loaded library can serve a program that was built with this version of the header: it has the same major
+/// number, and no lower minor number. Call it first, with SKIPSTONE_ABI_VERSION.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_check_abi(header_version: u32) -> SkipstoneStatus {
     call(|| {
@@ -40,7 +40,7 @@ pub extern "C" fn skipstone_check_abi(header_version: u32) -> SkipstoneStatus {
     })
 }
 
-/// Bytes of a structure in this library, by its SkipstoneStruct; 0 for an unknown one.
+/// The size in bytes of a structure in this library, by its SkipstoneStruct; 0 for an unknown one.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_struct_size(which: u32) -> u32 {
     let size = match which {
@@ -60,8 +60,8 @@ pub extern "C" fn skipstone_struct_size(which: u32) -> u32 {
     size as u32
 }
 
-/// Writes the text of this thread's last error and a NUL, as much as fits into `capacity` bytes. Returns the length of the whole
-/// text without the NUL; 0 if there was no error yet. The text says what is wrong and what to do.
+/// Writes the text of this thread's last error and a NUL, as much as fits into `capacity` bytes. Returns the length of
+/// the whole text without the NUL; 0 if there was no error yet. The text says what is wrong and what to do about it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_last_error(buffer: *mut c_char, capacity: usize) -> usize {
     value(0, || {
@@ -109,11 +109,12 @@ pub extern "C" fn skipstone_status_name(status: i32) -> *const c_char {
     name.as_ptr()
 }
 
-/// Takes the oldest line of the library's log, which has what no call can return: renewed certificates, sockets with small
-/// buffers, mistakes in the library. SKIPSTONE_STATUS_NOT_AVAILABLE if there is none. A line that does not fit stays.
+/// Takes the oldest line of the library's log. The log reports what no call can return: renewed certificates, sockets
+/// with small buffers, internal errors. SKIPSTONE_STATUS_NOT_AVAILABLE if there is none. A line that does not fit stays
+/// in the queue.
 ///
-/// `level` gets a SkipstoneLogLevel, `length` the length without the NUL; both may be NULL. Up to 256 lines wait, of all handles
-/// together; nothing is ever called back.
+/// `level` gets a SkipstoneLogLevel, `length` the length without the NUL; both may be NULL. Up to 256 lines of all
+/// handles are queued; the library never calls back.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_next_log_line(
     buffer: *mut c_char,
@@ -134,13 +135,14 @@ pub unsafe extern "C" fn skipstone_next_log_line(
     })
 }
 
-/// Ends every server and client of this process at once, without telling their peers. For a host that unloads the code which
-/// knew their handles and keeps the library: a game engine's editor. Nobody may read events any more.
+/// Ends every server and client of this process at once, without notifying their peers. It is for a host that unloads
+/// the code which held their handles but keeps the library, such as a game engine's editor. No thread may read events
+/// afterwards.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_release_all() -> SkipstoneStatus {
     call(|| {
         for handle in table::all() {
-            // Another thread may have ended it meanwhile.
+            // Another thread may have ended it in the meantime.
             let _ = super::both::release(handle);
         }
         kept::clear();

@@ -1,6 +1,6 @@
-//! The exported functions, by what they are about, and `raw`, which follows the caller's pointers. Each function checks what can
-//! be checked: NULL, alignment, lengths, UTF-8, sizes, handles. It must believe that a pointer which is not NULL points to what
-//! the header says.
+//! The exported functions, grouped by subject, and `raw`, which follows the caller's pointers. Each function checks
+//! what can be checked: NULL, alignment, lengths, UTF-8, sizes, handles. It has to trust that a pointer which is not
+//! NULL points to what the header states.
 
 mod both;
 mod client;

@@ -1,4 +1,4 @@
-//! A server's peers: who is connected, from where, and who is denied.
+//! The connected peers of a server, their addresses, and the denied addresses.
 
 use super::both::{known, not_available, with};
 use super::raw;
@@ -8,7 +8,7 @@ use crate::types::*;
 use library::PeerId;
 use std::ffi::c_char;
 
-/// The connected peers, up to `capacity` of them. `count` gets the number that there are. Since version 1.2.
+/// The connected peers, up to `capacity` of them. `count` gets their total number. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_peers(
     server: SkipstoneServer,
@@ -30,8 +30,8 @@ pub unsafe extern "C" fn skipstone_server_peers(
     })
 }
 
-/// The address of a client, "192.0.2.1:50000", from SKIPSTONE_EVENT_KIND_REQUESTED until SKIPSTONE_EVENT_KIND_CLOSED is polled;
-/// SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such client. Since version 1.2.
+/// The address of a client, "192.0.2.1:50000", from SKIPSTONE_EVENT_KIND_REQUESTED until SKIPSTONE_EVENT_KIND_CLOSED is
+/// polled; SKIPSTONE_STATUS_NOT_AVAILABLE if there is no such client. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_peer_address(
     server: SkipstoneServer,
@@ -49,10 +49,10 @@ pub unsafe extern "C" fn skipstone_server_peer_address(
     })
 }
 
-/// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every carrier
-/// nothing of a newcomer from them is heard, kept or answered. Of players who are connected, those on UDP (native, DTLS,
-/// WebTransport) are no longer heard and end by the idle timeout; those on streams and local clients stay: close them first. On an
-/// error all stays as it was. Since version 1.2.
+/// Denies these `count` addresses and networks ("192.0.2.7", "192.0.2.0/24", "2001:db8::/32") and no others: on every
+/// carrier the server ignores all datagrams and streams of new clients from them, keeps no state for them and does not
+/// answer. Connected players on UDP (native, DTLS, WebTransport) are ignored too and end by the idle timeout; those on
+/// streams and local clients stay: close them first. After an error the previous list still applies. Since version 1.2.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_set_denied(
     server: SkipstoneServer,

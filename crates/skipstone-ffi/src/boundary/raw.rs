@@ -1,4 +1,4 @@
-//! The caller's pointers: what they point to is copied, or lent for the length of the call.
+//! The caller's pointers: what they point to is copied, or borrowed for the duration of the call.
 
 use crate::failure::Failure;
 use crate::slot::Held;
@@ -8,13 +8,13 @@ use std::ffi::{CStr, c_char};
 /// A structure whose first field is its size in bytes.
 ///
 /// # Safety
-/// It is `repr(C)`, begins with a `u32`, and any bytes in it are a value.
+/// It is `repr(C)`, begins with a `u32`, and every bit pattern is a valid value.
 pub(crate) unsafe trait Sized_: Copy {
-    /// Bytes in version 1.0 of the interface: fewer are a mistake. A number that never changes, while the structure grows.
+    /// Bytes in version 1.0 of the interface: fewer are an error. This number never changes, while the structure grows.
     const SIZE_MIN: usize;
 }
 
-/// Pointers are shorter elsewhere, and on some of those systems nothing fills up a structure's end.
+/// Pointers are shorter on other systems, some of which add no padding at a structure's end.
 const IS_64_BIT: bool = size_of::<usize>() == 8;
 
 // SAFETY: integers, floats and raw pointers in `repr(C)`, `size: u32` first.
@@ -46,19 +46,19 @@ unsafe impl Sized_ for SkipstoneDriverStats {
     const SIZE_MIN: usize = 88;
 }
 
-/// A later version of a structure is no longer than this; what states more was not initialised.
+/// A later version of a structure is no longer than this; a structure that states a larger size was not initialised.
 const SIZE_MAX: usize = 4_096;
 
-/// A text with a NUL behind it.
+/// A NUL-terminated text.
 ///
 /// # Safety
-/// `pointer` is NULL, or points to bytes that end with a NUL and stay for `'a`.
+/// `pointer` is NULL, or points to NUL-terminated bytes that are valid for `'a`.
 pub(crate) unsafe fn text<'a>(name: &str, pointer: *const c_char) -> Result<&'a str, Failure> {
     // SAFETY: the caller's promise.
     unsafe { text_or_none(name, pointer) }?.ok_or_else(|| null(name))
 }
 
-/// As [`text`]; NULL is none.
+/// As [`text`]; `None` for NULL.
 ///
 /// # Safety
 /// As [`text`].
@@ -75,19 +75,19 @@ pub(crate) unsafe fn text_or_none<'a>(name: &str, pointer: *const c_char) -> Res
     Ok(Some(text))
 }
 
-/// So many bytes; NULL for none of them.
+/// A slice of `length` bytes; NULL for an empty one.
 ///
 /// # Safety
-/// `pointer` points to `length` bytes that stay for `'a`, unless it is NULL.
+/// `pointer` points to `length` bytes that are valid for `'a`, unless it is NULL.
 pub(crate) unsafe fn bytes<'a>(name: &str, pointer: *const u8, length: usize) -> Result<&'a [u8], Failure> {
     // SAFETY: the caller's promise.
     unsafe { items(name, pointer, length) }
 }
 
-/// So many items; NULL for none of them.
+/// A slice of `count` items; NULL for an empty one.
 ///
 /// # Safety
-/// `pointer` points to `count` values that stay for `'a`, unless it is NULL.
+/// `pointer` points to `count` values that are valid for `'a`, unless it is NULL.
 pub(crate) unsafe fn items<'a, T>(name: &str, pointer: *const T, count: usize) -> Result<&'a [T], Failure> {
     if count == 0 {
         return Ok(&[]);
@@ -100,7 +100,7 @@ pub(crate) unsafe fn items<'a, T>(name: &str, pointer: *const T, count: usize) -
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// A message that is sent: shared with the event whose payload it is, else copied.
+/// A message to send: shared with the event whose payload it is, or else copied.
 ///
 /// # Safety
 /// As [`bytes`].
@@ -132,10 +132,10 @@ pub(crate) unsafe fn payload(pointer: *const u8, length: usize) -> Result<librar
     Ok(copy.into())
 }
 
-/// Texts with a NUL behind each.
+/// NUL-terminated texts.
 ///
 /// # Safety
-/// As [`items`], and each of them as [`text`].
+/// As for [`items`], and for each of them as for [`text`].
 pub(crate) unsafe fn texts(name: &str, pointer: *const *const c_char, count: u32) -> Result<Vec<String>, Failure> {
     // SAFETY: the caller's promise.
     let pointers = unsafe { items(name, pointer, count as usize) }?;
@@ -144,16 +144,16 @@ pub(crate) unsafe fn texts(name: &str, pointer: *const *const c_char, count: u32
     texts.collect()
 }
 
-/// A structure with a size: what the caller knows of it, and `defaults` for what it does not.
+/// A structure with a size: the fields that the caller's version has, and those of `defaults` for the rest.
 ///
 /// # Safety
-/// `pointer` is NULL, or points to as many bytes as its first field says.
+/// `pointer` is NULL, or points to the number of bytes that its first field states.
 pub(crate) unsafe fn read<T: Sized_>(name: &str, pointer: *const T, defaults: T) -> Result<T, Failure> {
     // SAFETY: the caller's promise.
     let size = unsafe { stated_size(name, pointer) }?;
     let mut value = defaults;
     let known = size.min(size_of::<T>());
-    // SAFETY: both have so many bytes, and any bytes are a value of T.
+    // SAFETY: both have at least `known` bytes, and every bit pattern is a valid value of T.
     unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), (&raw mut value).cast::<u8>(), known) };
     // SAFETY: the structure has `size` bytes.
     let rest = unsafe { std::slice::from_raw_parts(pointer.cast::<u8>().add(known), size - known) };
@@ -163,10 +163,10 @@ pub(crate) unsafe fn read<T: Sized_>(name: &str, pointer: *const T, defaults: T)
     }
 }
 
-/// Structures with a size, one behind the other, each of the size of the first.
+/// An array of structures with a size, all of the size of the first.
 ///
 /// # Safety
-/// `pointer` points to `count` structures of which each has as many bytes as its first field says.
+/// `pointer` points to `count` structures, each with the number of bytes that its first field states.
 pub(crate) unsafe fn read_all<T: Sized_>(
     name: &str,
     pointer: *const T,
@@ -180,7 +180,7 @@ pub(crate) unsafe fn read_all<T: Sized_>(
     // SAFETY: there is a first one.
     let size = unsafe { stated_size(name, pointer) }?;
     for index in 0..count as usize {
-        // SAFETY: all are of the first one's size, so there are so many bytes.
+        // SAFETY: all have the size of the first one, so the bytes exist.
         let place = unsafe { pointer.cast::<u8>().add(index * size) }.cast::<T>();
         // SAFETY: the caller's promise.
         check_same_size(name, index, unsafe { stated_size(name, place) }?, size)?;
@@ -190,10 +190,10 @@ pub(crate) unsafe fn read_all<T: Sized_>(
     Ok(values)
 }
 
-/// Writes as much of a structure as the caller has room for, by the size that stands in it.
+/// Writes as much of a structure as the caller has room for, according to its size field.
 ///
 /// # Safety
-/// `out` is NULL, or points to as many bytes as its first field says.
+/// `out` is NULL, or points to the number of bytes that its first field states.
 pub(crate) unsafe fn write<T: Sized_>(name: &str, out: *mut T, value: &T) -> Result<(), Failure> {
     // SAFETY: the caller's promise.
     let size = unsafe { stated_size(name, out) }?;
@@ -202,10 +202,10 @@ pub(crate) unsafe fn write<T: Sized_>(name: &str, out: *mut T, value: &T) -> Res
     Ok(())
 }
 
-/// As [`write`], for structures one behind the other, each of the size of the first. Nothing is written if one is wrong.
+/// As [`write`], for an array of structures, all of the size of the first. Nothing is written if one is invalid.
 ///
 /// # Safety
-/// `out` points to `count` structures of which each has as many bytes as its first field says.
+/// `out` points to `count` structures, each with the number of bytes that its first field states.
 pub(crate) unsafe fn write_all<T: Sized_>(
     name: &str,
     out: *mut T,
@@ -217,7 +217,7 @@ pub(crate) unsafe fn write_all<T: Sized_>(
     }
     // SAFETY: there is a first one.
     let size = unsafe { stated_size(name, out) }?;
-    // SAFETY: all are of the first one's size, so there are so many bytes.
+    // SAFETY: all have the size of the first one, so the bytes exist.
     let place = |index: usize| unsafe { out.cast::<u8>().add(index * size) }.cast::<T>();
     for index in 0..count as usize {
         // SAFETY: the caller's promise.
@@ -230,7 +230,7 @@ pub(crate) unsafe fn write_all<T: Sized_>(
     Ok(())
 }
 
-/// As [`write`], into memory that holds nothing yet, of which the caller states the size.
+/// As [`write`], into uninitialised memory, whose size the caller states.
 ///
 /// # Safety
 /// `out` is NULL, or points to `size` bytes.
@@ -243,10 +243,10 @@ pub(crate) unsafe fn initialise<T: Sized_>(name: &str, out: *mut T, value: &T, s
 }
 
 /// # Safety
-/// `out` points to `size` bytes, 4 at least.
+/// `out` points to `size` bytes, at least 4.
 unsafe fn write_sized<T: Sized_>(out: *mut T, value: &T, size: usize) {
     let known = size.min(size_of::<T>());
-    // SAFETY: both have so many bytes.
+    // SAFETY: both have at least that many bytes.
     unsafe { std::ptr::copy_nonoverlapping((&raw const *value).cast::<u8>(), out.cast::<u8>(), known) };
     // SAFETY: the caller has room for them.
     unsafe { std::ptr::write_bytes(out.cast::<u8>().add(known), 0, size - known) };
@@ -265,7 +265,7 @@ pub(crate) unsafe fn put<T>(name: &str, out: *mut T, value: T) -> Result<(), Fai
     Ok(())
 }
 
-/// As [`put`]; NULL for a caller that does not want to know.
+/// As [`put`]; NULL for a caller that does not need the value.
 ///
 /// # Safety
 /// As [`put`].
@@ -274,7 +274,7 @@ pub(crate) unsafe fn put_if_wanted<T>(name: &str, out: *mut T, value: T) -> Resu
     if out.is_null() { Ok(()) } else { unsafe { put(name, out, value) } }
 }
 
-/// Writes a text and a NUL, and its length without the NUL. Of a text that does not fit the caller gets the beginning.
+/// Writes a text and a NUL, and its length without the NUL. A text that does not fit is truncated.
 ///
 /// # Safety
 /// `buffer` has room for `capacity` bytes, and `length` is NULL or has room for its value.
@@ -295,7 +295,7 @@ pub(crate) unsafe fn put_text(
     Err(Failure::new(SkipstoneStatus::BufferTooSmall, text))
 }
 
-/// Writes what fits of a text, and a NUL; says whether that was all.
+/// Writes as much of a text as fits, and a NUL; returns whether that was all.
 ///
 /// # Safety
 /// `buffer` is NULL, or has room for `capacity` bytes.
@@ -341,7 +341,7 @@ fn check_same_size(name: &str, index: usize, size: usize, of_first: usize) -> Re
     Err(Failure::new(SkipstoneStatus::BadSize, text))
 }
 
-/// Checks a pointer to so many values that will be written.
+/// Checks a pointer to `count` values that will be written.
 pub(crate) fn check_room<T>(name: &str, pointer: *const T, count: u32) -> Result<(), Failure> {
     if count == 0 { Ok(()) } else { check(name, pointer) }
 }

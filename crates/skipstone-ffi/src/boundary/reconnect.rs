@@ -1,4 +1,4 @@
-//! Connecting again: by the application, or by a client that does so by itself.
+//! Reconnecting: by a call of the application, or automatically.
 
 use super::both::{not_available, with};
 use super::raw;
@@ -7,20 +7,21 @@ use crate::failure::Failure;
 use crate::types::*;
 use library::{Client, Close, ClosedBy, code};
 
-/// Begins a new connection with the URL and configuration of the first and the newest token, that of
-/// skipstone_client_set_token or else the first, after SKIPSTONE_EVENT_KIND_CLOSED. Where the server closed with
-/// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; and to
-/// the first URL again if that server does not let the client in. Wait before it, longer each time, and add a part at random
-/// where many clients lose a server at the same moment. Its events have the same `peer` as those of the first.
+/// Begins a new connection after SKIPSTONE_EVENT_KIND_CLOSED, with the URL and configuration of the first, and with the
+/// latest token: the one of skipstone_client_set_token, or else the first. If the server closed with
+/// SKIPSTONE_CLOSE_CODE_RESTART and named another address (`at=HOST:PORT` in the reason), the connection goes there; if
+/// that server does not admit the client, the next one goes to the first URL again. Pause before the call, longer each
+/// time, with a random part where many clients lose a server at the same time. Its events have the same `peer` as those
+/// of the first.
 ///
-/// A client that `reconnects` by itself needs it only when it has given up.
+/// A client with `reconnects` needs it only after it has given up.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> SkipstoneStatus {
     with(client, |state| {
         let connection = state.connection()?;
         if !connection.is_closed {
-            let text = "the connection has not ended, or the client connects again by itself: close it, or wait for the event \
-                        that it is closed";
+            let text = "the connection has not ended, or the client connects again by itself: close it, or wait for \
+                        the event that it is closed";
             return Err(Failure::new(SkipstoneStatus::StillOpen, text));
         }
         let Some(destination) = &mut connection.destination else {
@@ -37,11 +38,11 @@ pub extern "C" fn skipstone_client_reconnect(client: SkipstoneClient) -> Skipsto
     })
 }
 
-/// How long it is until a client that `reconnects` connects again by itself: ask while handling SKIPSTONE_EVENT_KIND_CLOSED, before
-/// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if it does not, because that end is final or no
-/// attempt is left, or while it is connected or connecting. A connection of its own follows, which begins with
-/// SKIPSTONE_EVENT_KIND_CONNECTED; nothing that was queued is taken along. An attempt that cannot begin, because the system refuses a
-/// socket, gives no event unless it is the last. Since version 1.3.
+/// The time until a client with `reconnects` connects again: call it while handling SKIPSTONE_EVENT_KIND_CLOSED, before
+/// the next poll, which may begin the next attempt. SKIPSTONE_STATUS_NOT_AVAILABLE if there is no next attempt, because
+/// the close was final or no attempt is left, or while the client is connected or connecting. The next connection is a
+/// new one, which begins with SKIPSTONE_EVENT_KIND_CONNECTED; queued messages are not transferred to it. An attempt
+/// that cannot begin, because the system refuses a socket, causes no event unless it is the last. Since version 1.3.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_returns_in(client: SkipstoneClient, pause_us: *mut u64) -> SkipstoneStatus {
     with(client, |state| {
@@ -53,8 +54,8 @@ pub unsafe extern "C" fn skipstone_client_returns_in(client: SkipstoneClient, pa
     })
 }
 
-/// Sets the token of the connections that follow this one: what the server gave the client for its session, in place of what it
-/// first came with. Up to 1,024 bytes; after an error the one before stays. Since version 1.3.
+/// Sets the token of later connections: what the server gave the client for its session, in place of the first token.
+/// Up to 1,024 bytes; after an error the previous token stays. Since version 1.3.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_client_set_token(
     client: SkipstoneClient,

@@ -11,8 +11,8 @@ use library::{Server, code};
 use std::ffi::c_char;
 use std::time::Duration;
 
-/// Sets the defaults: a server that encrypts with a certificate of its own, takes every carrier and merges messages until
-/// skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
+/// Sets the defaults: a server that encrypts with a self-signed certificate, accepts every carrier and merges messages
+/// until skipstone_flush. `size` is sizeof(SkipstoneServerConfig).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_config_init(
     config: *mut SkipstoneServerConfig,
@@ -22,7 +22,8 @@ pub unsafe extern "C" fn skipstone_server_config_init(
     call(|| unsafe { raw::initialise("config", config, &convert::server_defaults(), size) })
 }
 
-/// Sets the defaults of a SkipstoneDelivery for the channels from `first` to `last`. `size` is sizeof(SkipstoneChannel).
+/// Sets the defaults of a SkipstoneDelivery for the channels from `first` to `last`. `size` is
+/// sizeof(SkipstoneChannel).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_channel_init(
     channel: *mut SkipstoneChannel,
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn skipstone_channel_init(
     })
 }
 
-/// Sets a rule for the channels from `first` to `last` that limits nothing yet. `size` is sizeof(SkipstoneInboundRule).
+/// Sets a rule for the channels from `first` to `last` without any limit. `size` is sizeof(SkipstoneInboundRule).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_inbound_rule_init(
     rule: *mut SkipstoneInboundRule,
@@ -53,7 +54,8 @@ pub unsafe extern "C" fn skipstone_inbound_rule_init(
     })
 }
 
-/// Opens the sockets and begins to serve. `server` gets the handle, which skipstone_server_stop or skipstone_release ends.
+/// Opens the sockets and begins to serve. `server` gets the handle, which skipstone_server_stop or skipstone_release
+/// ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_start(
     config: *const SkipstoneServerConfig,
@@ -73,8 +75,8 @@ pub unsafe extern "C" fn skipstone_server_start(
     })
 }
 
-/// Ends every connection and the server, and the handle with it. Queued reliable messages have `linger_us` to arrive; the call
-/// takes little longer. `reason` may be NULL.
+/// Closes every connection, stops the server and invalidates the handle. Queued reliable messages have `linger_us` to
+/// arrive; the call takes little longer. `reason` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_stop(
     server: SkipstoneServer,
@@ -85,7 +87,7 @@ pub unsafe extern "C" fn skipstone_server_stop(
     call(|| {
         // SAFETY: the caller's text.
         let reason = unsafe { raw::text_or_none("reason", reason) }?.unwrap_or("");
-        // Nothing ends if it is not a server.
+        // Another kind of handle is not ended.
         table::find(server)?.lock()?.server()?;
         let slot = table::remove(server)?;
         let engine = kept::end(server, &slot);
@@ -114,8 +116,9 @@ pub unsafe extern "C" fn skipstone_server_refuse(
     with(server, |state| unsafe { close(state, peer, code, reason, 0) })
 }
 
-/// Ends a connection. Queued reliable messages have `linger_us` to arrive first; SKIPSTONE_EVENT_KIND_CLOSED follows. The peer
-/// receives the code (below 1,000 the application's own) and up to 512 bytes of the reason, which may be NULL.
+/// Closes a connection. Queued reliable messages have `linger_us` to arrive first; SKIPSTONE_EVENT_KIND_CLOSED follows.
+/// The peer receives the code (those below 1,000 are the application's own) and up to 512 bytes of the reason, which
+/// may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_close(
     server: SkipstoneServer,
@@ -128,7 +131,7 @@ pub unsafe extern "C" fn skipstone_server_close(
     with(server, |state| unsafe { close(state, peer, code, reason, linger_us) })
 }
 
-/// Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without a linger.
+/// Removes a peer at once: skipstone_server_close with SKIPSTONE_CLOSE_CODE_KICKED and without linger.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_kick(
     server: SkipstoneServer,
@@ -139,11 +142,11 @@ pub unsafe extern "C" fn skipstone_server_kick(
     with(server, |state| unsafe { close(state, peer, code::KICKED, reason, 0) })
 }
 
-/// Sends a message of `length` bytes to one peer. The bytes are copied, once; those of an event that are passed on in the order of
-/// the events are not even copied, so nobody may change what an event points to. `id`, which may be NULL, gets the message's number
-/// in the events about it.
+/// Sends a message of `length` bytes to one peer. The bytes are copied once; the payload of an event, passed on in the
+/// order of the events, is not even copied, so do not modify what an event points to. `id`, which may be NULL, gets the
+/// message's number in later events.
 ///
-/// A message on a reliable channel that is accepted is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
+/// An accepted message on a reliable channel is delivered, or ends in SKIPSTONE_EVENT_KIND_GIVEN_UP, or its connection
 /// ends. `age_us` is 0, or the age of the message that this one answers or passes on.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_send(
@@ -166,7 +169,7 @@ pub unsafe extern "C" fn skipstone_server_send(
     })
 }
 
-/// Sets when messages to one peer are sent: as `merging_us` of the configuration.
+/// Sets when messages to one peer are sent: as `merging_us` in the configuration.
 #[unsafe(no_mangle)]
 pub extern "C" fn skipstone_server_set_merging(
     server: SkipstoneServer,
@@ -176,7 +179,7 @@ pub extern "C" fn skipstone_server_set_merging(
     with(server, |state| Ok(state.server()?.set_merging(convert::peer_id(peer), convert::merging(merging_us))?))
 }
 
-/// Sets the answer to server browsers that ask without a connection, up to 1,181 bytes; NULL for none.
+/// Sets the answer to queries of server browsers, which have no connection, up to 1,181 bytes; NULL for none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_set_query_answer(
     server: SkipstoneServer,
@@ -197,7 +200,7 @@ pub unsafe extern "C" fn skipstone_server_set_query_answer(
     })
 }
 
-/// The URL by which clients on this machine reach the server, its fingerprint included.
+/// The URL by which clients on this machine reach the server, with its fingerprint.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_url(
     server: SkipstoneServer,
@@ -209,7 +212,8 @@ pub unsafe extern "C" fn skipstone_server_url(
     with(server, |state| unsafe { raw::put_text(&state.server()?.url(), buffer, capacity, length) })
 }
 
-/// The URL by which pages on this machine reach the server by WebTransport; SKIPSTONE_STATUS_NOT_AVAILABLE if it has none.
+/// The URL by which pages on this machine reach the server by WebTransport; SKIPSTONE_STATUS_NOT_AVAILABLE if it has
+/// none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_webtransport_url(
     server: SkipstoneServer,
@@ -247,7 +251,8 @@ pub unsafe extern "C" fn skipstone_server_port(server: SkipstoneServer, port: *m
     with(server, |state| unsafe { raw::put("port", port, state.server()?.local_addr().port()) })
 }
 
-/// SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if it serves in clear.
+/// SHA-256 of the server's certificate, SKIPSTONE_FINGERPRINT_BYTES bytes; SKIPSTONE_STATUS_NOT_AVAILABLE if the server
+/// does not encrypt.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_fingerprint(
     server: SkipstoneServer,
@@ -256,14 +261,14 @@ pub unsafe extern "C" fn skipstone_server_fingerprint(
     with(server, |state| {
         let own = state.server()?.fingerprint();
         let own = own.ok_or_else(|| not_available("the server has no certificate: it serves in clear"))?;
-        // SAFETY: the caller's pointer, to so many bytes.
+        // SAFETY: the caller's pointer, to SKIPSTONE_FINGERPRINT_BYTES bytes.
         unsafe { raw::put("fingerprint", fingerprint.cast::<[u8; 32]>(), own.0) }
     })
 }
 
-/// SHA-256 of the certificates that browsers take by their hash (`serverCertificateHashes`): that of now, and the next one.
-/// Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets how many there are: none if an authority
-/// that browsers know has signed the certificate. Since version 1.1.
+/// SHA-256 of the certificates that browsers accept by their hash (`serverCertificateHashes`): the current one and the
+/// next one. Writes up to `capacity` of them, SKIPSTONE_FINGERPRINT_BYTES bytes each; `count` gets their total number:
+/// 0 if the certificate is signed by an authority that browsers trust. Since version 1.1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_web_fingerprints(
     server: SkipstoneServer,
@@ -292,7 +297,7 @@ pub unsafe extern "C" fn skipstone_server_time(server: SkipstoneServer, time_us:
     with(server, |state| unsafe { raw::put("time_us", time_us, convert::micros(state.server()?.time())) })
 }
 
-/// Counters of all connections, past and present, up to 50 ms ago. Set `stats->size` before the call.
+/// Counters of all connections, past and present, up to 50 ms old. Set `stats->size` before the call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_stats(
     server: SkipstoneServer,
@@ -302,7 +307,7 @@ pub unsafe extern "C" fn skipstone_server_stats(
     with(server, |state| unsafe { raw::write("stats", stats, &convert::stats(&state.server()?.stats())) })
 }
 
-/// State and counters of every connection, up to `capacity` of them. `count` gets the number that there are. Set the `size` of
+/// State and counters of every connection, up to `capacity` of them. `count` gets their total number. Set the `size` of
 /// each before the call. For display: the cost grows with the number of connections.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn skipstone_server_overviews(
@@ -316,7 +321,7 @@ pub unsafe extern "C" fn skipstone_server_overviews(
         let all = state.server()?.overviews();
         let used = (all.len() as u32).min(capacity);
         let figures = all.iter().map(|(peer, overview)| convert::overview(*peer, overview));
-        // SAFETY: the array has `capacity` places.
+        // SAFETY: the array has room for `capacity` of them.
         unsafe { raw::write_all("overviews", overviews, used, figures) }?;
         // SAFETY: the caller's pointer.
         unsafe { raw::put("count", count, all.len() as u32) }
@@ -324,7 +329,7 @@ pub unsafe extern "C" fn skipstone_server_overviews(
 }
 
 /// # Safety
-/// `reason` is NULL or ends with a NUL.
+/// `reason` is NULL or NUL-terminated.
 unsafe fn close(
     state: &mut State,
     peer: SkipstonePeer,

@@ -10,7 +10,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// # Safety
-/// `config` is NULL, or points to a structure as the header has it, whose pointers point to what its counts say.
+/// `config` is NULL, or points to a structure as declared in the header, whose pointers have as many items as its
+/// counts state.
 pub(super) unsafe fn read(config: *const SkipstoneServerConfig) -> Result<ServerConfig, Failure> {
     // SAFETY: the caller's promise.
     let given = unsafe { raw::read("config", config, convert::server_defaults()) }?;
@@ -95,7 +96,7 @@ unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
     // SAFETY: the caller's promise.
     let channels = unsafe { raw::read_all("channels", given.channels, given.channel_count, initial) }?;
     let rules = channels.iter().map(convert::rule_of).collect::<Result<Vec<_>, _>>()?;
-    // A table without a rule is refused by the library; no table at all is the default.
+    // The library refuses an empty table; without a table the default applies.
     let rules = if given.channels.is_null() { defaults.channels } else { rules };
     let mode = convert::redundancy(given.redundancy, given.redundancy_first, given.redundancy_second)?;
     Ok(Settings {

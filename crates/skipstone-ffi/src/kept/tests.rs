@@ -1,4 +1,5 @@
-//! What stays of a handle that has ended, and for how long. One test: what is kept belongs to the whole process.
+//! What is kept of an ended handle, and for how long. There is one test, because the kept events belong to the whole
+//! process.
 
 use super::*;
 use library::{Event, PeerId, Server, ServerConfig};
@@ -32,8 +33,8 @@ fn is_kept(handle: u64) -> bool {
 }
 
 #[test]
-fn events_of_a_handle_that_ended_stay_as_long_as_the_thread_that_polled_them() {
-    // A slot in which a call failed is no other.
+fn events_of_an_ended_handle_live_as_long_as_the_polling_thread() {
+    // A slot in which a call failed behaves the same.
     let failed = slot();
     let poisoned = Arc::clone(&failed);
     let panics = std::thread::spawn(move || {
@@ -50,7 +51,7 @@ fn events_of_a_handle_that_ended_stay_as_long_as_the_thread_that_polled_them() {
         thread.join().expect("it ends");
         assert!(!is_kept(handle), "nobody is left to read");
     }
-    // The thread has ended before the handle does.
+    // The thread has ended before the handle.
     let slot = slot();
     let (reads, thread) = polled_elsewhere(&slot);
     drop(reads);

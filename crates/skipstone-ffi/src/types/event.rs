@@ -1,32 +1,32 @@
-//! What a poll gives.
+//! Events, as a poll returns them.
 
 use std::ffi::c_char;
 
-/// Something that happened to a connection. What `data` and `address` point to belongs to the library, and stays until the
-/// next skipstone_poll with the same handle.
+/// An event of a connection. What `data` and `address` point to belongs to the library, and is valid until the next
+/// skipstone_poll with the same handle.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SkipstoneEvent {
-    /// A SkipstoneEventKind. Ignore those that you do not know.
+    /// A SkipstoneEventKind. Ignore unknown ones.
     pub kind: u32,
     /// The channel of a message.
     pub channel: u16,
-    /// More about a message that was given up, or about an end.
+    /// Details of a message that was given up, or of a close.
     pub detail: u16,
     /// The connection.
     pub peer: u64,
-    /// A message's bytes, a token, or the reason of an end; NULL if `length` is 0.
+    /// A message's bytes, a token, or the reason of a close; NULL if `length` is 0.
     pub data: *const u8,
     /// Bytes of `data`.
     pub length: u32,
-    /// How much later than planned a message arrived, because it was lost before; usually 0. Who answers it passes this on
-    /// as the answer's age.
+    /// How much later than planned a message arrived, because it was lost at first; usually 0. Pass it on as the age of
+    /// an answer.
     pub age_us: u32,
-    /// The message that was acknowledged or given up, as skipstone_server_send told it.
+    /// The message that was acknowledged or given up, as returned by skipstone_server_send.
     pub id: u64,
-    /// Why a connection ended.
+    /// The code of a close.
     pub code: u64,
-    /// The address of a client as text, with a NUL behind it; NULL in events that have none.
+    /// The address of a client as NUL-terminated text; NULL in events without an address.
     pub address: *const c_char,
     /// Always 0.
     pub reserved: u64,

@@ -67,8 +67,8 @@ pub struct SkipstoneStats {
     // catalogue: end
 }
 
-/// The counters of a connection that an overview has had since version 1.0: they stand in its middle, so this structure
-/// never changes. Newer counters are at the overview's end.
+/// The version 1.0 counters of a connection. They are in the middle of an overview, so this structure never changes.
+/// Newer counters are at the overview's end.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkipstoneStatsOf1_0 {
@@ -109,13 +109,13 @@ pub struct SkipstoneStatsOf1_0 {
     // catalogue: end
 }
 
-/// A connection at one moment.
+/// A snapshot of a connection.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkipstoneOverview {
     /// Bytes of this structure; set it before the call.
     pub size: u32,
-    /// Bytes of a datagram at present: what the path is known to carry.
+    /// Current maximum bytes of a datagram: what the path is known to carry.
     pub datagram_bytes: u32,
     /// The connection.
     pub peer: u64,
@@ -123,9 +123,9 @@ pub struct SkipstoneOverview {
     pub rtt_us: u64,
     /// Variation of the round-trip time.
     pub rtt_variation_us: u64,
-    /// The least round-trip time that was measured; 0 before the first.
+    /// The minimum round-trip time that was measured; 0 before the first.
     pub rtt_min_us: u64,
-    /// Messages that wait or are in flight.
+    /// Messages that are queued or in flight.
     pub queued_messages: u64,
     /// Bytes of those messages.
     pub queued_bytes: u64,
@@ -133,13 +133,14 @@ pub struct SkipstoneOverview {
     pub held_bytes: u64,
     /// Bytes in flight.
     pub bytes_in_flight: u64,
-    /// Bytes that may be in flight.
+    /// The congestion window: maximum bytes in flight.
     pub congestion_window: u64,
     /// Messages per second to the peer, over about a second.
     pub sent_messages_per_second: f64,
     /// Bytes per second to the peer, headers included.
     pub sent_bytes_per_second: f64,
-    /// Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count as one.
+    /// Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together count
+    /// as one.
     pub sent_loss: f64,
     /// Messages per second from the peer.
     pub received_messages_per_second: f64,
@@ -147,13 +148,12 @@ pub struct SkipstoneOverview {
     pub received_bytes_per_second: f64,
     /// Share of packets from the peer that the path lost, 0 to 1, over about the last thousand.
     pub received_loss: f64,
-    /// What carries the connection: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local", with NULs behind it.
+    /// The carrier of the connection, NUL-padded: "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
     pub carrier: [u8; 8],
-    /// The connection's counters of version 1.0; those that came later are at the end, under the names of
-    /// SkipstoneStats.
+    /// The connection's counters of version 1.0; later ones are at the end, under the names of SkipstoneStats.
     pub stats: SkipstoneStatsOf1_0,
-    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it. UINT64_MAX
-    /// where nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
+    /// Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by it.
+    /// UINT64_MAX if nothing limits them: on a stream, whose load shows in `queued_bytes`. Since version 1.2.
     pub available_bytes_per_second: u64,
     /// Bytes of messages per second to the peer. Since version 1.3.
     pub sent_payload_bytes_per_second: f64,
@@ -177,7 +177,7 @@ pub struct SkipstoneOverview {
 pub struct SkipstoneDriverStats {
     /// Bytes of this structure; set it before the call.
     pub size: u32,
-    /// 1: the system granted smaller socket buffers than asked for.
+    /// 1: the system granted smaller socket buffers than requested.
     pub are_buffers_short: u32,
     /// Rounds of the drivers' loops.
     pub rounds: u64,
@@ -187,35 +187,35 @@ pub struct SkipstoneDriverStats {
     pub send_errors: u64,
     /// Datagrams that the system dropped because a receive buffer was full.
     pub receive_drops: u64,
-    /// WebSockets in clear, open now.
+    /// Unencrypted WebSocket connections open now.
     pub websockets: u64,
-    /// WebSockets over TLS, open now.
+    /// WebSocket connections over TLS open now.
     pub secure_websockets: u64,
-    /// TCP connections without WebSocket, open now.
+    /// TCP connections without WebSocket open now.
     pub raw_streams: u64,
-    /// Clients of this process, open now.
+    /// Clients of this process connected now.
     pub locals: u64,
-    /// DTLS sessions, open now.
+    /// DTLS sessions open now.
     pub dtls_sessions: u64,
-    /// QUIC connections of WebTransport, open now.
+    /// QUIC connections of WebTransport open now.
     pub webtransport_sessions: u64,
-    /// Datagrams and streams from addresses that are denied. This and what follows came with version 1.3.
+    /// Datagrams and streams from denied addresses. This and the following fields exist since version 1.3.
     pub denied: u64,
     /// The smallest receive buffer that the system granted, in bytes.
     pub receive_buffer_bytes: u64,
-    /// Datagrams that the simulated network dropped for lack of memory.
+    /// Datagrams that the simulated network dropped because its memory limit was reached.
     pub impairment_drops: u64,
-    /// Datagrams that came to the wrong shard and were handed to the shard of their connection.
+    /// Datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
     pub misrouted_handed_on: u64,
-    /// Datagrams that came to the wrong shard and were dropped, because too many waited for theirs.
+    /// Datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
     pub misrouted_dropped: u64,
     /// DTLS sessions that began with a ClientHello.
     pub dtls_begun: u64,
     /// DTLS handshakes that were completed.
     pub dtls_established: u64,
-    /// DTLS sessions that were removed before their time limit, because another session needed the place.
+    /// DTLS sessions that were removed before their time limit to make room for another one.
     pub dtls_displaced: u64,
-    /// Datagrams of DTLS that belonged to no session and began none, or counted for nothing in theirs.
+    /// Datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
     pub dtls_dropped: u64,
     /// QUIC handshakes that began.
     pub webtransport_begun: u64,
@@ -223,51 +223,51 @@ pub struct SkipstoneDriverStats {
     pub webtransport_established: u64,
     /// Sessions of WebTransport that were granted.
     pub webtransport_granted: u64,
-    /// Strangers that were asked for a proof of their address first (RFC 9000, section 8.1.2).
+    /// Unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
     pub webtransport_retries: u64,
-    /// QUIC connections that were removed before their time limit, because another one needed the place.
+    /// QUIC connections that were removed before their time limit to make room for another one.
     pub webtransport_displaced: u64,
-    /// Requests and streams that were refused, for their origin or because nothing here needs them.
+    /// Requests and streams that were refused because of their origin, or because the server does not use them.
     pub webtransport_refused: u64,
-    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3.
+    /// Connections that ended because the client violated QUIC, TLS or HTTP/3.
     pub webtransport_breaches: u64,
     /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
     pub webtransport_dropped: u64,
-    /// Streams of the TCP port that were accepted. The fields that follow say why streams ended.
+    /// Streams accepted on the TCP port. The following fields state why streams ended.
     pub streams_accepted: u64,
     /// Streams whose handshake or close timed out.
     pub streams_timed_out: u64,
-    /// Streams that were closed for newer ones, because their network had too many without a connection.
+    /// Streams that were closed in favour of newer ones, because their network had too many without a connection.
     pub streams_displaced: u64,
     /// Plain HTTP requests that were answered.
     pub streams_answered: u64,
-    /// Plain HTTP requests for something that there is not.
+    /// Plain HTTP requests for an unknown path.
     pub streams_not_upgraded: u64,
-    /// Streams that ended without a goodbye.
+    /// Streams that ended without a close.
     pub streams_lost: u64,
     /// Streams that were closed in an orderly way, by either side.
     pub streams_closed: u64,
-    /// First bytes that are of no protocol here, and malformed requests.
+    /// First bytes of an unknown protocol, and malformed requests.
     pub streams_malformed_requests: u64,
-    /// Heads of requests beyond 8 KiB, or with too many lines.
+    /// Request heads above 8 KiB, or with too many lines.
     pub streams_oversized_requests: u64,
-    /// Broken frames of WebSocket, and lengths that no message has.
+    /// Broken WebSocket frames, and impossible message lengths.
     pub streams_broken_frames: u64,
     /// Messages beyond the limit.
     pub streams_oversized_messages: u64,
-    /// TLS that failed: no certificate fits, the client does not trust it, or the bytes are no TLS.
+    /// Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
     pub streams_tls_failures: u64,
-    /// Clients that asked for TLS while too many handshakes had begun.
+    /// Clients that began TLS while too many handshakes were pending.
     pub streams_over_budget: u64,
-    /// PROXY headers that cannot be read, or come from a stranger.
+    /// PROXY headers that are malformed, or from a client that is not a trusted proxy.
     pub streams_bad_proxy_headers: u64,
-    /// Requests in clear where TLS is required, and streams of a kind that is not taken.
+    /// Unencrypted requests where TLS is required, and streams of a kind that is not accepted.
     pub streams_not_taken: u64,
     /// Pages of other origins, and requests for other hosts.
     pub streams_foreign: u64,
-    /// Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
+    /// Rounds that ended with datagrams left to read, because their time limit was reached. Since version 1.4.
     pub rounds_cut: u64,
-    /// The greatest work of one round's reading, estimated from what was read. Since version 1.4.
+    /// The maximum work of one round's reading, estimated from what was read. Since version 1.4.
     pub round_cost_max_us: u64,
     /// Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
     pub streams_too_dear: u64,
@@ -277,8 +277,8 @@ pub struct SkipstoneDriverStats {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkipstoneServerTime {
-    /// How long the server has been running: what skipstone_server_time says there.
+    /// The server's uptime, as skipstone_server_time returns it there.
     pub at_us: u64,
-    /// The greatest difference between the two, in both directions.
+    /// The maximum error of the estimate, in both directions.
     pub error_us: u64,
 }

@@ -1,5 +1,5 @@
-//! The structures and numbers that C and Rust both see. Their layout is part of the ABI: a structure with a leading `size`
-//! grows at its end, the others never change.
+//! The structures and numbers that C and Rust both see. Their layout is part of the ABI: a structure with a leading
+//! `size` grows at its end, the others never change.
 
 mod config;
 mod event;
@@ -17,26 +17,27 @@ pub use numbers::{
     SkipstoneStatus, SkipstoneStruct, SkipstoneThreading, SkipstoneTrust, SkipstoneViolation,
 };
 
-/// A server. 0 is none. The numbers of servers and clients that have ended are not used again.
+/// A server. 0 is invalid. The numbers of ended servers and clients are not reused.
 pub type SkipstoneServer = u64;
-/// A client: one connection to one server. 0 is none.
+/// A client: one connection to one server. 0 is invalid.
 pub type SkipstoneClient = u64;
 /// A server or a client.
 pub type SkipstoneHandle = u64;
-/// A connection, as its handle knows it. A server never uses it for another one; a client's stays when it connects again.
+/// A connection, identified within its handle. A server never reuses the number; a client's number stays the same when
+/// it reconnects.
 pub type SkipstonePeer = u64;
-/// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
+/// A number for a set of peers. SKIPSTONE_EVERYONE contains all connected peers.
 pub type SkipstoneGroup = u32;
 
 /// The version of this interface: the major number in the upper 16 bits, the minor in the lower.
 pub const SKIPSTONE_ABI_VERSION: u32 = (1 << 16) + 4;
-/// The group of all connected peers, which the library keeps.
+/// The group of all connected peers, which the library maintains.
 pub const SKIPSTONE_EVERYONE: SkipstoneGroup = 0;
-/// A value of `merging_us`: messages are sent when they are queued, none waits for another.
+/// A value of `merging_us`: each message is sent when it is queued.
 pub const SKIPSTONE_MERGE_NOT: u64 = 0;
 /// A value of `merging_us`: messages are sent at each `skipstone_flush`.
 pub const SKIPSTONE_MERGE_UNTIL_FLUSH: u64 = u64::MAX;
-/// A value of `merging_us` in a client's configuration: as the server's settings say.
+/// A value of `merging_us` in a client's configuration: as in the server's settings.
 pub const SKIPSTONE_MERGE_AS_SERVER: u64 = u64::MAX - 1;
 /// Bytes of a certificate's fingerprint (SHA-256).
 pub const SKIPSTONE_FINGERPRINT_BYTES: u32 = 32;

@@ -1,51 +1,51 @@
-//! Numbers with names. C passes them as plain integers, so an unknown one is an error and never a value of these types.
+//! Named numbers. C passes them as plain integers, so an unknown one is an error and never a value of these types.
 
-/// How a call ended. Every call but those that cannot fail gives one; skipstone_last_error has the text.
+/// The result of a call. Every call that can fail returns one; skipstone_last_error has the text.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneStatus {
     /// Done.
     Ok = 0,
-    /// A pointer is NULL that must not be, or is not aligned for what it points to.
+    /// A required pointer is NULL, or a pointer is not aligned for its type.
     BadPointer = -1,
     /// A text is not UTF-8.
     NotUtf8 = -2,
-    /// The leading `size` of a structure is not one that this library knows: the header is of another version, or the
-    /// structure was not initialised.
+    /// The leading `size` of a structure is unknown to this library: the header has another version, or the structure
+    /// was not initialised.
     BadSize = -3,
     /// A number or a text is out of its range; the text names it.
     BadValue = -4,
-    /// No server or client has this handle: it is 0, has ended, or never was one.
+    /// No server or client has this handle: it is 0, invalid, or has ended.
     BadHandle = -5,
-    /// The handle is of a client where a server's is wanted, or the reverse.
+    /// The handle is a client's where a server's is required, or the reverse.
     WrongKind = -6,
     /// Another thread has polled events of this handle and may still read them.
     WrongThread = -7,
-    /// The caller's buffer is too small; the length that is needed is told.
+    /// The caller's buffer is too small; the required length is returned.
     BufferTooSmall = -8,
     /// There is not enough memory.
     OutOfMemory = -9,
-    /// The library is older than the header, or of another major version.
+    /// The library is older than the header, or has another major version.
     WrongAbi = -10,
-    /// The library was built without what this needs; the text names the feature.
+    /// The library was built without a required feature; the text names it.
     NotBuilt = -11,
-    /// The system refused something: a socket, a thread, a file.
+    /// The system refused a resource: a socket, a thread, a file.
     System = -12,
-    /// The URL cannot be read.
+    /// The URL is invalid.
     BadUrl = -13,
     /// The certificate or its key cannot be used.
     BadIdentity = -14,
-    /// Nobody can be trusted as asked.
+    /// The requested trust is not available.
     BadTrust = -15,
-    /// The handle has no peer of this number.
+    /// The handle has no peer with this number.
     UnknownPeer = -16,
     /// The connection is not established, is closing, or has ended.
     NotConnected = -17,
-    /// No rule of the server's channel table covers this channel.
+    /// No rule of the server's channel table contains this channel.
     NoSuchChannel = -18,
     /// An inbound rule reserves this channel for the clients.
     WrongDirection = -19,
-    /// The message, or the token, is longer than is allowed.
+    /// The message, or the token, exceeds its maximum length.
     TooLong = -20,
     /// The channel's queue to this peer is full.
     QueueFull = -21,
@@ -53,13 +53,13 @@ pub enum SkipstoneStatus {
     DriverBusy = -22,
     /// The driver's thread has ended; skipstone_failure says why.
     DriverGone = -23,
-    /// The client does not wait for a decision: it was accepted or refused before.
+    /// The client does not wait for a decision: it was already accepted or refused.
     NotWaiting = -24,
-    /// There is no such figure, at least not yet.
+    /// There is no such figure, or not yet.
     NotAvailable = -25,
     /// The connection has not ended: close it first, or wait for its SKIPSTONE_EVENT_KIND_CLOSED.
     StillOpen = -26,
-    /// A mistake in the library itself. The handle cannot be used any more; release it.
+    /// An internal error of the library. The handle cannot be used any more; release it.
     Internal = -99,
 }
 
@@ -67,57 +67,57 @@ pub enum SkipstoneStatus {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneEventKind {
-    /// A client requests a connection. `data` is its token, `address` where it comes from. Answer with
-    /// skipstone_server_accept or skipstone_server_refuse.
+    /// A client requests a connection. `data` is its token, `address` its address. Answer with skipstone_server_accept
+    /// or skipstone_server_refuse.
     Requested = 1,
     /// The connection is established: messages can be sent.
     Connected = 2,
     /// A message arrived. `data` is the message, `channel` its channel, `age_us` how late it is.
     Message = 3,
-    /// The peer has the message `id`. Only on channels with receipts.
+    /// The peer has received the message `id`. Only on channels with receipts.
     Acknowledged = 4,
-    /// The message `id` will not be sent (again); `detail` is a SkipstoneGivenUp.
+    /// The message `id` will not be sent (or not again); `detail` is a SkipstoneGivenUp.
     GivenUp = 5,
     /// A client's address changed to `address`. The connection continues.
     PathChanged = 6,
-    /// The connection ended: the last of its events. `code` is a SkipstoneCloseCode or the application's own, `data` the
-    /// reason as text (UTF-8 as a rule, without a NUL behind it), `detail` a SkipstoneClosedBy.
+    /// The connection ended: its last event. `code` is a SkipstoneCloseCode or the application's own, `data` the reason
+    /// as text (usually UTF-8, without a NUL), `detail` a SkipstoneClosedBy.
     Closed = 7,
 }
 
-/// Why a message will not be sent (again).
+/// Why a message will not be sent (or not again).
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneGivenUp {
-    /// A reason that this version has no number for.
+    /// A reason without a number in this version.
     Other = 0,
-    /// The queue was full, and the channel refuses then.
+    /// The queue was full, and the channel refuses new messages then.
     QueueFull = 1,
     /// The queue was full, and the channel drops its oldest message then.
     Dropped = 2,
-    /// A newer message of a sequenced channel took its place.
+    /// A newer message of a sequenced channel replaced it.
     Superseded = 3,
-    /// The packet that held it was lost, and the channel does not retransmit.
+    /// The packet that contained it was lost, and the channel does not retransmit.
     Lost = 4,
-    /// The client takes no messages of this length.
+    /// The client does not accept messages of this length.
     TooLong = 5,
     /// The connection ended first.
     Closed = 6,
 }
 
-/// The side that ended a connection.
+/// Which side ended a connection.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneClosedBy {
-    /// This side's application, or this side's rules.
+    /// This side's application, or a rule of this side.
     Local = 1,
     /// The peer.
     Peer = 2,
-    /// Neither: the peer stopped answering, or what carried the connection broke.
+    /// Neither: the peer stopped answering, or the carrier failed.
     Nobody = 3,
 }
 
-/// Close codes of the protocol. Those below 1,000 are the application's own.
+/// Close codes of the protocol. Codes below 1,000 are the application's own.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneCloseCode {
@@ -161,31 +161,31 @@ pub enum SkipstoneCloseCode {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneDelivery {
-    /// Sent once, delivered as it comes.
+    /// Sent once, delivered on arrival.
     Unreliable = 0,
-    /// Sent once, delivered only if newer than the newest delivered.
+    /// Sent once, delivered only if newer than the newest delivered message.
     UnreliableSequenced = 1,
-    /// Each once, in order.
+    /// Each message once, in order.
     ReliableOrdered = 2,
-    /// Each once, as it comes.
+    /// Each message once, on arrival.
     ReliableUnordered = 3,
-    /// The newest is sent until it arrives; older ones are given up.
+    /// The newest message is retransmitted until it arrives; older ones are given up.
     ReliableSequenced = 4,
 }
 
-/// The reaction to a message for which a channel's queue has no room.
+/// The reaction if a channel's queue has no room for a message.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneOverflow {
     /// The message is refused.
     Refuse = 0,
-    /// The oldest in the queue makes room.
+    /// The oldest queued message is dropped.
     DropOldest = 1,
-    /// The connection ends.
+    /// The connection is closed.
     Disconnect = 2,
 }
 
-/// Protection against loss besides retransmission.
+/// Protection against loss in addition to retransmission.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneRedundancy {
@@ -193,13 +193,13 @@ pub enum SkipstoneRedundancy {
     Off = 0,
     /// Lost content is retransmitted in several copies.
     Lean = 1,
-    /// Repair packets as the path's losses ask for, and copies.
+    /// Repair packets according to the measured loss, and copies.
     Adaptive = 2,
     /// A block code: after `redundancy_first` packets, `redundancy_second` repair packets.
     Fixed = 3,
     /// Each packet repeats the messages of the last `redundancy_first` packets, 1 to 8.
     Repeat = 4,
-    /// Of a channel: as the settings of the server say for all.
+    /// For a channel: the server's default for all channels.
     AsSettings = 255,
 }
 
@@ -219,7 +219,7 @@ pub enum SkipstoneDirection {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneViolation {
-    /// The connection ends.
+    /// The connection is closed.
     Close = 0,
     /// The message is dropped; only on unreliable channels.
     Drop = 1,
@@ -229,9 +229,9 @@ pub enum SkipstoneViolation {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneThreading {
-    /// Threads of the library.
+    /// A thread of the library.
     Background = 0,
-    /// The application, by skipstone_drive.
+    /// The application, by calling skipstone_drive.
     Stepped = 1,
 }
 
@@ -239,16 +239,16 @@ pub enum SkipstoneThreading {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneSecurity {
-    /// Encrypted, with a certificate that is made at the start; skipstone_server_url has its fingerprint.
+    /// Encrypted, with a certificate that is generated at the start; skipstone_server_url contains its fingerprint.
     SelfSigned = 0,
-    /// Encrypted, with a certificate that is made at the first start and kept in the file `certificate`.
+    /// Encrypted, with a certificate that is generated at the first start and stored in the file `certificate`.
     SelfSignedKept = 1,
-    /// Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without `key`
-    /// both are in the file `certificate`.
+    /// Encrypted, with PEM files whose names are `certificate` and `key`; they are read again when they change. Without
+    /// `key` both are in the file `certificate`.
     Files = 2,
-    /// Encrypted, with PEM texts in `certificate` and `key`, which may be the same.
+    /// Encrypted, with PEM texts in `certificate` and `key`, which may be equal.
     Pem = 3,
-    /// In clear: on a trusted network, or in a tunnel that protects by itself.
+    /// Unencrypted: for a trusted network, or for a tunnel that encrypts.
     Plain = 4,
 }
 
@@ -256,13 +256,14 @@ pub enum SkipstoneSecurity {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneTrust {
-    /// Those whose certificate was signed by an authority that the system trusts. A fingerprint in the URL goes before.
+    /// Those with a certificate that is signed by an authority of the system. A fingerprint in the URL takes
+    /// precedence.
     System = 0,
-    /// Those whose certificate was signed by one of the authorities of the PEM text `authorities`.
+    /// Those with a certificate that is signed by one of the authorities in the PEM text `authorities`.
     Authorities = 1,
-    /// The one whose certificate has the fingerprint `fingerprint`.
+    /// The one with a certificate that has the fingerprint `fingerprint`.
     Pinned = 2,
-    /// Any server, and any attacker between: for tests on one's own machine.
+    /// Any server, including any attacker between: for tests on one's own machine.
     DangerouslyAnything = 3,
 }
 
@@ -270,27 +271,27 @@ pub enum SkipstoneTrust {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneCongestion {
-    /// Keeps queues short, and holds its own beside TCP.
+    /// Keeps queues short, and competes with TCP for its share.
     DelayAware = 0,
-    /// The same for an owner of the link.
+    /// The same, more aggressive: for an owner of the link.
     Aggressive = 1,
     /// None.
     Off = 2,
 }
 
-/// How much a line of the log matters.
+/// The severity of a log line.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneLogLevel {
-    /// For the records.
+    /// Information.
     Info = 1,
-    /// Something should be done about it.
+    /// A problem that needs attention.
     Warning = 2,
     /// Something failed.
     Error = 3,
 }
 
-/// The structures whose size skipstone_struct_size tells.
+/// The structures whose size skipstone_struct_size returns.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkipstoneStruct {

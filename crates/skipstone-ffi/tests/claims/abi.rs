@@ -1,13 +1,13 @@
-//! The ABI is the one of `abi.txt`: every function, every number, and the layout of every structure on a 64-bit system, as the C
-//! compiler has it. `SKIPSTONE_UPDATE=1` writes it. A line that changes or goes needs another major version; a line that comes
-//! needs another minor one.
+//! The ABI equals `abi.txt`: every function, every number, and the layout of every structure on a 64-bit system,
+//! according to the C compiler. `SKIPSTONE_UPDATE=1` writes the file. A changed or removed line requires a new major
+//! version; a new line requires a new minor version.
 
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn the_abi_is_the_one_that_is_checked_in() {
+fn the_abi_equals_the_checked_in_one() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let header = std::fs::read_to_string(folder.join("include/skipstone.h")).expect("the header is there");
     let code = without_comments(&header);
@@ -78,7 +78,7 @@ fn structures(code: &str) -> Vec<(String, Vec<String>)> {
     structures
 }
 
-/// What the C compiler makes of them.
+/// The layout according to the C compiler.
 fn layouts(folder: &Path, structures: &[(String, Vec<String>)]) -> Result<String, String> {
     let mut program = String::from("#include <skipstone.h>\n#include <stdio.h>\nint main(void) {\n");
     for (name, fields) in structures {

@@ -1,9 +1,9 @@
-//! The header that is checked in is the one that cbindgen makes from the sources. `SKIPSTONE_UPDATE=1` writes it.
+//! The checked-in header equals the one that cbindgen generates from the sources. `SKIPSTONE_UPDATE=1` writes it.
 
 use std::path::Path;
 
 #[test]
-fn the_header_is_made_from_the_sources() {
+fn the_header_is_generated_from_the_sources() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).expect("cbindgen.toml is readable");
     let bindings = cbindgen::Builder::new().with_config(config).with_src(folder.join("src/lib.rs")).generate();

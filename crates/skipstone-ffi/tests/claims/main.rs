@@ -1,4 +1,4 @@
-//! What is promised to other languages: the header and the ABI.
+//! The promises to other languages: the header and the ABI.
 
 mod abi;
 mod header;

@@ -1,4 +1,4 @@
-//! `reed-solomon-erasure` has the same field and a different code: it repairs symbols that we encoded, and we repair
+//! `reed-solomon-erasure` has the same field and a different code: it decodes symbols that we encoded, and we decode
 //! symbols that it encoded.
 
 use crate::common::Seeded;
@@ -10,7 +10,7 @@ const PARITY: usize = 6;
 const SYMBOL_BYTES: usize = 300;
 
 #[test]
-fn about_every_product_and_inverse() {
+fn on_every_product_and_inverse() {
     for a in 0..=255 {
         assert_eq!(inverse(a), (a != 0).then(|| galois_8::div(1, a)));
         for b in 0..=255 {
@@ -20,7 +20,7 @@ fn about_every_product_and_inverse() {
 }
 
 #[test]
-fn about_whole_symbols() {
+fn on_whole_symbols() {
     let mut random = Seeded::new(10);
     for factor in 0..=255 {
         let (source, target) = (random.bytes(SYMBOL_BYTES), random.bytes(SYMBOL_BYTES));
@@ -36,7 +36,7 @@ fn about_whole_symbols() {
 }
 
 #[test]
-fn it_reconstructs_from_our_repairs() {
+fn it_decodes_our_repairs() {
     let mut random = Seeded::new(11);
     let code = ReedSolomon::new(DATA, PARITY).expect("a code of 16 symbols exists");
     let rows = rows(&code);
@@ -54,7 +54,7 @@ fn it_reconstructs_from_our_repairs() {
 }
 
 #[test]
-fn we_reconstruct_from_its_repairs() {
+fn we_decode_its_repairs() {
     let mut random = Seeded::new(12);
     let code = ReedSolomon::new(DATA, PARITY).expect("a code of 16 symbols exists");
     let rows = rows(&code);

@@ -1,5 +1,5 @@
-//! All kernels of this machine agree with byte-by-byte multiplication, whatever the length, alignment and factor, and
-//! touch no byte beyond.
+//! All kernels of this machine agree with byte-by-byte multiplication for any length, alignment and factor, and touch
+//! no byte beyond.
 
 use crate::common::Seeded;
 use skipstone_gf256::{Kernel, kernel, mul, mul_add, scale};
@@ -8,7 +8,7 @@ const LENGTH_MAX: usize = 200;
 const ALIGNMENTS: usize = 32;
 const BUFFER_BYTES: usize = LENGTH_MAX + 2 * ALIGNMENTS;
 
-/// Where the symbols lie in two buffers, and the factor.
+/// The offsets of the symbols in two buffers, and the factor.
 #[derive(Clone, Copy, Debug)]
 struct Case {
     length: usize,
@@ -78,7 +78,7 @@ fn for_every_product() {
 }
 
 #[test]
-fn a_longer_target_keeps_its_end() {
+fn the_tail_of_a_longer_target_is_unchanged() {
     for kernel in Kernel::all() {
         let mut target = [7; 100];
         kernel.mul_add(&mut target, &[1; 70], 9);

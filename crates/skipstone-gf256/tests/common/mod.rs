@@ -1,4 +1,4 @@
-//! Bytes from a seed, for all tests.
+//! Seeded bytes for all tests.
 
 #![allow(dead_code, reason = "every test that shares this file uses another part of it")]
 
@@ -30,7 +30,7 @@ impl Seeded {
         (0..count).map(|_| self.byte()).collect()
     }
 
-    /// `count` different ones of `0..end`.
+    /// `count` different numbers of `0..end`.
     pub(crate) fn choose(&mut self, count: usize, end: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..end).collect();
         (0..count).map(|_| all.swap_remove(self.below(all.len()))).collect()

@@ -2,8 +2,8 @@
 //! processes of their own (the load may be several), each on its own core, in networks of their own.
 //!
 //! ```text
-//! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule, evidence)
-//!                               │    workers, in orders and messages
+//! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule,
+//!                               │                                                               evidence)
 //!                               └──> row ──> judge ──> table, JSON, exit code
 //! ```
 

@@ -123,8 +123,8 @@ pub(crate) struct Common {
     #[arg(long, value_name = "TIME", default_value = "9s")]
     pub(crate) warmup: Span,
     /// Transports:
-    /// skipstone-plain,skipstone,skipstone-ws,skipstone-wss,skipstone-wt,skipstone-mixed,enet,renet,quinn,websocket,tcp,
-    /// udp-bare,udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels:
+    /// skipstone-plain,skipstone,skipstone-ws,skipstone-wss,skipstone-wt,skipstone-mixed,enet,renet,quinn,websocket,
+    /// tcp,udp-bare,udp-bare-acked [default: all but skipstone-mixed and udp-bare-acked; idle: skipstone; channels:
     /// skipstone-plain]
     #[arg(short, long, value_name = "A,B,…", value_delimiter = ',')]
     pub(crate) transports: Option<Vec<BenchTransport>>,

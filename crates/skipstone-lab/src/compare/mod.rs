@@ -80,8 +80,8 @@ pub struct CompareArguments {
     #[arg(long, value_name = "FIRST", default_value_t = 1)]
     seed: u64,
     /// The transports to run, instead of the plan's:
-    /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,quinn,
-    /// quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
+    /// skipstone,skipstone-ageless,skipstone-plain,kcp,kcp-tuned,kcp-msg,kcp-fec,kcp-msg-fec,kcp-fec-1-1,kcp-fec-1-2,
+    /// quinn,quinn-tuned,quinn-bbr,renet,renet-tuned; for real also skipstone-wt,skipstone-ws,skipstone-wss,tcp,enet
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     transports: Option<Vec<Transport>>,
     /// An external transport program, which joins a real run; may be given several times. Its interface:

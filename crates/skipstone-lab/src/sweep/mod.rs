@@ -2,7 +2,7 @@
 //! hold on every path.
 //!
 //! ```text
-//! seed ──> draw (a plan's text) ──> setting ──> play (contenders x loss seeds) ──> pool ──> judge ──> line, summary, JSON
+//! seed ──> draw (a plan's text) ──> setting ──> play (contenders x loss seeds) ──> pool ──> judge ──> line, JSON
 //! ```
 
 mod chance;

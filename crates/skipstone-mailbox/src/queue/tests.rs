@@ -34,7 +34,7 @@ mod by_example {
     }
 
     #[test]
-    fn a_queue_fills_up_from_half_of_either_bound_on() {
+    fn a_queue_is_full_from_half_of_either_bound_on() {
         for (weight, half) in [(1, 2), (25, 2), (50, 1)] {
             let (queue, mut produced) = (Queue::new(BOUND, weigh), Produced::default());
             for count in 1..=4 {
@@ -45,7 +45,7 @@ mod by_example {
     }
 
     #[test]
-    fn a_queue_that_is_nearly_empty_takes_what_is_larger_than_its_bound() {
+    fn a_nearly_empty_queue_takes_an_entry_above_its_bound() {
         let (queue, mut produced, mut consumed) = (Queue::new(BOUND, weigh), Produced::default(), Consumed::default());
         assert!(queue.has_room(&produced, 1_000));
         queue.push(&mut produced, Entry(1_000));
@@ -64,7 +64,7 @@ mod in_every_order {
     /// The driver sleeps only if it must be woken for the next command: either it sees the command before it sleeps, or
     /// the application sees that it is asleep.
     #[test]
-    fn loom_no_command_waits_for_a_driver_that_nobody_wakes() {
+    fn loom_no_command_waits_for_a_sleeping_driver() {
         loom::model(|| {
             let shared = Arc::new((Queue::new(BOUND, weigh), Sleep::default()));
             let theirs = Arc::clone(&shared);
@@ -80,7 +80,7 @@ mod in_every_order {
 
     /// The load that the producer sees is never less than the queue's content.
     #[test]
-    fn loom_the_bound_holds_while_the_consumer_takes_entries_out() {
+    fn loom_the_bound_holds_while_the_consumer_removes_entries() {
         loom::model(|| {
             let queue = Arc::new(Queue::new(Bound { entries: 2, bytes: 100 }, weigh));
             let (theirs, mut produced) = (Arc::clone(&queue), Produced::default());
@@ -100,9 +100,9 @@ mod in_every_order {
         });
     }
 
-    /// An application that waits for events is woken by one that comes while it falls asleep.
+    /// An application that waits for events is woken by an event that arrives while it falls asleep.
     #[test]
-    fn loom_no_application_sleeps_beside_an_event() {
+    fn loom_no_application_sleeps_while_an_event_waits() {
         loom::model(|| {
             let shared = Arc::new((Queue::new(BOUND, weigh), Wakeup::default()));
             let theirs = Arc::clone(&shared);

@@ -21,7 +21,7 @@ fn send(link: &mut Link, microseconds: u64) -> bool {
 }
 
 #[test]
-fn bytes_that_wait_are_limited() {
+fn queued_bytes_are_limited() {
     let mut link = limited(QueueLimit::Bytes(3_000));
     // One is being serialised, three wait.
     let accepted: Vec<bool> = (0..6).map(|_| send(&mut link, 0)).collect();
@@ -44,7 +44,7 @@ fn a_smaller_datagram_still_fits() {
 }
 
 #[test]
-fn time_in_the_queue_is_limited() {
+fn queueing_time_is_limited() {
     let mut link = limited(QueueLimit::Time(Duration::from_millis(2)));
     // They wait 0, 1 and 2 ms; a fourth would wait 3.
     let accepted: Vec<bool> = (0..4).map(|_| send(&mut link, 0)).collect();
@@ -55,7 +55,7 @@ fn time_in_the_queue_is_limited() {
 }
 
 #[test]
-fn an_idle_link_takes_anything() {
+fn an_idle_link_accepts_any_size() {
     for queue in [QueueLimit::Bytes(0), QueueLimit::Time(Duration::ZERO)] {
         let mut link = limited(queue);
         assert!(send(&mut link, 0));
@@ -65,14 +65,14 @@ fn an_idle_link_takes_anything() {
 }
 
 #[test]
-fn no_limit_drops_nothing() {
+fn without_a_limit_nothing_is_dropped() {
     let mut link = limited(QueueLimit::Unlimited);
     assert!((0..10_000).all(|_| send(&mut link, 0)));
     assert_eq!(link.stats().queue_bytes_peak, 9_999_000);
 }
 
 #[test]
-fn overload_delivers_exactly_the_rate() {
+fn an_overloaded_link_delivers_exactly_its_rate() {
     let mut link = limited(QueueLimit::Bytes(20_000));
     // Twice the rate for 10 s.
     let accepted = (0..20_000).filter(|number| send(&mut link, 500 * number)).count();

@@ -10,7 +10,7 @@ fn recorded(text: &str) -> LinkConfig {
 }
 
 #[test]
-fn every_datagram_leaves_at_an_opportunity_and_none_leaves_early() {
+fn every_datagram_leaves_at_an_opportunity_and_never_early() {
     let mut link = Link::new(recorded("4\n8\n8\n100\n"), 1).unwrap();
     for number in 0..5 {
         link.send(ms(0), &[0; 1_472], number);
@@ -25,7 +25,7 @@ fn every_datagram_leaves_at_an_opportunity_and_none_leaves_early() {
 }
 
 #[test]
-fn a_recording_carries_its_mean_rate() {
+fn a_recording_states_its_mean_rate() {
     let config = recorded("1\n2\n3\n4\n5\n");
     assert_eq!(config.opportunities.as_ref().unwrap().mean_bits_per_second(), 12_032_000);
     let config = LinkConfig { queue: QueueLimit::Time(ms(50)), delay: Duration::ZERO, ..config };

@@ -37,7 +37,7 @@ fn bursts(rate: f64, mean_length: f64, seed: u64, count: u64) -> Bursts {
 }
 
 #[test]
-fn the_share_and_the_mean_length_are_as_given() {
+fn the_rate_and_the_mean_length_are_as_configured() {
     for (rate, mean_length) in [(0.02, 3.0), (0.05, 1.0), (0.1, 10.0), (0.5, 2.0)] {
         for seed in 1..=3 {
             let bursts = bursts(rate, mean_length, seed, 1_000_000);
@@ -49,7 +49,7 @@ fn the_share_and_the_mean_length_are_as_given() {
 }
 
 #[test]
-fn a_hundred_thousand_datagrams_already_show_it() {
+fn the_rate_and_length_hold_within_100000_datagrams() {
     let bursts = bursts(0.02, 3.0, 1, 100_000);
     let mean = bursts.mean_length();
     assert!((0.018..0.022).contains(&bursts.rate), "lost {}", bursts.rate);
@@ -68,7 +68,7 @@ fn lengths_are_geometric() {
 }
 
 #[test]
-fn the_first_datagram_is_lost_as_often_as_any() {
+fn the_first_datagram_is_lost_at_the_same_rate() {
     let config = LinkConfig { loss: Loss::Burst { rate: 0.2, mean_length: 5.0 }, ..LinkConfig::default() };
     let lost =
         (0..10_000).filter(|&seed| common::run(config.clone(), seed, 1, Duration::ZERO).0 != [Fate::Queued]).count();
@@ -77,7 +77,7 @@ fn the_first_datagram_is_lost_as_often_as_any() {
 }
 
 #[test]
-fn the_densest_possible_loss_still_has_gaps_of_one() {
+fn the_highest_loss_still_has_gaps_of_one() {
     let bursts = bursts(0.75, 3.0, 1, 100_000);
     assert!((0.74..0.76).contains(&bursts.rate), "lost {}", bursts.rate);
     // Every gap is exactly one datagram, so there are as many bursts as datagrams that arrive, give or take the ends.
@@ -86,7 +86,7 @@ fn the_densest_possible_loss_still_has_gaps_of_one() {
 }
 
 #[test]
-fn a_chain_that_was_switched_off_begins_anew() {
+fn a_disabled_chain_restarts() {
     let bursty = LinkConfig { loss: Loss::Burst { rate: 0.5, mean_length: 100.0 }, ..LinkConfig::default() };
     let changed = (0..1_000).filter(|&seed| {
         let mut link = Link::new(bursty.clone(), seed).expect("this makes sense");

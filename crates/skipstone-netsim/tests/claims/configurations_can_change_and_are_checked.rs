@@ -19,7 +19,7 @@ fn the_default_is_an_ideal_link() {
 }
 
 #[test]
-fn what_is_no_probability_is_refused() {
+fn an_invalid_probability_is_refused() {
     for value in [-0.1, 1.1, f64::INFINITY, f64::NAN] {
         for (field, config) in [
             ("loss", LinkConfig { loss: Loss::Random(value), ..LinkConfig::default() }),
@@ -41,7 +41,7 @@ fn a_rate_of_zero_is_refused() {
 }
 
 #[test]
-fn bursts_that_cannot_be_are_refused() {
+fn impossible_bursts_are_refused() {
     let with = |rate, mean_length| LinkConfig { loss: Loss::Burst { rate, mean_length }, ..LinkConfig::default() };
     assert_eq!(refused(with(0.1, 0.9)), ConfigError::BurstLength(0.9));
     assert_eq!(refused(with(0.1, f64::INFINITY)), ConfigError::BurstLength(f64::INFINITY));
@@ -53,7 +53,7 @@ fn bursts_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_refused_change_leaves_the_link_as_it_was() {
+fn a_refused_change_leaves_the_link_unchanged() {
     let config = LinkConfig { delay: Duration::from_millis(3), ..LinkConfig::default() };
     let mut link = Link::new(config.clone(), 1).unwrap();
     assert!(link.set_config(LinkConfig { corrupt: 2.0, ..LinkConfig::default() }).is_err());
@@ -61,7 +61,7 @@ fn a_refused_change_leaves_the_link_as_it_was() {
 }
 
 #[test]
-fn a_change_holds_from_the_next_datagram_on() {
+fn a_change_applies_from_the_next_datagram_on() {
     let mut link = Link::new(LinkConfig::default(), 1).unwrap();
     assert_eq!(link.send(Duration::ZERO, b"", 0), Fate::Queued);
     link.set_config(LinkConfig { loss: Loss::Random(1.0), ..LinkConfig::default() }).unwrap();

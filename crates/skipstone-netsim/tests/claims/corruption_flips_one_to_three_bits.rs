@@ -16,7 +16,7 @@ fn bits_flipped(tag: u64, bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn the_given_share_is_corrupted_and_the_rest_is_intact() {
+fn the_configured_share_is_corrupted_and_the_rest_is_intact() {
     let (_, arrivals, link) = common::run(corrupting(0.1), 1, 100_000, Duration::from_micros(1));
     let mut by_bits = [0_usize; 4];
     for (arrival, bytes) in &arrivals {
@@ -32,7 +32,7 @@ fn the_given_share_is_corrupted_and_the_rest_is_intact() {
 }
 
 #[test]
-fn an_empty_datagram_stays_as_it_is() {
+fn an_empty_datagram_is_unchanged() {
     let mut link = Link::new(corrupting(1.0), 1).unwrap();
     let mut datagram = vec![1];
     link.send(Duration::ZERO, b"", 0);
@@ -42,7 +42,7 @@ fn an_empty_datagram_stays_as_it_is() {
 }
 
 #[test]
-fn a_copy_is_corrupted_in_the_same_way_and_counted_once() {
+fn a_copy_is_corrupted_equally_and_counted_once() {
     let config = LinkConfig { duplicate: 1.0, ..corrupting(1.0) };
     let (_, arrivals, link) = common::run(config, 1, 1_000, Duration::from_micros(1));
     assert_eq!(arrivals.len(), 2_000);

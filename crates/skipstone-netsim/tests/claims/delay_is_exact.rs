@@ -51,7 +51,7 @@ fn nothing_is_received_before_it_arrives() {
 }
 
 #[test]
-fn a_late_receiver_learns_the_true_time_of_arrival() {
+fn a_late_receiver_gets_the_true_arrival_time() {
     let mut link = Link::new(delayed(), 1).unwrap();
     let mut datagram = Vec::new();
     link.send(Duration::ZERO, b"", 0);

@@ -15,7 +15,7 @@ fn duplicating() -> LinkConfig {
 }
 
 #[test]
-fn the_given_share_arrives_twice() {
+fn the_configured_share_is_duplicated() {
     let (_, arrivals, link) = common::run(duplicating(), 1, 100_000, SPACING);
     let copies = arrivals.len() - 100_000;
     // Three standard deviations are 207.
@@ -30,7 +30,7 @@ fn the_given_share_arrives_twice() {
 }
 
 #[test]
-fn a_copy_follows_right_behind() {
+fn a_copy_follows_immediately() {
     let config = LinkConfig { jitter: Duration::from_millis(5), ..duplicating() };
     let (_, arrivals, link) = common::run(config, 1, 100_000, SPACING);
     assert!(arrivals.is_sorted_by_key(|(arrival, _)| arrival.tag));
@@ -40,7 +40,7 @@ fn a_copy_follows_right_behind() {
 }
 
 #[test]
-fn a_copy_may_be_held_back_by_itself() {
+fn a_copy_may_be_held_back_alone() {
     let config = LinkConfig { reorder: 0.5, ..duplicating() };
     let (_, arrivals, _) = common::run(config, 1, 10_000, SPACING);
     let mut first = BTreeMap::new();
@@ -53,7 +53,7 @@ fn a_copy_may_be_held_back_by_itself() {
 }
 
 #[test]
-fn under_jitter_that_reorders_a_copy_takes_its_own_time() {
+fn under_reordering_jitter_a_copy_has_its_own_delay() {
     let config = LinkConfig { jitter: Duration::from_millis(5), jitter_reorders: true, ..duplicating() };
     let (_, arrivals, link) = common::run(config, 1, 10_000, SPACING);
     let mut first = BTreeMap::new();
@@ -67,7 +67,7 @@ fn under_jitter_that_reorders_a_copy_takes_its_own_time() {
 }
 
 #[test]
-fn a_copy_takes_nothing_from_the_rate() {
+fn a_copy_uses_no_link_rate() {
     // One datagram of 36 bytes with its header every 100 us fills this rate exactly.
     let config = LinkConfig { duplicate: 1.0, rate_bits_per_second: Some(2_880_000), ..LinkConfig::default() };
     let (_, arrivals, _) = common::run(config, 1, 1_000, SPACING);
@@ -76,7 +76,7 @@ fn a_copy_takes_nothing_from_the_rate() {
 }
 
 #[test]
-fn what_is_lost_is_not_duplicated() {
+fn lost_datagrams_are_not_duplicated() {
     let config = LinkConfig { duplicate: 1.0, loss: Loss::Random(0.5), ..LinkConfig::default() };
     let (_, arrivals, link) = common::run(config, 1, 1_000, SPACING);
     let stats = link.stats();

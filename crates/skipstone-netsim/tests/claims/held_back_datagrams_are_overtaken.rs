@@ -14,7 +14,7 @@ fn reordering(reorder: f64) -> LinkConfig {
 }
 
 #[test]
-fn the_given_share_is_held_back_up_to_the_given_time() {
+fn the_configured_share_is_held_back_up_to_the_configured_time() {
     let (_, arrivals, link) = common::run(reordering(0.1), 1, 100_000, Duration::from_micros(100));
     assert_eq!(arrivals.len(), 100_000);
     let held: Vec<Duration> =
@@ -28,7 +28,7 @@ fn the_given_share_is_held_back_up_to_the_given_time() {
 }
 
 #[test]
-fn what_is_held_back_is_overtaken_and_counted() {
+fn held_back_datagrams_are_overtaken_and_counted() {
     let (_, arrivals, link) = common::run(reordering(0.1), 1, 100_000, Duration::from_micros(100));
     let mut latest = 0;
     let mut overtaken = 0;
@@ -44,7 +44,7 @@ fn what_is_held_back_is_overtaken_and_counted() {
 }
 
 #[test]
-fn nobody_overtakes_who_is_sent_too_late() {
+fn a_datagram_sent_too_late_does_not_overtake() {
     let (_, arrivals, link) = common::run(reordering(0.5), 1, 1_000, EXTRA);
     assert!(arrivals.is_sorted_by_key(|(arrival, _)| arrival.tag));
     assert!(link.stats().held_back > 400);
@@ -52,7 +52,7 @@ fn nobody_overtakes_who_is_sent_too_late() {
 }
 
 #[test]
-fn one_held_back_does_not_hold_back_the_rest() {
+fn a_held_back_datagram_does_not_delay_the_rest() {
     let config = LinkConfig { jitter: Duration::from_millis(2), ..reordering(0.1) };
     let (_, arrivals, _) = common::run(config, 1, 10_000, Duration::from_micros(100));
     let beyond_jitter =
@@ -62,7 +62,7 @@ fn one_held_back_does_not_hold_back_the_rest() {
 
 #[test]
 fn a_copy_is_not_counted_as_overtaken() {
-    // Only one datagram, so nobody to overtake it; but of its two copies either may come first.
+    // There is only one datagram, so no other can overtake it; but of its two copies either may come first.
     for seed in 0..100 {
         let config = LinkConfig { duplicate: 1.0, ..reordering(0.5) };
         let (_, arrivals, link) = common::run(config, seed, 1, Duration::ZERO);

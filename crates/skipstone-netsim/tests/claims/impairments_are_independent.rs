@@ -28,7 +28,7 @@ fn all() -> LinkConfig {
 
 const LOSS: Loss = Loss::Random(0.05);
 
-/// What hit which datagrams, and when each arrived first.
+/// The impairments of each datagram, and its first arrival.
 #[derive(Debug, PartialEq)]
 struct Hits {
     lost: BTreeSet<u64>,
@@ -60,7 +60,7 @@ fn hits(config: LinkConfig) -> Hits {
 }
 
 #[test]
-fn loss_only_removes() {
+fn loss_only_removes_datagrams() {
     let with = hits(all());
     let mut without = hits(LinkConfig { loss: Loss::None, ..all() });
     assert!(with.lost.len() > 500);
@@ -80,7 +80,7 @@ fn corruption_only_changes_bytes() {
 }
 
 #[test]
-fn duplication_only_adds() {
+fn duplication_only_adds_datagrams() {
     // Without holding back, a copy arrives with its original.
     let with = hits(LinkConfig { reorder: 0.0, ..all() });
     let without = hits(LinkConfig { reorder: 0.0, duplicate: 0.0, ..all() });
@@ -89,7 +89,7 @@ fn duplication_only_adds() {
 }
 
 #[test]
-fn holding_back_only_delays_what_it_hits() {
+fn holding_back_delays_only_the_affected_datagrams() {
     let with = hits(LinkConfig { duplicate: 0.0, ..all() });
     let without = hits(LinkConfig { duplicate: 0.0, reorder: 0.0, ..all() });
     let delayed = with.arrived.iter().filter(|(tag, arrived)| without.arrived[tag] < **arrived).count();
@@ -101,7 +101,7 @@ fn holding_back_only_delays_what_it_hits() {
 }
 
 #[test]
-fn jitter_changes_only_times() {
+fn jitter_changes_only_arrival_times() {
     let with = hits(LinkConfig { reorder: 0.0, ..all() });
     let without = hits(LinkConfig { reorder: 0.0, jitter: Duration::ZERO, ..all() });
     assert_ne!(with.arrived, without.arrived);
@@ -112,7 +112,7 @@ fn jitter_changes_only_times() {
 }
 
 #[test]
-fn outages_and_sizes_do_not_shift_chance() {
+fn outages_and_size_limits_do_not_shift_random_numbers() {
     // The first half is lost to the outage; the second half is hit as ever.
     let half = COUNT / 2;
     let outages = vec![Outage { start: Duration::ZERO, length: SPACING * u32::try_from(half).unwrap() }];

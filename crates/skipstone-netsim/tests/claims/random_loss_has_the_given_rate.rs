@@ -22,7 +22,7 @@ fn count(lost: &[bool]) -> usize {
 }
 
 #[test]
-fn the_share_lost_is_the_rate() {
+fn the_lost_share_equals_the_rate() {
     // Three standard deviations: sqrt(n p (1 - p)) is 22, 44 and 158.
     for (rate, expected, tolerance) in [(0.005, 500, 66), (0.02, 2_000, 132), (0.5, 50_000, 474)] {
         for seed in 1..=5 {
@@ -33,13 +33,13 @@ fn the_share_lost_is_the_rate() {
 }
 
 #[test]
-fn zero_loses_none_and_one_loses_all() {
+fn rate_0_loses_none_and_rate_1_loses_all() {
     assert_eq!(count(&losses(0.0, 1)), 0);
     assert_eq!(count(&losses(1.0, 1)), 100_000);
 }
 
 #[test]
-fn a_loss_says_nothing_about_the_next() {
+fn losses_are_independent() {
     // Of 20,000 lost, a fifth are followed by another; three standard deviations are 170.
     let lost = losses(0.2, 1);
     let pairs = lost.windows(2).filter(|pair| pair[0] && pair[1]).count();
@@ -47,7 +47,7 @@ fn a_loss_says_nothing_about_the_next() {
 }
 
 #[test]
-fn more_loss_loses_the_same_and_more() {
+fn a_higher_rate_loses_a_superset() {
     let (one, two) = (losses(0.01, 1), losses(0.02, 1));
     assert!(one.iter().zip(&two).all(|(one, two)| !one || *two));
     assert!(count(&one) < count(&two));

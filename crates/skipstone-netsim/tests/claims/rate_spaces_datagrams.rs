@@ -1,4 +1,4 @@
-//! A rate: datagrams leave one after the other, each taking its bits over the rate, headers included.
+//! A rate: datagrams are sent one after another, each for its bits divided by the rate, including headers.
 
 use core::time::Duration;
 
@@ -27,7 +27,7 @@ fn a_burst_leaves_at_the_rate() {
 }
 
 #[test]
-fn an_idle_link_takes_only_the_time_of_the_datagram() {
+fn an_idle_link_adds_only_the_serialisation_time() {
     let mut link = Link::new(limited(), 1).unwrap();
     for number in 0..100 {
         link.send(Duration::from_millis(7 * number), &[0; 472], number);
@@ -38,14 +38,14 @@ fn an_idle_link_takes_only_the_time_of_the_datagram() {
 }
 
 #[test]
-fn the_header_counts() {
+fn the_header_counts_towards_the_rate() {
     let mut link = Link::new(LinkConfig { header_bytes: 1_000, ..limited() }, 1).unwrap();
     link.send(Duration::ZERO, b"", 0);
     assert_eq!(link.next_arrival(), Some(DELAY + Duration::from_millis(1)));
 }
 
 #[test]
-fn a_new_rate_serves_what_comes_after_what_waits() {
+fn a_new_rate_applies_after_the_queued_datagrams() {
     let mut link = Link::new(limited(), 1).unwrap();
     link.send(Duration::ZERO, &[0; 972], 0);
     link.send(Duration::ZERO, &[0; 972], 1);
@@ -67,7 +67,7 @@ fn a_link_without_rate_has_no_queue() {
 }
 
 #[test]
-fn a_new_rate_owes_nothing_to_the_rounding_of_the_old() {
+fn a_new_rate_inherits_no_rounding_error() {
     // 240 bits at 7 Gbit/s end with a fraction of a nanosecond; at 1 kbit/s the same remainder would be milliseconds.
     let mut link = Link::new(LinkConfig { rate_bits_per_second: Some(7_000_000_000), ..limited() }, 1).unwrap();
     link.send(Duration::ZERO, b"..", 0);

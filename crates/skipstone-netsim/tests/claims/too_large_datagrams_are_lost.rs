@@ -5,7 +5,7 @@ use core::time::Duration;
 use skipstone_netsim::{Fate, Link, LinkConfig, LossCause, Outage};
 
 #[test]
-fn the_largest_passes_and_one_byte_more_does_not() {
+fn the_largest_size_passes_and_one_byte_more_does_not() {
     let config = LinkConfig { datagram_bytes_max: Some(1_200), ..LinkConfig::default() };
     let mut link = Link::new(config, 1).unwrap();
     assert_eq!(link.send(Duration::ZERO, &[0; 1_200], 0), Fate::Queued);
@@ -16,7 +16,7 @@ fn the_largest_passes_and_one_byte_more_does_not() {
 }
 
 #[test]
-fn it_is_too_large_even_while_the_link_is_down() {
+fn an_oversized_datagram_counts_as_too_large_even_during_an_outage() {
     let outages = vec![Outage { start: Duration::ZERO, length: Duration::MAX }];
     let config = LinkConfig { datagram_bytes_max: Some(0), outages, ..LinkConfig::default() };
     let mut link = Link::new(config, 1).unwrap();
@@ -25,7 +25,7 @@ fn it_is_too_large_even_while_the_link_is_down() {
 }
 
 #[test]
-fn any_size_passes_without_a_limit() {
+fn without_a_limit_any_size_passes() {
     let mut link = Link::new(LinkConfig::default(), 1).unwrap();
     let mut datagram = Vec::new();
     link.send(Duration::ZERO, &vec![7; 1 << 20], 0);

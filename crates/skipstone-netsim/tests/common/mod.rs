@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use skipstone_netsim::{Arrival, Fate, Link, LinkConfig};
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) type Run = (Vec<Fate>, Vec<(Arrival, Vec<u8>)>, Link);
 
 /// Sends `count` datagrams `spacing` apart, tagged with their number, eight bytes that hold the number, and receives

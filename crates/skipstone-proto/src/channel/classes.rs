@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_of_one_mode_share_a_class() {
+    fn rules_with_the_same_mode_share_a_class() {
         let (off, lean) = (RedundancyMode::Off, RedundancyMode::Lean);
         let mixed = settings(&[Some(off), None, Some(lean), Some(RedundancyMode::Adaptive), Some(off)]);
         assert_eq!(modes(&mixed), [off, RedundancyMode::Adaptive, lean]);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_that_say_what_the_settings_say_make_no_other_class() {
+    fn rules_equal_to_the_settings_add_no_class() {
         for rules in [&[][..], &[None, None], &[None, Some(RedundancyMode::Adaptive)]] {
             assert_eq!(modes(&settings(rules)), [RedundancyMode::Adaptive]);
             assert!(Classes::new(&settings(rules)).is_one());

@@ -234,7 +234,7 @@ mod tests {
         RunLimits { begun_within: usize::MAX, room: usize::MAX, cost: u64::MAX, messages: usize::MAX };
 
     #[test]
-    fn parts_know_their_sums() {
+    fn slices_of_a_batch_know_their_counts_bytes_and_costs() {
         let mut rest = batch(&[100, 100, 50, 0, 7]);
         let front = rest.split_front(2).expect("more is left");
         assert_eq!((front.count(), front.payload_bytes(), front.cost()), (2, 200, 2 * window_cost(100)));
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_ends_a_row() {
+    fn each_limit_ends_a_run() {
         let part = batch(&[100; 6]);
         // One byte of header each, since it is as long as the one before.
         assert_eq!(part.frames_following(5).len(), 5 * 101);
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_used_again_once_nobody_needs_it() {
+    fn memory_is_reused_after_its_last_reader() {
         let mut batches = BatchEncoder::default();
         let first = batches.batch([(Bytes::from_static(b"one"), MessageId(1))].into_iter());
         let second = batches.batch([(Bytes::from_static(b"two"), MessageId(2))].into_iter());

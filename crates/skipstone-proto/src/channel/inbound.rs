@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_lets_a_burst_through_and_then_one_message_per_interval() {
+    fn a_rate_admits_a_burst_and_then_one_message_per_interval() {
         let rate = Some(MessageRate { per_second: 10, burst: 3 });
         let mut limits = InboundLimits::new([InboundRule { rate, ..InboundRule::new(1..=2) }].into());
         let admitted = |limits: &mut InboundLimits, now, channel, count: usize| {
@@ -229,7 +229,7 @@ mod tests {
 
     /// A client that sends on all channels at once: each costs the same, however many there are.
     #[test]
-    fn channels_that_are_not_paid_for_are_seldom_looked_at() {
+    fn channels_with_unpaid_rates_are_rarely_swept() {
         let rate = Some(MessageRate { per_second: 2, burst: 3 });
         let mut limits = InboundLimits::new([InboundRule { rate, ..InboundRule::new(0..=u16::MAX) }].into());
         for channel in 0..=u16::MAX {
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_channels_that_are_paid_for_are_forgotten() {
+    fn paid_rates_are_forgotten() {
         let rate = Some(MessageRate { per_second: 10, burst: 3 });
         let mut limits = InboundLimits::new([InboundRule { rate, ..InboundRule::new(0..=u16::MAX) }].into());
         for channel in 0..10_000 {

@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_share_blocks_that_are_used_again() {
+    fn messages_share_reused_blocks() {
         let mut inbox = Inbox::default();
         let mut addresses = std::collections::BTreeSet::new();
         for round in 0..10_000_u32 {
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_stays_as_it_is_and_keeps_few_blocks() {
+    fn kept_messages_stay_unchanged_and_hold_few_blocks() {
         let mut inbox = Inbox::default();
         let mut kept = Vec::new();
         for round in 0..5_000_u32 {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_come_together_lie_behind_each_other() {
+    fn consecutive_messages_are_adjacent_in_memory() {
         let mut inbox = Inbox::default();
         (0..10).for_each(|at| inbox.deliver(&[at; 100]));
         let places: Vec<usize> = std::iter::from_fn(|| inbox.messages.pop()).map(|it| it.as_ptr() as usize).collect();

@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn ordered_delivers_each_once_in_order_through_the_wrap() {
+    fn ordered_delivers_each_message_once_in_order_across_the_wrap() {
         let (delivered, arrivals, incoming, held_bytes) =
             receive(DeliveryMode::ReliableOrdered, &[1, 0, 3, 3, 0, 2, 4]);
         assert_eq!(delivered, [0, 1, 2, 3, 4]);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn unordered_delivers_each_once_as_it_comes() {
+    fn unordered_delivers_each_message_once_on_arrival() {
         let (delivered, arrivals, incoming, _) = receive(DeliveryMode::ReliableUnordered, &[2, 0, 2, 1, 0, 3]);
         assert_eq!(delivered, [2, 0, 1, 3]);
         assert_eq!(arrivals[2], Arrival::Duplicate);
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn sequenced_delivers_only_what_is_newer() {
+    fn sequenced_delivers_only_newer_messages() {
         for mode in [DeliveryMode::UnreliableSequenced, DeliveryMode::ReliableSequenced] {
             let (delivered, arrivals, _, _) = receive(mode, &[1, 0, 1, 5, 3]);
             assert_eq!(delivered, [1, 5]);
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_comes_whole_after_a_fragment_of_it_leaves_nothing_behind() {
+    fn a_whole_message_after_one_of_its_fragments_frees_the_fragment() {
         for mode in [DeliveryMode::ReliableOrdered, DeliveryMode::ReliableUnordered, DeliveryMode::ReliableSequenced] {
             let mut incoming = Incoming::new(mode, Seq(0));
             let (mut inbox, mut held_bytes) = (Inbox::default(), 0);

@@ -95,7 +95,7 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn any_cut_in_any_order_with_overlaps_joins_to_the_same_message() {
+    fn fragments_cut_anywhere_in_any_order_with_overlaps_rebuild_the_message() {
         for seed in 0..300 {
             let mut rng = Rng::new(seed);
             let message: Vec<u8> = (0..1 + rng.below(400)).map(|_| rng.next_u64() as u8).collect();

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_stay_open_until_they_are_filled_or_old() {
+    fn gaps_stay_open_until_filled_or_expired() {
         let mut recent = Recent::above(10);
         recent.insert(12);
         assert_eq!([9, 10, 11, 12, 13].map(|number| recent.contains(number)), [true, false, false, true, false]);

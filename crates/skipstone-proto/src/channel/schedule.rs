@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_alone_sends_without_end_and_takes_turns_in_company() {
+    fn a_lone_channel_has_an_unlimited_turn_and_takes_turns_among_others() {
         let mut schedule = Schedule::default();
         schedule.push(1, 0, 10);
         assert_eq!(*schedule.turn(0, 8), i64::MAX);

@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn among_many_that_are_busy_one_that_falls_idle_again_and_again_rests() {
+    fn a_channel_that_idles_often_is_freed_last_among_busy_ones() {
         let (mut table, settings) = (ChannelTable::default(), Settings::default());
         for id in 0..=PAGE as u16 {
             let slot = table.activate(id, &settings).expect("a rule holds it");

@@ -27,7 +27,7 @@ impl Aggressiveness {
         }
     }
 
-    /// Loss beyond the usual, in percent, that counts as congestion while a queue stands.
+    /// Loss beyond the usual, in percent, that counts as congestion while there is a queue.
     pub(super) fn loss_with_queue(self) -> u32 {
         match self {
             Aggressiveness::Default => 10,

@@ -42,7 +42,7 @@ const FAST_BYTES: f32 = 100.0;
 const FREE: f32 = 0.25;
 /// An estimate that is far too low does not count for longer than this.
 const BUSY_MAX: Duration = Duration::from_secs(1);
-/// Where the ends space packets, a train counts with this many bytes behind its first packet.
+/// Where the ends space packets, a train counts with this many bytes after its first packet.
 const SPREAD_BYTES_MIN: u32 = 1_000;
 const INTERVAL_INITIAL: Duration = Duration::from_secs(1);
 
@@ -112,7 +112,7 @@ impl Bottleneck {
 impl DelayTrain {
     /// How much longer its last packet took than its first, in microseconds, and its bytes, as far as they show the
     /// bottleneck and not the ends of the path, which set packets apart by up to `spread`. Against that spread, a short
-    /// packet behind the first says nothing.
+    /// packet after the first gives no information.
     fn measured(&self, spread: u32) -> (f32, f32) {
         let span = self.last_rtt as f32 - self.first_rtt as f32;
         match spread {
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slow_link_cannot_take_before_the_next_burst_delays_it() {
+    fn packets_that_a_slow_link_cannot_send_in_time_delay_the_burst() {
         let bottleneck = after(2, SLOW, |_| 0);
         let (now, free) = (at(5_000), Duration::ZERO);
         assert_eq!(
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_left_before_count_until_the_link_has_sent_them() {
+    fn earlier_packets_count_until_the_link_has_sent_them() {
         let mut bottleneck = after(2, SLOW, |_| 0);
         bottleneck.on_sent(at(5_000), 450);
         assert!(delay_by(&bottleneck, at(5_000), 300, 150) > Duration::ZERO);
@@ -188,26 +188,26 @@ mod tests {
     }
 
     #[test]
-    fn a_fast_link_takes_anything() {
+    fn a_fast_link_delays_nothing() {
         for bottleneck in [Bottleneck::new(), after(5, 0, |_| 0)] {
             assert_eq!(delay_by(&bottleneck, at(5_000), 10_000, 20_000), Duration::ZERO);
         }
     }
 
     #[test]
-    fn single_packets_say_nothing() {
+    fn single_packets_give_no_estimate() {
         let single = after(1, SLOW, |_| 0);
         assert_eq!(delay_by(&single, at(5_000), 300, 600), Duration::ZERO);
     }
 
     #[test]
-    fn jitter_is_no_slow_link() {
+    fn jitter_is_not_mistaken_for_a_slow_link() {
         let jittery = after(2, 1, |packet| [3_000, -2_000, -3_000, 2_000][packet as usize % 4]);
         assert!(delay_by(&jittery, at(5_000), 1_500, 3_000) < Duration::from_millis(1));
     }
 
     #[test]
-    fn what_the_ends_of_a_path_set_apart_is_no_slow_link() {
+    fn pacing_by_the_endpoints_is_not_mistaken_for_a_slow_link() {
         // All packets but the first wait for a pacer.
         let late = |spread: u64, packets: u32, micros_per_byte: u32| {
             let mut bottleneck = Bottleneck::new();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_was_slow_is_forgotten() {
+    fn a_formerly_slow_link_is_forgotten() {
         let mut bottleneck = after(2, SLOW, |_| 0);
         bottleneck.on_ack(150, at(8_950), 50_000);
         bottleneck.on_ack(150, at(8_970), 50_000);

@@ -17,7 +17,7 @@ pub(super) struct Cubic {
 }
 
 impl Cubic {
-    /// Begins to grow from `window` towards `plateau`, which the last loss left behind.
+    /// Begins to grow from `window` towards `plateau`, where the last loss occurred.
     pub(super) fn new(now: Time, window: u32, plateau: u32, datagram: u32, flows: u32) -> Self {
         // K = cbrt((W_max - cwnd) / C), C = 0.4 datagrams per second cubed, for each flow.
         let missing = u64::from(plateau.saturating_sub(window)) * 2_500_000_000 / u64::from(datagram * flows);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn it_comes_back_to_the_plateau_after_k_seconds() {
+    fn the_window_returns_to_the_plateau_after_k_seconds() {
         // K = cbrt(1000 * 0.3 / 0.4) = 9.09 s; RFC 9438, section 4.2.
         let after = seconds(1_000, 1, 12);
         assert!((990..=1_000).contains(&after[8]), "{after:?}");
@@ -89,20 +89,20 @@ mod tests {
     }
 
     #[test]
-    fn a_small_window_grows_as_reno_does() {
+    fn a_small_window_grows_like_reno() {
         // 0.53 datagrams per round trip from 14 to 20, then one.
         let after = seconds(20, 1, 3);
         assert!((19..=20).contains(&after[0]) && (36..=41).contains(&after[2]), "{after:?}");
     }
 
     #[test]
-    fn several_flows_give_up_less_and_take_more() {
+    fn several_flows_reduce_less_and_grow_faster() {
         assert_eq!((reduced(1_000, 1), reduced(1_000, 3)), (700, 900));
         assert!(seconds(100, 3, 3)[2] > seconds(100, 1, 3)[2]);
     }
 
     #[test]
-    fn a_cube_root_is_whole_and_not_above() {
+    fn a_cube_root_is_rounded_down() {
         for value in [0, 1, 7, 8, 26, 27, 999_999, 1_000_000, u64::MAX >> 1] {
             let root = u128::from(cube_root(value));
             assert!(root.pow(3) <= u128::from(value) && (root + 1).pow(3) > u128::from(value));

@@ -37,7 +37,7 @@ pub(super) struct DelayAware {
     untracked_from: Time,
     /// Losses of packets that left before this were answered.
     recovery_from: Time,
-    /// The time since which the queue stands although we yield, and the window before that.
+    /// The time since which the queue has persisted although this side yields, and the window before that.
     standing_from: Time,
     standing_window: u32,
     /// The observed queueing delay at which this path lost too much.
@@ -207,7 +207,7 @@ impl DelayAware {
         self.bottleneck.begin_burst(now);
     }
 
-    /// Redundancy may delay data by an imperceptible time, and where no queue stands by as much as it saves on average:
+    /// Redundancy may delay data by an imperceptible time, and without a queue by as much as it saves on average:
     /// losses by an overflowing queue do not justify more bytes.
     pub(super) fn has_room_beside(&self, now: Time, bytes: usize, more: usize, saved: Duration) -> bool {
         let (bytes, more) = (bytes as u32, more as u32);
@@ -301,9 +301,9 @@ impl DelayAware {
         Pace { rate, burst: (BURST_DATAGRAMS * u64::from(self.datagram)).max(rate / 500) }
     }
 
-    /// The handshake's time, then the first sample, tells how long the first round trip is: the bytes that may leave in
-    /// it are given by a rate. Otherwise a path of a second would need five round trips until an application's data
-    /// fits.
+    /// The handshake's time, then the first sample, gives the length of the first round trip: a rate determines the
+    /// bytes that may be sent in it. Otherwise a path of a second would need five round trips until an application's
+    /// data fits.
     pub(super) fn on_first_rtt(&mut self, rtt: Duration) {
         if self.recovery_from == Time::ZERO {
             self.smoothed = in_range(rtt).max(SMOOTHED_INITIAL_US);
@@ -394,10 +394,10 @@ impl DelayAware {
         }
     }
 
-    /// Data that waits here reaches a peer that moves; data that waits at the bottleneck does not, and is sent again
-    /// behind packets that the old path no longer delivers. So while a queue stands, no more is in flight from now on
-    /// than the path holds without one, even if the window was not used up. What was in flight still counts as sent: a
-    /// path that is full stays full.
+    /// Data that waits here reaches a peer that moves; data that waits at the bottleneck does not, and is retransmitted
+    /// after packets that the old path no longer delivers. So during a queue, no more is in flight from now on than the
+    /// path holds without one, even if the window was not used up. What was in flight still counts as sent: a path that
+    /// is full stays full.
     pub(super) fn on_flight_settled(&mut self, now: Time, in_flight: u32) {
         self.note_untracked(now, in_flight);
         self.calm.begin(now);
@@ -411,7 +411,7 @@ impl DelayAware {
     pub(super) fn on_silence(&mut self, now: Time) {
         self.calm.on_silence(now);
         let until = match self.phase {
-            // A path that showed no queue before it fell silent was faded, not full: slow start goes on.
+            // A path that showed no queue before it fell silent was faded, not full: slow start continues.
             Phase::Ramp { until } if !self.has_queue() => until,
             Phase::Ramp { until } => until.min(self.window),
             Phase::Probing { back, .. } | Phase::Draining { back, .. } => back,
@@ -471,7 +471,7 @@ impl DelayAware {
         u64::from(self.datagram) * 1_000_000 / rate.max(1)
     }
 
-    /// Whether a queue stands. Jitter alone is not a standing queue: it changes within a round trip.
+    /// Whether there is a standing queue. Jitter alone is not a standing queue: it changes within a round trip.
     fn has_queue(&self) -> bool {
         self.queue.delay() > self.own_target(self.rate.best()) / 2 + self.noise()
     }

@@ -148,17 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn losses_that_come_with_the_longest_queue_alone_follow_it() {
+    fn losses_only_at_the_longest_queue_follow_the_queue() {
         assert!(run(|number| (number as u32 % 100 * 1_000, number % 100 == 99)).follow_queue());
     }
 
     #[test]
-    fn losses_at_any_time_do_not() {
+    fn losses_at_random_times_do_not_follow_the_queue() {
         assert!(!run(|number| (number as u32 % 100 * 1_000, number % 19 == 0)).follow_queue());
     }
 
     #[test]
-    fn what_is_usual_is_not_excessive() {
+    fn usual_loss_is_not_excessive() {
         let mut losses = run(|number| (0, number % 20 == 0));
         for number in 0..48 {
             losses.on_lost(Time::NEVER, if number % 10 == 0 { 1_200 } else { 0 }, Time::NEVER, 0);
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_acknowledgement_shows_to_be_lost_counts_beside_what_it_shows_to_have_arrived() {
+    fn loss_is_excessive_relative_to_what_the_same_acks_deliver() {
         assert!(!is_excessive_in_windows(600, 40), "6% lost");
         assert!(!is_excessive_in_windows(60, 20), "25% lost");
         assert!(is_excessive_in_windows(60, 60), "half lost");

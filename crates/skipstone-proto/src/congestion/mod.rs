@@ -3,9 +3,9 @@
 //! The default controller keeps the queue at the bottleneck at a short target delay and treats loss as congestion only
 //! where a queue, or its excess, indicates it. Its parts and their sources:
 //!
-//! - **The signal** is the standing queue: least round-trip time of the last half round trip, less the least of the
+//! - **The signal** is the standing queue: minimum round-trip time of the last half round trip, less the minimum of the
 //!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for. After a
-//!   silence, so is the delay that stood before it while the window was not used up: where packets keep their order,
+//!   silence, so is the delay that existed before it while the window was not used up: where packets keep their order,
 //!   all packets of a flow with many per round trip wait for the latest.
 //! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that
 //!   flows with the same queue converge to the same rate. The window moves towards the target in steps that double
@@ -13,9 +13,9 @@
 //! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains),
 //!   then grows only by what a queue of 60 ms would hold until the acknowledgement arrives: a path of 600 ms is not
 //!   flooded.
-//! - **Competitors that yield to loss only** (CUBIC, Reno) are detected by a queue that stands although we yield, or
-//!   that overflows repeatedly although we keep to the target. In competition with them the window grows and shrinks as
-//!   CUBIC's does (RFC 9438).
+//! - **Competitors that yield to loss only** (CUBIC, Reno) are detected by a queue that persists although this side
+//!   yields, or that overflows repeatedly although this side keeps to the target. In competition with them the window
+//!   grows and shrinks as CUBIC's does (RFC 9438).
 //! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it observe at the same
 //!   time, the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether
 //!   other flows keep the queue.
@@ -197,8 +197,8 @@ impl Controller {
         self.0.as_ref().map_or(now, |controller| controller.next_send(now, bytes))
     }
 
-    /// Whether the path is full: for longer than a burst there was more to send than it carries, or a queue longer than
-    /// the target stands, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
+    /// Whether the path is full: for longer than a burst there was more to send than it carries, or there is a queue
+    /// longer than the target, or other flows keep one. Unnecessary traffic, redundancy above all, should yield.
     pub fn is_congested(&self, now: Time) -> bool {
         self.0.as_ref().is_some_and(|controller| controller.is_congested(now))
     }

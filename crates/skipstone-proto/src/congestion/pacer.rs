@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_leaves_at_once_and_then_one_datagram_per_interval() {
+    fn a_burst_leaves_at_once_followed_by_one_datagram_per_interval() {
         let mut pacer = Pacer::default();
         let mut left = Vec::new();
         let mut now = at(1_000);
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_gives_one_burst_back_and_no_more() {
+    fn a_pause_restores_one_burst_at_most() {
         let mut pacer = Pacer::default();
         for _ in 0..3 {
             pacer.on_sent(at(0), 1_200, PACE);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn rounding_does_not_add_up() {
+    fn rounding_errors_do_not_accumulate() {
         // 1,237 bytes at 1 Gbit/s: 9.896 us, on a clock of microseconds that wakes late; a second datagram's credit
         // makes up for that.
         let pace = Pace { rate: 125_000_000, burst: 2 * 1_237 };
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_longer_than_the_burst_still_leaves() {
+    fn a_datagram_longer_than_the_burst_is_still_sent() {
         let pacer = Pacer::default();
         assert_eq!(pacer.next_send(at(5), 65_000, PACE), at(5));
     }

@@ -1,5 +1,5 @@
-//! The share of redundancy on a path that was full: it is halved while a queue stands and grows slowly otherwise, like
-//! the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
+//! The share of redundancy on a path that was full: it is halved while there is a queue and grows slowly otherwise,
+//! like the window of a flow (additive increase, multiplicative decrease), so that it converges to what the load leaves
 //! free.
 
 use crate::time::{Duration, Time};
@@ -128,13 +128,13 @@ mod tests {
     }
 
     #[test]
-    fn a_new_path_is_trusted_after_four_round_trips_without_a_queue() {
+    fn a_new_path_gets_full_redundancy_after_four_round_trips_without_a_queue() {
         let mut share = RedundancyShare::default();
         assert_eq!(parts(&mut share, 1_000, 50, |_| false), [0.0, 0.125, 0.25, 0.5, 1.0]);
     }
 
     #[test]
-    fn a_queue_on_a_new_path_halves_the_trust_which_then_comes_back_slowly() {
+    fn a_queue_on_a_new_path_halves_redundancy_which_recovers_slowly() {
         let mut share = RedundancyShare::default();
         let after = parts(&mut share, 1_000, 60, |sample| sample >= 40);
         assert_eq!(after, [0.0, 0.125, 0.25, 0.5, 1.0, 0.5, 0.25], "once a round trip, though all of it was there");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_takes_back_trust_at_any_time_but_from_a_carrier_with_a_controller_of_its_own() {
+    fn a_queue_always_reduces_redundancy_except_on_congestion_controlled_carriers() {
         let mut share = RedundancyShare::default();
         parts(&mut share, 1_000, 700, |_| false);
         assert_eq!(parts(&mut share, 5_000, 25, |_| true), [1.0, 0.5, 0.25, 0.125]);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_path_takes_three_quarters_and_time_brings_it_back() {
+    fn a_full_path_reduces_redundancy_by_three_quarters_for_a_time() {
         let mut share = RedundancyShare::default();
         share.on_full(at(1_000), at(3_000));
         share.on_full(at(2_000), at(4_000));

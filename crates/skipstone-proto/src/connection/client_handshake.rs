@@ -53,7 +53,7 @@ pub(super) struct ClientHandshake {
 #[derive(Debug)]
 pub(super) struct Hint {
     pub(super) due: Time,
-    /// The server's proof of progress when the hint came.
+    /// The server's proof of progress when the hint arrived.
     pub(super) progress: (u64, u64),
     pub(super) news: News,
 }

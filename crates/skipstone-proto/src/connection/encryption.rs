@@ -9,7 +9,7 @@ use crate::wire::cursor::Writer;
 use crate::wire::datagram::{self, CHECK_BYTES, CRYPTO_HEADER_BYTES};
 
 impl Connection {
-    /// Takes handshake bytes, which came in a CRYPTO from the peer that calls itself `from`, or behind an OPEN.
+    /// Takes handshake bytes, which arrived in a CRYPTO from the peer with the id `from`, or after an OPEN.
     pub(crate) fn handle_crypto(&mut self, cx: &mut Context<'_>, from: u32, bytes: &[u8]) -> Result<(), DropReason> {
         let is_known = self.identity.side == Side::Client || from == self.identity.ids.remote;
         let is_over = matches!(self.state, ConnectionState::Hello | ConnectionState::Drained | ConnectionState::Dead);
@@ -61,7 +61,7 @@ impl Connection {
         }
     }
 
-    /// Handshake bytes that are due: behind an OPEN until the server has named its id, then in a CRYPTO.
+    /// Handshake bytes that are due: after an OPEN until the server has named its id, then in a CRYPTO.
     pub(super) fn poll_crypto(&mut self, now: Time, buffer: &mut [u8]) -> Option<usize> {
         if matches!(self.state, ConnectionState::Hello | ConnectionState::Drained | ConnectionState::Dead) {
             return None;

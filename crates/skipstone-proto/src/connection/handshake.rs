@@ -95,7 +95,7 @@ impl Connection {
         self.state == ConnectionState::Hello && self.identity.ids.local == to && is_ours
     }
 
-    /// The path along which the first answer came, or whose stream opened. False if there was an answer before.
+    /// The path along which the first answer arrived, or whose stream opened. False if there was an answer before.
     pub(crate) fn settle_path(&mut self, path: Path) -> bool {
         if self.state != ConnectionState::Hello {
             return false;
@@ -193,7 +193,7 @@ impl Connection {
         is_ours
     }
 
-    /// The client's token has come, or comes again because the client has not heard that it was accepted.
+    /// The client's token has arrived, or arrives again because the client does not know yet that it was accepted.
     pub(super) fn on_connect(&mut self, cx: &mut Context<'_>, token: &[u8], limits: Limits) {
         if self.state == ConnectionState::Requested && !self.timers.is_requested {
             self.timers.is_requested = true;
@@ -258,7 +258,7 @@ impl Connection {
         self.is_requested() || matches!(self.security, Security::Session(_)) && self.state != ConnectionState::Dead
     }
 
-    /// Handles the content behind the header of an OPEN with a valid cookie, or of a repeated OPEN.
+    /// Handles the content after the header of an OPEN with a valid cookie, or of a repeated OPEN.
     pub(crate) fn handle_open(
         &mut self,
         cx: &mut Context<'_>,

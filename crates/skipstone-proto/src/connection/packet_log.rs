@@ -20,7 +20,7 @@ pub trait PacketLog: Debug + Send + Sync {
     /// An event of a connection.
     fn on_event(&self, now: Time, connection: &LoggedConnection<'_>, event: &PacketEvent<'_>);
 
-    /// A connection is gone: no event follows. There may have been none at all.
+    /// A connection has ended: no event follows. There may have been none at all.
     fn on_removed(&self, shard: u32, peer: PeerId);
 }
 
@@ -233,7 +233,7 @@ impl<'a> LoggedFrames<'a> {
         LoggedFrames { number, reference, bytes }
     }
 
-    /// Those behind the packet number at the beginning of `bytes`.
+    /// Those after the packet number at the beginning of `bytes`.
     pub(super) fn behind_number(number: u64, reference: u64, bytes: &'a [u8]) -> Self {
         let mut reader = Reader::new(bytes);
         let frames = if reader.truncated().is_ok() { reader.rest() } else { &[] };

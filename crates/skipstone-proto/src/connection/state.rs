@@ -122,8 +122,8 @@ impl Connection {
         &self.terms.settings
     }
 
-    /// Prefetches the data that the connection points to, or the data behind that. The connection itself is in the
-    /// caches.
+    /// Prefetches the data that the connection points to, or the data that this points to. The connection itself is in
+    /// the caches.
     pub(crate) fn prefetch(&self, step: Step) {
         match (&self.security, step) {
             (Security::Session(session), Step::Beyond) => session.prefetch(),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// The settings and the merging in force.
 #[derive(Debug)]
 pub(super) struct Terms {
-    /// The server's settings; the defaults until a client has heard them.
+    /// The server's settings; the defaults until a client has received them.
     pub(super) settings: Arc<Settings>,
     /// After a silence of this length, this side sends a PING.
     pub(super) keepalive: Duration,

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_did_fades() {
+    fn past_offences_decay() {
         let mut accounts = Accounts::default();
         (0..64).for_each(|_| accounts.note(at(0), 7, |it| (it.begun, it.failed) = (it.begun + 1, it.failed + 1)));
         let seen = |millis| {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_often_does_not_keep_a_count_from_fading() {
+    fn frequent_counting_does_not_stop_the_decay() {
         let mut accounts = Accounts::default();
         for millis in 0..60_000 {
             if millis % 100 == 0 {
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_bounded_and_has_room_again() {
+    fn the_table_is_bounded_and_frees_its_room() {
         let mut accounts = Accounts::default();
         (0..100_000).for_each(|key| accounts.note(at(0), key, |it| it.begun += 1));
         assert_eq!(accounts.entries.len(), ENTRIES_MAX);

@@ -38,7 +38,7 @@ impl Endpoint {
         self.costly.charge(self.handshake_cost());
     }
 
-    /// The handshake of a carrier with this host came to nothing.
+    /// A carrier's handshake with this host failed.
     pub fn on_handshake_failed(&mut self, remote: &SocketAddr) {
         self.handshake_budget.on_failed(remote);
     }

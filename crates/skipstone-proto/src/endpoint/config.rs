@@ -29,8 +29,8 @@ pub struct Config {
     /// Players of one [`Network`](crate::Network) at most, those behind a proxy by their own addresses. Further clients
     /// of it are refused with [`code::FULL`](crate::code::FULL), and counted as
     /// [`DropReason::NetworkFull`](crate::DropReason::NetworkFull). `None` for three times as many as there are free
-    /// places, and 8 in any case; then loopback and private addresses have no limit. With shards, each endpoint has an
-    /// equal part of it.
+    /// places, but always 8; then loopback and private addresses have no limit. With shards, each endpoint has an equal
+    /// part of it.
     pub players_of_network_max: Option<u32>,
     /// The congestion controller, on carriers that lose datagrams.
     pub congestion: Congestion,

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_log_without_its_feature_is_refused_by_the_name_of_the_feature() {
+    fn a_packet_log_without_its_feature_is_refused_with_the_feature_name() {
         #[derive(Debug)]
         struct Deaf;
         impl PacketLog for Deaf {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn inbound_rules_that_contradict_each_other_or_the_channels_are_refused() {
+    fn contradictory_inbound_rules_are_refused() {
         let two = with(|config| config.inbound = [InboundRule::new(0..=9), InboundRule::new(9..=20)].into());
         assert_eq!(two.check(), Err(ConfigError::OverlappingInboundRules { rules: [0, 1] }));
         let dropping = |mode| {
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn one_step_outside_of_a_range_is_an_error_that_names_the_field_its_value_and_the_range() {
+    fn a_value_one_step_out_of_range_is_an_error_with_field_value_and_range() {
         for Case { field, value, inside, outside } in cases() {
             for config in inside {
                 assert_eq!(config.check(), Ok(()), "{field}");
@@ -509,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_without_rules_or_with_too_many_is_refused() {
+    fn a_table_with_no_rules_or_too_many_is_refused() {
         assert_eq!(table(&[]).check(), Err(ConfigError::NoChannels));
         let rules: Vec<_> =
             (0..65).map(|channel| ChannelRule::new(channel..=channel, DeliveryMode::Unreliable)).collect();
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn repeat_is_refused_where_newer_messages_replace_older_ones() {
+    fn repeat_mode_is_refused_on_sequenced_channels() {
         let repeat = RedundancyMode::Repeat { bursts: 2 };
         for number in 0..5 {
             let mode = DeliveryMode::try_from(number).expect("there are five");
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_fill_more_than_a_datagram_are_refused() {
+    fn settings_larger_than_a_datagram_are_refused() {
         let rules: Vec<_> = (0..60)
             .map(|channel| ChannelRule::new(20_000 + channel..=20_000 + channel, DeliveryMode::Unreliable))
             .collect();
@@ -557,7 +557,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_carrier_adds_to_a_datagram_is_room_that_settings_lack() {
+    fn the_overhead_of_a_carrier_reduces_the_room_for_settings() {
         let rules: Vec<_> = (0..7).map(|at| ChannelRule::new(9 * at..=9 * at, DeliveryMode::Unreliable)).collect();
         let mut config = table(&rules);
         config.settings.datagram_bytes_max = 256;

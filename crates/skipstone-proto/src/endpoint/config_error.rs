@@ -94,8 +94,8 @@ impl fmt::Display for ConfigError {
             ),
             ConfigError::CannotRepeat { rule, channels, mode } => write!(
                 f,
-                "settings.channels[{rule}] (channels {}) is {mode:?}, which cannot repeat, because a newer message takes \
-                 the place of an older one: use lean redundancy for it, or another delivery mode",
+                "settings.channels[{rule}] (channels {}) is {mode:?}, which cannot repeat, because a newer message \
+                 takes the place of an older one: use lean redundancy for it, or another delivery mode",
                 ChannelRange(channels)
             ),
             ConfigError::OverlappingInboundRules { rules: [first, second] } => {
@@ -108,8 +108,8 @@ impl fmt::Display for ConfigError {
             ),
             ConfigError::ChannelTableTooLong { bytes, bytes_max } => write!(
                 f,
-                "the settings take {bytes} bytes and must fit into {bytes_max}, one datagram: use fewer rules over wider \
-                 ranges of channels"
+                "the settings take {bytes} bytes and must fit into {bytes_max}, one datagram: use fewer rules over \
+                 wider ranges of channels"
             ),
         }
     }

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thousand_signatures_of_streams_keep_others_waiting_for_three_rounds() {
+    fn a_thousand_stream_signatures_delay_others_by_three_rounds() {
         let mut costly = Costly::new(7);
         (0..1_000).for_each(|_| costly.charge(Cost::micros(5_500)));
         for has_room in [false, false, false, true] {

@@ -46,7 +46,7 @@ impl Endpoint {
             Datagram::Answer { .. } => return Err(DropReason::BadFrame),
             Datagram::Reset { id } => return self.handle_reset(now, path, id),
             Datagram::Open(open) => {
-                // The packet is opened in place, behind the header.
+                // The packet is opened in place, after the header.
                 let mut header = [0; OPEN_HEADER_BYTES_MAX];
                 let header = &mut header[..open.header_bytes()];
                 header.copy_from_slice(&bytes[..header.len()]);
@@ -105,7 +105,7 @@ impl Endpoint {
         if connection.is_on(path) { Ok(index) } else { Err(DropReason::WrongPath) }
     }
 
-    /// Applies handshake bytes, which came in a datagram of `length` bytes, to the connection with this id. A server
+    /// Applies handshake bytes, which arrived in a datagram of `length` bytes, to the connection with this id. A server
     /// whose session fails by them refuses the client.
     fn on_session(
         &mut self,
@@ -262,7 +262,7 @@ impl Endpoint {
         }
     }
 
-    /// An OPEN that made a connection before comes again.
+    /// An OPEN that already created a connection is repeated.
     fn repeat_open(
         &mut self,
         now: Time,

@@ -8,7 +8,7 @@ use crate::time::Time;
 use crate::wire::datagram::{self, Datagram};
 
 impl Endpoint {
-    /// Whether this datagram answers the HELLO of a client that has had no answer yet, wherever it comes from.
+    /// Whether this datagram answers the HELLO of a client that has had no answer yet, from any address.
     pub fn is_answer(&mut self, peer: PeerId, datagram: &[u8]) -> bool {
         let Some(connection) = self.slots.connection(peer) else { return false };
         match datagram::decode(datagram) {

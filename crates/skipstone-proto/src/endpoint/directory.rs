@@ -46,7 +46,7 @@ impl Directory {
         self.clients.insert((socket, index));
     }
 
-    /// A client connection is gone.
+    /// A client connection has ended.
     pub(super) fn remove_client(&mut self, index: u32, socket: u32) {
         self.clients.remove(&(socket, index));
     }

@@ -12,7 +12,7 @@ use std::hash::{Hash, Hasher};
 /// Items of many networks.
 #[derive(Debug)]
 pub(super) struct FairQueue<T> {
-    /// Empty until the first item comes: clients answer no requests.
+    /// Empty until the first item arrives: clients answer no requests.
     buckets: Vec<VecDeque<T>>,
     /// Bit n: bucket n has items.
     occupied: u64,
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn one_network_has_all_of_it_while_it_is_alone() {
+    fn a_lone_network_gets_the_whole_queue() {
         let mut queue = FairQueue::new(100, 7);
         assert!((0..100).all(|item| queue.push(&network(1), item)));
         assert!(!queue.push(&network(1), 100));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_leaves_room_and_turns_for_others() {
+    fn a_flood_leaves_room_and_turns_to_others() {
         let mut queue = FairQueue::new(1_000, 7);
         for _ in 0..5_000 {
             queue.push(&network(1), 1);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_it_is_bounded_and_forgets_its_room() {
+    fn the_queue_is_bounded_and_frees_its_memory() {
         let mut queue = FairQueue::new(1_000, 7);
         for round in 0..200_u32 {
             for item in 0..2_000 {

@@ -61,14 +61,14 @@ impl Endpoint {
         queued
     }
 
-    /// Prefetches another member of a group: the one behind the last that was prefetched, or the first from this place
+    /// Prefetches another member of a group: the one after the last that was prefetched, or the first from this place
     /// on.
     fn look_ahead(&self, lookahead: &mut Lookahead<u32>, group: Group, from: u32) {
         let next = self.groups.next(group, lookahead.last().map_or(from, |last| last + 1));
         lookahead.advance(next, |index, step| self.slots.prefetch(index, step));
     }
 
-    /// Whether a group has a member at this place in the endpoint, or behind it.
+    /// Whether a group has a member at this index of the endpoint, or after it.
     pub fn has_member_from(&self, group: Group, from: u32) -> bool {
         self.groups.next(group, from).is_some()
     }

@@ -22,7 +22,7 @@ impl Groups {
         self.members.get(&group.0).map_or(&[], Vec::as_slice)
     }
 
-    /// The first member at this place or behind it.
+    /// The first member at this index or after it.
     pub(crate) fn next(&self, group: Group, from: u32) -> Option<u32> {
         let members = self.members(group);
         // Most groups have all the members that there are.

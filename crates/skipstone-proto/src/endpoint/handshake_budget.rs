@@ -61,13 +61,13 @@ impl HandshakeBudget {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
 
-    /// A client was let in: as long as it stays, its handshake is not held against its host.
+    /// A client was accepted: while it stays, its handshake is not charged to its host.
     pub(super) fn on_joined(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_sub(1));
     }
 
-    /// A client that was let in is gone. One that comes and goes all the time has begun as many handshakes as one that
-    /// is never let in.
+    /// An accepted client has left. One that joins and leaves constantly has begun as many handshakes as one that is
+    /// never accepted.
     pub(super) fn on_left(&mut self, remote: &SocketAddr) {
         self.note(remote, |account| account.begun = account.begun.saturating_add(1));
     }
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn three_quarters_of_a_core_are_spent_whatever_a_handshake_costs() {
+    fn handshakes_use_at_most_three_quarters_of_a_core() {
         for (micros, per_second) in [(300, 2_500), (1_000, 750), (5_500, 136)] {
             let (mut budget, each) = (HandshakeBudget::default(), Cost::micros(micros));
             let at_once: u32 =
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_that_succeeds_gets_most_and_leaves_some_for_others() {
+    fn a_successful_address_gets_most_of_the_budget_but_not_all() {
         let mut budget = HandshakeBudget::default();
         let alone = begin(&mut budget, START, &address(1, 1), 10_000, |_| ());
         assert!((1_500..2_200).contains(&alone), "{alone}");
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_dear_handshakes_from_many_networks_keeps_no_newcomer_out() {
+    fn a_flood_of_costly_handshakes_from_many_networks_blocks_no_new_client() {
         let mut budget = HandshakeBudget::default();
         let mut let_in = 0;
         for millis in 0..10_000 {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_let_in_is_not_held_against_its_host() {
+    fn an_admitted_client_is_not_charged_to_its_host() {
         let mut budget = HandshakeBudget::default();
         let mut let_in = 0;
         for millis in 0..10_000 {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_join_and_leave_all_the_time_keep_no_newcomer_out() {
+    fn clients_that_reconnect_constantly_block_no_new_client() {
         let mut budget = HandshakeBudget::default();
         let mut let_in = 0;
         for millis in 0..10_000 {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_networks_of_one_site_have_no_more_than_few_together() {
+    fn the_networks_of_one_site_share_one_limit() {
         let (mut budget, mut begun) = (HandshakeBudget::default(), 0);
         for millis in 0..10_000_u64 {
             let now = START + Duration::from_millis(millis);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn one_whose_handshakes_fail_gets_few_and_is_forgiven_later() {
+    fn a_failing_network_gets_few_handshakes_and_recovers_later() {
         let mut budget = HandshakeBudget::default();
         let remote = address(1, 1);
         let failing =
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_which_each_address_fails_a_little_gets_few_too() {
+    fn a_network_whose_addresses_each_fail_rarely_is_limited_too() {
         let mut budget = HandshakeBudget::default();
         let mut begun = 0;
         for second in 0..10 {

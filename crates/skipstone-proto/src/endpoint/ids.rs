@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_room_long_before_the_ids_are_used_up() {
+    fn there_is_no_room_well_before_the_ids_run_out() {
         let (mut table, mut secret_rng) = (IdTable::new(Shard { index: 3, bits: 8 }), SecretRng::new([7; 16]));
         let mut count = 0;
         while table.has_room() {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_and_nonsense_name_no_shard() {
+    fn handshakes_and_invalid_datagrams_name_no_shard() {
         for kind in [KIND_HELLO, KIND_OPEN, KIND_CHALLENGE, 22, 0xFF] {
             assert_eq!(Shard::named_by(&[kind, 0xFF, 1, 2, 3], 1), None);
         }

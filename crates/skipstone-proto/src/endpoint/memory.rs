@@ -28,8 +28,8 @@ impl Endpoint {
         let beside = u64::from(slot.carrier_bytes);
         let held = slot.connection.as_ref().map_or(0, |connection| connection.memory_bytes() + beside) / GRAIN * GRAIN;
         let charged = slot.charge.map_or(0, |(_, bytes)| bytes);
-        // In small steps downward the account waits, so that a message which comes and goes does not move it each time.
-        // One that holds nothing has no charge, or it could be closed for it again and again.
+        // In small steps downward the account waits, so that a short-lived message does not change it each time. One
+        // that holds nothing has no charge, or it could be closed for it again and again.
         let is_small_step = held > 0 && held < charged && charged - held <= GRAIN;
         if held == charged || is_small_step {
             return;

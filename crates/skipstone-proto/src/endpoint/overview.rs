@@ -27,8 +27,8 @@ impl Endpoint {
         self.population.players()
     }
 
-    /// Whether the connections of each kind, and the newcomers of each network, are as many as were counted when they
-    /// came and went.
+    /// Whether the connections of each kind, and the newcomers of each network, agree with the counts of arrivals and
+    /// departures.
     #[cfg(any(test, feature = "unstable"))]
     pub fn is_population_balanced(&mut self) -> bool {
         self.population == super::population::Population::of(self.slots.counted())

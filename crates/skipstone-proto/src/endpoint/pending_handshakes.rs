@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn one_network_has_its_share_and_its_oldest_goes_after_a_second() {
+    fn one_network_is_limited_to_its_share_and_its_oldest_is_evicted_after_a_second() {
         let mut pending = PendingHandshakes::default();
         for index in 0..NETWORK_MAX.count as u32 {
             assert_eq!(pending.admit(START, &address(1, index as u8)), HandshakeAdmission::Welcome);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn when_all_places_are_taken_the_network_with_the_most_gives_one() {
+    fn at_capacity_the_network_with_the_most_handshakes_loses_one() {
         let mut pending = PendingHandshakes::default();
         let mut now = START;
         for index in 0..ALL_MAX.count as u32 {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn one_address_leaves_room_for_its_neighbours() {
+    fn one_address_leaves_room_for_others_of_its_network() {
         let mut pending = PendingHandshakes::default();
         for index in 0..ADDRESS_MAX.count as u32 {
             assert_eq!(pending.admit(START, &address(1, 1)), HandshakeAdmission::Welcome);
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn handshakes_that_hold_much_are_fewer() {
+    fn large_handshakes_are_limited_to_fewer() {
         const MUCH: u32 = 100_000;
         let mut pending = PendingHandshakes::default();
         let mut begun = 0;
@@ -266,7 +266,7 @@ mod tests {
 
     /// The totals equal the sum of the pending handshakes, in whatever order these come, grow and go.
     #[test]
-    fn the_sums_are_those_of_the_handshakes_that_are_pending() {
+    fn the_sums_match_the_pending_handshakes() {
         let (mut pending, mut rng) = (PendingHandshakes::default(), crate::rng::Rng::new(1));
         let mut model = BTreeMap::new();
         for step in 0..20_000_u64 {

@@ -36,7 +36,7 @@ pub(crate) enum Counted {
     Nothing,
     /// A client of this network that was not accepted, or not yet.
     Newcomer(Network),
-    /// A player of this network, or one that came from it and has moved since.
+    /// A player of this network, or one that joined from it and has moved since.
     Player(Network),
     Leaver,
 }
@@ -46,8 +46,8 @@ impl Counted {
         matches!(self, Counted::Player(_))
     }
 
-    /// The new counting of a connection that counted as `self` before: a newcomer that is refused stays one until it is
-    /// gone.
+    /// The new counting of a connection that counted as `self` before: a refused client that is not yet connected
+    /// counts as such until it is removed.
     pub(super) fn follow(self, connection: &Connection) -> Counted {
         let network = || Network::of(&connection.path().remote);
         match (self, connection.standing()) {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn one_network_has_a_quarter_of_the_newcomers() {
+    fn one_network_gets_a_quarter_of_the_new_places() {
         let mut population = filled(1, NEWCOMERS_OF_NETWORK_MAX as u32);
         assert!(!population.admits(&network(0), 1) && population.admits(&network(1), 1));
         population.recount(Counted::Newcomer(network(0)), Counted::Player(network(0)));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn networks_that_take_all_they_get_keep_no_other_out() {
+    fn greedy_networks_block_no_other_network() {
         for crowds in [1, 4, 8, 50, 200] {
             let mut population = Population::default();
             for number in (0..crowds).cycle().take(20_000) {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_left_of_those_who_are_gone() {
+    fn departed_clients_leave_no_state() {
         let mut population = filled(3, 5);
         for number in 0..3 {
             for _ in 0..5 {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_closing_is_bounded_beyond_the_places_of_players() {
+    fn closing_connections_beyond_the_player_limit_are_bounded() {
         let mut population = Population::default();
         (0..NEWCOMERS_MAX + 2).for_each(|_| population.recount(Counted::Nothing, Counted::Leaver));
         assert!(!population.admits(&network(0), 2) && population.admits(&network(0), 3));

@@ -12,6 +12,6 @@ pub(super) struct Ready {
     pub(super) unflushed: Vec<u32>,
     /// Connections to which something happened since [`Endpoint::take_touched`](super::Endpoint::take_touched).
     pub(super) touched: Vec<PeerId>,
-    /// Sockets whose connection is over.
+    /// Sockets whose connection has ended.
     pub(super) released: VecDeque<u32>,
 }

@@ -29,7 +29,7 @@ const NETWORK_FULL: NoRoom =
 /// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
 /// thresholds).
 const OF_FREE_PLACES: usize = 3;
-/// This many players of a network are always let in while there is a place: a household on a server with few places.
+/// This many players of a network are always accepted while there is a place: a household on a server with few places.
 const ALWAYS: usize = 8;
 
 impl Endpoint {
@@ -92,7 +92,7 @@ mod tests {
     /// A closing connection has an id too: on a server with many shards, all places and as many again are more than
     /// there are ids.
     #[test]
-    fn without_an_id_there_is_no_room_though_no_place_is_taken() {
+    fn an_endpoint_without_free_ids_has_no_room_for_a_connection() {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };
         let mut endpoint = Endpoint::new(config, [7; 32]).expect("it is good");
         let path = Path { socket: 0, local: None, remote: ([192, 0, 2, 1], 7_777).into(), carrier: Carrier::UDP };

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_is_remembered_until_it_is_too_old_by_itself() {
+    fn a_cookie_is_remembered_until_it_expires() {
         let (mut spent, begin) = (SpentCookies::default(), Time::from_micros(5_000_000));
         spent.insert(begin, &cookie(1));
         spent.insert(begin + LIFETIME, &cookie(2));
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_that_was_forgiven_and_used_again_is_remembered_for_as_long_as_it_is_good() {
+    fn a_reused_forgiven_cookie_is_remembered_for_its_whole_lifetime() {
         let (mut spent, issued) = (SpentCookies::default(), Time::from_micros(5_000_000));
         spent.insert(issued, &cookie(1));
         spent.forgive(&cookie(1));
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn of_more_than_it_keeps_the_older_ones_do_not_count_any_more() {
+    fn beyond_the_maximum_the_oldest_cookies_are_forgotten() {
         let (mut spent, begin) = (SpentCookies::default(), Time::from_micros(5_000_000));
         for number in 0..KEPT_MAX + 10 {
             spent.insert(begin + Duration::from_micros(number as u64), &cookie(number));

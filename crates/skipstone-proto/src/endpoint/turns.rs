@@ -55,7 +55,7 @@ impl Endpoint {
         Some(Turn { index, held_until: Time::ZERO })
     }
 
-    /// The connection has more to send: it waits for another turn, behind the others.
+    /// The connection has more to send: it waits for another turn, after the others.
     fn wait_for_share(&mut self, index: u32) {
         let (Some(share), Some(slot)) = (&mut self.share, self.slots.at(index)) else { return };
         if !core::mem::replace(&mut slot.is_waiting, true) {

@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_holds_the_most_goes_and_no_more_than_are_needed() {
+    fn the_largest_holders_are_evicted_and_no_more_than_needed() {
         let charges = [(network(1), 10, 0), (network(1), 70, 1), (network(1), 30, 2), (network(1), 20, 3)];
         let of = |excess| victims(charges.into_iter(), excess);
         assert_eq!(
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_many_gives_before_one_whose_only_connection_is_larger() {
+    fn a_network_with_many_connections_is_evicted_before_a_single_larger_one() {
         let crowd = (0..20).map(|slot| (network(1), 10, slot));
         let charges = crowd.chain([(network(2), 60, 100)]);
         let victims = victims(charges, 100);

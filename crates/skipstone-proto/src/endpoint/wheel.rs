@@ -1,9 +1,9 @@
 //! A timer wheel: thousands of connections, each with one deadline, and no cost for those that are not due.
 //!
 //! Hierarchical (Varghese and Lauck, 1987): six levels of 64 slots, the finest of 128 µs, the coarsest of 38 h in all.
-//! Each connection has one entry, which moves when its deadline becomes earlier; one that has become later is found to
-//! be early when it comes up. Slots are doubly linked lists through one vector, so that moving an entry never searches
-//! and allocates nothing.
+//! Each connection has one entry, which moves when its deadline becomes earlier; one that has become later is detected
+//! when it expires. Slots are doubly linked lists through one vector, so that moving an entry never searches and
+//! allocates nothing.
 
 use crate::time::Time;
 
@@ -25,7 +25,7 @@ pub(crate) struct Wheel {
 /// A connection's entry.
 #[derive(Clone, Copy, Debug)]
 struct WheelEntry {
-    /// The tick at which it comes up, or [`NEVER`] if it waits in no slot.
+    /// The tick at which it expires, or [`NEVER`] if it waits in no slot.
     tick: u64,
     /// Its neighbours in its slot, or [`NONE`].
     previous: u32,
@@ -110,7 +110,7 @@ impl Wheel {
         Some((position + u64::from(distance)) << shift)
     }
 
-    /// The tick at which a connection's entry comes up.
+    /// The tick at which a connection's entry expires.
     fn tick(&self, index: u32) -> u64 {
         self.entries.get(index as usize).map_or(NEVER, |entry| entry.tick)
     }
@@ -193,7 +193,7 @@ mod tests {
     const INDICES: u32 = 60;
 
     #[test]
-    fn every_deadline_comes_up_at_its_tick_and_no_earlier() {
+    fn every_deadline_fires_at_its_tick_and_no_earlier() {
         for seed in 0..50 {
             let mut rng = Rng::new(seed);
             let mut wheel = Wheel::default();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_beyond_the_last_level_waits() {
+    fn a_deadline_beyond_the_last_level_is_kept() {
         let mut wheel = Wheel::default();
         let far = Time::from_micros(1 << 50);
         wheel.arm(7, far);
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_that_never_comes_does_not_wait() {
+    fn a_deadline_of_never_is_not_stored() {
         let mut wheel = Wheel::default();
         wheel.arm(0, Time::NEVER);
         assert_eq!((wheel.len(), wheel.next()), (0, Time::NEVER));

@@ -221,10 +221,10 @@ impl Mtu {
         self.vanished = Vanished { count: count + 1, smallest: smallest.min(large.bytes), from: next, at: now };
         let is_black_hole = self.vanished.count >= VANISHED_MAX;
         if is_black_hole && self.proven > self.base {
-            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.anew() };
+            *self = Mtu { path_from: next, search_from: now + SEARCH_AGAIN_AFTER, ..self.restarted() };
         } else if is_black_hole {
             let refused = self.vanished.smallest;
-            *self = Mtu { path_from: next, ..self.anew() };
+            *self = Mtu { path_from: next, ..self.restarted() };
             self.fall(refused);
         }
         is_black_hole
@@ -237,11 +237,11 @@ impl Mtu {
 
     /// Packets from `next` on leave along another, unknown path.
     pub(crate) fn on_path_changed(&mut self, next: u64) {
-        *self = Mtu { path_from: next, ..self.anew() };
+        *self = Mtu { path_from: next, ..self.restarted() };
     }
 
     /// An unknown path of the same carrier.
-    fn anew(&self) -> Self {
+    fn restarted(&self) -> Self {
         Mtu { base: self.base, floor: self.floor, proven: self.base, ..Mtu::new(0) }
     }
 
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_carrier_has_measured_holds_on_its_next_path_too() {
+    fn the_measured_size_applies_to_the_carriers_next_path() {
         let mut mtu = Mtu::new(UDP);
         mtu.on_told(1_300);
         mtu.on_path_changed(5);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn any_path_is_found_to_within_a_step_and_never_exceeded() {
+    fn any_path_size_is_found_within_one_step_and_never_exceeded() {
         for max in [1_201, 1_472, 9_000, 65_507] {
             for path in (1_200..max.min(20_000)).step_by(7).chain([max]) {
                 let mut mtu = Mtu::new(UDP);
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_lost_probe_proves_nothing() {
+    fn a_single_lost_probe_does_not_lower_the_size() {
         let mut mtu = Mtu::new(UDP);
         mtu.on_full();
         for number in 0..2 {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_again_after_ten_minutes_if_somebody_wants_more() {
+    fn probing_resumes_after_ten_minutes_if_there_is_demand() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_252);
         assert!(search(&mut mtu, Time::ZERO + Duration::from_secs(599), 1_472, 1_472).is_empty());
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn large_packets_that_vanish_one_after_the_other_prove_a_black_hole() {
+    fn consecutive_losses_of_large_packets_are_a_black_hole() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         let lost =
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_among_large_packets_that_arrive_prove_nothing() {
+    fn losses_among_delivered_large_packets_are_no_black_hole() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_that_are_nearly_equal_are_equal() {
+    fn nearly_equal_sizes_count_as_equal() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_that_are_far_apart_prove_nothing() {
+    fn losses_far_apart_are_no_black_hole() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in 10..100 {

@@ -199,8 +199,8 @@ impl Ledger {
             is_suspected: false,
             is_measured: is_ack_eliciting && !is_size_probe,
         });
-        // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate behind a
-        // lost packet.
+        // Otherwise packets that carry only acknowledgements, and are never acknowledged, would accumulate after a lost
+        // packet.
         self.settle(now, self.patience);
     }
 
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_follow_each_other_share_a_record() {
+    fn consecutive_messages_share_a_record() {
         let mut ledger = Ledger::default();
         (5..9).for_each(|sequence| ledger.record(message(sequence)));
         ledger.commit(ms(0), packet());
@@ -430,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_of_the_packet_whose_arrival_the_stated_delay_counts_from() {
+    fn an_rtt_sample_is_taken_from_the_packet_that_started_the_ack_delay() {
         let age = |number: u64| Some(Duration::from_millis(1_000 - 100 * number));
         assert_eq!(sample(&[true, true, true], &[2..=2, 0..=0], None), age(2));
         assert_eq!(sample(&[true, false, false], &[0..=2], None), age(2), "the greatest did not ask for it");
@@ -441,7 +441,7 @@ mod tests {
 
     /// At the front a lost packet, after it the maximum number of packets, which have all arrived.
     #[test]
-    fn a_lost_packet_does_not_keep_a_full_ledger_waiting() {
+    fn a_lost_packet_does_not_block_a_full_ledger() {
         let (mut ledger, rtt, last) = (Ledger::default(), Rtt::new(), PACKETS_IN_FLIGHT_MAX as u64 - 1);
         (0..=last).for_each(|_| ledger.commit(ms(0), packet()));
         assert!(!ledger.has_room(ms(0)), "all are in flight");
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_alone_leave_nothing_behind() {
+    fn packets_with_only_acks_leave_no_record() {
         let mut ledger = Ledger::default();
         (0..1_000).for_each(|_| ledger.commit(ms(0), Leaving { bytes: 20, ..Leaving::default() }));
         assert_eq!(ledger.next(), 1_000);

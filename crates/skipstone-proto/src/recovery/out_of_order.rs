@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_came_late_is_known_once_an_acknowledgement_that_left_later_was_heard() {
+    fn a_late_packet_is_known_once_a_later_ack_arrives() {
         let mut late = OutOfOrder::new();
         late.on_ack_sent(10);
         assert_eq!(late.known_below(10), u64::MAX);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_none_is_forgotten() {
+    fn of_many_late_packets_none_is_forgotten() {
         let mut late = OutOfOrder::new();
         for packet in 0..100 {
             late.on_arrival(1_000 - packet);

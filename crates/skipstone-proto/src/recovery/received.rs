@@ -227,7 +227,7 @@ impl Received {
     }
 
     /// The peer has received our packet `packet`, which acknowledged everything received up to `number` by then. These
-    /// numbers need not be acknowledged again; packets that came later, below `number`, must be.
+    /// numbers need not be acknowledged again; packets that arrived later, below `number`, must be.
     pub(crate) fn on_ack_confirmed(&mut self, packet: u64, number: u64) {
         let known = number.min(self.out_of_order.known_below(packet).saturating_sub(1));
         self.confirmed = self.confirmed.max(known);
@@ -242,7 +242,7 @@ mod tests {
     const DELAY: Duration = Duration::from_millis(2);
 
     #[test]
-    fn a_gap_is_acknowledged_at_once_and_a_burst_once() {
+    fn a_gap_is_acknowledged_at_once_and_a_burst_with_one_ack() {
         let mut received = Received::default();
         let now = Time::from_micros(1_000);
         received.on_packet(now, 0, true, DELAY);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replayed_number_is_not_new_however_old() {
+    fn a_replayed_number_is_a_duplicate_at_any_age() {
         let mut received = Received::default();
         for number in (0..1_000).step_by(2) {
             assert!(received.is_new(number));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recovery_that_is_reported_late_makes_no_number_new_again() {
+    fn a_late_recovery_makes_no_number_new_again() {
         let mut received = Received::default();
         let at = |millis: u64| Time::from_micros(millis * 1_000);
         // Recovered packets arrive later: reports wait from now on.
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_acknowledged_though_the_peer_knows_all_above_it() {
+    fn a_late_packet_below_the_acknowledged_range_is_acknowledged() {
         let mut received = Received::default();
         for number in [0, 1, 5, 6, 9] {
             received.on_packet(Time::ZERO, number, true, DELAY);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_recovered_is_said_until_the_peer_has_heard_it() {
+    fn recovered_packets_are_reported_until_the_peer_acknowledges() {
         let mut received = Received::default();
         for number in [0, 2] {
             received.on_packet(Time::ZERO, number, true, DELAY);
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tail_that_was_lost_has_been_missed_since_the_packet_that_showed_it() {
+    fn a_lost_tail_is_missing_since_the_packet_that_revealed_it() {
         let mut received = Received::default();
         received.on_packet(Time::from_micros(1_000_000), 0, true, DELAY);
         // A repair, which asks for no acknowledgement, is the first after the lost one.
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_quiet_after_three_seconds_without_a_gap_while_packets_stream() {
+    fn a_path_is_quiet_after_three_seconds_of_steady_packets_without_a_gap() {
         let mut received = Received::default();
         let at = |number: u64| Time::from_micros(1_000_000 + number * 16_000);
         for number in 0..400 {
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_alone_ask_for_none() {
+    fn packets_with_only_acks_are_not_acknowledged() {
         let mut received = Received::default();
         received.on_packet(Time::ZERO, 0, false, DELAY);
         assert_eq!(received.ack_due(), Time::NEVER);

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn where_recovered_packets_come_after_all_their_reports_wait_as_long_as_they_are_late() {
+    fn recovery_reports_wait_as_long_as_recovered_packets_usually_arrive_late() {
         let mut recovered = Recovered::default();
         for number in 0..10 {
             recovered.on_recovered(ms(100 * number), number);
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn where_they_are_lost_reports_do_not_wait() {
+    fn recovery_reports_are_immediate_where_recovered_packets_never_arrive() {
         let mut recovered = Recovered::default();
         for number in 0..100 {
             assert!(!recovered.on_recovered(ms(200 * number), number), "one in ten is late");

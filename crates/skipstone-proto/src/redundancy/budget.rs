@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_spent_than_its_share() {
+    fn repairs_spend_no_more_than_their_share() {
         for percent in [0, 1, 33, 100, 250] {
             let mut budget = Budget::new(percent);
             let (mut earned, mut spent) = (0_u64, 0_u64);

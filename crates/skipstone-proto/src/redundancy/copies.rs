@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_come_in_time_and_count_down() {
+    fn copies_are_sent_on_time_and_count_down() {
         let mut copies = CopySchedule::default();
         let now = Time::from_micros(1_000);
         let spacing = Duration::from_micros(400);

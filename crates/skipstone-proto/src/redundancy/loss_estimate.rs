@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_guess_gives_way_to_what_is_seen() {
+    fn the_initial_guess_is_replaced_by_measurements() {
         assert!((LossEstimate::default().rate() - 0.01).abs() < 1e-6);
         assert_eq!(LossEstimate::default().observed(), 0.0, "a guess is nothing that was seen");
         assert!(after(|_| false).rate() < 1e-4);
@@ -139,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn losses_in_a_row_are_one_burst() {
+    fn consecutive_losses_are_one_burst() {
         let bursts = after(|number| number % 150 < 3);
         assert!((bursts.rate() - 0.02).abs() < 0.003, "{bursts:?}");
         assert!((bursts.burst_length() - 3.0).abs() < 0.1, "{bursts:?}");
     }
 
     #[test]
-    fn a_guess_lasts_for_three_seconds_however_little_is_sent() {
+    fn the_initial_guess_lasts_three_seconds_regardless_of_traffic() {
         for packets_per_tick in [1, 5] {
             let mut estimate = LossEstimate::default();
             let mut rate_at = |millis| {

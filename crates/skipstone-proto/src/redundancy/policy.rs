@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn more_loss_gets_more_repairs_over_more_packets() {
+    fn more_loss_yields_more_repairs_over_more_packets() {
         assert_eq!(plan(5, 1_375), (5, 1));
         assert_eq!(plan(5, 2_750), (5, 1));
         assert_eq!(plan(20, 1_375), (5, 2));
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn some_bursts_get_a_repair_more_where_one_is_too_few_and_two_are_too_many() {
+    fn a_fractional_number_of_repairs_is_spread_over_bursts() {
         let burst =
             Burst { messages: 25, bytes: 1_375, packet_overhead: 70, packet_bytes_max: 1_400, is_kept_whole: false };
         let (mut policy, losses) = (Policy::default(), losses(5));
@@ -196,12 +196,12 @@ mod tests {
     }
 
     #[test]
-    fn a_small_burst_is_not_cut() {
+    fn a_small_burst_is_not_split() {
         assert_eq!(plan(20, 60), (1, 1));
     }
 
     #[test]
-    fn a_burst_that_is_kept_whole_has_as_few_packets_as_hold_it() {
+    fn an_unsplit_burst_uses_as_few_packets_as_possible() {
         let burst = |bytes, is_kept_whole| Burst {
             messages: 25,
             bytes,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_repair_leaves_late_is_the_binomial_tail() {
+    fn the_unrecovered_share_with_one_repair_is_the_binomial_tail() {
         let plan = BurstPlan { packets: 4, repairs: 1 };
         assert!((unrecovered(0.005, plan) - 0.005 * (1.0 - 0.995_f32.powi(4))).abs() < 1e-7);
     }

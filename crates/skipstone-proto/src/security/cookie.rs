@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cookie_is_good_for_its_own_claim_and_for_ten_seconds() {
+    fn a_cookie_is_valid_for_its_own_claim_for_ten_seconds() {
         let cookie_key = CookieKey::new([7; 16]);
         let remote = "192.0.2.1:5000".parse().expect("an address");
         let claim = Claim { remote, source: 5, nonce: 9, version: 1, suite: 1, offer: &[9, 1, 0, 1] };

@@ -34,10 +34,10 @@ impl Plain {
         TAG_BYTES
     }
 
-    /// Seals packet `number`, which lies at `plaintext` of `datagram` behind its header; returns the datagram's length.
+    /// Seals packet `number`, which is at `plaintext` of `datagram`, after its header; returns the datagram's length.
     ///
     /// # Panics
-    /// If there is no room for the tag behind the plaintext.
+    /// If there is no room for the tag after the plaintext.
     pub fn seal(&self, datagram: &mut [u8], plaintext: Range<usize>, number: u64) -> usize {
         let tag = self.tag(&datagram[..plaintext.end], number);
         datagram[plaintext.end..plaintext.end + TAG_BYTES].copy_from_slice(&tag);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn every_single_flipped_bit_is_noticed() {
+    fn every_single_flipped_bit_is_detected() {
         let plain = Plain::with_key(&KEY);
         let mut datagram = sealed(7);
         let end = datagram.len() - TAG_BYTES;
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_is_so_late_that_its_number_is_taken_for_another_is_noticed() {
+    fn a_copy_so_late_that_its_number_is_ambiguous_is_detected() {
         let plain = Plain::with_key(&KEY);
         let datagram = sealed(7);
         for reference in [0, 7, 8_000] {

@@ -65,7 +65,7 @@ mod tests {
     use crate::path::Carrier;
 
     #[test]
-    fn the_same_secret_makes_the_same_numbers_and_another_others() {
+    fn the_same_secret_yields_the_same_numbers() {
         let path = Path { socket: 1, local: None, remote: ([192, 0, 2, 1], 5_000).into(), carrier: Carrier::UDP };
         let [mut secret_rng, mut same, mut other] = [[7; 16], [7; 16], [8; 16]].map(SecretRng::new);
         for _ in 0..10 {
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_for_its_path_only() {
+    fn a_token_is_valid_for_its_path_only() {
         let path = Path { socket: 1, local: None, remote: ([192, 0, 2, 1], 5_000).into(), carrier: Carrier::UDP };
         let secret_rng = SecretRng::new([7; 16]);
         let elsewhere = [

@@ -220,7 +220,7 @@ impl SimulatedSession {
 impl Session for SimulatedSession {
     fn is_established(&self) -> bool {
         match self.role {
-            // A client may send packets behind its last flight, before it has the server's last word.
+            // A client may send packets after its last flight, before it has the server's last flight.
             Role::Client => self.stage != Stage::Waiting,
             Role::Server => self.stage == Stage::Done,
         }
@@ -276,7 +276,7 @@ impl Session for SimulatedSession {
     fn seal(&mut self, datagram: &mut [u8], plaintext: Range<usize>) -> usize {
         let (sequence, start) = (self.next, plaintext.start);
         self.next += 1;
-        // The sequence is in front, the rest of a real record's overhead behind.
+        // The sequence is in front, the rest of a real record's overhead at the end.
         let body = start + 2..plaintext.end + 2;
         datagram.copy_within(plaintext, body.start);
         datagram[start..body.start].copy_from_slice(&(sequence as u16).to_be_bytes());
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sealed_is_opened_once_and_damage_is_noticed() {
+    fn a_sealed_packet_opens_once_and_damage_is_detected() {
         let (mut client, mut server) = pair();
         let overhead = client.overhead();
         let mut datagram = [0; 100];
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_64_others_overtook_are_dropped() {
+    fn records_overtaken_by_64_others_are_dropped() {
         let (mut client, mut server) = pair();
         let mut sealed = Vec::new();
         for _ in 0..70_000 {

@@ -28,7 +28,7 @@ impl Ack<'_> {
     }
 }
 
-/// Which of the acknowledged packets never came, but were recovered from repair packets.
+/// Which of the acknowledged packets never arrived, but were recovered from repair packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Repaired<'a> {
     /// The greatest packet number repaired; its reference is as in ACK.
@@ -204,7 +204,7 @@ pub fn encode_ack<I: Iterator<Item = RangeInclusive<u64>>>(
     true
 }
 
-/// Writes REPAIRED, as [`encode_ack`] does ACK, and leaves room for `reserve` bytes behind it.
+/// Writes REPAIRED, as [`encode_ack`] does ACK, and leaves room for `reserve` bytes after it.
 pub fn encode_repaired<I: Iterator<Item = RangeInclusive<u64>>>(
     writer: &mut Writer<'_>,
     mut ranges: I,
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_left_out_from_the_oldest() {
+    fn the_oldest_ranges_are_omitted_if_they_do_not_fit() {
         let full = encode(200, &sparse(10), Some(70_000)).unwrap().len();
         for room in 0..=full {
             let Some(bytes) = encode(room, &sparse(10), Some(70_000)) else {
@@ -302,12 +302,12 @@ mod tests {
     }
 
     #[test]
-    fn without_a_range_nothing_is_written() {
+    fn no_ranges_encode_to_nothing() {
         assert_eq!(encode(100, &[], None), None);
     }
 
     #[test]
-    fn every_cut_is_malformed() {
+    fn every_truncated_ack_is_malformed() {
         let bytes = encode(100, &[900..=1000, 890..=898], Some(70_000)).unwrap();
         for cut in 0..bytes.len() {
             assert_eq!(decode_whole(&bytes[..cut]), Err(Malformed));
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_largest_of_one_byte_is_malformed() {
+    fn a_one_byte_largest_acknowledged_is_malformed() {
         assert_eq!(decode_whole(&[0x02, 0x05, 0, 0, 0]), Err(Malformed));
         assert!(decode_whole(&[0x02, 0x80, 0x05, 0, 0, 0]).is_ok());
     }
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "do not touch")]
-    fn adjacent_ranges_are_a_fault_of_the_caller() {
+    fn encoding_adjacent_ranges_panics() {
         encode(100, &[5..=6, 3..=4], None);
     }
 }

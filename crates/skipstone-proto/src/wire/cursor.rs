@@ -369,13 +369,13 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no room left")]
-    fn writing_past_the_room_is_a_fault_of_the_caller() {
+    fn writing_past_the_end_panics() {
         Writer::new(&mut [0; 3]).u32(1);
     }
 
     #[test]
     #[should_panic(expected = "more than 24 bits")]
-    fn an_id_of_more_than_24_bits_is_a_fault_of_the_caller() {
+    fn an_id_above_24_bits_panics() {
         Writer::new(&mut [0; 3]).u24(1 << 24);
     }
 }

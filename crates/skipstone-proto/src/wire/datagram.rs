@@ -60,7 +60,7 @@ pub enum Datagram<'a> {
     },
     /// The connection of a PACKET is unknown here (section 2.11).
     Reset {
-        /// The receiver's id of that PACKET; 0 if the receiver does not know the carrier's session in which it came
+        /// The receiver's id of that PACKET; 0 if the receiver does not know the carrier's session in which it arrived
         /// (section 7.1).
         id: u32,
     },

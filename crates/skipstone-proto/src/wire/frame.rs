@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_that_were_announced() {
+    fn encoded_lengths_match_the_declared_ones() {
         for length in [0, 63, 64, 512] {
             let bytes = vec![b'x'; length];
             let text = "x".repeat(length);
@@ -434,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_ack_close_path_and_time_frames_ask_for_no_acknowledgement() {
+    fn padding_ack_close_path_and_time_frames_do_not_elicit_acks() {
         let bytes = one_of_each();
         let eliciting: Vec<_> = frames(&bytes).unwrap().iter().map(Frame::is_ack_eliciting).collect();
         assert_eq!(eliciting, [true, true, false, false, false, false, false, false, false, true, true]);
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_between_messages_do_not_break_their_run() {
+    fn other_frames_between_messages_do_not_break_their_run() {
         let bytes = b"\xe0\x05\x07\x01\x00\x80";
         let decoded = frames(bytes).unwrap();
         let Some(Frame::Message(last)) = decoded.last() else { panic!("not a MESSAGE") };
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn after_an_error_there_is_nothing() {
+    fn decoding_stops_after_an_error() {
         let mut frames = Frames::new(&[1, 0x3F, 1, 1]);
         assert_eq!(frames.next(), Some(Ok(Frame::Ping)));
         assert_eq!(frames.next(), Some(Err(Malformed)));
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_and_reasons_above_their_limits_are_malformed() {
+    fn tokens_and_reasons_over_their_limits_are_malformed() {
         let connect =
             |length: usize| [&[4, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length + 1]].concat();
         let close = |length: usize| [&[6, 0, 0x40 | (length >> 8) as u8, length as u8][..], &vec![0; length]].concat();
@@ -492,13 +492,13 @@ mod tests {
     }
 
     #[test]
-    fn an_accept_from_nobody_is_malformed() {
+    fn an_accept_without_an_id_is_malformed() {
         assert!(frames(&[5, 0, 0, 1, 0]).is_ok());
         assert_eq!(frames(&[5, 0, 0, 0, 0]), Err(Malformed));
     }
 
     #[test]
-    fn every_cut_within_a_frame_is_malformed() {
+    fn every_truncated_frame_is_malformed() {
         let connect = written(|w| encode_connect(w, b"token", b"limits"));
         let accept = written(|w| encode_accept(w, 1, b"settings"));
         let close = written(|w| encode_close(w, 1000, "reason"));

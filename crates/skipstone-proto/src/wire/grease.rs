@@ -32,7 +32,7 @@ impl Grease {
         31 * (1 + (self.0 >> 5 & 0xFF)) + 27
     }
 
-    /// Puts that entry behind encoded settings, all of whose ids are lower.
+    /// Appends that entry to encoded settings, all of whose ids are lower.
     pub fn append_entry(self, mut encoded: Vec<u8>) -> Vec<u8> {
         let mut buffer = [0; 16];
         let mut writer = Writer::new(&mut buffer);
@@ -64,7 +64,7 @@ mod tests {
     use crate::wire::frame::{Frame, Frames};
 
     #[test]
-    fn values_are_those_of_the_registry() {
+    fn grease_values_match_the_registry() {
         for random in (0..2_000).map(|n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
             let grease = Grease::new(random);
             assert!([0, 0x40].contains(&grease.suites()));

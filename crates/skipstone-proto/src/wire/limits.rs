@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_round_trip_and_what_is_not_theirs_is_skipped() {
+    fn limits_round_trip_and_unknown_entries_are_skipped() {
         let limits = Limits { message_bytes_max: 70_000, window_bytes: 100_000, datagram_bytes_max: 1_200 };
         assert_eq!(Limits::decode(&limits.encode()), Ok(limits));
         assert_eq!(Limits::NONE.encode(), [0; 0]);

@@ -145,8 +145,8 @@ impl MessageEncoder {
         self.length = Some(payload_len);
     }
 
-    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote behind
-    /// a message of the same length: `count` messages, the last of which has `last_len` bytes.
+    /// Writes whole messages that follow the one before, from frames that [`MessageEncoder::encode_next`] wrote after a
+    /// message of the same length: `count` messages, the last of which has `last_len` bytes.
     pub fn copy_next(&mut self, writer: &mut Writer<'_>, frames: &[u8], count: usize, last_len: usize) {
         writer.bytes(frames);
         self.sequence = self.sequence.map(|before| before.wrapping_add(count as u32));
@@ -203,7 +203,7 @@ impl MessageDecoder {
         length.map_or(MessageRun::at(&[], 0), |length| MessageRun::at(bytes, length))
     }
 
-    /// Moves behind a run that it gave.
+    /// Advances past a run that it returned.
     pub(super) fn skip_run(&mut self, run: &MessageRun<'_>) {
         if run.count > 0 {
             self.length = Some(run.last);
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_is_written_as_in_the_general_way() {
+    fn a_following_message_is_encoded_as_by_the_general_encoder() {
         for length in [0, 1, 13, 14, 63, 64, 100, 1_400, 16_383, 16_384, 70_000] {
             let payload = vec![7; length];
             let (mut buffers, mut runs) = ([vec![0; 70_100], vec![0; 70_100]], [MessageEncoder::default(); 2]);
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn every_succession_of_three_messages_round_trips() {
+    fn every_sequence_of_three_messages_round_trips() {
         let mut kinds = Vec::new();
         for channel in [0, 1, 63, 64, u16::MAX] {
             for sequence in [None, Some(0), Some(1), Some(u32::MAX)] {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn payload_lengths_round_trip_on_both_sides_of_their_forms() {
+    fn payload_lengths_round_trip_at_the_limits_of_each_form() {
         static PAYLOAD: [u8; 2000] = [0x55; 2000];
         for length in [0, 1, 13, 14, 63, 64, 2000] {
             assert_round_trip(&[sent(3, Some(70), &PAYLOAD[..length]), sent(3, Some(71), &PAYLOAD[..length])]);
@@ -353,14 +353,14 @@ mod tests {
     }
 
     #[test]
-    fn the_next_of_a_channel_costs_one_byte() {
+    fn the_next_message_of_a_channel_costs_one_byte() {
         let run = [sent(0, Some(7), b"ab"), sent(0, Some(8), b"cd"), sent(0, Some(9), b"")];
         assert_eq!(encode(&run), b"\xa2\x07ab\x82cd\x80");
         assert_eq!(encode(&[sent(0, None, b"ab"), sent(0, None, b"")]), b"\x82ab\x80");
     }
 
     #[test]
-    fn none_after_some_repeats_the_channel() {
+    fn a_message_without_sequence_after_one_with_it_repeats_the_channel() {
         let run = [sent(5, Some(7), b""), sent(5, None, b""), sent(5, None, b""), sent(5, Some(8), b"")];
         assert_eq!(encode(&run), b"\xe0\x05\x07\xc0\x05\x80\xa0\x08");
         assert_round_trip(&run);
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repeated_channel_without_sequence_has_none() {
+    fn a_repeated_channel_without_sequence_has_no_sequence() {
         let messages = decode(b"\xa0\x07\xc0\x00\x80").unwrap();
         let sequences: Vec<_> = messages.iter().map(|message| message.sequence).collect();
         let seven = Sequence::Truncated(Truncated { value: 7, bits: 7 });
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fragment_that_is_no_proper_part_is_malformed() {
+    fn a_fragment_outside_of_its_message_is_malformed() {
         assert!(decode(b"\xb1\x07\x01\x02x").is_ok());
         let empty = b"\xb0\x07\x01\x02";
         let whole = b"\xb1\x07\x00\x01x";
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_is_malformed() {
+    fn every_truncated_message_is_malformed() {
         let fragment = Some(FragmentHeader { offset: 100, total: 200 });
         let bytes = encode(&[Sent { fragment, ..sent(300, Some(4), b"more than 13 bytes") }]);
         for cut in 1..bytes.len() {
@@ -432,14 +432,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "proper part")]
-    fn a_fragment_that_is_the_whole_is_a_fault_of_the_caller() {
+    fn encoding_a_fragment_of_the_whole_message_panics() {
         let fragment = Some(FragmentHeader { offset: 0, total: 1 });
         encode(&[Sent { fragment, ..sent(0, Some(0), b"x") }]);
     }
 
     #[test]
     #[should_panic(expected = "has a sequence")]
-    fn a_fragment_without_a_sequence_is_a_fault_of_the_caller() {
+    fn encoding_a_fragment_without_a_sequence_panics() {
         let fragment = Some(FragmentHeader { offset: 0, total: 2 });
         encode(&[Sent { fragment, ..sent(0, None, b"x") }]);
     }

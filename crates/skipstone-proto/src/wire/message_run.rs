@@ -1,5 +1,5 @@
-//! Runs of messages: whole messages behind a MESSAGE, each of which follows the one before, so that its header is about
-//! one byte (WIRE.md section 4.2). Most messages that share a packet form one run, and are handled together.
+//! Runs of messages: whole messages after a MESSAGE, each of which follows the previous one, so that its header is
+//! about one byte (WIRE.md section 4.2). Most messages that share a packet form one run, and are handled together.
 
 use crate::wire::cursor::Reader;
 use crate::wire::message_flags::{LENGTH_AS_BEFORE, LENGTH_BITS, LENGTH_FOLLOWS, LENGTH_IS_REST, TYPE_MESSAGE};
@@ -66,7 +66,7 @@ pub struct RunPosition {
 const ALIKE: u8 = TYPE_MESSAGE | LENGTH_AS_BEFORE;
 
 impl RunPosition {
-    /// Returns the place of the next payload in the run's `bytes`, and moves on behind it.
+    /// Returns the place of the next payload in the run's `bytes`, and advances past it.
     #[inline]
     pub fn take(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let flags = *bytes.get(self.at)?;

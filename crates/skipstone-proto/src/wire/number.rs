@@ -63,7 +63,7 @@ mod tests {
     const WIDTHS: [u8; 5] = [7, 14, 21, 28, 32];
 
     #[test]
-    fn the_width_grows_where_the_distance_reaches_half_of_it() {
+    fn the_width_grows_when_the_distance_reaches_half_its_range() {
         for (distance, bits) in [
             (0, 7),
             (63, 7),
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_as_near_the_greater_is_taken() {
+    fn of_two_equally_near_numbers_the_greater_is_chosen() {
         for bits in WIDTHS {
             let half = 1_u64 << (bits - 1);
             let reference = (1 << 40) + 7;
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn packet_numbers_never_fall_below_zero_or_beyond_the_end() {
+    fn packet_numbers_never_underflow_or_overflow() {
         assert_eq!(Truncated { value: 127, bits: 7 }.resolve(0), 127);
         assert_eq!(Truncated { value: 127, bits: 7 }.resolve(62), 127);
         assert_eq!(Truncated { value: 127, bits: 7 }.resolve(128), 127);

@@ -21,7 +21,7 @@ pub struct Repair<'a> {
 }
 
 impl Repair<'_> {
-    /// The packets covered, inclusive ranges from the newest down, if this came in the packet with this number.
+    /// The packets covered, inclusive ranges from the newest down, if this arrived in the packet with this number.
     ///
     /// # Errors
     /// The packets covered fall below packet 0.

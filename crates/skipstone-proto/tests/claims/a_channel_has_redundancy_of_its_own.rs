@@ -101,7 +101,7 @@ fn repairs_cover_packets_of_their_own_channel_only() {
 
 /// Each channel loses its 50th message once.
 #[test]
-fn what_is_lost_is_waited_for_only_where_nothing_protects_it() {
+fn losses_are_awaited_only_on_unprotected_channels() {
     let mut lost: Vec<u16> = Vec::new();
     let (mut world, sent) = world(3, link(DELAY_MS), move |opened| {
         let channel = opened.messages.iter().find(|(_, payload)| payload == b"to be lost").map(|(channel, _)| *channel);
@@ -137,7 +137,7 @@ fn what_is_lost_is_waited_for_only_where_nothing_protects_it() {
 
 /// Two losses in a row of every retransmission: where copies are sent, these losses cost no further round trip.
 #[test]
-fn what_is_late_is_copied_by_the_mode_of_its_channel() {
+fn late_messages_are_copied_by_the_mode_of_their_channel() {
     let rule =
         |channel, mode| ChannelRule::new(channel..=channel, DeliveryMode::ReliableUnordered).with_redundancy(mode);
     let channels = vec![rule(0, RedundancyMode::Off), rule(1, RedundancyMode::Lean)];

@@ -150,7 +150,7 @@ fn the_true_time_is_always_within_the_stated_error() {
 }
 
 #[test]
-fn an_idle_client_that_asks_again_knows_the_time_better_than_while_it_connected() {
+fn asking_again_when_idle_improves_the_estimate_from_connecting() {
     for seed in 0..20 {
         let mut world = TwoClocks::new(seed, Carrier::UDP);
         (world.delays, world.jitter_us, world.loss_percent) = ([300_000; 2], 2_000, 2);
@@ -169,7 +169,7 @@ fn an_idle_client_that_asks_again_knows_the_time_better_than_while_it_connected(
 }
 
 #[test]
-fn it_follows_a_clock_that_drifts_for_ten_minutes() {
+fn the_offset_follows_a_drifting_clock_for_ten_minutes() {
     for drift_ppm in [-100, 100] {
         let mut world = TwoClocks::new(7, Carrier::UDP);
         (world.drift_ppm, world.delays, world.jitter_us, world.loss_percent) = (drift_ppm, [10_000; 2], 2_000, 2);
@@ -191,7 +191,7 @@ fn it_follows_a_clock_that_drifts_for_ten_minutes() {
 }
 
 #[test]
-fn an_idle_connection_sends_nothing_for_it_after_its_first_second() {
+fn an_idle_connection_sends_no_time_requests_after_its_first_second() {
     let heard = |follows: bool| {
         let mut world = World::pair(1, link(20));
         if follows {

@@ -37,7 +37,7 @@ fn a_message_beyond_the_clients_limit_is_refused_at_the_call() {
 }
 
 #[test]
-fn what_is_under_way_stays_within_the_clients_window() {
+fn data_in_flight_stays_within_the_clients_window() {
     for window_bytes in [1_024, 20_000, 300_000] {
         let mut world = world(Limits { window_bytes, ..Limits::NONE });
         // The client polls nothing for a while.
@@ -58,7 +58,7 @@ fn what_is_under_way_stays_within_the_clients_window() {
 }
 
 #[test]
-fn no_datagram_is_longer_than_the_client_says() {
+fn no_datagram_is_longer_than_the_client_accepts() {
     let mut world = world(Limits { datagram_bytes_max: 600, ..Limits::NONE });
     world.tap = Some(Box::new(|_, _, is_up, bytes| assert!(is_up || bytes.len() <= 600, "{}", bytes.len())));
     let now = world.now;
@@ -68,7 +68,7 @@ fn no_datagram_is_longer_than_the_client_says() {
 }
 
 #[test]
-fn a_broadcast_beyond_one_clients_limit_is_given_up_for_that_client_alone() {
+fn a_broadcast_over_one_clients_limit_is_given_up_for_that_client_only() {
     let lengths = [(5_000, 5_001), (5_000, 40_000), (500, 501), (500, 900)];
     for (limit, bytes, is_batch) in
         lengths.into_iter().flat_map(|(limit, bytes)| [(limit, bytes, false), (limit, bytes, true)])

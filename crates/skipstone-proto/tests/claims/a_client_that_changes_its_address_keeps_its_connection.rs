@@ -1,4 +1,4 @@
-//! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection goes on.
+//! WIRE.md section 6.1: a client's new address is used once it has proven itself, and the connection continues.
 
 use crate::simulation::{Node, World, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss, QueueLimit};
@@ -46,7 +46,7 @@ fn moves_seen(world: &World) -> usize {
 }
 
 #[test]
-fn everything_arrives_and_the_server_follows_each_move() {
+fn all_messages_arrive_and_the_server_follows_each_move() {
     for how in [World::rebind as Move, World::wander, roam] {
         let mut world = talk_and_move(link(20), how);
         assert_eq!(moves_seen(&world), 10);
@@ -56,7 +56,7 @@ fn everything_arrives_and_the_server_follows_each_move() {
 }
 
 #[test]
-fn losses_in_both_directions_only_delay_it() {
+fn losses_in_both_directions_only_delay_the_move() {
     let lossy = LinkConfig { loss: Loss::Random(0.1), jitter: ms(5), ..link(30) };
     for how in [World::rebind as Move, World::wander, roam] {
         let mut world = talk_and_move(lossy.clone(), how);
@@ -94,7 +94,7 @@ fn waits_beside_rebinds(rtt_ms: u64, every_ms: u64) -> Vec<u64> {
 }
 
 #[test]
-fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
+fn a_nat_rebinding_twice_a_second_costs_two_round_trips_at_most() {
     for (rtt_ms, every_ms) in [(150, 500), (80, 200)] {
         let waits = waits_beside_rebinds(rtt_ms, every_ms);
         assert_eq!(waits.len(), 625, "all arrive");
@@ -104,7 +104,7 @@ fn a_nat_that_forgets_twice_a_second_costs_two_round_trips_at_most() {
 }
 
 #[test]
-fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() {
+fn an_unproven_port_gets_at_most_three_times_the_bytes_received_from_it() {
     let mut world = World::new(7, server_of(DeliveryMode::ReliableOrdered), &[link(100)]);
     world.connect();
     // The new port is an attacker's, which is first with one of the client's packets and never answers.
@@ -140,7 +140,7 @@ fn before_its_proof_another_port_gets_three_times_what_it_brought_and_no_more() 
 }
 
 #[test]
-fn an_idle_client_is_followed_at_its_next_sign_of_life() {
+fn an_idle_client_is_followed_at_its_next_keepalive() {
     let mut world = World::pair(3, link(20));
     world.connect();
     world.rebind(0);
@@ -150,7 +150,7 @@ fn an_idle_client_is_followed_at_its_next_sign_of_life() {
 }
 
 #[test]
-fn a_client_that_is_told_shows_its_new_address_at_once() {
+fn a_notified_client_announces_its_new_address_at_once() {
     let mut world = World::pair(3, link(20));
     world.connect();
     let began = world.now;
@@ -163,7 +163,7 @@ fn a_client_that_is_told_shows_its_new_address_at_once() {
 }
 
 #[test]
-fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
+fn an_unproven_address_gets_no_more_bytes_than_it_sent() {
     let mut world = World::pair(3, link(20));
     world.connect();
     // All of the client's packets are caught, and arrive from another address; no packet arrives at the client.
@@ -195,7 +195,7 @@ fn no_more_bytes_go_to_an_unproven_address_than_came_from_it() {
 }
 
 #[test]
-fn an_open_that_is_replayed_from_the_old_address_makes_no_second_connection() {
+fn an_open_replayed_from_the_old_address_opens_no_second_connection() {
     let mut world = World::pair(3, link(20));
     let captured = std::rc::Rc::new(std::cell::RefCell::new(Vec::new()));
     let inside = captured.clone();
@@ -218,7 +218,7 @@ fn an_open_that_is_replayed_from_the_old_address_makes_no_second_connection() {
 }
 
 #[test]
-fn a_goodbye_after_a_move_is_heard_and_answered() {
+fn a_close_after_a_move_is_received_and_answered() {
     for from_server in [false, true] {
         let mut world = World::pair(3, link(20));
         world.connect();
@@ -239,7 +239,7 @@ fn a_goodbye_after_a_move_is_heard_and_answered() {
 }
 
 #[test]
-fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
+fn a_client_that_is_not_connected_or_on_a_stream_does_not_move() {
     let mut world = World::pair(3, link(20));
     let (path, peer) = (world.path_to_server(0), PeerId { index: 0, generation: 0 });
     world.run_for(ms(10));
@@ -254,7 +254,7 @@ fn a_client_that_does_not_stand_or_is_on_a_stream_does_not_move() {
     assert!(!world.clients[0].endpoint.set_path(world.now, peer, path), "a stream is where it is");
 }
 
-/// Repairs for flights that are gone would fill the link, moves of a full link would send still more, and so on without
+/// Repairs for abandoned flights would fill the link, moves of a full link would send still more, and so on without
 /// end.
 #[test]
 fn a_loaded_link_survives_a_new_port_every_100_ms() {

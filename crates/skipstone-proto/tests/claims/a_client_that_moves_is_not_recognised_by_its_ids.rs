@@ -73,7 +73,7 @@ fn plain() -> Config {
 }
 
 #[test]
-fn no_id_is_seen_at_two_addresses() {
+fn no_id_is_used_at_two_addresses() {
     for config in [plain(), encrypted(plain(), 3)] {
         let mut watched = Watched::new(1, config, link(10));
         for _ in 0..8 {
@@ -95,7 +95,7 @@ fn no_id_is_seen_at_two_addresses() {
 }
 
 #[test]
-fn what_the_server_sends_to_a_new_address_never_bears_the_old_id() {
+fn the_server_never_uses_the_old_id_at_a_new_address() {
     let mut watched = Watched::new(1, plain(), link(10));
     watched.talk(50);
     watched.world.strays.clear();
@@ -113,7 +113,7 @@ fn what_the_server_sends_to_a_new_address_never_bears_the_old_id() {
 }
 
 #[test]
-fn one_that_moves_again_at_once_or_through_loss_stays_connected() {
+fn a_client_moving_again_at_once_or_through_loss_stays_connected() {
     for seed in 0..30 {
         let lossy = LinkConfig { loss: Loss::Random(0.05), reorder: 0.1, duplicate: 0.1, ..link(15) };
         let mut watched = Watched::new(seed, plain(), lossy);
@@ -128,7 +128,7 @@ fn one_that_moves_again_at_once_or_through_loss_stays_connected() {
 }
 
 #[test]
-fn an_id_is_released_once_the_next_has_been_in_use_for_a_while() {
+fn an_id_is_released_after_its_successor_has_been_in_use() {
     let mut watched = Watched::new(1, plain(), link(10));
     watched.talk(20);
     let [a, b, c] = *watched.ids(0, true, 0).first().expect("it sent packets");
@@ -147,7 +147,7 @@ fn an_id_is_released_once_the_next_has_been_in_use_for_a_while() {
 }
 
 #[test]
-fn one_that_comes_back_to_where_it_was_is_answered_by_an_id_that_it_knows() {
+fn a_client_that_returns_is_answered_with_an_id_that_it_knows() {
     for config in [plain(), encrypted(plain(), 3)] {
         for stay_ms in [200, 1_500, 2_900, 3_100, 4_000, 6_000, 20_000] {
             let mut watched = Watched::new(1, config.clone(), link(10));

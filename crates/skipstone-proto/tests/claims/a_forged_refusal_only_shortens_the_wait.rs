@@ -1,5 +1,5 @@
-//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that goes on is not ended by it. A
-//! handshake that does not go on ends sooner, with the server's reason.
+//! Any host that has seen a HELLO can forge a REFUSE: an encrypted handshake that makes progress is not ended by it. A
+//! stalled handshake ends sooner, with the server's reason.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_proto::wire::cursor::Writer;
@@ -46,7 +46,7 @@ fn is_connected(world: &World) -> bool {
 }
 
 #[test]
-fn a_handshake_that_goes_on_does_not_end() {
+fn a_handshake_in_progress_does_not_end() {
     for silent_for in [0, 100, 500] {
         for code in [code::SECURITY, code::FULL] {
             let (mut world, seen) = world(silent_for);
@@ -62,7 +62,7 @@ fn a_handshake_that_goes_on_does_not_end() {
 }
 
 #[test]
-fn one_that_does_not_go_on_ends_within_a_second_with_the_reason() {
+fn a_stalled_handshake_ends_within_a_second_with_the_reason() {
     let (mut world, seen) = world(60_000);
     world.run_for(ms(25));
     forge(&mut world, &seen, code::SECURITY);
@@ -74,7 +74,7 @@ fn one_that_does_not_go_on_ends_within_a_second_with_the_reason() {
 }
 
 #[test]
-fn without_the_nonce_it_is_nothing() {
+fn a_refusal_without_the_nonce_is_ignored() {
     let (mut world, seen) = world(500);
     world.run_for(ms(25));
     let (id, nonce, _) = seen.get();
@@ -86,7 +86,7 @@ fn without_the_nonce_it_is_nothing() {
 
 /// The same by RESET, which needs only the server's id.
 #[test]
-fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
+fn a_forged_reset_restarts_no_handshake_in_progress() {
     for (silent_for, slow_for) in [(0, 0), (100, 0), (500, 0), (0, 2_000)] {
         let (mut world, seen) = world(silent_for);
         world.accepts = false;
@@ -116,9 +116,9 @@ fn a_forged_reset_begins_no_handshake_anew_that_goes_on() {
 }
 
 /// A forged RESET, and an outage that is longer than the server has to show otherwise: the client starts again although
-/// the server has forgotten nothing, and is let in as soon as the path works again.
+/// the server has forgotten nothing, and is accepted as soon as the path works again.
 #[test]
-fn a_forged_reset_in_an_outage_costs_no_more_than_the_outage() {
+fn a_forged_reset_during_an_outage_costs_no_more_than_the_outage() {
     for (at, outage) in [(45, 900), (55, 900), (55, 1_500), (45, 2_500), (200, 1_200)] {
         let (mut world, seen) = world(0);
         world.accepts = at != 200;

@@ -31,7 +31,7 @@ fn server_id(world: &mut World) -> u32 {
 }
 
 #[test]
-fn a_server_that_was_restarted_is_noticed_three_round_trips_after_the_next_packet() {
+fn a_restarted_server_is_detected_three_round_trips_after_the_next_packet() {
     for one_way in [2, 10, 80, 400] {
         for is_encrypted in [false, true] {
             let config = || match is_encrypted {
@@ -55,7 +55,7 @@ fn a_server_that_was_restarted_is_noticed_three_round_trips_after_the_next_packe
 }
 
 #[test]
-fn a_forged_reset_ends_nothing_that_stands() {
+fn a_forged_reset_ends_no_established_connection() {
     let mut world = World::pair(6, link(20));
     world.connect();
     let id = server_id(&mut world);
@@ -72,7 +72,7 @@ fn a_forged_reset_ends_nothing_that_stands() {
 }
 
 #[test]
-fn strangers_get_one_short_answer_for_each_packet_and_streams_and_servers_none() {
+fn unknown_clients_get_one_short_reset_per_packet_and_streams_and_servers_none() {
     let mut world = World::pair(7, link(20));
     world.connect();
     let (path, now) = (world.path_to_client(0), world.now);
@@ -96,7 +96,7 @@ fn strangers_get_one_short_answer_for_each_packet_and_streams_and_servers_none()
 }
 
 #[test]
-fn a_client_that_leaves_a_server_which_has_forgotten_it_is_done_after_a_round_trip() {
+fn a_client_leaves_a_server_without_its_state_in_one_round_trip() {
     for one_way in [2, 10, 80, 400] {
         let config = || Config::server(Default::default());
         let mut world = World::new(5, config(), &[link(one_way)]);
@@ -110,7 +110,7 @@ fn a_client_that_leaves_a_server_which_has_forgotten_it_is_done_after_a_round_tr
 }
 
 #[test]
-fn a_client_whose_goodbye_is_not_heard_repeats_it_ever_less_often() {
+fn an_unanswered_close_is_repeated_with_backoff() {
     for one_way in [0, 2, 10, 80] {
         let mut world = World::new(5, Config::server(Default::default()), &[link(one_way)]);
         world.run_for(ms(20 * one_way + 500));
@@ -129,7 +129,7 @@ fn a_client_whose_goodbye_is_not_heard_repeats_it_ever_less_often() {
 }
 
 #[test]
-fn so_is_one_whose_client_has_moved_to_another_socket() {
+fn a_client_on_a_new_socket_is_detected_too() {
     let mut world = World::pair(5, link(10));
     world.connect();
     assert!(world.roam(0));

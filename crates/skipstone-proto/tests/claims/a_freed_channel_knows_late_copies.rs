@@ -6,7 +6,7 @@ use skipstone_proto::{ChannelRule, DeliveryMode, Settings};
 use skipstone_proto::{Config, DropReason};
 
 #[test]
-fn a_message_whose_acknowledgement_was_lost_is_not_delivered_again() {
+fn a_message_whose_ack_was_lost_is_not_delivered_again() {
     for mode in [DeliveryMode::ReliableOrdered, DeliveryMode::ReliableUnordered, DeliveryMode::ReliableSequenced] {
         let mut world = World::new(1, server_of(mode), &[link(10)]);
         world.connect();
@@ -32,7 +32,7 @@ fn a_message_whose_acknowledgement_was_lost_is_not_delivered_again() {
 }
 
 #[test]
-fn channels_that_wake_again_and_again_go_on_where_they_were() {
+fn repeatedly_freed_channels_keep_their_sequence() {
     let rules =
         (0..5_u16).map(|mode| ChannelRule::new(mode * 100..=mode * 100 + 99, (mode as u8).try_into().expect("a mode")));
     let settings = Settings { channels: rules.collect(), ..Settings::default() };
@@ -54,7 +54,7 @@ fn channels_that_wake_again_and_again_go_on_where_they_were() {
 }
 
 #[test]
-fn a_loss_that_nobody_will_ever_report_keeps_no_state() {
+fn an_unreportable_loss_keeps_no_state() {
     let bad = LinkConfig { loss: Loss::Random(0.3), ..link(5) };
     let mut config = server_of(DeliveryMode::UnreliableSequenced);
     config.settings.channels[0].receipts = false;

@@ -1,4 +1,4 @@
-//! A client that is let in and then sends anything at all: the server neither panics nor keeps more than its settings
+//! An accepted client that then sends anything at all: the server neither panics nor keeps more than its settings
 //! allow.
 
 use crate::simulation::stranger::Stranger;
@@ -66,7 +66,7 @@ fn settings(mode: DeliveryMode) -> Settings {
 }
 
 #[test]
-fn gaps_as_wide_as_they_like_leave_room_for_what_else_must_be_said() {
+fn wide_gaps_in_packet_numbers_leave_room_for_other_frames() {
     for step in [3, 70, 20_000, 40_000, 2_000_000] {
         for closes in [false, true] {
             for offset in 0..40 {
@@ -87,7 +87,7 @@ fn gaps_as_wide_as_they_like_leave_room_for_what_else_must_be_said() {
 }
 
 #[test]
-fn crumbs_of_messages_cost_what_they_take() {
+fn tiny_fragments_are_charged_their_actual_memory() {
     let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
     for sequence in 0..20 {
         for offset in (0..14_000).step_by(2) {
@@ -105,7 +105,7 @@ fn crumbs_of_messages_cost_what_they_take() {
 }
 
 #[test]
-fn gaps_between_unordered_messages_cost_too() {
+fn gaps_between_unordered_messages_are_charged_too() {
     let mut hostile = Hostile::new(settings(DeliveryMode::ReliableUnordered));
     for at in 1..10_000_u32 {
         hostile.message((at % 50) as u16, at / 50 * 2 + 1, None, b"");
@@ -119,7 +119,7 @@ fn gaps_between_unordered_messages_cost_too() {
 }
 
 #[test]
-fn whoever_acknowledges_nothing_is_thrown_out() {
+fn a_peer_that_acknowledges_nothing_is_disconnected() {
     let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
     hostile.packet(1, |writer| assert!(encode_ack(writer, [0..=0].into_iter(), 8_000, 0, None)));
     for number in 2..250_000 {
@@ -136,7 +136,7 @@ fn whoever_acknowledges_nothing_is_thrown_out() {
 }
 
 #[test]
-fn frames_of_the_extension_range_are_passed_over_and_those_of_no_range_drop_the_packet() {
+fn extension_frames_are_skipped_and_unknown_types_drop_the_packet() {
     let mut hostile = Hostile::new(settings(DeliveryMode::ReliableOrdered));
     let received = |hostile: &mut Hostile, kind: u8, sequence: u32| {
         hostile.packet(hostile.client.number, |writer| {

@@ -21,7 +21,7 @@ struct Counted {
     dropped: u64,
     sent_bytes: u64,
     received_bytes: u64,
-    /// Messages of packets that came, recovered ones included.
+    /// Messages of received packets, including recovered ones.
     messages: u64,
     /// The greatest packet that the peer acknowledged.
     acknowledged: Option<u64>,
@@ -120,7 +120,7 @@ fn play(log: Option<Arc<Both>>, is_encrypted: bool) -> World {
 }
 
 #[test]
-fn on_a_lossy_path_every_counter() {
+fn every_counter_agrees_on_a_lossy_path() {
     for is_encrypted in [false, true] {
         let log = Arc::new(Both::default());
         let mut world = play(Some(log.clone()), is_encrypted);
@@ -144,7 +144,7 @@ fn on_a_lossy_path_every_counter() {
 }
 
 #[test]
-fn a_log_changes_nothing() {
+fn logging_changes_no_behaviour() {
     let (mut with, mut without) = (play(Some(Arc::default()), false), play(None, false));
     assert_eq!(with.clients[0].endpoint.totals(), without.clients[0].endpoint.totals());
     assert_eq!(with.server.endpoint.totals(), without.server.endpoint.totals());

@@ -15,7 +15,7 @@ fn play(world: &mut World, ticks: u32, tick_ms: u64) -> u64 {
 }
 
 #[test]
-fn from_the_fourth_second_on_there_are_none_however_few_ticks_there_are() {
+fn from_the_fourth_second_on_at_any_tick_rate() {
     for tick_ms in [8, 16, 100] {
         let mut world = World::new(1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
         world.connect();
@@ -26,7 +26,7 @@ fn from_the_fourth_second_on_there_are_none_however_few_ticks_there_are() {
 }
 
 #[test]
-fn an_outage_is_one_loss_and_asks_for_no_repairs() {
+fn an_outage_is_one_loss_and_causes_no_repairs() {
     let mut world = World::new(1, server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
     world.connect();
     let before = play(&mut world, 1_000, 16);

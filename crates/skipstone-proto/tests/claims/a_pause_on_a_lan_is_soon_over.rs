@@ -32,11 +32,11 @@ fn missing(messages_per_tick: usize, ticks: usize, pause: Option<Duration>) -> u
 }
 
 #[test]
-fn a_pause_of_50_ms_is_made_good_and_the_calm_after_it_takes_nothing_back() {
+fn a_pause_of_50_ms_is_caught_up_and_not_reverted_later() {
     assert_eq!(missing(100, 300, Some(ms(50))), 0);
 }
 
 #[test]
-fn half_of_a_gigabit_is_kept_up_with() {
+fn half_a_gigabit_per_second_is_sustained() {
     assert_eq!(missing(1_000, 100, None), 0);
 }

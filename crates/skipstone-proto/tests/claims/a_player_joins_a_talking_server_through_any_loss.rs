@@ -1,5 +1,5 @@
-//! Any one or two of the first datagrams of a handshake may be lost, late or doubled while the server already talks to
-//! the client: the client is still let in soon, and the server's reliable messages arrive.
+//! Any one or two of the first datagrams of a handshake may be lost, late or duplicated while the server already sends
+//! to the client: the client is still accepted soon, and the server's reliable messages arrive.
 
 use crate::simulation::{BEGINNING, World, encrypted, link, ms, server_of};
 use skipstone_netsim::{LinkConfig, Loss};
@@ -132,12 +132,12 @@ fn assert_soon(chosen: &[Place], fate: Fate) {
 }
 
 #[test]
-fn every_single_and_every_pair_of_its_first_datagrams_lost() {
+fn with_any_one_or_two_of_its_first_datagrams_lost() {
     pairs().for_each(|pair| assert_soon(&pair, Fate::Lost));
 }
 
 #[test]
-fn every_one_of_its_first_datagrams_late_or_doubled() {
+fn with_any_of_its_first_datagrams_late_or_duplicated() {
     let fates = [5, 60, 400, 1_200].map(ms).map(|span| [Fate::Late(span), Fate::Doubled(span)]);
     for place in places() {
         fates.iter().flatten().for_each(|fate| assert_soon(&[place], *fate));
@@ -145,7 +145,7 @@ fn every_one_of_its_first_datagrams_late_or_doubled() {
 }
 
 #[test]
-fn a_tenth_of_all_lost_and_many_overtaken() {
+fn with_ten_percent_loss_and_reordering() {
     for (name, config) in kinds() {
         for rate in RATES {
             for seed in 0..100 {

@@ -37,7 +37,7 @@ fn a_steady_stream_is_acknowledged_every_fifth_tick() {
 }
 
 #[test]
-fn the_first_loss_on_a_quiet_path_is_told_by_the_next_packet() {
+fn the_first_loss_on_a_quiet_path_is_reported_with_the_next_packet() {
     let mut world = quiet_world();
     let mut count = 0;
     world.lose(move |is_up, _| {
@@ -68,7 +68,7 @@ fn a_lone_message_is_acknowledged_at_once() {
 }
 
 #[test]
-fn none_waits_for_longer_than_the_settings_say_and_no_round_trip_time_contains_the_wait() {
+fn no_ack_is_delayed_beyond_the_setting_and_no_rtt_includes_the_delay() {
     for (ack_delay, ack_delay_max) in [(1, 0), (1, 25), (1, 70), (1, 150), (40, 10)] {
         let settings = Settings { ack_delay: ms(ack_delay), ack_delay_max: ms(ack_delay_max), ..Settings::default() };
         let greatest = ms(ack_delay.max(ack_delay_max));
@@ -100,7 +100,7 @@ fn none_waits_for_longer_than_the_settings_say_and_no_round_trip_time_contains_t
 /// A server whose machine pauses holds its acknowledgement back: the delay is counted, and the estimate does not
 /// change.
 #[test]
-fn one_that_waited_longer_is_counted_and_harms_nothing() {
+fn an_ack_delayed_for_longer_is_counted_and_harmless() {
     let mut world = quiet_world();
     world.run_for(ms(100));
     let before = world.clients[0].overview();

@@ -5,7 +5,7 @@ use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::{ClosedBy, Config, Event};
 
 #[test]
-fn from_the_application_even_through_loss() {
+fn even_through_loss() {
     for seed in 0..20 {
         let bad = LinkConfig { loss: Loss::Random(0.2), ..link(20) };
         let mut world = World::new(seed, Config::server(Default::default()), &[bad.clone(), bad]);
@@ -22,7 +22,7 @@ fn from_the_application_even_through_loss() {
 }
 
 #[test]
-fn a_reason_of_any_length_is_cut_at_a_character() {
+fn a_reason_of_any_length_is_truncated_at_a_character() {
     let mut world = World::pair(1, link(10));
     world.accepts = false;
     world.run_for(ms(200));
@@ -34,7 +34,7 @@ fn a_reason_of_any_length_is_cut_at_a_character() {
 }
 
 #[test]
-fn who_was_let_in_cannot_be_let_in_again() {
+fn an_accepted_client_cannot_be_accepted_again() {
     let mut world = World::pair(1, link(10));
     world.connect();
     let peer = world.server.peer();

@@ -28,7 +28,7 @@ fn opened() -> (World, Vec<u8>) {
 }
 
 #[test]
-fn another_cookie_or_nonce_is_dropped_and_not_answered() {
+fn a_different_cookie_or_nonce_is_dropped_without_an_answer() {
     let (mut world, open) = opened();
     let path = world.path_to_client(0);
     let sent = world.sent[0].1;
@@ -44,7 +44,7 @@ fn another_cookie_or_nonce_is_dropped_and_not_answered() {
 }
 
 #[test]
-fn the_clients_own_is_heard_however_old_it_is() {
+fn the_clients_own_open_is_accepted_at_any_age() {
     let (mut world, mut open) = opened();
     let path = world.path_to_client(0);
     world.run_for(ms(15_000));

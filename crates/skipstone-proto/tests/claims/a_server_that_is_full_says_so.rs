@@ -6,7 +6,7 @@ use skipstone_proto::Time;
 use skipstone_proto::{ClosedBy, Config, ConnectError, DropReason, Endpoint, Event, code};
 
 #[test]
-fn and_has_room_again_when_somebody_leaves() {
+fn a_full_server_has_room_again_after_a_player_leaves() {
     let config = Config { connections_max: 1, ..Config::server(Default::default()) };
     let mut world = World::new(1, config, &[link(10), link(10)]);
     world.run_for(ms(1_000));
@@ -25,7 +25,7 @@ fn and_has_room_again_when_somebody_leaves() {
 }
 
 #[test]
-fn as_does_one_whose_ids_are_used_up() {
+fn a_server_without_free_ids_is_full_too() {
     let shard = skipstone_proto::Shard { index: 3, bits: 8 };
     let mut endpoint = Endpoint::new(Config { shard, ..Config::client() }, seed_bytes(1)).expect("good");
     let path = World::pair(1, link(1)).path_to_server(0);
@@ -69,7 +69,7 @@ fn a_place_is_free_as_soon_as_its_player_is_closed() {
 }
 
 #[test]
-fn a_client_that_is_refused_again_and_again_takes_no_place() {
+fn a_repeatedly_refused_client_takes_no_place() {
     for phase in 0..8 {
         let mut world = one_place(2, 50);
         (world.killed, world.refuses) = (vec![1], vec![0]);
@@ -89,7 +89,7 @@ fn a_client_that_is_refused_again_and_again_takes_no_place() {
 }
 
 #[test]
-fn a_client_that_is_accepted_after_the_last_place_is_taken_hears_that_the_server_is_full() {
+fn a_client_accepted_after_the_last_place_is_told_that_the_server_is_full() {
     let mut world = one_place(3, 10);
     world.killed.clear();
     world.run_for(ms(1_000));
@@ -145,7 +145,7 @@ fn one_network_leaves_a_quarter_of_the_places_to_others() {
 }
 
 #[test]
-fn several_networks_that_take_all_they_get_leave_places_too() {
+fn several_greedy_networks_leave_places_to_others() {
     for networks in [2, 3, 8] {
         let crowd: Vec<IpAddr> =
             (0..60).flat_map(|host| (0..networks).map(move |net| [203, 0, net, 1 + host].into())).collect();
@@ -163,7 +163,7 @@ fn eight_players_of_one_network_fill_a_server_of_eight_places() {
 }
 
 #[test]
-fn players_behind_a_local_address_have_all_places() {
+fn players_with_local_addresses_may_take_all_places() {
     for first in ["127.0.0.1", "10.0.0.7", "192.168.1.9", "fd00::7", "::1"] {
         let crowd = vec![first.parse().expect("an address"); 40];
         assert_eq!(count_in(&crowded(places(40, None), &crowd, &[]), 0..40), 40, "{first}");
@@ -171,7 +171,7 @@ fn players_behind_a_local_address_have_all_places() {
 }
 
 #[test]
-fn a_number_of_players_of_a_network_holds_for_each_and_for_local_ones() {
+fn a_configured_limit_per_network_applies_to_each_including_local_ones() {
     for first in ["203.0.113.1", "127.0.0.1"] {
         let crowd = vec![first.parse().expect("an address"); 10];
         let mut world = crowded(places(40, Some(3)), &crowd, &["198.51.100.1"]);
@@ -189,7 +189,7 @@ fn a_number_of_players_of_a_network_holds_for_each_and_for_local_ones() {
 }
 
 #[test]
-fn clients_that_are_accepted_after_their_networks_last_place_is_taken_hear_so() {
+fn clients_accepted_after_their_networks_last_place_is_taken_are_told_so() {
     let mut world = World::new(1, places(40, Some(2)), &vec![link(10); 5]);
     world.accepts = false;
     world.run_for(ms(500));

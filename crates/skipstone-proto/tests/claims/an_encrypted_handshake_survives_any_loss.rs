@@ -15,7 +15,7 @@ fn of() -> Config {
 }
 
 #[test]
-fn whichever_one_is_lost() {
+fn with_any_one_datagram_lost() {
     for lost in 0..16 {
         let mut world = World::new(1, of(), &[link(10)]);
         let count = Rc::new(Cell::new(0));
@@ -28,7 +28,7 @@ fn whichever_one_is_lost() {
 }
 
 #[test]
-fn a_seventh_of_all_lost_and_many_doubled() {
+fn with_15_percent_loss_and_many_duplicates() {
     for seed in 0..200 {
         let bad = LinkConfig { loss: Loss::Random(0.15), duplicate: 0.3, reorder: 0.2, ..link(10) };
         let config = Config { handshake_timeout: ms(60_000), ..of() };
@@ -38,7 +38,7 @@ fn a_seventh_of_all_lost_and_many_doubled() {
 }
 
 #[test]
-fn a_server_forgets_a_handshake_that_stops_and_nobody_hears_of_it() {
+fn an_abandoned_handshake_is_forgotten_without_an_event() {
     let mut world = World::new(1, of(), &[link(10)]);
     world.lose(|is_up, bytes| is_up && bytes[0] == KIND_CRYPTO);
     world.run_for(ms(2_500));
@@ -50,7 +50,7 @@ fn a_server_forgets_a_handshake_that_stops_and_nobody_hears_of_it() {
 }
 
 #[test]
-fn a_server_that_ends_meanwhile_says_nothing_in_clear() {
+fn a_server_that_closes_meanwhile_sends_no_plaintext() {
     let mut world = World::new(1, of(), &[link(10)]);
     world.lose(|is_up, bytes| is_up && bytes[0] == KIND_CRYPTO);
     world.run_for(ms(100));

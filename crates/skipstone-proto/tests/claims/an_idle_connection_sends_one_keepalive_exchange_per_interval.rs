@@ -28,7 +28,7 @@ fn on_every_carrier() {
 }
 
 #[test]
-fn a_ping_that_was_lost_is_repeated_and_nobody_is_dropped() {
+fn a_lost_ping_is_repeated_and_no_peer_is_dropped() {
     let mut world = World::pair(1, link(20));
     world.connect();
     let mut count = 0;
@@ -41,7 +41,7 @@ fn a_ping_that_was_lost_is_repeated_and_nobody_is_dropped() {
 }
 
 #[test]
-fn idle_timeout_ends_a_connection_whose_peer_is_gone() {
+fn the_idle_timeout_ends_a_connection_whose_peer_is_gone() {
     let settings = Settings { idle_timeout: ms(4_000), keepalive: ms(1_000), ..Settings::default() };
     let mut world = World::new(1, Config::server(settings), &[link(20), link(20)]);
     world.connect();
@@ -58,7 +58,7 @@ fn idle_timeout_ends_a_connection_whose_peer_is_gone() {
 }
 
 #[test]
-fn a_server_asks_a_silent_client_before_it_takes_it_for_dead() {
+fn a_server_pings_a_silent_client_before_closing_it() {
     let mut world = World::pair(1, link(20));
     world.connect();
     world.run_for(ms(1_000));
@@ -80,7 +80,7 @@ fn a_server_asks_a_silent_client_before_it_takes_it_for_dead() {
 }
 
 #[test]
-fn who_is_to_be_forgotten_soon_asks_sooner() {
+fn a_short_idle_timeout_shortens_the_keepalive_interval() {
     for idle_timeout in [2_000, 12_000, 24_000] {
         let settings = Settings { idle_timeout: ms(idle_timeout), ..Settings::default() };
         let mut world = World::new(1, Config::server(settings), &[link(20)]);

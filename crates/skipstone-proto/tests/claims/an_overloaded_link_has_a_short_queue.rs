@@ -35,7 +35,7 @@ fn late_round_trip(mode: RedundancyMode) -> u64 {
 }
 
 #[test]
-fn a_queue_of_half_a_second_is_not_filled() {
+fn a_half_second_queue_is_not_filled() {
     for mode in [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Adaptive] {
         let late = late_round_trip(mode);
         assert!(late <= 20 + 2 * 80, "{mode:?}: {late} ms");

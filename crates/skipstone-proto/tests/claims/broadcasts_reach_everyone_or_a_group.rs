@@ -28,7 +28,7 @@ fn heard(world: &World) -> Vec<usize> {
 }
 
 #[test]
-fn everyone_is_whoever_is_connected() {
+fn everyone_means_every_connected_peer() {
     let mut world = world();
     assert_eq!(broadcast(&mut world, Group::EVERYONE, "hello"), 4);
     assert_eq!(heard(&world), [1, 1, 1, 1]);
@@ -41,7 +41,7 @@ fn everyone_is_whoever_is_connected() {
 }
 
 #[test]
-fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
+fn a_peer_leaving_during_a_broadcast_affects_no_other() {
     let mut world = World::on(Carrier::WEBSOCKET, 1, Config::server(Default::default()), &vec![link(5); 6]);
     world.connect();
     let (now, server) = (world.now, &mut world.server.endpoint);
@@ -49,7 +49,7 @@ fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
     broadcast.fill(&[message("one", 1), message("two", 2)]);
     let mut from = 0;
     assert_eq!(server.broadcast_some(now, Group::EVERYONE, &broadcast, &mut from, 2), 4);
-    // A stream breaks: its connection is gone at once.
+    // A stream breaks: its connection ends at once.
     server.handle_carrier_lost(now, 0, "it broke");
     let mut queued = 4;
     while server.has_member_from(Group::EVERYONE, from) {
@@ -63,7 +63,7 @@ fn whoever_leaves_in_the_midst_of_a_broadcast_takes_nobody_with_him() {
 }
 
 #[test]
-fn a_group_is_whoever_joined_and_has_not_left() {
+fn a_group_contains_exactly_its_current_members() {
     let mut world = world();
     let mut peers: Vec<_> = world.asked.iter().map(|(peer, client)| (*client, *peer)).collect();
     peers.sort();
@@ -85,7 +85,7 @@ fn a_group_is_whoever_joined_and_has_not_left() {
 }
 
 #[test]
-fn members_that_are_left_out_get_the_other_messages() {
+fn excluded_members_get_the_other_messages() {
     let mut world = world();
     let peer_of = |client| world.asked.iter().find(|(_, asked)| *asked == client).expect("it asked").0;
     let peers = [0, 1, 2, 3].map(peer_of);

@@ -73,7 +73,7 @@ fn a_breach_ends_the_connection_with_a_reason() {
 }
 
 #[test]
-fn on_unreliable_channels_a_breach_can_be_a_counted_drop() {
+fn a_breach_on_an_unreliable_channel_can_be_a_counted_drop() {
     for carrier in [Carrier::UDP, Carrier::WEBSOCKET] {
         for rule in rules() {
             for channel in [UNRELIABLE, SEQUENCED] {
@@ -94,7 +94,7 @@ fn on_unreliable_channels_a_breach_can_be_a_counted_drop() {
 }
 
 #[test]
-fn what_no_rule_forbids_is_untouched() {
+fn unrestricted_channels_are_unaffected() {
     for carrier in [Carrier::UDP, Carrier::WEBSOCKET] {
         for rule in rules() {
             let mut world = world(carrier, rule.clone());
@@ -118,7 +118,7 @@ fn what_no_rule_forbids_is_untouched() {
 }
 
 #[test]
-fn the_server_does_not_send_where_only_clients_may() {
+fn a_server_does_not_send_on_client_only_channels() {
     let direction = Direction::ClientToServer;
     let mut world = world(Carrier::UDP, InboundRule { direction, ..InboundRule::new(0..=0) });
     let peer = world.asked[0].0;
@@ -135,7 +135,7 @@ fn the_server_does_not_send_where_only_clients_may() {
 
 /// 10 messages a second for half a minute, through loss: retransmissions and copies count once.
 #[test]
-fn a_client_that_keeps_to_its_rate_is_never_in_breach() {
+fn a_client_within_its_rate_is_never_in_breach() {
     let rate = Some(MessageRate { per_second: 10, burst: 5 });
     let mut world = world(Carrier::UDP, InboundRule { rate, ..InboundRule::new(0..=0) });
     let lossy = skipstone_netsim::LinkConfig { loss: skipstone_netsim::Loss::Random(0.1), ..link(10) };

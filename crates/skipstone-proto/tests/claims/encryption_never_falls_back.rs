@@ -43,7 +43,7 @@ fn is_in(world: &World) -> bool {
 }
 
 #[test]
-fn a_client_in_clear_is_told_that_the_server_encrypts() {
+fn a_plaintext_client_is_told_that_the_server_encrypts() {
     let world = asks(of(1), Protection::Plain);
     let closes = world.clients[1].closes();
     assert_eq!((closes[0].by, closes[0].code), (ClosedBy::Peer, code::NO_COMMON_SUITE));
@@ -52,12 +52,12 @@ fn a_client_in_clear_is_told_that_the_server_encrypts() {
 }
 
 #[test]
-fn a_client_in_clear_comes_in_where_the_server_allows_it() {
+fn a_plaintext_client_is_admitted_where_the_server_allows_it() {
     assert!(is_in(&asks(Config { allows_plain: true, ..of(1) }, Protection::Plain)));
 }
 
 #[test]
-fn a_client_that_wants_encryption_is_told_that_there_is_none() {
+fn an_encrypting_client_is_told_that_the_server_does_not_encrypt() {
     let mut world = asks(Config::server(Default::default()), Protection::Encrypted(Arc::new(SimulatedSuites::new(1))));
     let closes = world.clients[1].closes();
     assert_eq!(
@@ -68,7 +68,7 @@ fn a_client_that_wants_encryption_is_told_that_there_is_none() {
 }
 
 #[test]
-fn reserved_suites_of_an_offer_are_ignored() {
+fn reserved_suites_in_an_offer_are_ignored() {
     // A client offers these suites; the server has TLS 1.3.
     let cases = [
         (SUITE_TLS_1_3, Some(SUITE_TLS_1_3)),
@@ -94,7 +94,7 @@ fn reserved_suites_of_an_offer_are_ignored() {
 }
 
 #[test]
-fn a_challenge_that_names_another_suite_is_dropped_and_counted() {
+fn a_challenge_with_another_suite_is_dropped_and_counted() {
     for (named, reason) in [
         (SUITE_PLAIN, DropReason::WrongSuite),
         (RESERVED[0], DropReason::Malformed),
@@ -116,7 +116,7 @@ fn a_challenge_that_names_another_suite_is_dropped_and_counted() {
 }
 
 #[test]
-fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
+fn a_downgraded_hello_admits_no_client() {
     let mut world = World::new(1, Config { allows_plain: true, ..of(1) }, &[link(5)]);
     world.tap = Some(Box::new(|_, _, is_up, bytes| {
         match (is_up, bytes[0]) {
@@ -133,7 +133,7 @@ fn a_hello_that_was_changed_to_ask_for_less_brings_nobody_in() {
 }
 
 #[test]
-fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
+fn a_modified_offer_leads_to_an_offered_suite_or_to_no_connection() {
     // An attacker on the path changes only the HELLO, or each copy of the offer.
     for changes_open in [false, true] {
         let mut world = World::new(1, of(1), &[link(5)]);
@@ -160,7 +160,7 @@ fn an_offer_that_was_changed_leads_to_what_was_offered_or_to_nothing() {
 }
 
 #[test]
-fn what_a_carrier_protects_is_plain_though_the_server_encrypts() {
+fn an_encrypted_carrier_is_not_encrypted_twice() {
     let datagrams = [Carrier::DTLS, Carrier::DTLS6, Carrier::WEBTRANSPORT, Carrier::WEBTRANSPORT6];
     for carrier in datagrams.into_iter().chain([Carrier::WEBSOCKET, Carrier::LOCAL]) {
         assert!(carrier.is_protected);
@@ -178,7 +178,7 @@ fn what_a_carrier_protects_is_plain_though_the_server_encrypts() {
 }
 
 #[test]
-fn handshake_bytes_of_strangers_are_dropped_and_counted() {
+fn handshake_bytes_of_unknown_clients_are_dropped_and_counted() {
     let mut world = World::new(1, of(1), &[link(20)]);
     let path = world.path_to_client(0);
     world.tap = Some(Box::new(|_, _, is_up, bytes| {
@@ -198,7 +198,7 @@ fn handshake_bytes_of_strangers_are_dropped_and_counted() {
 }
 
 #[test]
-fn the_answer_to_a_damaged_hello_ends_nothing_that_was_agreed_upon_since() {
+fn the_answer_to_a_damaged_hello_ends_no_later_agreement() {
     let mut world = World::new(1, of(1), &[link(5)]);
     let mut asked = None;
     world.tap = Some(Box::new(move |_, _, is_up, bytes| {

@@ -18,7 +18,7 @@ fn large(number: u8) -> Vec<u8> {
 }
 
 #[test]
-fn whole_and_unchanged() {
+fn payloads_arrive_complete_and_unchanged() {
     for mode in MODES {
         let mut world = World::new(1, server_of(mode), &[link(10)]);
         world.connect();
@@ -35,7 +35,7 @@ fn whole_and_unchanged() {
 }
 
 #[test]
-fn through_loss_if_reliable_and_forgotten_after_a_while_if_not() {
+fn reliable_ones_survive_loss_and_unreliable_ones_expire() {
     for mode in MODES {
         let bad = LinkConfig { loss: Loss::Random(0.1), reorder: 0.1, duplicate: 0.1, ..link(10) };
         let mut world = World::new(2, server_of(mode), &[bad]);
@@ -62,7 +62,7 @@ fn through_loss_if_reliable_and_forgotten_after_a_while_if_not() {
 }
 
 #[test]
-fn a_message_that_began_just_before_the_others_were_forgotten_is_finished() {
+fn a_message_begun_just_before_others_expire_is_finished() {
     let mut world = World::new(1, server_of(DeliveryMode::Unreliable), &[link(10)]);
     world.connect();
     let mut count = 0;
@@ -80,7 +80,7 @@ fn a_message_that_began_just_before_the_others_were_forgotten_is_finished() {
 }
 
 #[test]
-fn however_many_whole_messages_went_before() {
+fn after_any_number_of_whole_messages() {
     for mode in [DeliveryMode::Unreliable, DeliveryMode::UnreliableSequenced] {
         let mut config = server_of(mode);
         config.settings.channels[0].receipts = false;

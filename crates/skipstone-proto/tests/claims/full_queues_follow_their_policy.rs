@@ -51,7 +51,7 @@ fn drop_oldest() {
 }
 
 #[test]
-fn drop_oldest_drops_nothing_in_vain() {
+fn drop_oldest_drops_nothing_unnecessarily() {
     let mut world = world(Overflow::DropOldest);
     assert_eq!(send(&mut world, &[1, 2, 1_001])[2], Err(SendError::TooLong { bytes_max: 1_000 }));
     world.run_for(ms(100));
@@ -59,7 +59,7 @@ fn drop_oldest_drops_nothing_in_vain() {
 }
 
 #[test]
-fn what_is_in_flight_is_not_dropped() {
+fn messages_in_flight_are_not_dropped() {
     let mut world = world(Overflow::DropOldest);
     send(&mut world, &[1, 2, 3, 4, 5]);
     world.run_for(ms(5));

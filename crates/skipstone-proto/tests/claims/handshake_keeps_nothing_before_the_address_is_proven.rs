@@ -68,7 +68,7 @@ fn cookie_for(server: &mut Endpoint, path: Path) -> [u8; 20] {
 }
 
 #[test]
-fn ten_thousand_spoofed_hellos_and_opens_leave_nothing() {
+fn ten_thousand_spoofed_hellos_and_opens_leave_no_state() {
     let mut server = server();
     let stolen = cookie_for(&mut server, path(1));
     for host in 2..10_000 {
@@ -84,7 +84,7 @@ fn ten_thousand_spoofed_hellos_and_opens_leave_nothing() {
 }
 
 #[test]
-fn no_answer_is_longer_than_its_question() {
+fn no_answer_is_longer_than_its_request() {
     let mut server = server();
     let cookie = cookie_for(&mut server, path(1));
     let good = [hello(), open(&cookie, |writer| frame::encode_connect(writer, b"", b"")), open(&[0; 20], |_| ())];
@@ -105,7 +105,7 @@ fn no_answer_is_longer_than_its_question() {
 }
 
 #[test]
-fn whoever_opens_without_asking_to_be_let_in_was_never_here() {
+fn an_open_without_a_connect_leaves_no_state() {
     let mut server = server();
     let cookie = cookie_for(&mut server, path(1));
     let frames: [fn(&mut Writer<'_>); 4] = [
@@ -127,7 +127,7 @@ fn whoever_opens_without_asking_to_be_let_in_was_never_here() {
 }
 
 #[test]
-fn a_second_challenge_on_a_slow_path_does_not_change_the_key_under_way() {
+fn a_second_challenge_on_a_slow_path_does_not_change_the_key_in_use() {
     for delay in (130..700).step_by(30) {
         let mut world = World::pair(delay, link(delay));
         world.run_for(ms(5_000));
@@ -138,7 +138,7 @@ fn a_second_challenge_on_a_slow_path_does_not_change_the_key_under_way() {
 }
 
 #[test]
-fn an_accept_that_was_lost_is_sent_again_when_the_client_repeats_itself() {
+fn a_lost_accept_is_sent_again_when_the_client_repeats_its_open() {
     let mut world = World::pair(1, link(10));
     let mut left = 5;
     world.lose(move |is_up, bytes| {

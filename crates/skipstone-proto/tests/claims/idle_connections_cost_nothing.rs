@@ -89,7 +89,7 @@ fn to_client(at: u32) -> Path {
 }
 
 #[test]
-fn between_keepalives_only_whoever_speaks_is_touched() {
+fn between_keepalives_only_active_connections_are_touched() {
     let mut crowd = Crowd::new();
     crowd.run_for(Duration::from_secs(5));
     assert_eq!(crowd.server.connection_count(), CONNECTIONS as usize);
@@ -115,7 +115,7 @@ fn between_keepalives_only_whoever_speaks_is_touched() {
 }
 
 #[test]
-fn a_connection_that_is_busy_now_and_then_has_one_timer() {
+fn an_occasionally_busy_connection_has_one_timer() {
     let mut world = World::pair(1, link(10));
     world.connect();
     for _ in 0..2_000 {
@@ -127,7 +127,7 @@ fn a_connection_that_is_busy_now_and_then_has_one_timer() {
 
 /// A keepalive, a probe timeout and an acknowledgement are due on each side, the last the soonest.
 #[test]
-fn a_connection_that_is_busy_both_ways_has_one_timer() {
+fn a_connection_busy_in_both_directions_has_one_timer() {
     for interval in [100, 50, 33, 25, 16].map(Duration::from_millis) {
         let mut world = World::pair(2, link(10));
         world.connect();

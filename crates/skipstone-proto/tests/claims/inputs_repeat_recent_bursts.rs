@@ -95,7 +95,7 @@ fn inputs_repeat_recent_bursts() {
 }
 
 #[test]
-fn each_goes_out_so_often_and_no_more() {
+fn each_input_is_repeated_exactly_as_configured() {
     for bursts in [1, 2, 8] {
         let redundancy = Redundancy { budget_percent: 400, ..repeat(bursts) };
         let outcome = play(DeliveryMode::ReliableOrdered, redundancy, link(DELAY_MS), 0);
@@ -108,7 +108,7 @@ fn each_goes_out_so_often_and_no_more() {
 }
 
 #[test]
-fn what_is_lost_with_all_its_repeats_is_sent_again() {
+fn an_input_lost_with_all_its_repeats_is_retransmitted() {
     let mut outcome = play(DeliveryMode::ReliableOrdered, repeat(2), link(DELAY_MS), 3);
     let worst = *outcome.took.values().max().expect("they came");
     assert!(worst > ms(3 * DELAY_MS) && worst < ms(3 * DELAY_MS + 4 * TICK_MS), "{worst:?}");
@@ -116,7 +116,7 @@ fn what_is_lost_with_all_its_repeats_is_sent_again() {
 }
 
 #[test]
-fn without_repeats_a_loss_costs_a_round_trip() {
+fn a_loss_without_repeats_costs_a_round_trip() {
     for redundancy in
         [Redundancy { mode: RedundancyMode::Lean, budget_percent: 100 }, Redundancy { budget_percent: 0, ..repeat(2) }]
     {
@@ -127,7 +127,7 @@ fn without_repeats_a_loss_costs_a_round_trip() {
 }
 
 #[test]
-fn a_budget_bounds_what_is_repeated() {
+fn a_budget_bounds_the_repeats() {
     let mut outcome =
         play(DeliveryMode::ReliableOrdered, Redundancy { budget_percent: 20, ..repeat(8) }, link(DELAY_MS), 0);
     let stats = outcome.world.clients[0].overview().stats;
@@ -137,7 +137,7 @@ fn a_budget_bounds_what_is_repeated() {
 
 /// Eight repetitions are more than the budget allows: the budget goes to the newest messages.
 #[test]
-fn a_short_budget_repeats_the_newest() {
+fn a_small_budget_repeats_the_newest() {
     let lossy = LinkConfig { loss: Loss::Burst { rate: 0.05, mean_length: 1.0 }, ..link(DELAY_MS) };
     let redundancy = Redundancy { budget_percent: 50, ..repeat(8) };
     let outcome = play(DeliveryMode::ReliableUnordered, redundancy, lossy, 0);
@@ -197,7 +197,7 @@ const ONE_WAY_MS: u64 = 30;
 const LOSSY_INPUTS: u64 = 3_000;
 
 #[test]
-fn unreliable_inputs_arrive_through_loss_without_waiting_for_a_round_trip() {
+fn unreliable_inputs_survive_loss_without_waiting_for_a_round_trip() {
     for mode in [DeliveryMode::Unreliable, DeliveryMode::UnreliableSequenced] {
         for bursts in [1, 2, 3] {
             let took: Vec<Duration> = (1..=4).flat_map(|seed| inputs_through_loss(mode, bursts, seed)).collect();

@@ -6,7 +6,7 @@ use skipstone_proto::SendError;
 use skipstone_proto::{DeliveryMode, Merging};
 
 #[test]
-fn all_of_it_through_loss() {
+fn all_messages_arrive_through_loss() {
     for seed in 0..20 {
         let mut config = server_of(DeliveryMode::ReliableOrdered);
         config.settings.merging = [Merging::Immediate, Merging::Flush, Merging::After(ms(500))][seed as usize % 3];
@@ -26,7 +26,7 @@ fn all_of_it_through_loss() {
 }
 
 #[test]
-fn no_longer_than_it_was_given() {
+fn the_linger_time_is_not_exceeded() {
     let mut world = World::pair(1, link(20));
     world.connect();
     world.lose(|is_up, _| is_up);
@@ -39,7 +39,7 @@ fn no_longer_than_it_was_given() {
 }
 
 #[test]
-fn at_once_if_nothing_is_owed() {
+fn a_close_without_pending_messages_is_immediate() {
     let mut world = World::pair(1, link(20));
     world.connect();
     let (peer, begin) = (world.clients[0].peer(), world.now);
@@ -50,7 +50,7 @@ fn at_once_if_nothing_is_owed() {
 }
 
 #[test]
-fn what_the_peer_sends_meanwhile_is_delivered() {
+fn messages_from_the_peer_are_delivered_meanwhile() {
     let mut world = World::pair(1, link(20));
     world.connect();
     world.clients[0].send(world.now, 0, vec![0; 200_000]);

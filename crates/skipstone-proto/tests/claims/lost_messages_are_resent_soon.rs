@@ -52,19 +52,19 @@ fn after_a_later_packet_within_two_round_trips() {
 }
 
 #[test]
-fn the_last_one_after_a_probe() {
+fn the_last_message_is_resent_after_a_probe() {
     let latencies = run(5, &[5]);
     assert!(latencies[4] >= ms(30) && latencies[4] <= ms(50), "{latencies:?}");
 }
 
 #[test]
-fn a_retransmission_that_is_lost_too() {
+fn a_lost_retransmission_is_resent_too() {
     let latencies = run(40, &[5, 26, 27, 28, 29]);
     assert!(latencies.iter().all(|latency| *latency <= ms(80)), "{latencies:?}");
 }
 
 #[test]
-fn the_first_round_trip_time_is_not_that_of_a_repeated_open() {
+fn a_repeated_open_does_not_skew_the_first_rtt() {
     let mut world = World::pair(1, link(10));
     let mut left = 1;
     world.lose(move |is_up, bytes| {
@@ -80,7 +80,7 @@ fn the_first_round_trip_time_is_not_that_of_a_repeated_open() {
 }
 
 #[test]
-fn whoever_lost_a_packet_and_then_only_listens_can_speak_again() {
+fn a_client_that_lost_a_packet_and_then_only_listens_can_send_again() {
     let mut world = World::pair(1, link(10));
     world.connect();
     let mut at = 0;
@@ -104,7 +104,7 @@ fn whoever_lost_a_packet_and_then_only_listens_can_speak_again() {
 }
 
 #[test]
-fn a_probe_whose_content_has_arrived_in_another_copy_is_still_a_probe() {
+fn a_probe_whose_content_arrived_in_another_copy_is_still_sent() {
     let mut world = World::pair(1, link(10));
     world.connect();
     for _ in 0..20 {

@@ -23,7 +23,7 @@ fn datagrams(world: &World, before: &mut u64) -> u64 {
 }
 
 #[test]
-fn at_once_means_one_packet_for_all_that_was_queued_before_a_poll() {
+fn immediate_merging_sends_one_packet_per_poll() {
     let mut world = world(Merging::Immediate);
     let mut before = world.sent[0].0;
     for channel in 0..50 {
@@ -36,7 +36,7 @@ fn at_once_means_one_packet_for_all_that_was_queued_before_a_poll() {
 }
 
 #[test]
-fn after_a_time_means_that_time_after_the_first_and_every_time_again() {
+fn delayed_merging_sends_after_its_delay_every_time() {
     let mut world = world(Merging::After(ms(5)));
     let mut before = world.sent[0].0;
     for round in 1..=5 {
@@ -54,7 +54,7 @@ fn after_a_time_means_that_time_after_the_first_and_every_time_again() {
 }
 
 #[test]
-fn or_when_a_datagram_is_full() {
+fn a_full_datagram_is_sent_before_the_delay() {
     let mut world = world(Merging::After(ms(1_000)));
     for _ in 0..9 {
         world.clients[0].send(world.now, 0, vec![0; 130]);
@@ -67,7 +67,7 @@ fn or_when_a_datagram_is_full() {
 }
 
 #[test]
-fn at_a_flush_means_neither_before_nor_because_of_an_earlier_one() {
+fn flush_merging_sends_only_at_the_next_flush() {
     let mut world = world(Merging::Flush);
     for round in 1..=3 {
         world.clients[0].endpoint.flush(world.now);
@@ -82,7 +82,7 @@ fn at_a_flush_means_neither_before_nor_because_of_an_earlier_one() {
 }
 
 #[test]
-fn what_is_held_back_by_the_path_does_not_keep_the_driver_awake() {
+fn messages_blocked_by_the_window_do_not_keep_the_driver_awake() {
     let mut world = world(Merging::After(Duration::from_micros(200)));
     world.relink(&link(1_000));
     for _ in 0..400 {
@@ -100,7 +100,7 @@ fn what_is_held_back_by_the_path_does_not_keep_the_driver_awake() {
 }
 
 #[test]
-fn nor_does_a_stream_that_takes_nothing() {
+fn a_blocked_stream_does_not_keep_the_driver_awake() {
     let carrier = skipstone_proto::Carrier::WEBSOCKET;
     let mut world = World::on(carrier, 1, Config::server(Settings::default()), &[link(10)]);
     world.connect();
@@ -120,7 +120,7 @@ fn nor_does_a_stream_that_takes_nothing() {
 }
 
 #[test]
-fn a_stream_that_has_carried_full_packets_is_polled_once_for_each_as_before() {
+fn a_stream_that_carried_full_packets_is_polled_once_per_packet() {
     let carrier = skipstone_proto::Carrier::WEBSOCKET;
     let mut world = World::on(carrier, 1, Config::server(Settings::default()), &[link(10)]);
     world.connect();
@@ -140,7 +140,7 @@ fn a_stream_that_has_carried_full_packets_is_polled_once_for_each_as_before() {
 }
 
 #[test]
-fn a_message_that_fits_a_datagram_is_not_cut() {
+fn a_message_that_fits_a_datagram_is_not_fragmented() {
     let mut world = world(Merging::Immediate);
     for _ in 0..5 {
         world.clients[0].send(world.now, 0, vec![0; 700]);

@@ -22,7 +22,7 @@ fn fifth(outputs: [u64; 4]) -> u64 {
 }
 
 #[test]
-fn four_tokens_do_not_tell_the_fifth() {
+fn four_tokens_do_not_predict_the_fifth() {
     let mut world = World::pair(5, link(20));
     world.connect();
     let captured = Rc::new(RefCell::new(Vec::new()));
@@ -58,7 +58,7 @@ fn four_tokens_do_not_tell_the_fifth() {
 }
 
 #[test]
-fn the_attack_is_one() {
+fn the_prediction_works_against_an_insecure_rng() {
     let mut rng = Rng::new(9);
     for _ in 0..100 {
         let outputs = core::array::from_fn(|_| rng.next_u64());

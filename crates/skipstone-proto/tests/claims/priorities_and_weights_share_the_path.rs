@@ -31,7 +31,7 @@ fn rule(channel: u16, priority: u8, weight: u8) -> ChannelRule {
 }
 
 #[test]
-fn the_urgent_overtake() {
+fn urgent_messages_overtake() {
     let order = order(vec![rule(0, 5, 1), rule(1, 0, 1), rule(2, 2, 1)], &[(0, 100), (2, 100), (1, 100)]);
     assert_eq!(order.len(), 300);
     let last = |channel| order.iter().rposition(|on| *on == channel).expect("it arrived");
@@ -40,7 +40,7 @@ fn the_urgent_overtake() {
 }
 
 #[test]
-fn equals_share_by_weight() {
+fn equal_priorities_share_by_weight() {
     let order = order(vec![rule(0, 1, 1), rule(1, 1, 3)], &[(0, 300), (1, 300)]);
     let early = &order[..200];
     let heavy = early.iter().filter(|channel| **channel == 1).count();
@@ -49,7 +49,7 @@ fn equals_share_by_weight() {
 }
 
 #[test]
-fn a_window_that_is_full_holds_back_the_reliable_only() {
+fn a_full_window_holds_back_reliable_messages_only() {
     let mut settings = Settings { message_bytes_max: 1_000, window_bytes: 2_000, ..Settings::default() };
     settings.channels = vec![rule(0, 0, 1), ChannelRule::new(1..=1, DeliveryMode::Unreliable)];
     let mut world = World::new(1, Config::server(settings), &[link(50)]);
@@ -75,7 +75,7 @@ fn classes_of_one_priority_take_turns() {
 }
 
 #[test]
-fn the_urgent_overtake_whatever_their_class() {
+fn urgent_messages_overtake_regardless_of_class() {
     let modes = [RedundancyMode::Off, RedundancyMode::Lean, RedundancyMode::Repeat { bursts: 2 }];
     let rules = (0..3).map(|at| rule(at, [5, 0, 2][usize::from(at)], 1).with_redundancy(modes[usize::from(at)]));
     let order = order(rules.collect(), &[(0, 100), (2, 100), (1, 100)]);
@@ -84,7 +84,7 @@ fn the_urgent_overtake_whatever_their_class() {
 }
 
 #[test]
-fn a_class_that_the_window_holds_back_does_not_keep_the_others_waiting() {
+fn a_class_blocked_by_the_window_does_not_block_others() {
     let mut settings = Settings { message_bytes_max: 1_000, window_bytes: 2_000, ..Settings::default() };
     let unreliable = ChannelRule::new(1..=1, DeliveryMode::Unreliable).with_redundancy(RedundancyMode::Off);
     settings.channels = vec![rule(0, 0, 1), unreliable, rule(2, 1, 1).with_redundancy(RedundancyMode::Lean)];

@@ -50,7 +50,7 @@ fn slow(kilobits: u64, delay_ms: u64, queue_ms: u64) -> LinkConfig {
 }
 
 #[test]
-fn a_slow_link_has_the_queue_that_it_has_without_redundancy() {
+fn a_slow_link_has_no_longer_queue_than_without_redundancy() {
     // Two thirds to four fifths of the rate, on short paths and on long ones, with queues for one packet and for many.
     for (kilobits, delay_ms, queue_ms) in
         [(380, 200, 30), (340, 200, 300), (300, 600, 290), (380, 10, 100), (340, 10, 500)]
@@ -65,7 +65,7 @@ fn a_slow_link_has_the_queue_that_it_has_without_redundancy() {
 }
 
 #[test]
-fn a_guess_makes_no_queue_where_single_messages_do_not_show_the_rate() {
+fn initial_repairs_build_no_queue_while_the_rate_is_unknown() {
     // Twice the load is a little more than the link carries: the queue would grow for as long as the guess lasts.
     for (kilobits, delay_ms, bytes, tick_ms) in [(300, 33, 180, 12), (300, 6, 180, 12), (500, 33, 330, 12)] {
         let link = LinkConfig { loss: Loss::None, ..slow(kilobits, delay_ms, 330) };
@@ -78,7 +78,7 @@ fn a_guess_makes_no_queue_where_single_messages_do_not_show_the_rate() {
 }
 
 #[test]
-fn a_link_with_room_has_its_redundancy() {
+fn a_link_with_spare_capacity_gets_its_redundancy() {
     let wide = play(slow(3_000, 20, 100), RedundancyMode::Adaptive, (10, 40), 17);
     assert!(wide.repairs > 700 && wide.overflowed == 0, "{wide:?}");
 }

@@ -8,7 +8,7 @@ fn numbers(count: u32) -> impl Iterator<Item = Vec<u8>> {
 }
 
 #[test]
-fn through_loss_jitter_reordering_duplication_and_damage() {
+fn despite_loss_jitter_reordering_duplication_and_damage() {
     for seed in 0..10 {
         let bad = LinkConfig {
             loss: Loss::Random(0.1),
@@ -32,7 +32,7 @@ fn through_loss_jitter_reordering_duplication_and_damage() {
 }
 
 #[test]
-fn a_mebibyte_arrives_unchanged_between_small_ones() {
+fn a_mebibyte_among_small_messages_arrives_unchanged() {
     let mut world = World::pair(1, LinkConfig { loss: Loss::Random(0.05), ..link(10) });
     world.connect();
     let large: Vec<u8> = (0..1 << 20).map(|at: u32| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();

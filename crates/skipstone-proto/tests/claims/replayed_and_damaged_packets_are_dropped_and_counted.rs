@@ -13,7 +13,7 @@ fn numbers(count: u32) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn every_packet_twice_is_every_message_once() {
+fn duplicated_packets_deliver_each_message_once() {
     let mut world = World::pair(1, LinkConfig { duplicate: 1.0, ..link(10) });
     world.connect();
     for message in numbers(200) {
@@ -28,7 +28,7 @@ fn every_packet_twice_is_every_message_once() {
 }
 
 #[test]
-fn damage_is_noticed_and_made_good() {
+fn damage_is_detected_and_repaired() {
     let mut world = World::pair(1, LinkConfig { corrupt: 0.3, ..link(10) });
     world.connect();
     for message in numbers(300) {
@@ -55,7 +55,7 @@ fn damage_is_noticed_and_made_good() {
 }
 
 #[test]
-fn packets_from_elsewhere_and_of_nobody_are_dropped() {
+fn packets_from_other_addresses_or_unknown_clients_are_dropped() {
     let mut world = World::pair(1, link(10));
     world.connect();
     let heard = Rc::new(RefCell::new(Vec::new()));
@@ -86,7 +86,7 @@ fn packets_from_elsewhere_and_of_nobody_are_dropped() {
 }
 
 #[test]
-fn a_packet_that_hundreds_have_overtaken_is_not_taken_for_another() {
+fn a_packet_overtaken_by_hundreds_is_not_mistaken_for_another() {
     for channel_messages in [100, 150, 200, 260, 400, 900] {
         let mut world = World::new(1, bare_server_of(DeliveryMode::ReliableOrdered), &[link(10)]);
         world.connect();

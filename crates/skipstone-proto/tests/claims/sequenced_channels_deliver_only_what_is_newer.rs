@@ -15,7 +15,7 @@ fn bad() -> LinkConfig {
 }
 
 #[test]
-fn in_order_and_the_newest_if_reliable() {
+fn reliable_ones_deliver_in_order_and_include_the_newest() {
     for mode in [DeliveryMode::UnreliableSequenced, DeliveryMode::ReliableSequenced] {
         for seed in 0..10 {
             let mut world = World::new(seed, server_of(mode), &[bad()]);
@@ -39,7 +39,7 @@ fn in_order_and_the_newest_if_reliable() {
 }
 
 #[test]
-fn an_older_message_is_not_sent_again() {
+fn an_older_message_is_not_retransmitted() {
     let mut server = server_of(DeliveryMode::ReliableSequenced);
     server.settings.redundancy = no_redundancy();
     let mut world = World::new(1, server, &[link(10)]);
@@ -59,7 +59,7 @@ fn an_older_message_is_not_sent_again() {
 }
 
 #[test]
-fn a_large_state_that_is_replaced_all_the_time_still_arrives_now_and_then() {
+fn a_constantly_replaced_large_state_still_arrives_regularly() {
     // A message of 100 packets, replaced before it has left, over a window that holds one of them.
     let mut config = server_of(DeliveryMode::ReliableSequenced);
     config.settings.message_bytes_max = 120_000;
@@ -82,7 +82,7 @@ fn a_large_state_that_is_replaced_all_the_time_still_arrives_now_and_then() {
 }
 
 #[test]
-fn messages_that_cannot_be_taken_leave_the_older_one() {
+fn refused_messages_do_not_replace_the_older_one() {
     let mut config = server_of(DeliveryMode::ReliableSequenced);
     config.settings.channels[0].queue_bytes_max = 100;
     let mut world = World::new(1, config, &[link(10)]);

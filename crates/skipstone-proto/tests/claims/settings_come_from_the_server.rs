@@ -18,7 +18,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-fn and_the_client_keeps_to_them() {
+fn the_client_applies_them() {
     let mut world = World::new(1, Config::server(settings()), &[link(10)]);
     world.connect();
     let peer = world.clients[0].peer();
@@ -37,7 +37,7 @@ fn and_the_client_keeps_to_them() {
 }
 
 #[test]
-fn but_a_clients_own_merging_stays_its_own() {
+fn a_clients_own_merging_is_not_overridden() {
     let mut world = World::new(1, Config::server(settings()), &[link(10)]);
     let peer = skipstone_proto::PeerId { index: 0, generation: 0 };
     world.clients[0].endpoint.set_merging(peer, Merging::Immediate);
@@ -48,7 +48,7 @@ fn but_a_clients_own_merging_stays_its_own() {
 }
 
 #[test]
-fn a_change_of_merging_leaves_nothing_behind() {
+fn changing_the_merging_sends_waiting_messages() {
     for merging in [Merging::Immediate, Merging::After(ms(5)), Merging::Flush] {
         let mut world = World::new(1, Config::server(settings()), &[link(10)]);
         world.connect();

@@ -8,7 +8,7 @@ use skipstone_proto::Config;
 use skipstone_proto::PeerId;
 
 #[test]
-fn on_a_link_that_loses_nothing_every_counter() {
+fn every_counter_agrees_on_a_lossless_link() {
     for carrier in [Carrier::UDP, Carrier::UDP6, Carrier::WEBSOCKET] {
         let mut world = World::on(carrier, 1, Config::server(Default::default()), &[link(10)]);
         world.connect();
@@ -37,7 +37,7 @@ fn on_a_link_that_loses_nothing_every_counter() {
 }
 
 #[test]
-fn large_messages_cost_little() {
+fn large_messages_have_little_overhead() {
     let mut world = World::pair(1, link(10));
     world.connect();
     world.clients[0].send(world.now, 0, vec![1; 1 << 20]);
@@ -50,7 +50,7 @@ fn large_messages_cost_little() {
 }
 
 #[test]
-fn what_is_sent_again_is_counted_apart() {
+fn retransmissions_are_counted_separately() {
     let mut world = World::pair(1, LinkConfig { loss: Loss::Random(0.1), ..link(10) });
     world.connect();
     for _ in 0..500 {
@@ -65,7 +65,7 @@ fn what_is_sent_again_is_counted_apart() {
 }
 
 #[test]
-fn those_of_connections_that_are_over_stay() {
+fn counters_of_closed_connections_are_kept() {
     let mut world = World::pair(1, link(10));
     world.connect();
     world.clients[0].send(world.now, 0, vec![1; 500]);
@@ -81,7 +81,7 @@ fn those_of_connections_that_are_over_stay() {
 }
 
 #[test]
-fn no_counter_decreases_when_a_restarted_server_makes_a_handshake_begin_anew() {
+fn no_counter_decreases_when_a_server_restart_restarts_the_handshake() {
     let config = encrypted(Config::server(Default::default()), 3);
     let mut world = World::new(1, config.clone(), &[link(10)]);
     world.accepts = false;

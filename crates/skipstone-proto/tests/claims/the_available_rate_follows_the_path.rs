@@ -26,7 +26,7 @@ fn rates_while_full(world: &mut World, span: Duration) -> (u64, u64) {
 }
 
 #[test]
-fn a_path_that_is_full_is_known_at_each_moment() {
+fn the_rate_of_a_full_path_is_known_at_all_times() {
     for rate in [40_000, 250_000, 1_000_000] {
         let mut world = World::new(3, server_of(DeliveryMode::ReliableOrdered), &[link_of(rate)]);
         world.connect();
@@ -38,7 +38,7 @@ fn a_path_that_is_full_is_known_at_each_moment() {
 }
 
 #[test]
-fn a_path_that_becomes_slower_or_faster_is_followed_within_five_seconds() {
+fn a_rate_change_is_followed_within_five_seconds() {
     let mut world = World::new(4, server_of(DeliveryMode::ReliableOrdered), &[link_of(250_000)]);
     world.connect();
     rates_while_full(&mut world, ms(10_000));
@@ -51,7 +51,7 @@ fn a_path_that_becomes_slower_or_faster_is_followed_within_five_seconds() {
 }
 
 #[test]
-fn a_game_that_sends_less_never_hears_of_less_than_it_sends() {
+fn the_reported_rate_is_never_below_the_rate_in_use() {
     let (mut world, sent) = (World::new(5, server_of(DeliveryMode::Unreliable), &[link_of(100_000)]), 600 * 60);
     world.connect();
     for _ in 0..60 * 60 {
@@ -63,7 +63,7 @@ fn a_game_that_sends_less_never_hears_of_less_than_it_sends() {
 }
 
 #[test]
-fn a_cap_is_the_rate_and_without_a_limit_there_is_none() {
+fn a_cap_is_reported_as_the_rate_and_no_limit_as_none() {
     let rate_of = |carrier, config| {
         let mut world = World::on(carrier, 6, config, &[link(10)]);
         world.connect();

@@ -52,7 +52,7 @@ fn when_one_side_closes() {
 }
 
 #[test]
-fn when_both_close_at_once_the_servers_reason_holds() {
+fn when_both_close_at_once_the_servers_reason_wins() {
     for seed in 0..30 {
         let heard = after(seed, |world| {
             close_client(world, 0);
@@ -76,7 +76,7 @@ fn when_a_side_closes_twice() {
 }
 
 #[test]
-fn when_the_answer_to_the_close_is_lost_it_is_given_again() {
+fn when_the_answer_to_the_close_is_lost_it_is_repeated() {
     let mut world = World::pair(1, link(20));
     world.connect();
     let mut left = 1;
@@ -93,7 +93,7 @@ fn when_the_answer_to_the_close_is_lost_it_is_given_again() {
 }
 
 #[test]
-fn when_nobody_answers_the_close() {
+fn when_the_close_is_never_answered() {
     let mut world = World::pair(1, link(20));
     world.connect();
     world.killed.push(0);
@@ -118,7 +118,7 @@ fn when_the_carrier_breaks() {
 }
 
 #[test]
-fn when_there_is_no_server() {
+fn when_the_server_is_unreachable() {
     let mut world = World::pair(1, link(20));
     world.lose(|_, _| true);
     world.run_for(ms(10_100));
@@ -135,7 +135,7 @@ fn when_the_application_never_decides() {
 }
 
 #[test]
-fn and_what_was_polled_late_brings_nobody_back() {
+fn late_polling_does_not_revive_a_closed_peer() {
     let mut world = World::pair(1, link(20));
     world.server.polls = false;
     world.run_for(ms(200));

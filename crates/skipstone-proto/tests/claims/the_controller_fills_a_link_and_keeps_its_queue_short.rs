@@ -16,7 +16,7 @@ fn alone(config: LinkConfig, length: Duration) -> Network {
 }
 
 #[test]
-fn it_fills_the_link_and_nothing_waits_long() {
+fn the_link_is_full_and_no_packet_waits_long() {
     let network = alone(link(2_000, 20, 100), seconds(60));
     assert!(network.share(0, seconds(5), seconds(60)) >= 0.95);
     assert!(network.wait(0, 95.0, seconds(1), seconds(60)) <= millis(60));
@@ -33,7 +33,7 @@ fn random_loss_is_not_congestion() {
 }
 
 #[test]
-fn an_outage_is_over_when_it_is_over() {
+fn an_outage_leaves_no_lasting_effect() {
     let outages = vec![Outage { start: seconds(20), length: seconds(1) }];
     let network = alone(LinkConfig { outages, ..link(2_000, 20, 100) }, seconds(30));
     let share = network.share(0, seconds(22), seconds(30));
@@ -43,7 +43,7 @@ fn an_outage_is_over_when_it_is_over() {
 }
 
 #[test]
-fn a_satellite_is_filled_within_four_seconds_and_its_queue_never_overflows() {
+fn a_satellite_link_is_filled_within_four_seconds_without_overflow() {
     let mut network = alone(link(10_000, 600, 100), seconds(60));
     assert!(network.share(0, millis(4_000), millis(6_000)) >= 0.8);
     assert!(network.share(0, seconds(10), seconds(60)) >= 0.9);
@@ -52,7 +52,7 @@ fn a_satellite_is_filled_within_four_seconds_and_its_queue_never_overflows() {
 }
 
 #[test]
-fn an_outage_of_a_satellite_does_not_end_in_an_overflow() {
+fn an_outage_on_a_satellite_link_does_not_end_in_an_overflow() {
     let outages = vec![Outage { start: seconds(20), length: seconds(1) }];
     let network = alone(LinkConfig { outages, ..link(10_000, 600, 100) }, seconds(40));
     let longest = network.wait(0, 100.0, seconds(21), seconds(40));

@@ -20,7 +20,7 @@ fn beside_cubic(ours: Kind, our_start: u64, cubic_start: u64) -> (f64, f64) {
 /// It is chance which flow's losses fall together, so shares differ by some points with the moment at which the second
 /// one begins.
 #[test]
-fn neither_starves_whoever_comes_first() {
+fn neither_starves_in_either_order_of_arrival() {
     let starts =
         [(0, 5_000), (5_000, 0), (0, 0), (7_300, 0), (0, 21_700), (3_370, 0), (0, 8_850), (12_960, 0), (0, 4_740)];
     let shares = starts.map(|(our_start, cubic_start)| beside_cubic(GREEDY, our_start, cubic_start));
@@ -32,7 +32,7 @@ fn neither_starves_whoever_comes_first() {
 }
 
 #[test]
-fn the_aggressive_one_takes_more() {
+fn a_higher_aggressiveness_takes_more() {
     let (default, _) = beside_cubic(GREEDY, 0, 5_000);
     let (aggressive, cubic) = beside_cubic(AGGRESSIVE, 0, 5_000);
     assert!(aggressive > default + 0.1, "{aggressive} against {default}");
@@ -40,7 +40,7 @@ fn the_aggressive_one_takes_more() {
 }
 
 #[test]
-fn the_queue_is_short_again_when_cubic_has_gone() {
+fn the_queue_is_short_again_after_cubic_leaves() {
     let mut network = Network::new(link(2_000, 20, 100), 7);
     network.add(GREEDY, Duration::ZERO, Duration::MAX);
     network.add(Kind::Cubic, seconds(5), seconds(30));
@@ -50,7 +50,7 @@ fn the_queue_is_short_again_when_cubic_has_gone() {
 }
 
 #[test]
-fn our_own_kind_shares_evenly_and_keeps_the_queue_short() {
+fn two_of_our_flows_share_evenly_with_a_short_queue() {
     for starts in [vec![0, 5_000], vec![0, 5_000, 6_000, 7_000]] {
         let mut network = Network::new(link(2_000, 20, 100), 7);
         for start in &starts {

@@ -19,7 +19,7 @@ fn held(config: LinkConfig, bytes: u32) -> Duration {
 }
 
 #[test]
-fn ticks_leave_at_once_through_loss_and_jitter() {
+fn ticks_are_sent_at_once_despite_loss_and_jitter() {
     for (kbit, rtt) in [(10_000, 5), (10_000, 20), (100_000, 20), (10_000, 100)] {
         for (loss, jitter) in [(0.0, 0), (0.05, 0), (0.0, 10), (0.05, 10)] {
             let config = LinkConfig { loss: Loss::Random(loss), jitter: millis(jitter), ..link(kbit, rtt, 100) };
@@ -38,7 +38,7 @@ fn ticks_of_ten_datagrams_wait_two_milliseconds_at_most() {
 }
 
 #[test]
-fn a_flow_of_many_packets_catches_up_after_an_outage() {
+fn a_many_packet_flow_catches_up_after_an_outage() {
     // Where packets keep their order, all packets of a flow with many per round trip wait for the latest: a standing
     // delay without a queue.
     for (jitter, rtt, seed) in [(10, 20, 0), (10, 20, 1), (12, 24, 0)] {

@@ -20,7 +20,7 @@ fn world(offered: u8, named: u8) -> World {
 }
 
 #[test]
-fn without_a_common_one_the_client_gives_up_and_says_why() {
+fn without_a_common_version_the_client_gives_up_with_the_reason() {
     let mut world = world(9, 9);
     let close = world.clients[0].closes()[0].clone();
     assert_eq!((close.by, close.code), (ClosedBy::Nobody, code::NO_COMMON_VERSION));
@@ -30,12 +30,12 @@ fn without_a_common_one_the_client_gives_up_and_says_why() {
 }
 
 #[test]
-fn a_list_that_holds_the_clients_own_version_is_a_lie() {
+fn a_version_list_with_the_clients_own_version_is_ignored() {
     let world = world(9, 1);
     assert_eq!(world.clients[0].closes().len(), 0, "it goes on trying");
 }
 
 #[test]
-fn with_a_common_one_all_is_well() {
+fn with_a_common_version_the_client_connects() {
     world(1, 1).clients[0].peer();
 }

@@ -256,7 +256,7 @@ impl Life {
         }
     }
 
-    /// Takes the events that came, and checks the counters.
+    /// Takes the new events, and checks the counters.
     fn take(&mut self) {
         self.world.strays.clear();
         let (up, down) = (&mut self.up, &mut self.down);

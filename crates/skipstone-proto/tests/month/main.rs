@@ -49,7 +49,7 @@ fn webtransport() {
 }
 
 #[test]
-fn streams_of_webtransport() {
+fn webtransport_streams() {
     play("wt, streams", Carrier::WEBTRANSPORT_STREAMS, Seal::Plain);
 }
 

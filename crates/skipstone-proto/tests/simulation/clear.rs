@@ -87,7 +87,7 @@ impl Eavesdropper {
         Some((number, opened.end - reader.remaining()..opened.end))
     }
 
-    /// Writes a packet again behind its id, and seals it again: `write` gets its number and its frames, writes at most
+    /// Rewrites a packet after its id, and seals it again: `write` gets its number and its frames, writes at most
     /// `bytes_max`, its number first, and returns that number; `None` leaves the packet unchanged. False if it is not a
     /// packet, or stays unchanged.
     pub(crate) fn rewrite(

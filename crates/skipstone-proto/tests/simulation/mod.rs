@@ -34,7 +34,7 @@ pub(crate) struct World {
     pub(crate) refuses: Vec<usize>,
     /// Clients that are dead: they neither receive, send nor wake.
     pub(crate) killed: Vec<usize>,
-    /// The connections that asked the server to be let in, with the number of each client.
+    /// The connections that requested to be accepted, with the number of each client.
     pub(crate) asked: Vec<(PeerId, usize)>,
     /// Datagrams that left, by client: towards the server, from the server.
     pub(crate) sent: Vec<(u64, u64)>,

@@ -106,7 +106,7 @@ fn links(rng: &mut Rng, carrier: Carrier) -> Vec<LinkConfig> {
     vec![link; CLIENTS]
 }
 
-/// Sixty times a second, every client sends a message on each channel; a liar that was closed comes back.
+/// Sixty times a second, every client sends a message on each channel; a liar that was closed reconnects.
 fn converse(world: &mut World, rng: &mut Rng, budget: MemoryBudget, what: &str) {
     // The server's application may let its clients wait.
     world.server.polls = false;

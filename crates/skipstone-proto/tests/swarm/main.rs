@@ -26,7 +26,7 @@ fn seeds() -> Range<u64> {
 }
 
 #[test]
-fn whatever_the_seed_the_promises_hold() {
+fn all_promises_hold_for_every_seed() {
     let mut tally = run::Tally::default();
     let prints_digests = std::env::var_os("SKIPSTONE_SWARM_DIGESTS").is_some();
     for_each_seed(seeds(), |seed| {
@@ -41,7 +41,7 @@ fn whatever_the_seed_the_promises_hold() {
 }
 
 #[test]
-fn whoever_lies_hurts_nobody_else() {
+fn hostile_peers_harm_no_other_peer() {
     let (seeds, mut lies) = (seeds(), 0);
     // They take ten times as long.
     let end = seeds.start + (seeds.end - seeds.start).div_ceil(10);

@@ -82,7 +82,7 @@ impl Stream {
         }
     }
 
-    /// Checks what holds once every sender has nothing left to send, if the connection still stands.
+    /// Checks what holds once every sender has nothing left to send, if the connection is still established.
     pub(crate) fn check_complete(&self, what: &str) {
         if !self.rule.mode.is_reliable() || self.sent.is_empty() {
             return;

@@ -1,11 +1,11 @@
-//! A server that says back what it hears, behind a model network.
+//! An echo server behind a simulated network.
 
 use skipstone_netsim::{Duplex, LinkConfig, Loss};
 use skipstone_proto::{
     Carrier, ChannelRule, Config, DeliveryMode, Duration, Endpoint, Event, MessageId, Overflow, Path, Settings, Time,
 };
 
-/// The server and the way to it.
+/// The server and the path to it.
 pub(crate) struct FarEnd {
     endpoint: Endpoint,
     link: Duplex,
@@ -15,7 +15,7 @@ pub(crate) struct FarEnd {
     next_id: u64,
 }
 
-/// The page's clock begins here for the server.
+/// The server's time at the start of the page's clock.
 const BEGINNING: u64 = 1_000_000;
 
 impl FarEnd {
@@ -60,7 +60,7 @@ impl FarEnd {
                 },
                 Event::Message { peer, channel, payload, .. } => {
                     self.next_id += 1;
-                    // A client that is gone, or whose queue is full, gets no echo.
+                    // A client that has disconnected, or whose queue is full, gets no echo.
                     let _ = self.endpoint.send(now, peer, channel, payload, MessageId(self.next_id));
                 }
                 _ => {}
@@ -93,8 +93,8 @@ impl FarEnd {
     }
 }
 
-/// A channel of each mode, numbered as WIRE.md numbers the modes, with receipts; channel 9, whose queue is short and refuses; and
-/// ordered ones for entities from 10 on.
+/// A channel of each mode, numbered as WIRE.md numbers the modes, with receipts; channel 9, which has a short queue and
+/// refuses messages; and ordered channels for entities from 10 on.
 fn settings() -> Settings {
     let modes = (0..5).map(|mode| {
         let mode = DeliveryMode::try_from(mode).expect("there are five");

@@ -1,5 +1,5 @@
-//! The protocol's tests as WebAssembly, for Node: the swarm, whose digests are those of the native build, and a server behind a
-//! model network, to which the tests of clients/web connect.
+//! The protocol's tests as WebAssembly, for Node: the swarm, whose digests equal those of the native build, and a
+//! server behind a simulated network, to which the tests of clients/web connect.
 #![expect(unsafe_code, reason = "an exported name is unsafe to give: two functions of one program must not share it")]
 
 mod far_end;
@@ -31,13 +31,13 @@ pub(crate) extern "C" fn digest(seed: u64) -> u64 {
     run::digest(seed)
 }
 
-/// Begins a server behind a link with this loss (0 to 1) and delay each way. Carrier 0 is a stream, 1 a session.
+/// Starts a server behind a link with this loss (0 to 1) and this one-way delay. Carrier 0 is a stream, 1 a session.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn begin(seed: u64, carrier: u32, loss: f64, delay_us: f64) {
     FAR_END.set(Some(FarEnd::new(seed, carrier, loss, delay_us)));
 }
 
-/// Where a datagram of so many bytes is written, or the last one that came lies.
+/// The address at which to write a datagram of `bytes` bytes, or to read the last one that arrived.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn bytes(count: u32) -> usize {
     BYTES.with_borrow_mut(|bytes| {
@@ -52,13 +52,13 @@ pub(crate) extern "C" fn up(now_us: f64) {
     BYTES.with_borrow(|bytes| with_far_end(|far_end| far_end.send(now_us, bytes)));
 }
 
-/// What the server does by now.
+/// Runs the server up to this time.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn step(now_us: f64) {
     with_far_end(|far_end| far_end.step(now_us));
 }
 
-/// The length of the next datagram that has come to the client, or -1.
+/// The length of the next datagram that has arrived at the client, or -1.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn down(now_us: f64) -> i32 {
     BYTES
@@ -66,7 +66,7 @@ pub(crate) extern "C" fn down(now_us: f64) -> i32 {
         .map_or(-1, |length| length as i32)
 }
 
-/// When something happens next.
+/// When the next event happens.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn due() -> f64 {
     with_far_end(|far_end| far_end.due())
@@ -78,7 +78,7 @@ pub(crate) extern "C" fn close(now_us: f64, code: u32) {
     with_far_end(|far_end| far_end.close(now_us, code.into()));
 }
 
-/// A session takes datagrams of so many bytes towards the client.
+/// Sets the maximum datagram size of a session towards the client.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn size(bytes: u32) {
     with_far_end(|far_end| far_end.set_size(bytes as u16));

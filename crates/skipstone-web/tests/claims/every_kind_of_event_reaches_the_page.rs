@@ -1,4 +1,4 @@
-//! A core and a server of the protocol, joined by lists of datagrams.
+//! A core and a server of the protocol, connected by lists of datagrams.
 
 use bytes::Bytes;
 use skipstone_proto::{
@@ -11,7 +11,7 @@ struct World {
     server: Endpoint,
     path: Path,
     micros: u64,
-    /// Nothing of the client's arrives.
+    /// Drops everything from the client.
     is_broken: bool,
     events: Vec<Outcome>,
     released: Vec<u32>,
@@ -83,7 +83,7 @@ impl World {
 }
 
 #[test]
-fn connected_messages_receipts_and_the_end() {
+fn connection_messages_receipts_and_close() {
     for carrier in [0, 1] {
         let mut world = World::new(carrier);
         world.run(100);
@@ -105,7 +105,7 @@ fn connected_messages_receipts_and_the_end() {
 }
 
 #[test]
-fn what_is_lost_on_an_unreliable_channel_with_receipts_is_given_up() {
+fn a_lost_unreliable_message_with_a_receipt_is_given_up() {
     let mut world = World::new(1);
     world.run(100);
     world.is_broken = true;
@@ -118,7 +118,7 @@ fn what_is_lost_on_an_unreliable_channel_with_receipts_is_given_up() {
 }
 
 #[test]
-fn settings_and_statistics_are_numbers_with_names() {
+fn settings_and_statistics_are_named_numbers() {
     let mut world = World::new(1);
     world.run(100);
     let settings = figures::of_settings(&world.core.settings(0).expect("it stands"));

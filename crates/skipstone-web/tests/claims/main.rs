@@ -1,4 +1,4 @@
-//! What the core of a page's client promises, called natively. The exports are tested from JavaScript, in clients/web/tests.
+//! The promises of the page's core, called natively. The exports are tested from JavaScript, in clients/web/tests.
 
-mod a_wrong_call_is_a_refusal;
+mod an_invalid_call_is_refused;
 mod every_kind_of_event_reaches_the_page;

@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn it_answers_as_a_list_that_is_searched() {
+    fn the_index_agrees_with_a_linear_search() {
         for seed in 1..50 {
             let (mut rng, mut crowd, mut list) = (Rng::new(seed), Crowd::default(), Vec::new());
             for step in 0..400 {
@@ -93,7 +93,7 @@ mod tests {
                     crowd.enter(step, of);
                     list.push((step, of));
                 } else {
-                    // Perhaps one that is gone.
+                    // Possibly one that has left.
                     let member = rng.below(step + 1);
                     crowd.leave(member);
                     list.retain(|(of, _)| *of != member);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_thousand_members_are_searched_in_a_few_steps() {
+    fn eight_thousand_members_are_searched_in_few_steps() {
         let mut crowd = Crowd::default();
         (0..8_192).for_each(|number| crowd.enter(Compared(number), network(number % 4)));
         COMPARISONS.set(0);

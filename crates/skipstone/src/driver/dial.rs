@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn families_take_turns_from_the_first_one_on_and_each_address_is_tried_once() {
+    fn families_alternate_from_the_first_and_each_address_is_tried_once() {
         let addresses =
             |all: &[&str]| all.iter().map(|one| one.parse().expect("an address")).collect::<Vec<SocketAddr>>();
         let mixed = addresses(&["[::1]:1", "[::2]:1", "[::1]:1", "[::3]:1", "1.1.1.1:1", "1.1.1.2:1"]);

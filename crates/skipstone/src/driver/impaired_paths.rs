@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn each_client_has_a_fate_of_its_own_that_the_seed_and_its_place_decide() {
+    fn each_client_has_its_own_random_stream_by_seed_and_index() {
         let lossy = LinkConfig { loss: Loss::Random(0.5), ..LinkConfig::default() };
         let impairment = Impairment { up: lossy, ..Impairment::default() };
         let fates = |shard| {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn forged_addresses_and_datagrams_on_their_way_are_bounded_and_idle_paths_are_forgotten() {
+    fn forged_addresses_and_datagrams_in_flight_are_bounded_and_idle_paths_expire() {
         let mut paths = ImpairedPaths::new(slow(100, 0), 0);
         (0..PATHS_MAX as u32 + 10).for_each(|number| paths.send_up(START, address(number), b"x"));
         assert_eq!((paths.paths.len(), paths.dropped()), (PATHS_MAX, 10));

@@ -24,8 +24,8 @@ impl std::fmt::Display for ImpairmentError {
         match self {
             ImpairmentError::Config(error) => write!(f, "the impairment is not possible: {error}"),
             ImpairmentError::WebSocket => f.write_str(
-                "an impairment loses datagrams, and a WebSocket has none: its TCP stream repairs every loss. Connect by \
-                 skip://, skip+dtls:// or skip+plain://, or leave the impairment out",
+                "an impairment loses datagrams, and a WebSocket has none: its TCP stream repairs every loss. Connect \
+                 by skip://, skip+dtls:// or skip+plain://, or leave the impairment out",
             ),
             ImpairmentError::WebSocketServer => f.write_str(
                 "an impairment loses datagrams, and WebSocket clients have none: their TCP streams repair every loss. \

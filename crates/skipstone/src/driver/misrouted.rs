@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn beyond_a_full_mailbox_datagrams_are_dropped_and_counted_and_the_rest_arrives() {
+    fn datagrams_beyond_a_full_mailbox_are_dropped_and_counted() {
         let ([mut first, mut second], server) = two_shards();
         // A datagram for the second shard, from a port that the kernel assigns to the first.
         let strayed = [KIND_PACKET, 0x80, 0, 1, 9, 9, 9];
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_handshake_that_began_at_one_shard_goes_on_at_another() {
+    fn a_handshake_begun_at_one_shard_continues_at_another() {
         let ([mut first, mut second], server) = two_shards();
         let mut client = Endpoint::new(Config::client(), [5; 32]).expect("it is good");
         let path = Path { socket: 0, local: None, remote: server, carrier: udp_carrier(&server) };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_of_shards_that_there_are_not_stay_where_they_arrive() {
+    fn datagrams_with_ids_of_missing_shards_are_not_forwarded() {
         let ([driver, _], _) = two_shards();
         let mailbox = Mailbox::new(driver.waker());
         let mut peer_shards = PeerShards::new(Shard { index: 0, bits: 2 }, vec![mailbox.clone(); 3], 100);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_has_its_share_and_all_have_theirs() {
+    fn each_network_is_limited_to_its_share_of_the_total() {
         let mut newcomers = Newcomers {
             limits: NewcomerLimits { network_max: 3, all_max: 5, ..Default::default() },
             ..Default::default()
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_is_the_first_that_is_overdue() {
+    fn the_oldest_newcomer_expires_first() {
         let timeout = Duration::from_secs(10);
         let limits = NewcomerLimits { timeout, ..Default::default() };
         let mut newcomers = Newcomers { limits, ..Default::default() };

@@ -31,7 +31,7 @@ pub(crate) struct Mailbox {
     population: Population,
 }
 
-/// A counter in a cache line of its own: it changes when clients come and go, while the neighbouring fields are read
+/// A counter in a cache line of its own: it changes when clients join and leave, while the neighbouring fields are read
 /// all the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_stranger_goes() {
+    fn the_oldest_unauthenticated_stream_is_closed() {
         let mut places = Places::new(LIMITS);
         assert!((0..STRANGERS_MAX as u32).all(|number| places.begin(number).is_none()));
         assert_eq!(places.begin(1_000), Some(0));
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn one_network_has_a_quarter_and_where_all_is_taken_the_network_with_the_most_gives() {
+    fn one_network_gets_a_quarter_and_at_capacity_the_largest_network_loses_one() {
         let mut places = Places::new(LIMITS);
         assert!((0..NETWORK_MAX).all(|number| places.prove(number, network(1)).is_none()));
         assert_eq!(places.prove(100, network(1)), Some(100));

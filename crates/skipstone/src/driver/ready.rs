@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_ends_in_time_and_the_next_goes_on_where_it_ended() {
+    fn a_round_ends_in_time_and_the_next_one_continues() {
         let mut ready = Ready::default();
         (0..90).for_each(|socket| ready.add(socket, class_of(socket), NO));
         let mut came = Vec::new();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn players_are_read_first_and_strangers_have_their_part() {
+    fn players_are_read_first_and_unauthenticated_clients_have_a_share() {
         let mut ready = Ready::default();
         (0..2_000).rev().for_each(|socket| ready.add(socket, class_of(socket), NO));
         let (turns, _) = turns(&mut ready, Cost::micros(50), class_of);
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_alone_has_the_whole_round() {
+    fn a_lone_socket_gets_the_whole_round() {
         for only in [7, 700] {
             let mut ready = Ready::default();
             ready.add(only, class_of(only), NO);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_socket_waits_once_and_its_end_is_not_forgotten() {
+    fn a_socket_is_queued_once_and_its_end_is_not_lost() {
         let mut ready = Ready::default();
         for end in [false, true, false] {
             ready.add(3, Class::Player, MayBeOver(end));

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_stays_is_tried_four_times_a_second() {
+    fn a_persistent_error_is_retried_four_times_a_second() {
         let (mut retries, mut now) = (Retries::default(), Time::from_micros(1_000_000));
         assert_eq!(retries.next(), Time::NEVER);
         assert_eq!(retries.on_error(7, now), Failing::Briefly);
@@ -108,12 +108,12 @@ mod tests {
         assert!((38..=42).contains(&count) && failing == Failing::Lastingly, "{count} {failing:?}");
         retries.on_success(7);
         assert_eq!(retries.next(), Time::NEVER);
-        assert_eq!(retries.on_error(7, now), Failing::Briefly, "it begins anew");
+        assert_eq!(retries.on_error(7, now), Failing::Briefly, "it starts again");
         assert_eq!(retries.next(), now + PAUSE_MIN);
     }
 
     #[test]
-    fn each_socket_waits_by_itself() {
+    fn each_socket_waits_independently() {
         let (mut retries, now) = (Retries::default(), Time::from_micros(1_000_000));
         (0..5).for_each(|_| assert_eq!(retries.on_error(1, now), Failing::Briefly));
         retries.on_error(2, now);

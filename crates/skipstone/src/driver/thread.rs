@@ -127,7 +127,7 @@ mod tests {
     use skipstone_proto::{Config, Settings};
 
     #[test]
-    fn a_thread_that_sends_without_a_pause_keeps_nobody_from_being_heard() {
+    fn a_thread_that_sends_continuously_does_not_block_others() {
         let mut driver = Driver::of_clients(Config::server(Settings::default()), 8).expect("sockets");
         let mut popped = 0;
         let must_stop = apply_some(&mut driver, || {

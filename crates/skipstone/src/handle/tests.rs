@@ -40,7 +40,7 @@ fn submission(bytes: usize) -> Submission {
 
 /// A call that waits for the driver here would wait forever: the test finishes only if no call does.
 #[test]
-fn nothing_waits_for_a_driver_that_stands_still() {
+fn no_call_waits_for_a_stalled_driver() {
     let (mut handle, peer) = handle();
     let driver = stop(&mut handle);
     let group = Group(3);
@@ -57,7 +57,7 @@ fn nothing_waits_for_a_driver_that_stands_still() {
 }
 
 #[test]
-fn a_queue_that_is_full_gives_messages_back_and_takes_them_again_later() {
+fn a_full_queue_returns_messages_and_accepts_them_later() {
     let (mut handle, peer) = handle();
     let driver = stop(&mut handle);
     let sent =
@@ -74,7 +74,7 @@ fn a_queue_that_is_full_gives_messages_back_and_takes_them_again_later() {
 }
 
 #[test]
-fn every_call_says_so_when_the_driver_has_died() {
+fn every_call_reports_a_dead_driver() {
     let (mut handle, peer) = handle();
     handle.push(Command::Ask(Box::new(|_| panic!("a test kills the driver"))), Wake::Now);
     while handle.failure().is_none() {
@@ -101,7 +101,7 @@ fn every_call_says_so_when_the_driver_has_died() {
 }
 
 #[test]
-fn who_waits_beside_a_handle_waits_no_longer_for_a_dead_driver_once_its_events_are_polled() {
+fn a_waiter_stops_waiting_for_a_dead_driver_after_its_events() {
     let (mut handle, _) = handle();
     let waiter = Waiter::new(handle.shared());
     assert!(!waiter.has_news());
@@ -119,7 +119,7 @@ fn who_waits_beside_a_handle_waits_no_longer_for_a_dead_driver_once_its_events_a
 }
 
 #[test]
-fn a_dead_driver_does_not_hurry_a_loop() {
+fn a_dead_driver_does_not_make_a_loop_spin() {
     let (mut handle, _) = handle();
     handle.push(Command::Ask(Box::new(|_| panic!("a test kills the driver"))), Wake::Now);
     while handle.failure().is_none() {

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_whole_with_its_last_byte_and_lengths_out_of_range_are_broken() {
+    fn a_message_is_complete_with_its_last_byte_and_invalid_lengths_are_broken() {
         let stream = [&prefix(300)[..], &[7; 300], &prefix(9)].concat();
         for end in 0..stream.len() {
             let expected = if end < 302 { First::Incomplete } else { First::Whole(&stream[2..302]) };

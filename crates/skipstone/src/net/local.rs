@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_arrive_whole_and_in_order_and_their_driver_is_woken_once() {
+    fn packets_arrive_complete_and_in_order_with_one_wakeup() {
         let ((mut poll, here), (_other, there)) = (listener(), listener());
         let (mut reader, mut writer) = LocalStream::pair(&here, &there);
         reader.bind(7);
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_takes_nothing_and_says_when_it_has_room_again() {
+    fn a_full_queue_refuses_packets_and_reports_room_again() {
         let ((_here, here), (_there, there)) = (listener(), listener());
         let (mut reader, mut writer) = LocalStream::pair(&here, &there);
         reader.bind(1);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_other_end_reads_what_was_sent_before_the_stream_ended() {
+    fn the_other_end_reads_everything_sent_before_the_end() {
         let ((_here, here), (_there, there)) = (listener(), listener());
         let (mut reader, mut writer) = LocalStream::pair(&here, &there);
         writer.send(b"goodbye").expect("there is room");
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_nobody_takes_ends() {
+    fn an_unaccepted_stream_ends() {
         let ((_here, here), (_there, there)) = (listener(), listener());
         let (mut waiting, offered) = LocalStream::pair(&here, &there);
         there.offer(offered);

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_in_a_list_by_itself_or_by_its_network() {
+    fn an_address_matches_by_itself_or_by_its_network() {
         let list = |texts: &[&str]| NetworkList::new(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let some = list(&["10.0.0.7", "192.168.0.0/16", "fd00::/8", "::1", "::ffff:198.51.100.1"]).expect("good ones");
         for (address, is_in) in [

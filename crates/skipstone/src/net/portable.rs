@@ -106,8 +106,8 @@ fn remedy(may_fragment: Result<bool, &io::Error>) -> Option<String> {
         Err(error) => format!("it refuses an option of the socket: {error}"),
     };
     Some(format!(
-        "this system may split datagrams that are longer than the path carries, of which a part that is lost loses the whole ({why}). \
-         Remedy: none on this system; connections work"
+        "this system may split datagrams that are longer than the path carries, of which a part that is lost loses the \
+         whole ({why}). Remedy: none on this system; connections work"
     ))
 }
 
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_system_that_may_split_datagrams_is_named() {
+    fn a_system_that_may_fragment_datagrams_is_reported() {
         assert_eq!(remedy(Ok(false)), None);
         let refused = io::Error::from(io::ErrorKind::Unsupported);
         assert!(remedy(Err(&refused)).is_some_and(|sentence| sentence.contains(&refused.to_string())));

@@ -378,8 +378,8 @@ fn granted(reported_bytes: usize) -> usize {
     if cfg!(target_os = "linux") { reported_bytes / 2 } else { reported_bytes }
 }
 
-const LOCAL_REMEDY: &str = "this system does not tell to which of its addresses a datagram was sent: clients reach the server \
-                            only by the address from which the system answers. Remedy: listen on one address";
+const LOCAL_REMEDY: &str = "this system does not tell to which of its addresses a datagram was sent: clients reach the \
+                            server only by the address from which the system answers. Remedy: listen on one address";
 /// After this number of consecutive refusals, segmentation is off permanently.
 const GSO_REFUSALS_MAX: u32 = 8;
 /// Maximum number of ICMP errors that one receive skips.

@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn three_files_are_whole_where_two_are_open_at_a_time() {
+    fn three_files_are_complete_with_two_open_at_a_time() {
         let (folder, left_out) = play("few", |_| {});
         for number in 1..=3 {
             let text = std::fs::read_to_string(folder.join(format!("x-{number}.sqlog"))).expect("it was written");
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn a_system_without_room_for_files_leaves_connections_out() {
+    fn without_free_file_descriptors_connections_are_skipped() {
         let full = |_: &OpenOptions, _: &Path| Err(io::Error::from_raw_os_error(libc::EMFILE));
         let (folder, left_out) = play("none", |files| files.open_file = full);
         assert_eq!(left_out, 3);

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_waits_hears_that_there_is_room_and_that_the_other_is_gone() {
+    fn a_waiting_end_is_told_of_room_and_of_a_closed_peer() {
         let orders = Arc::new(Orders::default());
         let reader = orders.reader();
         let count = std::thread::scope(|scope| {

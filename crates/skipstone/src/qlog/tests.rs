@@ -116,7 +116,7 @@ fn packets(records: &[Value], name: &str) -> BTreeMap<u64, f64> {
 }
 
 #[test]
-fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
+fn files_contain_the_fields_that_qvis_reads_and_both_ends_agree_on_the_time() {
     let folder = folder("qvis");
     let limits = QlogLimits { waits_for_disk: true, ..QlogLimits::default() };
     let qlog = Qlog::create(&folder, limits).expect("a folder").in_virtual_time();
@@ -170,7 +170,7 @@ fn files_have_what_qvis_reads_and_both_ends_agree_on_the_time() {
 }
 
 #[test]
-fn a_packet_without_frames_has_no_list_of_them() {
+fn a_packet_without_frames_has_no_frame_list() {
     let empty = schema::Data::of(&PacketEvent::Sent { number: 7, bytes: 31, frames: LoggedFrames::default() });
     assert_eq!(
         serde_json::to_value(&empty).expect("JSON"),
@@ -179,7 +179,7 @@ fn a_packet_without_frames_has_no_list_of_them() {
 }
 
 #[test]
-fn what_has_its_limit_ends_with_a_whole_record_and_says_so() {
+fn a_limited_log_ends_with_a_complete_record_and_says_so() {
     let folder = folder("limits");
     let limits = QlogLimits { bytes_max: 100_000, files_max: 1, ..QlogLimits::default() };
     let qlog = Qlog::create(&folder, limits).expect("a folder");
@@ -194,7 +194,8 @@ fn what_has_its_limit_ends_with_a_whole_record_and_says_so() {
     fs::remove_dir_all(folder).expect("it is ours");
 }
 
-/// A server of this name and a client of each port, which are let in, or not. One connection after another takes part.
+/// A server with this name and a client of each port, which are accepted or not. One connection after another takes
+/// part.
 fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
     let with_log = |config, name: &str| Config { packet_log: Some(qlog.endpoint(name)), ..config };
     let mut server =
@@ -234,7 +235,7 @@ fn crowd(qlog: &Qlog, ports: core::ops::Range<u16>, is_accepting: bool) {
 }
 
 #[test]
-fn more_connections_than_orders_once_waited_each_have_a_file() {
+fn more_connections_than_queued_orders_each_have_a_file() {
     let folder = folder("crowd");
     let qlog = Qlog::create(&folder, QlogLimits::default()).expect("a folder");
     crowd(&qlog, 1_000..1_400, true);
@@ -249,7 +250,7 @@ fn more_connections_than_orders_once_waited_each_have_a_file() {
 }
 
 #[test]
-fn clients_that_are_not_let_in_take_no_file() {
+fn refused_clients_get_no_file() {
     let folder = folder("strangers");
     let qlog = Qlog::create(&folder, QlogLimits { files_max: 20, ..QlogLimits::default() }).expect("a folder");
     crowd(&qlog, 1_000..1_100, false);
@@ -266,7 +267,7 @@ fn clients_that_are_not_let_in_take_no_file() {
 }
 
 #[test]
-fn files_that_are_there_stay() {
+fn existing_files_are_kept() {
     let folder = folder("again");
     for _ in 0..2 {
         play(&Qlog::create(&folder, QlogLimits::default()).expect("a folder"), 1);
@@ -280,7 +281,7 @@ fn files_that_are_there_stay() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_and_a_folder_that_is_none_are_errors_that_say_so() {
+fn a_full_disk_and_an_invalid_folder_are_errors_with_a_message() {
     let mut full = open_files::LogFile {
         file: fs::OpenOptions::new().write(true).open("/dev/full").expect("a device"),
         written: 0,

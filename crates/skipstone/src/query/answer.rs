@@ -92,8 +92,8 @@ impl std::fmt::Display for QueryError {
                 write!(f, "'{given}' is no server's URL, and no host and port with an address: {why}")
             }
             QueryError::Timeout => f.write_str(
-                "nothing came in time: is the server running, is an answer to queries set there, and does a firewall let \
-                 UDP pass?",
+                "nothing came in time: is the server running, is an answer to queries set there, and does a firewall \
+                 let UDP pass?",
             ),
             QueryError::Config(error) => error.fmt(f),
             QueryError::Io(error) => write!(f, "the question could not be sent: {error}"),

@@ -86,7 +86,7 @@ impl QueryBatch {
             let due = self.asked.values().map(|asked| self.next_due(asked)).min().unwrap_or(end);
             let timeout = due.saturating_duration_since(Instant::now()).min(left).max(Duration::from_millis(1));
             if self.poll.poll(&mut self.events, Some(timeout)).is_err() {
-                // A signal came, or nothing can be waited for: the caller looks again.
+                // A signal arrived, or waiting is impossible: the caller checks again.
                 return;
             }
         }

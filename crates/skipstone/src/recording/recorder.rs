@@ -189,7 +189,7 @@ impl TrafficRecorder {
         self.handed = Instant::now();
         disk.chunks.try_send(chunk).map_err(|refused| match refused {
             TrySendError::Full(chunk) => {
-                // The file ends behind the data that waits for the disk.
+                // The file ends after the data that waits for the disk.
                 self.bytes -= chunk.len() as u64;
                 "the disk is too slow: 1 MiB waits for it".into()
             }

@@ -35,7 +35,7 @@ fn events(bytes: &[u8]) -> Result<Vec<RecordedEvent>, RecordingError> {
 }
 
 #[test]
-fn what_was_recorded_is_read_back() {
+fn a_recording_round_trips() {
     let bytes = recorded("whole", 1 << 20, 2);
     assert_eq!(
         events(&bytes).expect("it is whole"),
@@ -52,16 +52,16 @@ fn what_was_recorded_is_read_back() {
 }
 
 #[test]
-fn a_recording_ends_at_its_limit_and_says_so() {
+fn a_recording_stops_at_its_limit_and_says_so() {
     let bytes = recorded("limit", 1_000, 10_000);
     assert!(bytes.len() <= 1_000, "{}", bytes.len());
     assert!(bytes.len() > 800, "{}", bytes.len());
     assert_eq!(events(&bytes).expect("it is whole").last(), Some(&RecordedEvent::End(RecordingEnd::Full)));
 }
 
-/// Each file that ends too early is an error that names the entry, or ends behind a whole one.
+/// Each file that ends too early is an error that names the entry, or ends after a whole one.
 #[test]
-fn a_file_that_is_cut_anywhere_is_an_error_or_ends_with_a_whole_entry() {
+fn a_truncated_file_is_an_error_or_ends_with_a_complete_entry() {
     let bytes = recorded("cut", 1 << 20, 3);
     let all = events(&bytes).expect("it is whole");
     let mut whole = 0;
@@ -80,7 +80,7 @@ fn a_file_that_is_cut_anywhere_is_an_error_or_ends_with_a_whole_entry() {
 }
 
 #[test]
-fn damaged_files_are_errors_with_a_place() {
+fn damaged_files_are_errors_with_a_position() {
     let good = recorded("damaged", 1 << 20, 1);
     let with = |at: usize, bytes: &[u8]| {
         let mut damaged = good.clone();
@@ -104,7 +104,7 @@ fn damaged_files_are_errors_with_a_place() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_ends_the_recording_with_a_word() {
+fn a_full_disk_ends_the_recording_with_a_message() {
     let mut recorder = TrafficRecorder::create("/dev/full", 64 << 20).expect("the device is there");
     recorder.begin(RecordingSide::Client);
     let end = std::time::Instant::now() + std::time::Duration::from_secs(20);

@@ -61,7 +61,7 @@ mod tests {
     use rustls_pki_types::{PrivatePkcs8KeyDer, PrivateSec1KeyDer};
 
     #[test]
-    fn a_key_of_either_curve_is_the_same_in_either_form() {
+    fn a_key_of_either_curve_is_equal_in_both_forms() {
         for (algorithm, scheme, identifier, long) in [
             (&ECDSA_P256_SHA256_ASN1_SIGNING, SignatureScheme::ECDSA_NISTP256_SHA256, alg_id::ECDSA_P256, 0),
             (&ECDSA_P384_SHA384_ASN1_SIGNING, SignatureScheme::ECDSA_NISTP384_SHA384, alg_id::ECDSA_P384, 1),
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused() {
+    fn an_invalid_key_is_refused() {
         for length in [0, 1, 32, 200, 70_000] {
             let bytes = vec![SEQUENCE; length];
             assert!(EcdsaKey::load(&PrivateSec1KeyDer::from(bytes.clone()).into()).is_none());

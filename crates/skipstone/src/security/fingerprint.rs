@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_is_read_as_it_is_written_and_nothing_else_is() {
+    fn only_a_well_formed_fingerprint_is_parsed() {
         let fingerprint = Fingerprint(std::array::from_fn(|at| at as u8 * 7));
         let text = fingerprint.to_string();
         assert_eq!(text.len(), 64);

@@ -96,7 +96,7 @@ impl Identity {
         self.open_key_file.as_deref()
     }
 
-    /// Number of certificates behind the first in the PEM text: in most cases the intermediate certificates. Clients
+    /// Number of certificates after the first in the PEM text: in most cases the intermediate certificates. Clients
     /// that use DTLS do not receive them, and can verify only an authority that signed the first certificate directly.
     /// Such clients pin the fingerprint, or trust the signer's certificate ([`Trust::Ca`](super::Trust::Ca)). TLS sends
     /// them.

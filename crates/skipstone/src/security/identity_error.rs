@@ -65,24 +65,26 @@ impl fmt::Display for IdentityError {
                 f.write_str("the certificate is not valid yet: is the clock right? if it is, wait or issue another")
             }
             IdentityError::EncryptedKey => f.write_str(
-                "the private key is encrypted with a passphrase. Remedy: openssl pkey -in key.pem -out plain.pem, readable by \
-                 the server's user alone (chmod 600)",
+                "the private key is encrypted with a passphrase. Remedy: openssl pkey -in key.pem -out plain.pem, \
+                 readable by the server's user alone (chmod 600)",
             ),
             IdentityError::Unsupported => write!(
                 f,
                 "keys here are of ECDSA on P-256 or P-384, or of RSA with {} to {} bits, and this is another. Remedy: \
-                 openssl ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key (certbot: \
-                 --key-type ecdsa)",
+                 openssl ecparam -name prime256v1 -genkey -noout -out key.pem, and a certificate for that key \
+                 (certbot: --key-type ecdsa)",
                 RSA_BITS.start(),
                 RSA_BITS.end()
             ),
             IdentityError::TooLong(bytes) => write!(
                 f,
-                "the certificate has {bytes} bytes, and servers here send {CHAIN_BYTES_MAX} at most: issue one for fewer names"
+                "the certificate has {bytes} bytes, and servers here send {CHAIN_BYTES_MAX} at most: issue one for \
+                 fewer names"
             ),
             IdentityError::WrongKey => f.write_str(
-                "the private key does not belong to the certificate: name the key that the certificate was requested with \
-                 (openssl pkey -in key.pem -pubout and openssl x509 -in cert.pem -noout -pubkey print the same if they match)",
+                "the private key does not belong to the certificate: name the key that the certificate was requested \
+                 with (openssl pkey -in key.pem -pubout and openssl x509 -in cert.pem -noout -pubkey print the same if \
+                 they match)",
             ),
             IdentityError::CannotMake => f.write_str(
                 "this program cannot make a certificate: build the library with its features self-signed and ring (or \

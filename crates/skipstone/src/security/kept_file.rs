@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! identity.pem            empty: claimed; else the content
-//! identity.pem.heir-0     another process takes the claim over, whose process counts as dead; heir-1 if that one died as well
+//! identity.pem.heir-0     a process takes over the claim of a dead one; heir-1 if that process died as well
 //! identity.pem.draft-417  the content on its way, of the process 417
 //! ```
 
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn all_processes_that_begin_at_once_have_one_content() {
+    fn processes_starting_together_agree_on_one_content() {
         let folder = Folder::new();
         let path = folder.0.join("deep/kept.pem");
         let contents: Vec<_> = std::thread::scope(|scope| {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_and_drafts_of_dead_processes_are_taken_over() {
+    fn claims_and_drafts_of_dead_processes_are_taken_over() {
         let folder = Folder::new();
         let path = folder.0.join("kept.pem");
         fs::write(&path, "").expect("it is claimed");
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_alone_takes_over_a_dead_claim() {
+    fn only_one_process_takes_over_a_dead_claim() {
         for _ in 0..3 {
             let folder = Folder::new();
             let path = folder.0.join("kept.pem");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_made_leaves_no_claim() {
+    fn a_file_that_cannot_be_created_leaves_no_claim() {
         let folder = Folder::new();
         let path = folder.0.join("kept.pem");
         read_or_make(&path, || Err(IdentityError::CannotMake)).expect_err("nothing is made");
@@ -247,7 +247,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn neither_a_device_nor_a_link_that_leads_nowhere_is_replaced() {
+    fn a_device_or_a_dangling_link_is_not_replaced() {
         let folder = Folder::new();
         let link = folder.0.join("link.pem");
         std::os::unix::fs::symlink("/dev/null", &link).expect("a link");

@@ -85,7 +85,7 @@ mod tests {
     use rustls_pki_types::pem::PemObject;
 
     #[test]
-    fn an_rsa_key_has_the_bits_that_the_sentence_names() {
+    fn rsa_key_sizes_match_the_error_text() {
         let load = |pem: &str| PrivateKey::load(&PrivateKeyDer::from_pem_slice(pem.as_bytes()).expect("it is a key"));
         assert!(load(include_str!("../../tests/rsa.pem")).is_some(), "2,048 bits");
         assert!(load(include_str!("../../tests/rsa-8192.pem")).is_none());

@@ -88,7 +88,7 @@ struct TlsSession {
     tls: ServerConnection,
     /// Derives the keys of the next generation.
     next: Option<Secrets>,
-    /// quinn-proto was told that the ClientHello is there.
+    /// quinn-proto was notified of the ClientHello.
     is_known: bool,
 }
 

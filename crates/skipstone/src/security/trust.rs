@@ -48,8 +48,8 @@ impl fmt::Display for TrustError {
                  CERTIFICATE)",
             ),
             TrustError::NoSystem => f.write_str(
-                "this program cannot ask the system whom to trust: put the fingerprint that the server prints behind the \
-                 URL (#sha256=...), give the certificate of an authority, or build the library with its feature \
+                "this program cannot ask the system whom to trust: put the fingerprint that the server prints behind \
+                 the URL (#sha256=...), give the certificate of an authority, or build the library with its feature \
                  native-roots",
             ),
             TrustError::NoEncryption => f.write_str(

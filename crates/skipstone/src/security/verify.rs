@@ -132,14 +132,14 @@ impl fmt::Display for Untrusted {
         match &self.why {
             Why::OtherFingerprint(pin) => write!(
                 f,
-                "the server's certificate has the fingerprint {}, and the URL wants {}: another server, a new certificate, \
-                 or somebody between",
+                "the server's certificate has the fingerprint {}, and the URL wants {}: another server, a new \
+                 certificate, or somebody between",
                 self.fingerprint, pin
             ),
             Why::UnknownIssuer => write!(
                 f,
-                "nobody trusted has signed the certificate of '{host}'. If it is your server, put the fingerprint that it \
-                 prints behind the URL (#sha256=...), or trust the signer's certificate (of a public authority the \
+                "nobody trusted has signed the certificate of '{host}'. If it is your server, put the fingerprint that \
+                 it prints behind the URL (#sha256=...), or trust the signer's certificate (of a public authority the \
                  intermediate, for a server shows no chain)"
             ),
             Why::Expired => write!(f, "the certificate of '{host}' has expired: its operator must renew it"),

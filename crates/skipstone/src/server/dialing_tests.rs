@@ -67,7 +67,7 @@ fn refusing() -> SocketAddr {
 }
 
 #[test]
-fn the_first_address_that_answers_wins_on_every_carrier() {
+fn the_first_answering_address_wins_on_every_carrier() {
     for (scheme, threading) in [("skip+plain", MODES[0]), ("skip+plain", MODES[1]), ("ws", MODES[0]), ("ws", MODES[1])]
     {
         let mut server = server();
@@ -96,7 +96,7 @@ fn the_first_address_that_answers_wins_on_every_carrier() {
 }
 
 #[test]
-fn an_encrypted_server_is_found_behind_a_dead_address_and_an_unreachable_one() {
+fn an_encrypted_server_is_found_after_a_dead_and_an_unreachable_address() {
     let mut server = server();
     let (_socket, dead) = silent();
     // Reserved for documentation: without an IPv6 network there is no route, and with one there is no answer.
@@ -109,7 +109,7 @@ fn an_encrypted_server_is_found_behind_a_dead_address_and_an_unreachable_one() {
 
 #[test]
 #[cfg(feature = "dtls")]
-fn a_dtls_server_is_found_behind_a_dead_address() {
+fn a_dtls_server_is_found_after_a_dead_address() {
     for threading in MODES {
         let mut server = server();
         let ((_socket, dead), pin) = (silent(), server.fingerprint().expect("it encrypts"));
@@ -129,7 +129,7 @@ fn a_dtls_server_is_found_behind_a_dead_address() {
 
 #[test]
 #[cfg(feature = "simulate")]
-fn a_search_through_a_bad_network_finds_the_server_too() {
+fn a_server_is_found_through_a_bad_network() {
     let mut server = server();
     let (_socket, dead) = silent();
     let impairment = Some(Impairment { seed: 1, ..Impairment::default() });
@@ -139,7 +139,7 @@ fn a_search_through_a_bad_network_finds_the_server_too() {
 }
 
 #[test]
-fn when_none_answers_the_reason_lists_what_was_tried() {
+fn when_no_address_answers_the_reason_lists_them() {
     for threading in MODES {
         let ((_a, first), (_b, second)) = (silent(), silent());
         let handshake_timeout = Duration::from_millis(1_000);
@@ -163,7 +163,7 @@ fn when_none_answers_the_reason_lists_what_was_tried() {
 }
 
 #[test]
-fn a_name_without_an_address_and_a_name_server_that_is_silent_end_in_closed() {
+fn a_name_without_address_and_a_silent_name_server_end_in_closed() {
     for threading in MODES {
         let unresolved = |host: &str, _: u16| Err(UrlError::Unresolved(host.into(), "no such host".into()));
         let url = format!("skip+plain://{NAME}");
@@ -189,7 +189,7 @@ fn a_name_without_an_address_and_a_name_server_that_is_silent_end_in_closed() {
 }
 
 #[test]
-fn a_client_that_closes_while_it_searches_is_over_at_once() {
+fn a_client_closed_while_dialing_ends_at_once() {
     let (_socket, dead) = silent();
     let began = Instant::now();
     connect("skip+plain", &[dead], config(MODES[0])).close(7, "changed my mind", Duration::from_secs(9));
@@ -197,7 +197,7 @@ fn a_client_that_closes_while_it_searches_is_over_at_once() {
 }
 
 #[test]
-fn a_name_of_this_machine_is_found_by_the_system() {
+fn the_name_of_this_host_is_resolved_by_the_system() {
     let mut server = server();
     let url = format!("skip+plain://localhost:{}", server.local_addr().port());
     let mut client = Client::connect(&url, b"", config(MODES[0])).expect("it begins");

@@ -163,13 +163,14 @@ fn renew_three_times_under(clients: usize, pages: usize) {
     let closed = |event: &Event| matches!(event, Event::Closed { .. });
     let dropped = all.iter_mut().filter_map(Client::poll_event).filter(closed).count() + in_pages.dropped();
     println!(
-        "{clients} clients over wss and {before} in pages, 3 renewals, {dropped} dropped; {heard} of {expected} heard after them"
+        "{clients} clients over wss and {before} in pages, 3 renewals, {dropped} dropped; {heard} of {expected} heard \
+         after them"
     );
     assert_eq!(dropped, 0);
 }
 
 #[test]
-fn a_certificate_is_renewed_under_players_who_do_not_notice() {
+fn players_do_not_notice_a_renewed_certificate() {
     renew_three_times_under(10, 4);
 }
 
@@ -177,6 +178,6 @@ fn a_certificate_is_renewed_under_players_who_do_not_notice() {
 /// --test claims three_hundred -- --ignored --nocapture`.
 #[test]
 #[ignore = "three hundred clients, each with a thread, and a hundred pages"]
-fn a_certificate_is_renewed_under_three_hundred_players_and_a_hundred_pages() {
+fn three_hundred_players_and_a_hundred_pages_survive_a_renewal() {
     renew_three_times_under(300, 100);
 }

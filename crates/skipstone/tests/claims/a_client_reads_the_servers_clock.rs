@@ -42,7 +42,7 @@ fn config(threading: Threading) -> ServerConfig {
 }
 
 #[test]
-fn on_every_carrier_in_the_background_and_stepped() {
+fn on_every_carrier_threaded_and_stepped() {
     for threading in [Threading::Background, Threading::Stepped] {
         for scheme in ["skip", "skip+plain", "ws", "local"] {
             if scheme == "ws" && !cfg!(feature = "websocket") {
@@ -61,7 +61,7 @@ fn on_every_carrier_in_the_background_and_stepped() {
 }
 
 #[test]
-fn with_the_setting_off_nothing_is_asked() {
+fn with_the_setting_off_no_time_is_requested() {
     let mut server = Server::start(config(Threading::Background)).expect("a port is free");
     let off = ClientConfig { follows_server_time: false, ..ClientConfig::default() };
     let mut client = Client::connect(&server.url(), b"", off).expect("a socket");

@@ -41,7 +41,7 @@ fn a_server_names_the_field_its_value_and_its_range() {
 }
 
 #[test]
-fn a_client_names_a_token_and_a_queue_that_it_cannot_have() {
+fn a_client_names_an_invalid_token_and_queue() {
     let start = |token: &[u8], config| Client::connect("skip+plain://127.0.0.1:9", token, config);
     let error = start(&[0; 1_025], ClientConfig::default()).expect_err("it is too long");
     assert!(matches!(error, StartError::TokenTooLong { bytes: 1_025 }));
@@ -58,7 +58,7 @@ fn a_client_names_a_token_and_a_queue_that_it_cannot_have() {
 }
 
 #[test]
-fn a_pool_takes_from_one_socket_at_least_and_checks_tokens() {
+fn a_pool_needs_one_socket_at_least_and_checks_tokens() {
     for sockets_at_once in [0, 65_537, usize::MAX] {
         let error = Pool::new(PoolConfig { sockets_at_once, ..PoolConfig::default() }).expect_err("it makes no sense");
         assert_eq!(error.to_string(), format!("sockets_at_once is {sockets_at_once}: set it to 1 to 65,536"));

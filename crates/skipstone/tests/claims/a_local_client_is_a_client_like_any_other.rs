@@ -87,7 +87,7 @@ fn last_close(events: &[Event]) -> Option<(ClosedBy, u64, String)> {
 }
 
 #[test]
-fn messages_of_any_length_go_both_ways_in_every_mixture_of_threading_modes() {
+fn messages_of_any_length_go_both_ways_in_all_combinations_of_threading_modes() {
     for (mode, client_mode) in MODES.into_iter().flat_map(|mode| MODES.map(|client_mode| (mode, client_mode))) {
         let mut game = Game::start(offline(mode), client_mode);
         let peer = game.connect();
@@ -114,7 +114,7 @@ fn messages_of_any_length_go_both_ways_in_every_mixture_of_threading_modes() {
 }
 
 #[test]
-fn both_sides_hear_the_end_with_its_code_and_reason() {
+fn both_sides_get_the_end_with_its_code_and_reason() {
     for (mode, client_mode) in MODES.into_iter().flat_map(|mode| MODES.map(|client_mode| (mode, client_mode))) {
         let mut game = Game::start(offline(mode), client_mode);
         let peer = game.connect();
@@ -152,7 +152,7 @@ fn a_client_that_closes_or_is_dropped_ends_at_the_server() {
 }
 
 #[test]
-fn a_server_that_is_dropped_ends_its_clients_even_those_that_it_never_saw() {
+fn a_dropped_server_ends_its_clients_even_unaccepted_ones() {
     for mode in MODES {
         let mut game = Game::start(offline(mode), Threading::Stepped);
         game.connect();
@@ -169,7 +169,7 @@ fn a_server_that_is_dropped_ends_its_clients_even_those_that_it_never_saw() {
 }
 
 #[test]
-fn a_refused_client_and_one_too_many_hear_why() {
+fn refused_and_excess_clients_are_told_why() {
     let mut game = Game::start(ServerConfig { connections_max: 1, ..offline(Threading::Stepped) }, Threading::Stepped);
     game.connect();
     let mut second = game.server().connect_local(b"", config(Threading::Background)).expect("it starts");
@@ -191,7 +191,7 @@ fn a_refused_client_and_one_too_many_hear_why() {
 }
 
 #[test]
-fn local_and_distant_clients_are_in_one_queue_and_in_one_broadcast() {
+fn local_and_remote_clients_share_one_queue_and_one_broadcast() {
     let listen = "127.0.0.1:0".parse().expect("an address");
     for shards in if cfg!(target_os = "linux") { &[1, 3][..] } else { &[1] } {
         let mut server = Server::start(ServerConfig { shards: *shards, ..ServerConfig::new(listen) }).expect("a port");
@@ -233,7 +233,7 @@ fn local_and_distant_clients_are_in_one_queue_and_in_one_broadcast() {
 }
 
 #[test]
-fn a_client_that_is_not_driven_blocks_its_stream_and_loses_nothing() {
+fn an_undriven_client_blocks_its_stream_and_loses_nothing() {
     let inputs = ChannelRule { queue_bytes_max: 32 << 20, ..ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered) };
     let settings = Settings { channels: vec![inputs], window_bytes: 64 << 20, ..Settings::default() };
     let mut game = Game::start(ServerConfig { settings, ..offline(Threading::Stepped) }, Threading::Stepped);
@@ -268,7 +268,7 @@ fn a_server_without_sockets_says_so_in_its_address_and_url() {
 }
 
 #[test]
-fn a_local_client_with_an_impairment_or_too_long_a_token_is_an_error() {
+fn an_impairment_or_an_oversized_token_of_a_local_client_is_an_error() {
     let server = Server::start(ServerConfig::offline()).expect("it starts");
     let impaired = ClientConfig { impairment: Some(Default::default()), ..ClientConfig::default() };
     let error = server.connect_local(b"", impaired).expect_err("memory loses nothing");

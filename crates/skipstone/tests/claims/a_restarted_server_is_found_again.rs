@@ -51,7 +51,7 @@ fn comes_back() -> ClientConfig {
 }
 
 #[test]
-fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
+fn clients_of_every_carrier_follow_to_the_new_process() {
     let security = Security::self_signed().expect("a certificate");
     let mut first = server(&security, None, 1).expect("a port");
     let (native, port) = (first.url(), first.local_addr().port());
@@ -82,7 +82,7 @@ fn clients_of_every_carrier_follow_to_the_server_that_has_the_sockets_now() {
 }
 
 #[test]
-fn a_client_that_did_not_ask_for_it_stays_away() {
+fn a_client_without_reconnect_stays_closed() {
     let security = Security::self_signed().expect("a certificate");
     let mut first = server(&security, None, 1).expect("a port");
     let mut clients = vec![Client::connect(&first.url(), b"", ClientConfig::default()).expect("a socket")];
@@ -102,7 +102,7 @@ fn a_client_that_did_not_ask_for_it_stays_away() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn sockets_of_shards_go_to_as_many_shards() {
+fn sockets_of_shards_are_handed_to_the_same_number_of_shards() {
     let security = Security::self_signed().expect("a certificate");
     let mut first = server(&security, None, 2).expect("a port");
     let address = first.local_addr();
@@ -119,7 +119,7 @@ fn sockets_of_shards_go_to_as_many_shards() {
 }
 
 #[test]
-fn a_handshake_that_is_under_way_is_counted_until_it_ends() {
+fn a_pending_handshake_is_counted_until_it_ends() {
     let security = Security::self_signed().expect("a certificate");
     let mut server = server(&security, None, 1).expect("a port");
     let address = server.local_addr();

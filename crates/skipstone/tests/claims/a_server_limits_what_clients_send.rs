@@ -24,7 +24,7 @@ fn connect(server: &mut Server, client: &mut Client) {
 }
 
 #[test]
-fn a_client_that_sends_where_only_the_server_may_is_told_why_it_is_gone() {
+fn a_client_sending_on_a_server_only_channel_is_closed_with_the_reason() {
     let inbound = vec![InboundRule { direction: Direction::ServerToClient, ..InboundRule::new(5..=9) }];
     let mut server = Server::start(ServerConfig { inbound, ..ServerConfig::offline() }).expect("it may");
     let mut client = server.connect_local(b"", ClientConfig::default()).expect("it may");
@@ -49,7 +49,7 @@ fn a_client_that_sends_where_only_the_server_may_is_told_why_it_is_gone() {
 }
 
 #[test]
-fn a_server_does_not_send_where_only_clients_may() {
+fn a_server_does_not_send_on_client_only_channels() {
     let inbound = vec![InboundRule { direction: Direction::ClientToServer, ..InboundRule::new(5..=9) }];
     let mut server = Server::start(ServerConfig { inbound, ..ServerConfig::offline() }).expect("it may");
     let mut client = server.connect_local(b"", ClientConfig::default()).expect("it may");
@@ -62,7 +62,7 @@ fn a_server_does_not_send_where_only_clients_may() {
 }
 
 #[test]
-fn a_client_keeps_to_its_cap() {
+fn a_client_keeps_its_cap() {
     const CAP: u64 = 200_000;
     let mut server = Server::start(ServerConfig::offline()).expect("it may");
     let capped = ClientConfig { bandwidth_max: Some(CAP), ..ClientConfig::default() };

@@ -59,7 +59,7 @@ fn heard(client: &mut Client) -> Vec<String> {
 }
 
 #[test]
-fn a_broadcast_leaves_out_whom_it_is_told_to() {
+fn a_broadcast_skips_the_excluded_peers() {
     for shards in if cfg!(target_os = "linux") { 1..=2 } else { 1..=1 } {
         let mut server = server(shards);
         let (peers, mut clients) = connected(&mut server, 4);
@@ -89,7 +89,7 @@ fn a_broadcast_leaves_out_whom_it_is_told_to() {
 }
 
 #[test]
-fn the_peers_are_those_that_are_connected() {
+fn the_listed_peers_are_the_connected_ones() {
     let mut server = server(1);
     let (mut peers, _clients) = connected(&mut server, 3);
     let sorted = |server: &Server| {

@@ -75,13 +75,13 @@ fn encrypted_over_ipv4() {
 }
 
 #[test]
-fn encrypted_over_ipv6_stepped_by_hand() {
+fn encrypted_over_ipv6_stepped_manually() {
     echo("[::1]:0", "skip", Threading::Stepped);
 }
 
 #[test]
 #[cfg(feature = "dtls")]
-fn dtls_over_ipv4_by_both_versions() {
+fn dtls_over_ipv4_in_both_versions() {
     for dtls_version in [DtlsVersion::V1_2, DtlsVersion::V1_3] {
         echo_by("127.0.0.1:0", "skip+dtls", ClientConfig { dtls_version, ..ClientConfig::default() });
     }
@@ -89,7 +89,7 @@ fn dtls_over_ipv4_by_both_versions() {
 
 #[test]
 #[cfg(feature = "dtls")]
-fn dtls_over_ipv6_stepped_by_hand() {
+fn dtls_over_ipv6_stepped_manually() {
     echo("[::1]:0", "skip+dtls", Threading::Stepped);
 }
 
@@ -104,7 +104,7 @@ fn udp_over_ipv6() {
 }
 
 #[test]
-fn udp_stepped_by_hand() {
+fn udp_stepped_manually() {
     echo("127.0.0.1:0", "skip+plain", Threading::Stepped);
 }
 
@@ -122,7 +122,7 @@ fn websocket_over_ipv6() {
 
 #[test]
 #[cfg(feature = "websocket")]
-fn websocket_stepped_by_hand() {
+fn websocket_stepped_manually() {
     echo("127.0.0.1:0", "ws", Threading::Stepped);
 }
 

@@ -53,7 +53,7 @@ fn download(transfer_bytes_min: Option<u32>) -> (Vec<u32>, Vec<u32>) {
 }
 
 #[test]
-fn a_download_grows_at_both_ends() {
+fn a_download_progresses_at_both_ends() {
     for mut seen in <[Vec<u32>; 2]>::from(download(Some(100_000))) {
         assert!(seen.is_sorted(), "{seen:?}");
         seen.dedup();
@@ -62,7 +62,7 @@ fn a_download_grows_at_both_ends() {
 }
 
 #[test]
-fn unless_it_is_asked_for_there_is_nothing() {
+fn progress_is_empty_unless_enabled() {
     assert_eq!(download(None), (vec![], vec![]));
     assert_eq!(download(Some(MAP_BYTES as u32 + 1)), (vec![], vec![]), "the map is shorter");
 }

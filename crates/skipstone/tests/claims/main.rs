@@ -13,58 +13,58 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "websocket")]
 mod a_certificate_is_renewed_under_players;
 mod a_client_closes_with_a_code_of_its_own;
-mod a_client_goes_on_from_another_port;
 mod a_client_reads_the_servers_clock;
+mod a_client_survives_a_change_of_port;
 #[cfg(feature = "simulate")]
 mod a_configuration_out_of_range_is_an_error_at_the_start;
+mod a_dead_server_is_detected_at_once;
 #[cfg(all(feature = "simulate", feature = "dtls"))]
-mod a_failed_session_ends_itself_alone;
+mod a_failed_session_ends_no_other;
+mod a_game_loop_keeps_its_tick;
 #[cfg(unix)]
 mod a_key_that_others_can_read_is_named;
 #[cfg(feature = "simulate")]
 mod a_local_client_is_a_client_like_any_other;
-mod a_loop_keeps_its_tick;
 #[cfg(feature = "websocket")]
 mod a_restarted_server_is_found_again;
-mod a_server_is_who_the_url_says;
+mod a_server_is_authenticated_by_the_url;
 mod a_server_limits_what_clients_send;
 mod a_server_names_its_players;
-#[cfg(all(feature = "websocket", feature = "webtransport", feature = "dtls", target_os = "linux"))]
-mod a_server_on_all_addresses_answers_from_the_one_that_was_asked;
 #[cfg(feature = "simulate")]
-mod a_server_plays_a_bad_network_for_each_client;
-mod a_server_that_is_gone_is_noticed_at_once;
+mod a_server_simulates_a_bad_network_per_client;
 #[cfg(feature = "simulate")]
 mod a_slow_path_loses_nothing_that_was_accepted;
+#[cfg(all(feature = "websocket", feature = "webtransport", feature = "dtls", target_os = "linux"))]
+mod a_wildcard_server_answers_from_the_requested_address;
 #[cfg(feature = "simulate")]
-mod a_wrong_send_is_an_error_at_the_call;
-mod denied_addresses_are_not_heard;
+mod an_invalid_send_is_an_error_of_the_call;
+mod denied_addresses_are_ignored;
 #[cfg(feature = "simulate")]
-mod encryption_stands_in_a_model_network;
+mod durations_and_codes_of_any_size_are_handled;
+#[cfg(feature = "simulate")]
+mod encryption_works_over_a_simulated_network;
 #[cfg(feature = "websocket")]
 mod enter;
 mod every_carrier_reaches_the_server;
 #[cfg(feature = "simulate")]
-mod handles_go_wherever_a_game_engine_wants_them;
+mod handles_are_send_and_sync;
 #[cfg(feature = "websocket")]
-mod idle_streams_keep_nobody_out;
+mod idle_streams_block_no_client;
 #[cfg(feature = "simulate")]
 mod long_messages_show_their_progress;
 #[cfg(feature = "dtls")]
-mod openssl_is_a_player;
+mod openssl_interoperates;
 #[cfg(feature = "webtransport")]
 mod pages_are_players;
 mod servers_answer_queries;
 #[cfg(feature = "simulate")]
 mod shards_are_one_server;
-#[cfg(feature = "simulate")]
-mod spans_and_codes_of_any_size_have_an_answer;
+mod texts_are_independent_of_the_language;
+mod the_simulated_suite_matches_the_real_sizes;
 #[cfg(feature = "websocket")]
-mod strangers_streams_freeze_nobody;
-mod texts_are_for_every_language;
-mod the_stand_in_measures_what_is_real;
+mod the_tcp_port_accepts_all_protocols_and_trusts_few;
 #[cfg(feature = "websocket")]
-mod the_tcp_port_takes_all_and_believes_few;
+mod unauthenticated_streams_stall_no_client;
 #[cfg(feature = "webtransport")]
 mod web_player;
 #[cfg(feature = "simulate")]

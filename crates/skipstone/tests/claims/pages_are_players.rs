@@ -31,7 +31,7 @@ fn step(server: &mut Server, peers: &mut BTreeSet<PeerId>) {
 }
 
 #[test]
-fn a_page_and_a_native_player_talk_through_one_port() {
+fn a_page_and_a_native_player_communicate_through_one_port() {
     let mut server = serve(config());
     assert_eq!(server.webtransport_url(), Some(format!("https://{}/", server.local_addr())));
     let (mut page, mut peers) = (WebPlayer::new(server.local_addr()), BTreeSet::new());
@@ -67,7 +67,7 @@ fn a_page_and_a_native_player_talk_through_one_port() {
 }
 
 #[test]
-fn without_webtransport_nobody_answers() {
+fn without_webtransport_there_is_no_answer() {
     let mut server = serve(ServerConfig { webtransport: false, ..config() });
     assert_eq!(server.webtransport_url(), None);
     let mut page = WebPlayer::new(server.local_addr());
@@ -80,7 +80,7 @@ fn without_webtransport_nobody_answers() {
 }
 
 #[test]
-fn garbage_of_every_first_byte_disturbs_nobody() {
+fn garbage_with_any_first_byte_disturbs_no_client() {
     let mut server = serve(config());
     let (mut page, mut peers) = (WebPlayer::new(server.local_addr()), BTreeSet::new());
     assert!(eventually(|| {
@@ -111,7 +111,7 @@ fn garbage_of_every_first_byte_disturbs_nobody() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn with_shards_pages_that_move_stay_who_they_are() {
+fn pages_that_move_between_shards_keep_their_identity() {
     let mut server = serve(ServerConfig { shards: 4, ..config() });
     let mut peers = BTreeSet::new();
     let mut pages: Vec<WebPlayer> = (0..16).map(|_| WebPlayer::new(server.local_addr())).collect();

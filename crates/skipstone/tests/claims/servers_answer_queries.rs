@@ -41,7 +41,7 @@ fn results(batch: &mut QueryBatch) -> Vec<(SocketAddr, Option<String>)> {
 }
 
 #[test]
-fn one_server_by_url_and_by_address_in_both_families() {
+fn by_url_and_by_address_in_both_families() {
     for listen in ["127.0.0.1:0", "[::1]:0"] {
         let listen = listen.parse().expect("an address");
         let server = Server::start(ServerConfig { listen: Some(listen), ..config(Some("3 of 8")) }).expect("a port");
@@ -55,7 +55,7 @@ fn one_server_by_url_and_by_address_in_both_families() {
 }
 
 #[test]
-fn a_server_is_silent_until_it_is_told_what_to_say_and_says_what_it_was_told_last() {
+fn a_server_is_silent_until_it_has_an_answer_and_sends_the_latest() {
     let mut server = serve(None);
     let address = server.local_addr().to_string();
     let short = Duration::from_millis(200);
@@ -78,7 +78,7 @@ fn a_server_is_silent_until_it_is_told_what_to_say_and_says_what_it_was_told_las
 }
 
 #[test]
-fn hundreds_of_servers_are_asked_through_one_socket() {
+fn hundreds_of_servers_are_queried_through_one_socket() {
     let answering: Vec<_> = ["one", "two", "three"].map(|text| (serve(Some(text)), text)).into_iter().collect();
     let silent: Vec<_> = (0..5).map(|_| UdpSocket::bind("127.0.0.1:0").expect("a port is free")).collect();
     let mut batch = batch(SPAN);
@@ -102,7 +102,7 @@ fn batch_of_one(timeout: Duration) -> QueryBatch {
 }
 
 #[test]
-fn only_the_server_that_was_asked_can_answer_and_only_with_the_nonce() {
+fn only_the_queried_server_can_answer_and_only_with_the_nonce() {
     let (liar, stranger) =
         (UdpSocket::bind("127.0.0.1:0").expect("a port"), UdpSocket::bind("127.0.0.1:0").expect("a port"));
     let mut batch = batch(SPAN);
@@ -136,7 +136,7 @@ fn only_the_server_that_was_asked_can_answer_and_only_with_the_nonce() {
 }
 
 #[test]
-fn who_has_not_heard_asks_again() {
+fn an_unanswered_query_is_repeated() {
     let server = UdpSocket::bind("127.0.0.1:0").expect("a port");
     server.set_read_timeout(Some(Duration::from_millis(1))).expect("it can wait");
     // Room for stalls of the machine between the tries.
@@ -155,7 +155,7 @@ fn who_has_not_heard_asks_again() {
 }
 
 #[test]
-fn what_is_no_address_is_an_error_that_says_so() {
+fn an_invalid_address_is_an_error_that_says_so() {
     for bad in ["nowhere", "http://a:1", "skip://"] {
         let error = query(bad, SPAN).expect_err(bad).to_string();
         assert!(error.contains(bad), "{error}");
@@ -163,7 +163,7 @@ fn what_is_no_address_is_an_error_that_says_so() {
 }
 
 #[test]
-fn a_stepped_server_with_clients_answers_beside_its_game() {
+fn a_stepped_server_with_clients_answers_queries() {
     let mut server =
         Server::start(ServerConfig { threading: Threading::Stepped, ..config(Some("busy")) }).expect("a port");
     let client = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };

@@ -112,7 +112,7 @@ fn bytes(number: u32) -> Vec<u8> {
 }
 
 #[test]
-fn everybody_hears_everybody_whichever_shard_they_came_to() {
+fn players_of_all_shards_reach_each_other() {
     // A number that is not a power of two: some ids name shards that do not exist.
     let mut table = Table::new(config(3));
     let by_dtls = if cfg!(feature = "dtls") { "skip+dtls" } else { "skip" };
@@ -197,7 +197,7 @@ fn everybody_hears_everybody_whichever_shard_they_came_to() {
 }
 
 #[test]
-fn a_client_whose_new_port_leads_to_another_shard_keeps_its_connection() {
+fn a_client_whose_new_port_maps_to_another_shard_stays_connected() {
     for scheme in ["skip", "skip+plain"] {
         let mut table = Table::new(config(2));
         let client = table.seat(scheme);
@@ -232,7 +232,7 @@ fn a_client_whose_new_port_leads_to_another_shard_keeps_its_connection() {
 }
 
 #[test]
-fn the_limit_of_clients_is_one_for_all_shards() {
+fn the_client_limit_applies_to_all_shards_together() {
     let mut table = Table::new(ServerConfig { connections_max: 10, ..config(2) });
     for seat in 1..=30 {
         table.seat(if seat % 3 == 0 { "ws" } else { "skip+plain" });
@@ -257,7 +257,7 @@ fn the_limit_of_clients_is_one_for_all_shards() {
 }
 
 #[test]
-fn shards_take_no_port_that_another_server_has() {
+fn shards_do_not_take_another_servers_port() {
     let first = Server::start(config(2)).expect("a port is free");
     for shards in [1, 2] {
         let again = Server::start(ServerConfig { listen: Some(first.local_addr()), ..config(shards) });
@@ -267,7 +267,7 @@ fn shards_take_no_port_that_another_server_has() {
 }
 
 #[test]
-fn shards_that_cannot_be_are_refused_with_a_remedy() {
+fn impossible_shard_settings_are_refused_with_a_remedy() {
     let start = |shards, threading| match Server::start(ServerConfig { threading, ..config(shards) }) {
         Err(StartError::Shards(error)) => Some(error),
         Err(error) => panic!("{error}"),

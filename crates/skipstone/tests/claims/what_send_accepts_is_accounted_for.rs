@@ -289,7 +289,8 @@ fn every_accepted_message_is_delivered_given_up_or_ends_with_its_connection() {
     }
     let [accepted, delivered, given_up, open, refused] = sums;
     println!(
-        "{} seeds: accepted {accepted}, delivered {delivered}, given up {given_up}, open at Closed {open}; refused {refused}",
+        "{} seeds: accepted {accepted}, delivered {delivered}, given up {given_up}, open at Closed {open}; refused \
+         {refused}",
         seeds.count()
     );
     assert!(delivered > 0 && given_up > 0 && refused > 0, "the runs show something");

@@ -208,8 +208,8 @@ mod tests {
         assert!(lines[0].starts_with("{\"seed\": 7, \"judged\": 2, \"caught\": 1,"), "{}", lines[0]);
         assert_eq!(
             lines[2],
-            ",\n{\"of\": \"proto\", \"outcome\": \"missed\", \"seconds\": 1.5, \"name\": \"src/a.rs:1:1: replace f -> &str with \
-             \\\"x\\\"\"}"
+            ",\n{\"of\": \"proto\", \"outcome\": \"missed\", \"seconds\": 1.5, \"name\": \"src/a.rs:1:1: replace f -> \
+             &str with \\\"x\\\"\"}"
                 .trim_start_matches(",\n")
         );
     }

@@ -1,46 +1,46 @@
-// Rules of channels: what a server's table says of them, and what its clients may send.
+// Rules of channels: those of a server's table, and limits on what its clients may send.
 namespace Skipstone
 {
     /// <summary>How the messages of a channel are delivered.</summary>
     public enum DeliveryMode : uint
     {
-        /// <summary>Sent once, delivered as it comes.</summary>
+        /// <summary>Sent once, delivered on arrival.</summary>
         Unreliable = 0,
-        /// <summary>Sent once, delivered only if newer than the newest delivered.</summary>
+        /// <summary>Sent once, delivered only if newer than the newest delivered message.</summary>
         UnreliableSequenced = 1,
-        /// <summary>Each once, in order.</summary>
+        /// <summary>Each message once, in order.</summary>
         ReliableOrdered = 2,
-        /// <summary>Each once, as it comes.</summary>
+        /// <summary>Each message once, on arrival.</summary>
         ReliableUnordered = 3,
-        /// <summary>The newest is sent until it arrives; older ones are given up.</summary>
+        /// <summary>The newest message is retransmitted until it arrives; older ones are given up.</summary>
         ReliableSequenced = 4,
     }
 
-    /// <summary>The reaction to a message for which a channel's queue has no room.</summary>
+    /// <summary>The reaction if a channel's queue has no room for a message.</summary>
     public enum Overflow : uint
     {
         /// <summary>The message is refused.</summary>
         Refuse = 0,
-        /// <summary>The oldest in the queue makes room.</summary>
+        /// <summary>The oldest queued message is dropped.</summary>
         DropOldest = 1,
-        /// <summary>The connection ends.</summary>
+        /// <summary>The connection is closed.</summary>
         Disconnect = 2,
     }
 
-    /// <summary>Protection against loss besides retransmission.</summary>
+    /// <summary>Protection against loss in addition to retransmission.</summary>
     public enum RedundancyMode : uint
     {
         /// <summary>Lost content is retransmitted once, and nothing else.</summary>
         Off = 0,
         /// <summary>Lost content is retransmitted in several copies.</summary>
         Lean = 1,
-        /// <summary>Repair packets as the path's losses ask for, and copies.</summary>
+        /// <summary>Repair packets according to the measured loss, and copies.</summary>
         Adaptive = 2,
-        /// <summary>A block code: so many repair packets after so many packets.</summary>
+        /// <summary>A block code: a number of repair packets after each block of packets.</summary>
         Fixed = 3,
         /// <summary>Each packet repeats the messages of the last 1 to 8 packets.</summary>
         Repeat = 4,
-        /// <summary>Of a channel: as the settings of the server say for all.</summary>
+        /// <summary>For a channel: the server's default for all channels.</summary>
         AsSettings = 255,
     }
 
@@ -49,9 +49,10 @@ namespace Skipstone
     {
         /// <summary>The mode.</summary>
         public RedundancyMode Mode { get; }
-        /// <summary>Of <see cref="RedundancyMode.Fixed"/> the packets of a block, of <see cref="RedundancyMode.Repeat"/> those repeated.</summary>
+        /// <summary>For <see cref="RedundancyMode.Fixed"/> the packets of a block, for
+        /// <see cref="RedundancyMode.Repeat"/> the packets whose messages are repeated.</summary>
         public byte First { get; }
-        /// <summary>Of <see cref="RedundancyMode.Fixed"/> the repair packets of a block.</summary>
+        /// <summary>For <see cref="RedundancyMode.Fixed"/> the repair packets of a block.</summary>
         public byte Second { get; }
 
         internal Redundancy(RedundancyMode mode, byte first, byte second)
@@ -65,20 +66,21 @@ namespace Skipstone
         public static readonly Redundancy Off = new Redundancy(RedundancyMode.Off, 0, 0);
         /// <summary>Lost content is retransmitted in several copies.</summary>
         public static readonly Redundancy Lean = new Redundancy(RedundancyMode.Lean, 0, 0);
-        /// <summary>Repair packets as the path's losses ask for, and copies.</summary>
+        /// <summary>Repair packets according to the measured loss, and copies.</summary>
         public static readonly Redundancy Adaptive = new Redundancy(RedundancyMode.Adaptive, 0, 0);
-        /// <summary>Of a channel: as the settings of the server say for all.</summary>
+        /// <summary>For a channel: the server's default for all channels.</summary>
         public static readonly Redundancy AsSettings = new Redundancy(RedundancyMode.AsSettings, 0, 0);
 
-        /// <summary>A block code: <paramref name="repairs"/> repair packets after <paramref name="packets"/> packets.</summary>
+        /// <summary>A block code: <paramref name="repairs"/> repair packets after <paramref name="packets"/>
+        /// packets.</summary>
         public static Redundancy Fixed(byte packets, byte repairs) => new Redundancy(RedundancyMode.Fixed, packets, repairs);
 
         /// <summary>Each packet repeats the messages of the last <paramref name="bursts"/> packets, 1 to 8.</summary>
         public static Redundancy Repeat(byte bursts) => new Redundancy(RedundancyMode.Repeat, bursts, 0);
     }
 
-    /// <summary>A rule of a server's channel table, for the channels from <see cref="First"/> to <see cref="Last"/>. Clients have no
-    /// table of their own: they learn the server's when they connect.</summary>
+    /// <summary>A rule of a server's channel table, for the channels from <see cref="First"/> to <see cref="Last"/>.
+    /// Clients have no table of their own: they learn the server's when they connect.</summary>
     public sealed class ChannelRule
     {
         /// <summary>The first channel of the rule.</summary>
@@ -91,13 +93,16 @@ namespace Skipstone
         public byte Priority { get; set; } = 1;
         /// <summary>The share among channels of one priority, at least 1.</summary>
         public byte Weight { get; set; } = 1;
-        /// <summary>The reaction to a full queue; <c>null</c> for the mode's own: reliable channels disconnect, others refuse.</summary>
+        /// <summary>The reaction to a full queue; <c>null</c> for the mode's own: reliable channels disconnect, others
+        /// refuse.</summary>
         public Overflow? Overflow { get; set; }
-        /// <summary>Whether the sender learns of each message that arrived, by <see cref="EventKind.Acknowledged"/>.</summary>
+        /// <summary>Whether the sender gets an event for each message that arrived, by
+        /// <see cref="EventKind.Acknowledged"/>.</summary>
         public bool Receipts { get; set; }
-        /// <summary>Messages that wait in each channel's queue, at most; <c>null</c> for the library's default.</summary>
+        /// <summary>Maximum number of messages in each channel's queue; <c>null</c> for the library's
+        /// default.</summary>
         public uint? QueueMessagesMax { get; set; }
-        /// <summary>Bytes that wait in each channel's queue, at most; <c>null</c> for the library's default.</summary>
+        /// <summary>Maximum bytes in each channel's queue; <c>null</c> for the library's default.</summary>
         public uint? QueueBytesMax { get; set; }
         /// <summary>Protection against loss of these channels alone.</summary>
         public Redundancy Redundancy { get; set; } = Redundancy.AsSettings;
@@ -125,31 +130,32 @@ namespace Skipstone
         ClientToServer = 2,
     }
 
-    /// <summary>The reaction when a client breaks an inbound rule.</summary>
+    /// <summary>The reaction if a client violates an inbound rule.</summary>
     public enum Violation : uint
     {
-        /// <summary>The connection ends.</summary>
+        /// <summary>The connection is closed.</summary>
         Close = 0,
         /// <summary>The message is dropped; only on unreliable channels.</summary>
         Drop = 1,
     }
 
-    /// <summary>Limits on what clients may send, on the channels from <see cref="First"/> to <see cref="Last"/>.</summary>
+    /// <summary>Limits on what clients may send, on the channels from <see cref="First"/> to
+    /// <see cref="Last"/>.</summary>
     public sealed class InboundRule
     {
         /// <summary>The first channel of the rule.</summary>
         public ushort First { get; }
         /// <summary>The last channel of the rule.</summary>
         public ushort Last { get; }
-        /// <summary>Who may send.</summary>
+        /// <summary>The sides that may send.</summary>
         public Direction Direction { get; set; }
-        /// <summary>What happens to a client that breaks the rule.</summary>
+        /// <summary>The reaction if a client violates the rule.</summary>
         public Violation Violation { get; set; }
-        /// <summary>Bytes of a message from a client, at most; 0 for the limit of the settings.</summary>
+        /// <summary>Maximum bytes of a message from a client; 0 for the limit of the settings.</summary>
         public uint MessageBytesMax { get; set; }
-        /// <summary>Messages per second of each client on each channel; 0 for any number.</summary>
+        /// <summary>Messages per second of each client on each channel; 0 for no limit.</summary>
         public uint MessagesPerSecond { get; set; }
-        /// <summary>Messages that may come at once after a pause; at least 1 where there is a rate.</summary>
+        /// <summary>Messages that may arrive at once after a pause; at least 1 if there is a rate.</summary>
         public uint Burst { get; set; } = 1;
 
         /// <summary>A rule for the channels from <paramref name="first"/> to <paramref name="last"/>.</summary>

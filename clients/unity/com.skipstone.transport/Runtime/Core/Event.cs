@@ -3,11 +3,12 @@ using Skipstone.Native;
 
 namespace Skipstone
 {
-    /// <summary>What happened to a connection.</summary>
+    /// <summary>The kind of an event.</summary>
     public enum EventKind : uint
     {
-        /// <summary>A client asks to be let in: <see cref="Event.Payload"/> is its token, <see cref="Event.Address"/> where it comes
-        /// from. Answer with <see cref="Server.Accept"/> or <see cref="Server.Refuse"/>.</summary>
+        /// <summary>A client requests a connection: <see cref="Event.Payload"/> is its token,
+        /// <see cref="Event.Address"/> its address. Answer with <see cref="Server.Accept"/> or
+        /// <see cref="Server.Refuse"/>.</summary>
         Requested = 1,
         /// <summary>The connection is established: messages can be sent.</summary>
         Connected = 2,
@@ -15,7 +16,8 @@ namespace Skipstone
         Message = 3,
         /// <summary>The peer has the message <see cref="Event.Id"/>. Only on channels with receipts.</summary>
         Acknowledged = 4,
-        /// <summary>The message <see cref="Event.Id"/> will not be sent (again); <see cref="Event.GivenUp"/> says why.</summary>
+        /// <summary>The message <see cref="Event.Id"/> will not be sent (or not again); <see cref="Event.GivenUp"/> is
+        /// the reason.</summary>
         GivenUp = 5,
         /// <summary>A client's address changed to <see cref="Event.Address"/>. The connection continues.</summary>
         PathChanged = 6,
@@ -27,34 +29,34 @@ namespace Skipstone
     /// <summary>The side that ended a connection.</summary>
     public enum ClosedBy : uint
     {
-        /// <summary>This side's application, or this side's rules.</summary>
+        /// <summary>This side's application, or a rule of this side.</summary>
         Local = 1,
         /// <summary>The peer.</summary>
         Peer = 2,
-        /// <summary>Neither: the peer stopped answering, or what carried the connection broke.</summary>
+        /// <summary>Neither: the peer stopped answering, or the carrier failed.</summary>
         Nobody = 3,
     }
 
-    /// <summary>Why a message will not be sent (again).</summary>
+    /// <summary>Why a message will not be sent (or not again).</summary>
     public enum GivenUp : uint
     {
-        /// <summary>A reason that this version has no number for.</summary>
+        /// <summary>A reason without a number in this version.</summary>
         Other = 0,
-        /// <summary>The queue was full, and the channel refuses then.</summary>
+        /// <summary>The queue was full, and the channel refuses new messages then.</summary>
         QueueFull = 1,
         /// <summary>The queue was full, and the channel drops its oldest message then.</summary>
         Dropped = 2,
-        /// <summary>A newer message of a sequenced channel took its place.</summary>
+        /// <summary>A newer message of a sequenced channel replaced it.</summary>
         Superseded = 3,
-        /// <summary>The packet that held it was lost, and the channel does not retransmit.</summary>
+        /// <summary>The packet that contained it was lost, and the channel does not retransmit.</summary>
         Lost = 4,
-        /// <summary>The client takes no messages of this length.</summary>
+        /// <summary>The client does not accept messages of this length.</summary>
         TooLong = 5,
         /// <summary>The connection ended first.</summary>
         Closed = 6,
     }
 
-    /// <summary>Close codes of the protocol. Those below 1,000 are the application's own.</summary>
+    /// <summary>Close codes of the protocol. Codes below 1,000 are the application's own.</summary>
     public static class CloseCode
     {
         // catalogue: close codes
@@ -96,8 +98,8 @@ namespace Skipstone
         // catalogue: end
     }
 
-    /// <summary>Something that happened to a connection. It is read in place, and stays until the next <c>Poll</c> of the same server
-    /// or client: afterwards its members throw <see cref="InvalidOperationException"/>.</summary>
+    /// <summary>Something that happened to a connection. It is read in place, and stays until the next <c>Poll</c> of
+    /// the same server or client: afterwards its members throw <see cref="InvalidOperationException"/>.</summary>
     public readonly struct Event
     {
         private readonly EventBuffer buffer;
@@ -113,7 +115,7 @@ namespace Skipstone
 
         private ref NativeEvent Native => ref buffer.At(index, round);
 
-        /// <summary>What happened. Ignore kinds that you do not know: a newer library may have more.</summary>
+        /// <summary>The kind of the event. Ignore unknown kinds: a newer library may have more.</summary>
         public EventKind Kind => (EventKind)Native.Kind;
         /// <summary>The connection.</summary>
         public PeerId Peer => new PeerId(Native.Peer);
@@ -121,20 +123,22 @@ namespace Skipstone
         public ushort Channel => Native.Channel;
         /// <summary>The bytes of a message or of a token; empty in other events.</summary>
         public Payload Payload => new Payload(buffer, index, round);
-        /// <summary>How much later than planned a message arrived, because it was lost before; usually zero. Whoever answers it passes
-        /// this on as the answer's age.</summary>
+        /// <summary>How much later than planned a message arrived, because it was lost at first; usually zero. Pass it
+        /// on as the age of an answer.</summary>
         public TimeSpan Age => Time.FromMicroseconds(Native.AgeMicroseconds);
         /// <summary>The message that was acknowledged or given up.</summary>
         public MessageId Id => new MessageId(Native.Id);
         /// <summary>Why a message was given up.</summary>
         public GivenUp GivenUp => (GivenUp)Native.Detail;
-        /// <summary>Why a connection ended: a <see cref="CloseCode"/>, or a number below 1,000 of the application's own.</summary>
+        /// <summary>Why a connection ended: a <see cref="CloseCode"/>, or a number below 1,000 of the application's
+        /// own.</summary>
         public ulong Code => Native.Code;
         /// <summary>The side that ended a connection.</summary>
         public ClosedBy ClosedBy => (ClosedBy)Native.Detail;
-        /// <summary>The reason of an end, for people. Makes a string.</summary>
+        /// <summary>The reason of a close, for people. Makes a string.</summary>
         public string Reason => Payload.ToText();
-        /// <summary>Where a client comes from, as text; <c>null</c> in events that have none. Makes a string.</summary>
+        /// <summary>The address of a client as text; <c>null</c> in events without an address. Makes a
+        /// string.</summary>
         public string Address => Utf8.Read(Native.Address);
 
         /// <summary>Kind, peer and length, for a log. Makes a string.</summary>

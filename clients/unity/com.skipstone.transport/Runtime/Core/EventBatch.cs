@@ -21,7 +21,7 @@ namespace Skipstone
             Count = count;
         }
 
-        /// <summary>How many there are.</summary>
+        /// <summary>The number of events.</summary>
         public int Count { get; }
 
         /// <summary>One of them.</summary>
@@ -53,7 +53,7 @@ namespace Skipstone
             /// <summary>The event.</summary>
             public Event Current => batch[index];
 
-            /// <summary>Goes to the next; false behind the last.</summary>
+            /// <summary>Advances to the next event; false after the last.</summary>
             public bool MoveNext() => ++index < batch.Count;
         }
     }

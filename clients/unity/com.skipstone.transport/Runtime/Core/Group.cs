@@ -2,7 +2,7 @@ using System;
 
 namespace Skipstone
 {
-    /// <summary>A number for a set of peers, which receive what is broadcast to it.</summary>
+    /// <summary>A number for a set of peers, which receive broadcasts to it.</summary>
     public readonly struct Group : IEquatable<Group>
     {
         /// <summary>Every connected peer; the library keeps it.</summary>

@@ -3,12 +3,12 @@ using Skipstone.Native;
 
 namespace Skipstone
 {
-    /// <summary>How much a line of the library's log matters.</summary>
+    /// <summary>The severity of a line of the library's log.</summary>
     public enum LogLevel : uint
     {
-        /// <summary>For the records.</summary>
+        /// <summary>Information.</summary>
         Info = 1,
-        /// <summary>Something should be done about it.</summary>
+        /// <summary>A problem that needs attention.</summary>
         Warning = 2,
         /// <summary>Something failed.</summary>
         Error = 3,
@@ -18,7 +18,8 @@ namespace Skipstone
     public static unsafe class Library
     {
         /// <summary>The library's version, for example <c>0.1.0</c>.</summary>
-        /// <exception cref="SkipstoneException">The native library is missing, or of another version than this client.</exception>
+        /// <exception cref="SkipstoneException">The native library is missing, or of another version than this
+        /// client.</exception>
         public static string Version
         {
             get
@@ -28,8 +29,9 @@ namespace Skipstone
             }
         }
 
-        /// <summary>Takes the oldest line of the library's log, which has what no call can return: renewed certificates, sockets with
-        /// small buffers, mistakes in the library. Nothing is ever called back: a game asks once in a while.</summary>
+        /// <summary>Takes the oldest line of the library's log. The log reports what no call can return: renewed
+        /// certificates, sockets with small buffers, internal errors. The library never calls back: a game calls this
+        /// regularly.</summary>
         /// <returns>Whether there was one.</returns>
         public static bool TryTakeLogLine(out LogLevel level, out string line)
         {
@@ -48,8 +50,9 @@ namespace Skipstone
             return true;
         }
 
-        /// <summary>Ends every server and client of this process at once, without telling their peers. For a host that unloads managed
-        /// code and keeps native libraries: the editor of Unity, before it reloads scripts.</summary>
+        /// <summary>Ends every server and client of this process at once, without notifying their peers. For a host
+        /// that unloads managed code and keeps native libraries: the editor of Unity, before it reloads
+        /// scripts.</summary>
         public static void ReleaseAll()
         {
             AbiCheck.Run();

@@ -2,7 +2,8 @@ using System;
 
 namespace Skipstone
 {
-    /// <summary>A message that was accepted, as <see cref="EventKind.Acknowledged"/> and <see cref="EventKind.GivenUp"/> name it.</summary>
+    /// <summary>A message that was accepted, as <see cref="EventKind.Acknowledged"/> and
+    /// <see cref="EventKind.GivenUp"/> name it.</summary>
     public readonly struct MessageId : IEquatable<MessageId>
     {
         /// <summary>Its number; it grows from message to message.</summary>

@@ -4,7 +4,8 @@ using Skipstone.Native;
 
 namespace Skipstone
 {
-    /// <summary>Bytes that belong to the library, read in place. They stay as long as their <see cref="Event"/>.</summary>
+    /// <summary>Bytes that belong to the library, read in place. They stay as long as their
+    /// <see cref="Event"/>.</summary>
     public readonly unsafe struct Payload
     {
         private readonly EventBuffer buffer;
@@ -21,8 +22,8 @@ namespace Skipstone
         /// <summary>Number of bytes.</summary>
         public int Length => checked((int)buffer.At(index, round).Length);
 
-        /// <summary>Where they are, to be read: a message that passes them on shares them. Nothing checks what is done through it, or
-        /// when.</summary>
+        /// <summary>Their address, for reading: a message that passes them on shares them. Accesses through it are not
+        /// checked.</summary>
         public byte* Pointer => (byte*)buffer.At(index, round).Data;
 
         /// <summary>One byte.</summary>
@@ -47,8 +48,8 @@ namespace Skipstone
             if (length > 0) Marshal.Copy((IntPtr)Pointer, target, offset, length);
         }
 
-        /// <summary>Copies them into <paramref name="scratch"/>, which is replaced by a larger array if it is too short, and gives the
-        /// part that holds them. No garbage once the array is large enough.</summary>
+        /// <summary>Copies them into <paramref name="scratch"/>, which is replaced by a larger array if it is too
+        /// short, and returns the part that contains them. No garbage once the array is large enough.</summary>
         public ArraySegment<byte> CopyTo(ref byte[] scratch)
         {
             int length = Length;

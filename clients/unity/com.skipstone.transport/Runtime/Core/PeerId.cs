@@ -5,7 +5,8 @@ namespace Skipstone
     /// <summary>A connection, as a server or client knows it. A server never uses it for another one.</summary>
     public readonly struct PeerId : IEquatable<PeerId>
     {
-        /// <summary>The number that the native library has for it: unique among all connections of its server.</summary>
+        /// <summary>The number that the native library has for it: unique among all connections of its
+        /// server.</summary>
         public ulong Value { get; }
 
         /// <summary>The connection of this number.</summary>

@@ -32,8 +32,9 @@ namespace Skipstone
         }
 
         /// <summary>Opens the sockets and begins to serve.</summary>
-        /// <exception cref="SkipstoneException">A field of the configuration is out of range; the certificate cannot be used; the address is
-        /// not this machine's, or is in use; the native library is missing or of another version.</exception>
+        /// <exception cref="SkipstoneException">A field of the configuration is out of range; the certificate cannot be
+        /// used; the address is not this machine's, or is in use; the native library is missing or of another
+        /// version.</exception>
         public static Server Start(ServerConfig config)
         {
             if (config == null) throw new ArgumentNullException(nameof(config));
@@ -49,26 +50,28 @@ namespace Skipstone
             }
         }
 
-        /// <summary>Takes the events that came since the last call, up to <see cref="ServerConfig.EventsPerPoll"/>: call again if there were
-        /// that many. They are read in place, until the next call. No garbage.</summary>
-        /// <exception cref="SkipstoneException"><see cref="Status.WrongThread"/>: another thread polls, and has not called
-        /// <see cref="EndPoll"/>.</exception>
+        /// <summary>Takes the events since the last call, up to <see cref="ServerConfig.EventsPerPoll"/>: call again if
+        /// there were that many. They are read in place, until the next call. No garbage.</summary>
+        /// <exception cref="SkipstoneException"><see cref="Status.WrongThread"/>: another thread polls, and has not
+        /// called <see cref="EndPoll"/>.</exception>
         public EventBatch Poll() => events.Poll();
 
-        /// <summary>Gives the events of the last <see cref="Poll"/> back, so that another thread may poll.</summary>
+        /// <summary>Returns the events of the last <see cref="Poll"/>, so that another thread may poll.</summary>
         public void EndPoll() => events.End();
 
-        /// <summary>Waits until there is an event, for <paramref name="span"/> at most: a loop that runs at a fixed rate calls
+        /// <summary>Waits for an event, for <paramref name="span"/> at most: a loop that runs at a fixed rate calls
         /// <see cref="WaitTick"/>. A stepped server is driven meanwhile.</summary>
         public void Wait(TimeSpan span) => handle.Wait(span);
 
-        /// <summary>Waits for the next tick of a loop that runs once per <paramref name="interval"/>, however many events come:
-        /// <see cref="Poll"/> has them afterwards. The first tick is due an interval after the first call; ticks do not drift, and those
-        /// that are late by a whole interval or more are skipped. A stepped server is driven meanwhile.</summary>
+        /// <summary>Waits for the next tick of a loop that runs once per <paramref name="interval"/>, regardless of the
+        /// number of events: <see cref="Poll"/> returns them afterwards. The first tick is due an interval after the
+        /// first call; ticks do not drift, and those that are late by a whole interval or more are skipped. A stepped
+        /// server is driven meanwhile.</summary>
         /// <returns>The number of ticks that were skipped.</returns>
         public ulong WaitTick(TimeSpan interval) => handle.WaitTick(interval);
 
-        /// <summary>Drives a stepped server: receives, handles timers and sends, waiting for its sockets for <paramref name="waitMax"/> at most.</summary>
+        /// <summary>Drives a stepped server: receives, handles timers and sends, waiting for its sockets for
+        /// <paramref name="waitMax"/> at most.</summary>
         public void Drive(TimeSpan waitMax = default) => handle.Drive(waitMax);
 
         /// <summary>Sends all messages that were queued since the last flush. Needed at the end of each tick, unless
@@ -78,8 +81,8 @@ namespace Skipstone
         /// <summary>Accepts a client that asked to connect. <see cref="EventKind.Connected"/> follows.</summary>
         public void Accept(PeerId peer) => Calls.Check(NativeMethods.skipstone_server_accept(handle.Number, peer.Value));
 
-        /// <summary>Refuses a client that asked to connect. It gets the code, below 1,000 the application's own, and up to 512 bytes of the
-        /// reason.</summary>
+        /// <summary>Refuses a client that asked to connect. It receives the code (those below 1,000 are the
+        /// application's own) and up to 512 bytes of the reason.</summary>
         public void Refuse(PeerId peer, ulong code = CloseCode.Refused, string reason = "")
         {
             using (var arena = new Arena())
@@ -95,13 +98,14 @@ namespace Skipstone
                     (byte*)arena.Text(reason, nameof(reason)), Native.Time.ToMicroseconds(linger, nameof(linger))));
         }
 
-        /// <summary>Sends a message. On a reliable channel it is delivered, or ends in <see cref="EventKind.GivenUp"/>, or its connection ends
-        /// in <see cref="EventKind.Closed"/>. The bytes are copied, once. No garbage.</summary>
+        /// <summary>Sends a message. On a reliable channel it is delivered, or ends in <see cref="EventKind.GivenUp"/>,
+        /// or its connection ends in <see cref="EventKind.Closed"/>. The bytes are copied, once. No garbage.</summary>
         /// <param name="peer">A connected peer.</param>
         /// <param name="channel">One that the channel table has.</param>
         /// <param name="payload">The message.</param>
         /// <param name="age">The <see cref="Event.Age"/> of the message that this one answers or passes on.</param>
-        /// <exception cref="SkipstoneException">The message was not accepted; <see cref="SkipstoneException.Status"/> says why.</exception>
+        /// <exception cref="SkipstoneException">The message was not accepted; <see cref="SkipstoneException.Status"/>
+        /// says why.</exception>
         public MessageId Send(PeerId peer, ushort channel, ArraySegment<byte> payload, TimeSpan age = default)
         {
             Status status = TrySend(peer, channel, payload, out MessageId id, age);
@@ -119,8 +123,8 @@ namespace Skipstone
             return status == Status.Ok ? id : throw Calls.Error(status);
         }
 
-        /// <summary>As <see cref="Send(PeerId, ushort, ArraySegment{byte}, TimeSpan)"/>, without an exception: a full queue is no surprise in
-        /// a game.</summary>
+        /// <summary>As <see cref="Send(PeerId, ushort, ArraySegment{byte}, TimeSpan)"/>, without an exception: a full
+        /// queue is no surprise in a game.</summary>
         /// <returns><see cref="Status.Ok"/>, or why the message was not accepted.</returns>
         public Status TrySend(PeerId peer, ushort channel, ArraySegment<byte> payload, out MessageId id, TimeSpan age = default)
         {
@@ -161,10 +165,11 @@ namespace Skipstone
         public void SetMerging(PeerId peer, Merging merging) =>
             Calls.Check(NativeMethods.skipstone_server_set_merging(handle.Number, peer.Value, merging.Microseconds));
 
-        /// <summary>Sets the answer to server browsers that ask without a connection, up to 1,181 bytes; <c>null</c> for none.</summary>
+        /// <summary>Sets the answer to queries of server browsers, which have no connection, up to 1,181 bytes;
+        /// <c>null</c> for none.</summary>
         public void SetQueryAnswer(byte[] answer)
         {
-            // An answer without a byte is one; the library takes a null pointer for none.
+            // An empty answer is an answer; the library takes a null pointer for none.
             byte none;
             fixed (byte* bytes = answer)
             {
@@ -173,14 +178,15 @@ namespace Skipstone
             }
         }
 
-        /// <summary>Connects a client of this process: a single player, or the host of a listen server. The same events and channels as over
-        /// a network, without a socket and without encryption.</summary>
+        /// <summary>Connects a client of this process: a single player, or the host of a listen server. The same events
+        /// and channels as over a network, without a socket and without encryption.</summary>
         public Client ConnectLocal(byte[] token = null, ClientConfig config = null) => Client.ConnectLocal(handle.Number, token, config);
 
-        /// <summary>The URL by which clients on this machine reach the server, its fingerprint included.</summary>
+        /// <summary>The URL by which clients on this machine reach the server, with its fingerprint.</summary>
         public string Url => Calls.Read(Calls.Text.Url, handle.Number);
 
-        /// <summary>The URL by which pages on this machine reach the server by WebTransport; <c>null</c> if it has none.</summary>
+        /// <summary>The URL by which pages on this machine reach the server by WebTransport; <c>null</c> if it has
+        /// none.</summary>
         public string WebTransportUrl => Calls.Read(Calls.Text.WebTransportUrl, handle.Number);
 
         /// <summary>The address on which the server listens, for example <c>0.0.0.0:7777</c>.</summary>
@@ -197,7 +203,7 @@ namespace Skipstone
             }
         }
 
-        /// <summary>SHA-256 of the server's certificate, 32 bytes; <c>null</c> if it serves in clear.</summary>
+        /// <summary>SHA-256 of the server's certificate, 32 bytes; <c>null</c> if it does not encrypt.</summary>
         public byte[] Fingerprint
         {
             get
@@ -211,8 +217,9 @@ namespace Skipstone
             }
         }
 
-        /// <summary>SHA-256 of the certificates that browsers take by their hash, 32 bytes each: for <c>serverCertificateHashes</c> of a page.
-        /// That of now, and the next one; none if an authority that browsers know has signed the certificate.</summary>
+        /// <summary>SHA-256 of the certificates that browsers accept by their hash, 32 bytes each: for
+        /// <c>serverCertificateHashes</c> of a page. The current one and the next one; none if the certificate is
+        /// signed by an authority that browsers trust.</summary>
         public byte[][] WebFingerprints
         {
             get
@@ -257,19 +264,19 @@ namespace Skipstone
         /// <summary>Counters of the drivers and their sockets.</summary>
         public DriverStats DriverStats => Figures.Driver(handle.Number);
 
-        /// <summary>State and counters of one connection. False if there is no such connection, or it is younger than the newest
-        /// snapshot.</summary>
+        /// <summary>State and counters of one connection. False if there is no such connection, or it is younger than
+        /// the newest snapshot.</summary>
         public bool TryReadOverview(PeerId peer, out Overview overview) => Figures.TryOverview(handle.Number, peer.Value, out overview);
 
-        /// <summary>State and counters of every connection. For display: the cost grows with the number of connections. Makes an
-        /// array.</summary>
+        /// <summary>State and counters of every connection. For display: the cost grows with the number of connections.
+        /// Makes an array.</summary>
         public Overview[] Overviews => Figures.Overviews(handle.Number);
 
         /// <summary>Why the server's driver has ended; <c>null</c> while it runs.</summary>
         public string Failure => Calls.Read(Calls.Text.Failure, handle.Number);
 
-        /// <summary>Ends every connection and the server. Queued reliable messages have <paramref name="linger"/> to arrive; the call takes
-        /// little longer.</summary>
+        /// <summary>Closes every connection and stops the server. Queued reliable messages have
+        /// <paramref name="linger"/> to arrive; the call takes little longer.</summary>
         public void Shutdown(ulong code = CloseCode.Shutdown, string reason = "", TimeSpan linger = default)
         {
             using (var arena = new Arena())
@@ -279,7 +286,8 @@ namespace Skipstone
             events.Dispose();
         }
 
-        /// <summary>Closes the sockets at once. Calls that follow throw <see cref="ObjectDisposedException"/>.</summary>
+        /// <summary>Closes the sockets at once. Calls that follow throw
+        /// <see cref="ObjectDisposedException"/>.</summary>
         public void Dispose()
         {
             handle.Dispose();

@@ -3,10 +3,10 @@ using System.Collections.Generic;
 
 namespace Skipstone
 {
-    /// <summary>Who runs the sockets and the protocol.</summary>
+    /// <summary>Which thread runs the sockets and the protocol.</summary>
     public enum Threading : uint
     {
-        /// <summary>Threads of the library.</summary>
+        /// <summary>A thread of the library.</summary>
         Background = 0,
         /// <summary>The application, by <c>Drive</c>.</summary>
         Stepped = 1,
@@ -15,9 +15,9 @@ namespace Skipstone
     /// <summary>The congestion controller.</summary>
     public enum Congestion : uint
     {
-        /// <summary>Keeps queues short, and holds its own beside TCP.</summary>
+        /// <summary>Keeps queues short, and competes with TCP for its share.</summary>
         DelayAware = 0,
-        /// <summary>The same for an owner of the link.</summary>
+        /// <summary>The same, more aggressive: for an owner of the link.</summary>
         Aggressive = 1,
         /// <summary>None.</summary>
         Off = 2,
@@ -33,14 +33,14 @@ namespace Skipstone
 
         private Merging(ulong microseconds) => Microseconds = microseconds;
 
-        /// <summary>Each message at once; none waits for another.</summary>
+        /// <summary>Each message is sent when it is queued.</summary>
         public static readonly Merging Not = new Merging(0);
         /// <summary>All that were queued, at each <c>Flush</c>.</summary>
         public static readonly Merging UntilFlush = new Merging(UntilFlushMicroseconds);
-        /// <summary>Of a client: as the server's settings say.</summary>
+        /// <summary>For a client: as the server's settings say.</summary>
         public static readonly Merging AsServer = new Merging(AsServerMicroseconds);
 
-        /// <summary>So long after the first that waits, up to 24 hours.</summary>
+        /// <summary>This time after the first queued message, up to 24 hours.</summary>
         public static Merging After(TimeSpan span) => new Merging(Native.Time.ToMicroseconds(span, nameof(span)));
     }
 
@@ -58,42 +58,46 @@ namespace Skipstone
             Key = key;
         }
 
-        /// <summary>Encrypted, with a certificate that is made at the start; <see cref="Server.Url"/> has its fingerprint.</summary>
+        /// <summary>Encrypted, with a certificate that is made at the start; <see cref="Server.Url"/> has its
+        /// fingerprint.</summary>
         public static readonly Security SelfSigned = new Security(0);
 
-        /// <summary>In clear: on a trusted network, or in a tunnel that protects by itself.</summary>
+        /// <summary>Unencrypted: for a trusted network, or for a tunnel that encrypts.</summary>
         public static readonly Security Plain = new Security(4);
 
         /// <summary>Encrypted, with a certificate that is made at the first start and kept in this file.</summary>
         public static Security SelfSignedKept(string file) => new Security(1, file);
 
-        /// <summary>Encrypted, with PEM files, which are read again when they change; without <paramref name="key"/> both are in the
-        /// first.</summary>
+        /// <summary>Encrypted, with PEM files, which are read again when they change; without <paramref name="key"/>
+        /// both are in the first.</summary>
         public static Security Files(string certificate, string key = null) => new Security(2, certificate, key);
 
         /// <summary>Encrypted, with PEM texts.</summary>
         public static Security Pem(string certificate, string key) => new Security(3, certificate, key);
     }
 
-    /// <summary>Configuration of a server. What is <c>null</c> has the library's default.</summary>
+    /// <summary>Configuration of a server. A <c>null</c> field means the library's default.</summary>
     public sealed class ServerConfig
     {
-        /// <summary>The address of UDP and TCP: <c>0.0.0.0:7777</c>, or <c>[::]:7777</c>, which serves IPv4 too; port 0 lets the system
-        /// choose. <c>null</c> for a server without sockets, which only <see cref="Server.ConnectLocal"/> reaches.</summary>
+        /// <summary>The address of UDP and TCP: <c>0.0.0.0:7777</c>, or <c>[::]:7777</c>, which serves IPv4 too; port 0
+        /// lets the system choose. <c>null</c> for a server without sockets, which only
+        /// <see cref="Server.ConnectLocal"/> reaches.</summary>
         public string Listen { get; set; } = "[::]:7777";
-        /// <summary>Who runs the sockets and the protocol.</summary>
+        /// <summary>Which thread runs the sockets and the protocol.</summary>
         public Threading Threading { get; set; }
         /// <summary>How clients are protected.</summary>
         public Security Security { get; set; } = Security.SelfSigned;
-        /// <summary>Whether clients that ask for no encryption are let in too.</summary>
+        /// <summary>Whether clients that request no encryption are admitted too.</summary>
         public bool? AllowsPlain { get; set; }
-        /// <summary>Whether WebSocket and <c>tcp://</c> clients are served on the TCP port of the same number.</summary>
+        /// <summary>Whether WebSocket and <c>tcp://</c> clients are served on the TCP port of the same
+        /// number.</summary>
         public bool? WebSocket { get; set; }
         /// <summary>Whether browsers are served by WebTransport, if the server encrypts.</summary>
         public bool? WebTransport { get; set; }
-        /// <summary>Whether what comes in clear over TCP is refused.</summary>
+        /// <summary>Whether unencrypted connections over TCP are refused.</summary>
         public bool? RequiresTls { get; set; }
-        /// <summary>The channel table; the first rule that holds a channel rules it. None: every channel reliable and ordered.</summary>
+        /// <summary>The channel table; the first rule that contains a channel applies to it. None: every channel is
+        /// reliable and ordered.</summary>
         public IReadOnlyList<ChannelRule> Channels { get; set; }
         /// <summary>Limits on what clients may send.</summary>
         public IReadOnlyList<InboundRule> Inbound { get; set; }
@@ -118,47 +122,50 @@ namespace Skipstone
         /// <summary>Maximum bytes of a datagram of UDP; streams have packets of their own size.</summary>
         public uint? DatagramBytesMax { get; set; }
         // catalogue: end
-        /// <summary>Protection against loss, for channels that have none of their own.</summary>
+        /// <summary>Protection against loss, for channels without their own.</summary>
         public Redundancy? Redundancy { get; set; }
-        /// <summary>Bytes of repairs and copies in percent of what they protect, at most.</summary>
+        /// <summary>Maximum bytes of repairs and copies, in percent of the bytes that they protect.</summary>
         public ushort? RedundancyBudgetPercent { get; set; }
-        /// <summary>Number of drivers, each with a thread: as many as there are cores to run them.</summary>
+        /// <summary>Number of drivers, each with its own thread; more of them than cores bring nothing.</summary>
         public uint? Shards { get; set; }
         /// <summary>When the server sends queued messages. Default <see cref="Merging.UntilFlush"/>.</summary>
         public Merging? Merging { get; set; }
-        /// <summary>The same for its clients, unless they choose. Default <see cref="Merging.Not"/>.</summary>
+        /// <summary>The same for its clients, unless they choose otherwise. Default
+        /// <see cref="Merging.Not"/>.</summary>
         public Merging? ClientMerging { get; set; }
-        /// <summary>Time limit of a handshake, the application's decision included.</summary>
+        /// <summary>Time limit of a handshake, including the application's decision.</summary>
         public TimeSpan? HandshakeTimeout { get; set; }
-        /// <summary>Players at once.</summary>
+        /// <summary>Maximum number of players.</summary>
         public uint? ConnectionsMax { get; set; }
-        /// <summary>Players of one network (IPv4 /24, IPv6 /56). Default: three times as many as there are free places, and 8 in any
-        /// case, while loopback and private addresses have no limit.</summary>
+        /// <summary>Maximum number of players of one network (IPv4 /24, IPv6 /56). Default: three times the number of
+        /// free places, but at least 8, and no limit for loopback and private addresses.</summary>
         public uint? PlayersOfNetworkMax { get; set; }
         /// <summary>The congestion controller.</summary>
         public Congestion? Congestion { get; set; }
-        /// <summary>Bytes that may wait in each of the two queues between the application and a driver.</summary>
+        /// <summary>Maximum bytes in each of the two queues between the application and a driver.</summary>
         public ulong? QueueBytesMax { get; set; }
-        /// <summary>Bytes per second to each client, at most.</summary>
+        /// <summary>Maximum bytes per second to each client.</summary>
         public ulong? BandwidthMaxPerPeer { get; set; }
-        /// <summary>Bytes per second to all clients together, at most.</summary>
+        /// <summary>Maximum bytes per second to all clients together.</summary>
         public ulong? BandwidthMax { get; set; }
-        /// <summary>Origins of the pages from which browsers may connect, as <c>https://game.example</c>; none allows all.</summary>
+        /// <summary>Origins of pages that may connect, as <c>https://game.example</c>; an empty list allows
+        /// all.</summary>
         public IReadOnlyList<string> Origins { get; set; }
-        /// <summary>Names under which the server may be asked for over HTTP; none allows all.</summary>
+        /// <summary>Host names that HTTP requests may name; an empty list allows all.</summary>
         public IReadOnlyList<string> Hosts { get; set; }
-        /// <summary>Proxies, by address or network, that may say whose connections they pass on.</summary>
+        /// <summary>Proxies, by address or network, that are trusted to state their clients' addresses.</summary>
         public IReadOnlyList<string> TrustedProxies { get; set; }
-        /// <summary>Addresses and networks of which nothing is heard, as <see cref="Server.SetDenied"/> has them.</summary>
+        /// <summary>Addresses and networks that the server ignores, as in <see cref="Server.SetDenied"/>.</summary>
         public IReadOnlyList<string> Denied { get; set; }
-        /// <summary>Answer to server browsers, up to 1,181 bytes.</summary>
+        /// <summary>Answer to queries of server browsers, up to 1,181 bytes.</summary>
         public byte[] QueryAnswer { get; set; }
         /// <summary>A simulated network around the UDP socket; <see cref="WebSocket"/> must be off.</summary>
         public Impairment Impairment { get; set; }
-        /// <summary>Events that one <see cref="Server.Poll"/> gives, at most; 1 to 65,536.</summary>
+        /// <summary>Maximum number of events of one <see cref="Server.Poll"/>; 1 to 65,536.</summary>
         public int EventsPerPoll { get; set; } = 256;
 
-        /// <summary>A server without sockets, for a single player or a test: only <see cref="Server.ConnectLocal"/> reaches it.</summary>
+        /// <summary>A server without sockets, for a single player or a test: only <see cref="Server.ConnectLocal"/>
+        /// reaches it.</summary>
         public static ServerConfig Offline() =>
             new ServerConfig { Listen = null, WebSocket = false, WebTransport = false, Security = Security.Plain };
     }

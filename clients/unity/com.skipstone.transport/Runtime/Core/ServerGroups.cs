@@ -1,4 +1,4 @@
-// Groups of a server's peers, and messages to all of a group, or to all but some.
+// Groups of a server's peers, and broadcasts to a group, or to all but some.
 using System;
 using Skipstone.Native;
 
@@ -6,9 +6,11 @@ namespace Skipstone
 {
     public sealed unsafe partial class Server
     {
-        /// <summary>Sends one message to every connected member of a group. The bytes are copied once for all. No garbage.</summary>
+        /// <summary>Sends one message to every connected member of a group. The bytes are copied once for all members.
+        /// No garbage.</summary>
         /// <returns>The number of members for which it was accepted.</returns>
-        /// <exception cref="SkipstoneException">No member gets the message; <see cref="SkipstoneException.Status"/> says why.</exception>
+        /// <exception cref="SkipstoneException">No member gets the message; <see cref="SkipstoneException.Status"/>
+        /// says why.</exception>
         public int Broadcast(Group group, ushort channel, ArraySegment<byte> payload) =>
             Accepted(TryBroadcast(group, channel, payload, out int peers, out _), peers);
 
@@ -45,8 +47,9 @@ namespace Skipstone
             return Receipt(status, count, number, out peers, out id);
         }
 
-        /// <summary>As <see cref="Broadcast(Group, ushort, ArraySegment{byte})"/>, without some members: most often without the one whose
-        /// message is passed on. A peer in <paramref name="except"/> that is no member, or has gone, changes nothing.</summary>
+        /// <summary>As <see cref="Broadcast(Group, ushort, ArraySegment{byte})"/>, without some members: usually the
+        /// author of a message that is passed on. A peer in <paramref name="except"/> that is not a member, or has
+        /// disconnected, is ignored.</summary>
         public int BroadcastExcept(Group group, PeerId[] except, ushort channel, ArraySegment<byte> payload) =>
             Accepted(TryBroadcastExcept(group, except, channel, payload, out int peers, out _), peers);
 
@@ -120,12 +123,12 @@ namespace Skipstone
         /// <summary>Adds a peer to a group.</summary>
         public void Join(PeerId peer, Group group) => Calls.Check(NativeMethods.skipstone_server_join(handle.Number, peer.Value, group.Number));
 
-        /// <summary>Takes a peer out of a group.</summary>
+        /// <summary>Removes a peer from a group.</summary>
         public void Leave(PeerId peer, Group group) => Calls.Check(NativeMethods.skipstone_server_leave(handle.Number, peer.Value, group.Number));
 
         private static int Accepted(Status status, int peers) => status == Status.Ok ? peers : throw Calls.Error(status);
 
-        // What the library wrote, if it wrote.
+        // The number that the library wrote, if it wrote one.
         private static Status Receipt(int status, uint count, ulong number, out int peers, out MessageId id)
         {
             peers = status == 0 ? (int)count : 0;

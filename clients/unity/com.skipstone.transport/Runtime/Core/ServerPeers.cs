@@ -1,4 +1,4 @@
-// A server's peers: who is connected, from where, and who is denied.
+// The connected peers of a server, their addresses, and the denied addresses.
 using System;
 using Skipstone.Native;
 
@@ -24,8 +24,8 @@ namespace Skipstone
             }
         }
 
-        /// <summary>The address of a client, from its <see cref="EventKind.Requested"/> until its <see cref="EventKind.Closed"/> was polled;
-        /// <c>null</c> if there is no such client. Makes a string.</summary>
+        /// <summary>The address of a client, from its <see cref="EventKind.Requested"/> until its
+        /// <see cref="EventKind.Closed"/> was polled; <c>null</c> if there is no such client. Makes a string.</summary>
         public string RemoteAddress(PeerId peer)
         {
             // Room for any IPv6 address with its zone and port.
@@ -38,9 +38,10 @@ namespace Skipstone
             return Utf8.Read(text, (int)length);
         }
 
-        /// <summary>Denies these addresses and networks (<c>192.0.2.7</c>, <c>192.0.2.0/24</c>) and no others: no newcomer from them is
-        /// heard, on any carrier. Of players who are connected, those on UDP (native, DTLS, WebTransport) are no longer heard and end by
-        /// the idle timeout; those on streams and local clients stay: <see cref="Close"/> them first.</summary>
+        /// <summary>Denies these addresses and networks (<c>192.0.2.7</c>, <c>192.0.2.0/24</c>) and no others: new
+        /// clients from them are ignored on every carrier. Connected players on UDP (native, DTLS, WebTransport) are
+        /// ignored too and end by the idle timeout; those on streams and local clients stay connected:
+        /// <see cref="Close"/> them first.</summary>
         public void SetDenied(params string[] networks)
         {
             if (networks == null) throw new ArgumentNullException(nameof(networks));

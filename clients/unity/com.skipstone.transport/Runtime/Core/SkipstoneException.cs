@@ -2,7 +2,8 @@ using System;
 
 namespace Skipstone
 {
-    /// <summary>The native library, or a page's browser client, refused a call. The message names the cause and the remedy.</summary>
+    /// <summary>The native library, or a page's browser client, refused a call. The message names the cause and the
+    /// remedy.</summary>
     public sealed class SkipstoneException : Exception
     {
         /// <summary>The reason, for programs.</summary>

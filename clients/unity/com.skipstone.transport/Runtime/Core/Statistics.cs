@@ -100,7 +100,7 @@ namespace Skipstone
         // catalogue: end
     }
 
-    /// <summary>A connection at one moment.</summary>
+    /// <summary>A snapshot of a connection.</summary>
     public readonly struct Overview
     {
         private readonly NativeOverview native;
@@ -109,15 +109,15 @@ namespace Skipstone
 
         /// <summary>The connection.</summary>
         public PeerId Peer => new PeerId(native.Peer);
-        /// <summary>Bytes of a datagram at present: what the path is known to carry.</summary>
+        /// <summary>Current maximum bytes of a datagram: what the path is known to carry.</summary>
         public int DatagramBytes => (int)native.DatagramBytes;
         /// <summary>Smoothed round-trip time.</summary>
         public TimeSpan Rtt => Time.FromMicroseconds(native.RttMicroseconds);
         /// <summary>Variation of the round-trip time.</summary>
         public TimeSpan RttVariation => Time.FromMicroseconds(native.RttVariationMicroseconds);
-        /// <summary>The least round-trip time that was measured; zero before the first.</summary>
+        /// <summary>The minimum round-trip time that was measured; zero before the first.</summary>
         public TimeSpan RttMin => Time.FromMicroseconds(native.RttMinMicroseconds);
-        /// <summary>Messages that wait or are in flight.</summary>
+        /// <summary>Messages that are queued or in flight.</summary>
         public ulong QueuedMessages => native.QueuedMessages;
         /// <summary>Bytes of those messages.</summary>
         public ulong QueuedBytes => native.QueuedBytes;
@@ -125,10 +125,10 @@ namespace Skipstone
         public ulong HeldBytes => native.HeldBytes;
         /// <summary>Bytes in flight.</summary>
         public ulong BytesInFlight => native.BytesInFlight;
-        /// <summary>Bytes that may be in flight.</summary>
+        /// <summary>The congestion window: maximum bytes in flight.</summary>
         public ulong CongestionWindow => native.CongestionWindow;
-        /// <summary>Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale snapshots by
-        /// it. <see cref="ulong.MaxValue"/> where nothing limits them: on a stream, whose load shows in
+        /// <summary>Bytes of datagrams per second that may be sent to the peer, as far as the path is known: scale
+        /// snapshots by it. <see cref="ulong.MaxValue"/> where nothing limits them: on a stream, whose load shows in
         /// <see cref="QueuedBytes"/>.</summary>
         public ulong AvailableBytesPerSecond => native.AvailableBytesPerSecond;
         /// <summary>Messages per second to the peer, over about a second.</summary>
@@ -137,8 +137,8 @@ namespace Skipstone
         public double SentBytesPerSecond => native.SentBytesPerSecond;
         /// <summary>Bytes of messages per second to the peer.</summary>
         public double SentPayloadBytesPerSecond => native.SentPayloadBytesPerSecond;
-        /// <summary>Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent together
-        /// count as one.</summary>
+        /// <summary>Share of packets to the peer that the path lost, 0 to 1, over about the last thousand; those sent
+        /// together count as one.</summary>
         public double SentLoss => native.SentLoss;
         /// <summary>Messages per second from the peer.</summary>
         public double ReceivedMessagesPerSecond => native.ReceivedMessagesPerSecond;
@@ -151,7 +151,7 @@ namespace Skipstone
         /// <summary>The connection's counters.</summary>
         public Stats Stats => new Stats(native);
 
-        /// <summary>What carries the connection: udp, dtls, wt, ws, wss, tcp, tls or local. Makes a string.</summary>
+        /// <summary>The carrier of the connection: udp, dtls, wt, ws, wss, tcp, tls or local. Makes a string.</summary>
         public unsafe string Carrier
         {
             get
@@ -167,9 +167,9 @@ namespace Skipstone
     /// <summary>A client's estimate of the server's clock.</summary>
     public readonly struct ServerTime
     {
-        /// <summary>How long the server has been running: what <see cref="Server.Time"/> says there.</summary>
+        /// <summary>The server's uptime, as <see cref="Server.Time"/> returns it there.</summary>
         public TimeSpan At { get; }
-        /// <summary>The greatest difference between the two, in both directions.</summary>
+        /// <summary>The maximum error of the estimate, in both directions.</summary>
         public TimeSpan Error { get; }
 
         internal ServerTime(TimeSpan at, TimeSpan error)

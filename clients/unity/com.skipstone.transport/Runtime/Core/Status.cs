@@ -29,17 +29,17 @@ namespace Skipstone
         NotBuilt = -11,
         /// <summary>The system refused a socket, a thread or a file.</summary>
         System = -12,
-        /// <summary>The URL cannot be read.</summary>
+        /// <summary>The URL is invalid.</summary>
         BadUrl = -13,
         /// <summary>The certificate or its key cannot be used.</summary>
         BadIdentity = -14,
-        /// <summary>Nobody can be trusted as asked.</summary>
+        /// <summary>The requested trust is not available.</summary>
         BadTrust = -15,
         /// <summary>There is no such peer.</summary>
         UnknownPeer = -16,
         /// <summary>The connection is not established, is closing, or has ended.</summary>
         NotConnected = -17,
-        /// <summary>No rule of the server's channel table covers this channel.</summary>
+        /// <summary>No rule of the server's channel table contains this channel.</summary>
         NoSuchChannel = -18,
         /// <summary>An inbound rule reserves this channel for the clients.</summary>
         WrongDirection = -19,
@@ -53,11 +53,11 @@ namespace Skipstone
         DriverGone = -23,
         /// <summary>The client does not wait for a decision.</summary>
         NotWaiting = -24,
-        /// <summary>There is no such figure, at least not yet.</summary>
+        /// <summary>There is no such figure, or not yet.</summary>
         NotAvailable = -25,
         /// <summary>The connection has not ended.</summary>
         StillOpen = -26,
-        /// <summary>A mistake in the library itself.</summary>
+        /// <summary>An internal error of the library.</summary>
         Internal = -99,
     }
 }

@@ -4,7 +4,7 @@ using UnityEngine;
 
 namespace Skipstone.Unity
 {
-    /// <summary>Skipstone beneath FishNet, 4.7.</summary>
+    /// <summary>Skipstone as a transport for FishNet 4.7.</summary>
     [AddComponentMenu("FishNet/Transport/Skipstone")]
     [DisallowMultipleComponent]
     public sealed class SkipstoneFishNetTransport : Transport
@@ -12,7 +12,8 @@ namespace Skipstone.Unity
         /// <summary>Where to listen and where to connect.</summary>
         public TransportSettings Settings = new TransportSettings();
 
-        /// <summary>Bytes of a message, at most; the library splits what is longer than a datagram.</summary>
+        /// <summary>Maximum bytes of a message; the library fragments messages that are longer than a
+        /// datagram.</summary>
         public int MessageBytesMax = 64 * 1024;
 
         private TransportClient client;
@@ -212,7 +213,7 @@ namespace Skipstone.Unity
 
         private void Report(Status status, int bytes)
         {
-            // A peer that has just gone is no news: its end is among the events.
+            // A peer that has just left is no error: its close is among the events.
             if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone)
                 Debug.LogError("a message of " + bytes + " bytes was not sent: " + status, this);
         }

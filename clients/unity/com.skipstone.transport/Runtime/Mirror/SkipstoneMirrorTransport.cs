@@ -4,7 +4,7 @@ using UnityEngine;
 
 namespace Skipstone.Unity
 {
-    /// <summary>Skipstone beneath Mirror.</summary>
+    /// <summary>Skipstone as a transport for Mirror.</summary>
     [AddComponentMenu("Network/Skipstone Transport")]
     [DisallowMultipleComponent]
     public sealed class SkipstoneMirrorTransport : Transport, PortTransport
@@ -12,7 +12,8 @@ namespace Skipstone.Unity
         /// <summary>Where to listen and where to connect.</summary>
         public TransportSettings Settings = new TransportSettings();
 
-        /// <summary>Bytes of a message, at most; the library splits what is longer than a datagram.</summary>
+        /// <summary>Maximum bytes of a message; the library fragments messages that are longer than a
+        /// datagram.</summary>
         public int MessageBytesMax = 64 * 1024;
 
         private TransportClient client;

@@ -4,7 +4,7 @@ using UnityEngine;
 
 namespace Skipstone.Unity
 {
-    /// <summary>Skipstone beneath Netcode for GameObjects, 1.11 to 2.x.</summary>
+    /// <summary>Skipstone as a transport for Netcode for GameObjects, 1.11 to 2.x.</summary>
     [AddComponentMenu("Netcode/Skipstone Transport")]
     [DisallowMultipleComponent]
     public sealed class SkipstoneNetcodeTransport : NetworkTransport
@@ -45,7 +45,7 @@ namespace Skipstone.Unity
             {
                 ServerConfig config = Settings.ServerConfig();
 #if !SKIPSTONE_NETCODE_2
-                // Netcode 1 does not say when a tick's messages are all queued.
+                // Netcode 1 does not report that all messages of a tick are queued.
                 config.Merging = Merging.After(TimeSpan.FromMilliseconds(1));
 #endif
                 Server = new TransportServer(config);
@@ -65,7 +65,7 @@ namespace Skipstone.Unity
             ushort channel = ChannelOf(networkDelivery);
             Status status = Server != null ? Server.SendOrEnd((int)clientId, channel, payload)
                 : client != null ? client.SendOrEnd(channel, payload) : Status.NotConnected;
-            // A peer that has just gone is no news: its end is among the events.
+            // A peer that has just left is no error: its close is among the events.
             if (status != Status.Ok && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone)
                 Debug.LogError("a message of " + payload.Count + " bytes was not sent: " + status, this);
         }

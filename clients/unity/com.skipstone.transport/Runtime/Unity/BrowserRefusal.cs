@@ -1,9 +1,10 @@
 namespace Skipstone.Unity
 {
-    // What a page answers to a client that connects. Compiled everywhere, so that it is tested where there is no page.
+    // Results of a connect call in a page. Compiled for all platforms, so that it can be tested without a page.
     internal static class BrowserRefusal
     {
-        // The client's number; or the exception that the native client throws, which is the only one that callers expect.
+        // The client's number; or the exception that the native client throws, which is the only one that callers
+        // expect.
         internal static int Check(int answer, string url)
         {
             if (answer >= 0) return answer;

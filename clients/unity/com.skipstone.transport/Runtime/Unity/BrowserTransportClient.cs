@@ -28,7 +28,8 @@ namespace Skipstone.Unity
         private static extern void SkipstoneWeb_Close(int id);
 
         /// <summary>Begins to connect to an <c>https://</c>, <c>wss://</c> or <c>ws://</c> URL.</summary>
-        /// <exception cref="SkipstoneException">The page has no browser client, or that does not take the URL.</exception>
+        /// <exception cref="SkipstoneException">The page has no browser client, or the client refuses the
+        /// URL.</exception>
         public BrowserTransportClient(string url, byte[] token)
         {
             byte[] text = Encoding.UTF8.GetBytes(url);

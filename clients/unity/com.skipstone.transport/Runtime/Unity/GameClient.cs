@@ -3,7 +3,8 @@ using UnityEngine;
 
 namespace Skipstone.Unity
 {
-    /// <summary>A client as a component, for games that use no networking library above it. It connects when it is enabled.</summary>
+    /// <summary>A client as a component, for games that use no networking library above it. It connects when it is
+    /// enabled.</summary>
     [AddComponentMenu("Skipstone/Game Client")]
     public sealed class GameClient : MonoBehaviour
     {
@@ -15,7 +16,7 @@ namespace Skipstone.Unity
 
         /// <summary>The connection is established.</summary>
         public event Action Connected;
-        /// <summary>A message came: on which channel, its bytes until the handler returns.</summary>
+        /// <summary>A message arrived: its channel, and its bytes, which are valid until the handler returns.</summary>
         public event Action<ushort, ArraySegment<byte>> Received;
         /// <summary>The connection ended, and why; the component is disabled. Enable it to try again.</summary>
         public event Action<string> Disconnected;

@@ -14,11 +14,12 @@ namespace Skipstone.Unity
         /// <summary>The server, while the component is enabled.</summary>
         public TransportServer Server { get; private set; }
 
-        /// <summary>A client is there.</summary>
+        /// <summary>A client has connected.</summary>
         public event Action<int> Connected;
-        /// <summary>A message came: from whom, on which channel, its bytes until the handler returns.</summary>
+        /// <summary>A message arrived: its sender, its channel, and its bytes, which are valid until the handler
+        /// returns.</summary>
         public event Action<int, ushort, ArraySegment<byte>> Received;
-        /// <summary>A client is gone: who, and why.</summary>
+        /// <summary>A client has disconnected, for this reason.</summary>
         public event Action<int, string> Disconnected;
 
         private void OnEnable()

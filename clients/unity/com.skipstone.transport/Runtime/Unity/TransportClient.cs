@@ -2,11 +2,13 @@ using System;
 
 namespace Skipstone.Unity
 {
-    /// <summary>A client as Unity's networking libraries want it: the native one, and in WebGL builds the browser's.</summary>
+    /// <summary>A client in the form that Unity's networking libraries need: the native one, and in WebGL builds the
+    /// browser's.</summary>
     public abstract class TransportClient : IDisposable
     {
         /// <summary>Begins to connect.</summary>
-        /// <exception cref="SkipstoneException">The address cannot be read, or the native library is missing.</exception>
+        /// <exception cref="SkipstoneException">The address cannot be read, or the native library is
+        /// missing.</exception>
         public static TransportClient Connect(TransportSettings settings, byte[] token = null)
         {
 #if UNITY_WEBGL && !UNITY_EDITOR
@@ -19,7 +21,7 @@ namespace Skipstone.Unity
         /// <summary>Whether messages can be sent.</summary>
         public bool IsConnected { get; protected set; }
 
-        // Why SendOrEnd ended the connection, and whether that was told.
+        // Why SendOrEnd ended the connection, and whether that was reported.
         private string broken;
         private bool isEndTold;
 
@@ -41,8 +43,9 @@ namespace Skipstone.Unity
         /// <summary>Sends a message; its bytes are copied.</summary>
         public abstract Status Send(ushort channel, ArraySegment<byte> payload);
 
-        /// <summary>The same for a caller that does not try again: a message that a reliable channel of <see cref="TransportChannels"/>
-        /// refuses ends the connection, as the server would wait for it in vain. <see cref="TryTake"/> tells of the end.</summary>
+        /// <summary>The same for a caller that does not try again: a message that a reliable channel of
+        /// <see cref="TransportChannels"/> refuses ends the connection, because the server would wait for it forever.
+        /// <see cref="TryTake"/> reports the close.</summary>
         public Status SendOrEnd(ushort channel, ArraySegment<byte> payload)
         {
             if (broken != null) return Status.NotConnected;
@@ -56,7 +59,7 @@ namespace Skipstone.Unity
         /// <summary>Smoothed round-trip time; zero if it is not known yet.</summary>
         public abstract TimeSpan Rtt { get; }
 
-        /// <summary>Ends the connection and tells the server.</summary>
+        /// <summary>Closes the connection and notifies the server.</summary>
         public abstract void Dispose();
     }
 
@@ -136,7 +139,7 @@ namespace Skipstone.Unity
             }
             catch (ObjectDisposedException)
             {
-                // Whoever gave it has disposed it.
+                // The owner of the client has disposed it.
             }
             catch (SkipstoneException error) when (error.Status == Status.BadHandle || error.Status == Status.DriverGone)
             {

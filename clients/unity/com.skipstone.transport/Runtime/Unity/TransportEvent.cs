@@ -2,7 +2,7 @@ using System;
 
 namespace Skipstone.Unity
 {
-    /// <summary>What a transport is told: somebody is there, a message came, or somebody is gone.</summary>
+    /// <summary>Events of a transport: a peer has connected, a message arrived, or a peer has disconnected.</summary>
     public enum TransportEventKind
     {
         /// <summary>The connection is established.</summary>
@@ -13,7 +13,8 @@ namespace Skipstone.Unity
         Disconnected,
     }
 
-    /// <summary>An event in the terms of Unity's networking libraries: connections have small numbers, bytes are in managed memory.</summary>
+    /// <summary>An event in the terms of Unity's networking libraries: connections have small numbers, bytes are in
+    /// managed memory.</summary>
     public struct TransportEvent
     {
         /// <summary>An event without bytes.</summary>
@@ -21,15 +22,15 @@ namespace Skipstone.Unity
 
         /// <summary>What happened.</summary>
         public TransportEventKind Kind;
-        /// <summary>Of a server: the client, from 1 on. Of a client: 0.</summary>
+        /// <summary>At a server: the client's number, from 1 on. At a client: 0.</summary>
         public int Connection;
         /// <summary>The channel of a message.</summary>
         public ushort Channel;
-        /// <summary>A message's bytes, until the next event is taken.</summary>
+        /// <summary>A message's bytes, valid until the next event is taken.</summary>
         public ArraySegment<byte> Payload;
         /// <summary>Why a connection ended, a <see cref="CloseCode"/>.</summary>
         public ulong Code;
-        /// <summary>The reason of an end, for people.</summary>
+        /// <summary>The reason of a close, for people.</summary>
         public string Reason;
     }
 }

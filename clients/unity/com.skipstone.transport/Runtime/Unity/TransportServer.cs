@@ -4,7 +4,8 @@ using UnityEngine;
 
 namespace Skipstone.Unity
 {
-    /// <summary>A server as Unity's networking libraries want it: every client is let in, and has a small number from 1 on.</summary>
+    /// <summary>A server in the form that Unity's networking libraries need: every client is accepted, and has a small
+    /// number from 1 on.</summary>
     public sealed class TransportServer : IDisposable
     {
         private readonly Dictionary<ulong, int> connections = new Dictionary<ulong, int>();
@@ -19,10 +20,10 @@ namespace Skipstone.Unity
         /// <summary>Begins to serve. The table of channels should be <see cref="TransportChannels.Table"/>.</summary>
         public TransportServer(ServerConfig config) => Native = Server.Start(config);
 
-        /// <summary>The server beneath: statistics, URL, groups.</summary>
+        /// <summary>The underlying server: statistics, URL, groups.</summary>
         public Server Native { get; }
 
-        /// <summary>Decides by the token whether a client is let in; everybody is if there is none.</summary>
+        /// <summary>Decides by the token whether to accept a client; without it every client is accepted.</summary>
         public Func<Payload, bool> Admits { get; set; }
 
         /// <summary>Takes the next event. Its payload stays until the next call.</summary>
@@ -65,11 +66,11 @@ namespace Skipstone.Unity
                     happened.Kind = TransportEventKind.Message;
                     happened.Channel = from.Channel;
                     happened.Payload = from.Payload.CopyTo(ref scratch);
-                    // No message comes after the end of its connection.
+                    // No message arrives after the end of its connection.
                     return connections.TryGetValue(peer, out happened.Connection);
                 case EventKind.Closed:
                     addresses.Remove(peer);
-                    // A client that was never let in is nobody's.
+                    // A client that was never accepted has no number.
                     if (!connections.TryGetValue(peer, out happened.Connection)) return false;
                     connections.Remove(peer);
                     peers.Remove(happened.Connection);
@@ -91,7 +92,7 @@ namespace Skipstone.Unity
             }
             catch (SkipstoneException error) when (error.Status == Status.NotWaiting || error.Status == Status.NotConnected || error.Status == Status.UnknownPeer)
             {
-                // It has gone meanwhile; its end follows.
+                // It has left in the meantime; its close follows.
             }
             catch (SkipstoneException error) when (error.Status == Status.DriverGone)
             {
@@ -99,7 +100,8 @@ namespace Skipstone.Unity
             }
         }
 
-        // Of a driver that is gone every call says so, in every frame. The ends of its clients are among the events.
+        // After the driver has ended, every call reports it, in every frame. The closes of its clients are among the
+        // events.
         private void ReportFailure()
         {
             if (isFailureReported) return;
@@ -107,12 +109,14 @@ namespace Skipstone.Unity
             Debug.LogError("Skipstone's server has failed: " + Native.Failure);
         }
 
-        /// <summary>Sends a message to a client; its bytes are copied. It leaves at the next <see cref="Flush"/>.</summary>
+        /// <summary>Sends a message to a client; its bytes are copied. It leaves at the next
+        /// <see cref="Flush"/>.</summary>
         public Status Send(int connection, ushort channel, ArraySegment<byte> payload) =>
             peers.TryGetValue(connection, out PeerId peer) ? Native.TrySend(peer, channel, payload, out _) : Status.UnknownPeer;
 
-        /// <summary>The same for a caller that does not try again: a message that a reliable channel of <see cref="TransportChannels"/>
-        /// refuses ends the client's connection, as the client would wait for it in vain. <see cref="TryTake"/> tells of the end.</summary>
+        /// <summary>The same for a caller that does not try again: a message that a reliable channel of
+        /// <see cref="TransportChannels"/> refuses ends the client's connection, because the client would wait for it
+        /// forever. <see cref="TryTake"/> reports the close.</summary>
         public Status SendOrEnd(int connection, ushort channel, ArraySegment<byte> payload)
         {
             Status status = Send(connection, channel, payload);
@@ -121,7 +125,8 @@ namespace Skipstone.Unity
             return status;
         }
 
-        /// <summary>Sends what was queued. A server whose driver has failed reports that once, to Unity's console.</summary>
+        /// <summary>Sends queued messages. A server whose driver has failed reports that once, to Unity's
+        /// console.</summary>
         public void Flush()
         {
             try
@@ -134,7 +139,8 @@ namespace Skipstone.Unity
             }
         }
 
-        /// <summary>Ends a client's connection, after what was queued for it. False if there is no such client.</summary>
+        /// <summary>Closes a client's connection, after its queued messages. False if there is no such
+        /// client.</summary>
         public bool Disconnect(int connection, string reason = "")
         {
             if (!peers.TryGetValue(connection, out PeerId peer)) return false;
@@ -168,7 +174,7 @@ namespace Skipstone.Unity
         /// <summary>Clients that are connected.</summary>
         public int Count => peers.Count;
 
-        /// <summary>Ends every connection, and tells the clients.</summary>
+        /// <summary>Closes every connection, and notifies the clients.</summary>
         public void Dispose()
         {
             try

@@ -7,7 +7,8 @@ namespace Skipstone.Unity
     [Serializable]
     public sealed class TransportSettings
     {
-        /// <summary>Where clients connect: a host name, an address, or a whole URL (<c>skip://game.example:7777#sha256=...</c>).</summary>
+        /// <summary>Where clients connect: a host name, an address, or a whole URL
+        /// (<c>skip://game.example:7777#sha256=...</c>).</summary>
         [Tooltip("Where clients connect: a host name, an address, or a whole URL")]
         public string Address = "127.0.0.1";
         /// <summary>The port of UDP and TCP.</summary>
@@ -19,16 +20,18 @@ namespace Skipstone.Unity
         /// <summary>Whether the connection is encrypted.</summary>
         [Tooltip("Whether the connection is encrypted")]
         public bool Encrypt = true;
-        /// <summary>Of a server: a PEM file with the certificate; empty for one that is made at each start.</summary>
+        /// <summary>For a server: a PEM file with the certificate; empty for one that is generated at each
+        /// start.</summary>
         [Tooltip("Of a server: a PEM file with the certificate; empty for one that is made at each start")]
         public string CertificateFile = "";
-        /// <summary>Of a server: a PEM file with the certificate's key; empty if it is in the same file.</summary>
+        /// <summary>For a server: a PEM file with the certificate's key; empty if it is in the same file.</summary>
         [Tooltip("Of a server: a PEM file with the certificate's key; empty if it is in the same file")]
         public string KeyFile = "";
-        /// <summary>Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust whom the system trusts.</summary>
+        /// <summary>For a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust the authorities
+        /// of the system.</summary>
         [Tooltip("Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust whom the system trusts")]
         public string Fingerprint = "";
-        /// <summary>Players at once.</summary>
+        /// <summary>Maximum number of players.</summary>
         [Tooltip("Players at once")]
         public int ConnectionsMax = 1000;
 
@@ -59,13 +62,13 @@ namespace Skipstone.Unity
     /// <summary>The channels of all transports of this package.</summary>
     public static class TransportChannels
     {
-        /// <summary>Each once, in order.</summary>
+        /// <summary>Each message once, in order.</summary>
         public const ushort ReliableOrdered = 0;
-        /// <summary>Sent once, delivered as it comes.</summary>
+        /// <summary>Sent once, delivered on arrival.</summary>
         public const ushort Unreliable = 1;
-        /// <summary>Sent once, delivered only if newer than the newest delivered.</summary>
+        /// <summary>Sent once, delivered only if newer than the newest delivered message.</summary>
         public const ushort UnreliableSequenced = 2;
-        /// <summary>Each once, as it comes.</summary>
+        /// <summary>Each message once, on arrival.</summary>
         public const ushort ReliableUnordered = 3;
 
         /// <summary>Their rules.</summary>
@@ -77,10 +80,11 @@ namespace Skipstone.Unity
             new ChannelRule(ReliableUnordered, DeliveryMode.ReliableUnordered),
         };
 
-        // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this one is missing.
+        // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this
+        // one is missing.
         internal static bool IsBroken(ushort channel, Status status) =>
             (channel == ReliableOrdered || channel == ReliableUnordered)
-            // Of a peer that is gone the events tell, and who ended the handle knows.
+            // The events report a peer that has left, and the code that ended the handle knows about it.
             && status != Status.Ok && status != Status.BadHandle && status != Status.NotConnected && status != Status.UnknownPeer && status != Status.DriverGone;
     }
 }

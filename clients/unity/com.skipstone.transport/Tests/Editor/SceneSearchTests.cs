@@ -45,7 +45,7 @@ namespace Skipstone.Editor.Tests
         }
 
         [Test]
-        public void Nothing_is_found_by_no_name()
+        public void An_empty_name_finds_nothing()
         {
             Assert.AreEqual("", Found("", false));
             Assert.AreEqual("", Found(null, false));
@@ -54,7 +54,7 @@ namespace Skipstone.Editor.Tests
         }
 
         [Test]
-        public void A_deep_hierarchy_is_searched_to_its_end()
+        public void A_deep_hierarchy_is_searched_completely()
         {
             GameObject at = root;
             for (int depth = 0; depth < 1000; depth++) at = Below(at, "level");

@@ -54,7 +54,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_that_is_disconnected_is_gone_on_both_sides()
+        public void A_disconnected_client_has_left_on_both_sides()
         {
             Next(TransportEventKind.Connected, true);
             Next(TransportEventKind.Connected, false);
@@ -81,7 +81,7 @@ namespace Skipstone.Unity.Tests
         }
 
         [Test]
-        public void A_client_whose_reliable_message_is_refused_ends_and_says_so_once()
+        public void A_client_whose_reliable_message_is_refused_ends_with_one_report()
         {
             Next(TransportEventKind.Connected, true);
             Next(TransportEventKind.Connected, false);
@@ -155,7 +155,8 @@ namespace Skipstone.Unity.Tests
             Assert.AreEqual("wss://other.example", settings.Url(false));
         }
 
-        // The next event of this kind; those of other kinds before it are dropped. The server is polled meanwhile, as it lets clients in.
+        // The next event of this kind; earlier events of other kinds are dropped. The server is polled meanwhile, to
+        // accept clients.
         private TransportEvent Next(TransportEventKind kind, bool atServer)
         {
             var clock = System.Diagnostics.Stopwatch.StartNew();

@@ -46,7 +46,7 @@ const go = (view: string) => page.getByRole("navigation").getByRole("link", { na
 const shot = (name: string) => page.screenshot({ path: join(SHOTS, `${name}.png`) });
 
 describe("by clicks", () => {
-  test("a client is found, looked at and kicked, and hears why", async () => {
+  test("a client is found, inspected and kicked, and gets the reason", async () => {
     const zoe = new Process("chat", served.url, "--name", "Zoë");
     const markup = new Process("chat", served.url, "--name", "<img src=x>");
     await go("Clients");

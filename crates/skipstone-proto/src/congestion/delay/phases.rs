@@ -14,7 +14,7 @@ const ROUNDS_BEFORE_LEAPING: u8 = 8;
 /// double.
 const FINE_STEPS: u32 = 16;
 const ROUNDS_OF_FINE_STEPS: u8 = 16;
-/// A queue that has stood for less is not attributed to other flows.
+/// A shorter queue is not attributed to other flows.
 const PATIENCE_MIN_US: u64 = 200_000;
 /// The queue is drained for a moment each 10 s or this many round trips.
 const DRAIN_SECONDS: u64 = 10;
@@ -82,7 +82,8 @@ impl DelayAware {
         self.window_with_queue(self.target(self.rate.best()))
     }
 
-    /// The same without an allowance for jitter: a queue that comes and goes with the peer's moves looks like it.
+    /// The same without an allowance for jitter: a queue that appears and disappears with the peer's moves resembles
+    /// it.
     pub(super) fn bare_window(&self) -> u32 {
         self.window_with_queue(self.shared_target(self.rate.best()))
     }

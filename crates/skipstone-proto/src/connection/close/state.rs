@@ -1,4 +1,4 @@
-//! A close that is in progress: its reason, and the frame that tells the peer.
+//! A close that is in progress: its reason, and the frame that reports it to the peer.
 
 use crate::time::Time;
 use bytes::Bytes;
@@ -16,7 +16,7 @@ pub(in crate::connection) struct Ending {
     pub(super) deadline: Time,
 }
 
-/// The frame that tells the peer.
+/// The frame that reports it to the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::connection) enum Answer {
     /// CLOSE: this side ended the connection.

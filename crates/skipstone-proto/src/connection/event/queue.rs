@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_heard_message_by_message_between_what_came_before_and_after() {
+    fn a_run_is_polled_message_by_message_in_its_place_among_events() {
         for lengths in [&[100; 17][..], &[5, 0, 700, 1], &[9_000, 9_000, 9_000]] {
             let mut events = EventQueue::default();
             let connected = Event::Connected { peer: PEER, settings: Arc::default() };

@@ -71,8 +71,8 @@ impl Connection {
         core::mem::replace(&mut self.identity.ids.remote, id)
     }
 
-    /// The peer's id for packets to another address, from which a packet came that bears `by`; `None` if that packet is
-    /// older than the peer's last change of ids, and reveals nothing about the ids that it knows now.
+    /// The peer's id for packets to another address, from which a packet with the id `by` arrived; `None` if that
+    /// packet is older than the peer's last change of ids, and reveals nothing about the ids that it knows now.
     pub(in crate::connection) fn id_towards(&self, by: u32) -> Option<u32> {
         let spare = &self.identity.spare;
         let is_late = by == self.identity.ids.local && spare.used_since != Time::NEVER;

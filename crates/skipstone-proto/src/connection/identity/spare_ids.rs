@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_that_could_not_be_had_is_asked_for_again() {
+    fn an_unavailable_id_is_requested_again() {
         let mut spare = SpareIds { is_wanted: true, ..SpareIds::default() };
         assert!(!spare.provide(None) && spare.is_wanted, "all ids are in use");
         assert_eq!((spare.local(), spare.given), (None, 0));

@@ -19,7 +19,7 @@ pub(in crate::connection) struct Summary {
     is_accept: bool,
     /// Age of the packet's messages: how late they already are.
     pub(in crate::connection) age: Duration,
-    /// Where the frames begin that a repair covers: behind acknowledgements.
+    /// Where the frames begin that a repair covers: after acknowledgements.
     pub(super) content_from: usize,
     pub(super) has_repair: bool,
 }

@@ -1,4 +1,4 @@
-//! State of the receiving direction: which packets came, and how much of the receive window is taken.
+//! State of the receiving direction: which packets have arrived, and how much of the receive window is used.
 
 use crate::channel::inbound::InboundLimits;
 use crate::connection::event::EntryCost;

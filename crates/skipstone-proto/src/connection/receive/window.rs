@@ -1,4 +1,4 @@
-//! The free receive window of this side, and when the peer is told of it. WIRE.md section 4.1.
+//! The free receive window of this side, and when it is sent to the peer. WIRE.md section 4.1.
 
 use crate::connection::Connection;
 use crate::connection::event::EntryCost;

@@ -19,7 +19,7 @@ pub(in crate::connection) struct Candidate {
     pub(super) token: u64,
     /// Number of the packet that made this address a candidate.
     pub(super) number: u64,
-    /// Bytes that came from there, less those that were sent there; IP and UDP headers count.
+    /// Bytes received from there, less those sent there; IP and UDP headers count.
     pub(super) credit: usize,
     /// Bytes of a challenge, with its headers.
     pub(super) cost: usize,
@@ -32,7 +32,7 @@ pub(in crate::connection) struct Candidate {
     pub(super) use_before_proof: UseBeforeProof,
 }
 
-/// Whether packets go to an address that has not proven itself, within the credit of the bytes that came from there.
+/// Whether packets go to an address that has not proven itself, within the credit of the bytes received from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UseBeforeProof {
     /// Only challenges go there: the address may belong to any host.
@@ -44,11 +44,11 @@ pub(super) enum UseBeforeProof {
     Begun,
 }
 
-/// Bytes for each that came from another port of a host that has proven itself (RFC 9000, section 8.1).
+/// Bytes for each byte received from another port of a proven host (RFC 9000, section 8.1).
 const TIMES_KNOWN_HOST: usize = 3;
 
 impl UseBeforeProof {
-    /// How many bytes may go there for each byte that came.
+    /// How many bytes may be sent there for each received byte.
     fn times(self) -> usize {
         if self == UseBeforeProof::Never { 1 } else { TIMES_KNOWN_HOST }
     }
@@ -85,7 +85,7 @@ impl Candidate {
         self.can_pay() && self.send_at <= now
     }
 
-    /// An authentic datagram of `bytes` bytes came from there.
+    /// An authentic datagram of `bytes` bytes arrived from there.
     pub(super) fn on_datagram(&mut self, bytes: usize) {
         self.credit += (bytes + usize::from(self.path.carrier.overhead_bytes)) * self.use_before_proof.times();
     }

@@ -28,7 +28,7 @@ impl Connection {
         opened_by.unwrap_or((self.path.current.remote, self.identity.ids.remote))
     }
 
-    /// Whether a packet that came along this path may be the peer's although the connection uses another path.
+    /// Whether a packet received along this path may be the peer's although the connection uses another path.
     pub(crate) fn may_roam_to(&self, path: &Path) -> bool {
         let is_standing = matches!(
             self.state,
@@ -40,7 +40,7 @@ impl Connection {
         self.identity.is_server() && is_standing && !self.path.current.carrier.is_bound && !path.carrier.is_bound
     }
 
-    /// Takes a datagram that came along the connection's own path. The newest packet shows which of this side's
+    /// Takes a datagram received along the connection's own path. The newest packet shows which of this side's
     /// addresses the peer uses.
     pub(crate) fn handle_packet_here(&mut self, cx: &mut Context<'_>, path: &Path, datagram: &mut [u8]) {
         let (next, sealed) = (self.receiving.received.next(), HEADER_BYTES..datagram.len());
@@ -78,7 +78,7 @@ impl Connection {
         self.receiving.received.ack_now(cx.now);
     }
 
-    /// Takes a datagram that came from elsewhere; `token` is random.
+    /// Takes a datagram received from another address; `token` is random.
     pub(crate) fn handle_packet_from(&mut self, cx: &mut Context<'_>, path: Path, token: u64, datagram: &mut [u8]) {
         let (next, to_answer, bytes) = (self.receiving.received.next(), self.path.roaming.to_answer, datagram.len());
         self.path.roaming.answered = None;

@@ -22,7 +22,7 @@ pub struct ServerTime {
 }
 
 impl ServerTime {
-    /// The estimate `span` later, if no answer came since.
+    /// The estimate `span` later, if no answer has arrived since.
     pub fn after(self, span: Duration) -> Self {
         ServerTime { at: self.at + span, error: self.error + drift(span) }
     }
@@ -100,7 +100,7 @@ mod tests {
     use crate::rng::Rng;
 
     #[test]
-    fn the_true_offset_is_always_within_the_error_and_a_later_exchange_never_adds_to_it() {
+    fn the_true_offset_is_always_within_the_error_and_the_error_never_grows() {
         for seed in 0..2_000 {
             let mut rng = Rng::new(seed);
             // During 1,000,000 µs on the client's clock, the server's clock counts this many.
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_that_contradict_each_other_tell_nothing() {
+    fn contradictory_timestamps_are_ignored() {
         let good = Exchange {
             sent_at: Time::from_micros(1_000),
             server_us: 5,
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_clock_was_set_the_newest_exchange_counts() {
+    fn after_a_clock_change_the_newest_exchange_counts() {
         let at = |micros| Time::from_micros(micros);
         let old = OffsetBounds { low: 0, high: 1_000, at: at(1_000_000) };
         let new = OffsetBounds { low: 90_000, high: 95_000, at: at(2_000_000) };

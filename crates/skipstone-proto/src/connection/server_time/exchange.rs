@@ -33,7 +33,7 @@ pub(super) struct Follower {
     pub(super) bounds: Option<OffsetBounds>,
 }
 
-/// A client's request, and when it came.
+/// A client's request, and its time of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TimeRequest {
     pub(super) sent_us: u64,

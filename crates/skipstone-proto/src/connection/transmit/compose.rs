@@ -46,8 +46,8 @@ pub(super) struct Composed {
 
 /// Room in addition to the ranges of an acknowledgement: its other fields, a PING, a CLOSE without reason.
 const BYTES_BESIDE_ACK: usize = 64;
-/// Room that REPAIRED leaves: for the ACK behind it with some ranges, and for the ACK's other fields. A datagram that
-/// is too short for both has only the ACK.
+/// Room that REPAIRED leaves: for the ACK after it with some ranges, and for the ACK's other fields. A datagram that is
+/// too short for both has only the ACK.
 const BYTES_BEHIND_REPAIRED: usize = 2 * BYTES_BESIDE_ACK;
 /// A packet that would be a little too short to be one of equal segments is padded, by this fraction of it at most.
 const PADDING_PART_MAX: usize = 16;
@@ -167,7 +167,7 @@ fn free_window(limits: Limits, taken: u64) -> Option<u64> {
     (taken > window).then(|| (2 * window).saturating_sub(taken))
 }
 
-/// Writes the numbers of the packets that came, and returns the greatest; `None` if there is nothing to acknowledge.
+/// Writes the numbers of the received packets, and returns the largest; `None` if there is nothing to acknowledge.
 fn write_ack(now: Time, packet: &mut Packet<'_>, received: &mut Received, window: Option<u64>) -> Option<u64> {
     let delay_us = received.delay(now).as_micros() as u64;
     // The greatest number that we saw may be this far behind the peer's next number: the peer keeps fewer in flight.

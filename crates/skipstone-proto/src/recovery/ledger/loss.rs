@@ -90,7 +90,7 @@ mod tests {
     use crate::seq::Seq;
 
     #[test]
-    fn a_packet_is_lost_only_when_a_later_one_was_acked_and_its_time_has_passed() {
+    fn a_packet_is_lost_only_after_a_later_ack_and_its_reorder_time() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         (0..3).for_each(|number| send(&mut ledger, ms(u64::from(number)), number));
         let (mut acked, mut resolved) = (AckedPackets::default(), Vec::new());
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_carrier_sends_again_what_it_lost_a_packet_has_four_round_trips_more() {
+    fn a_retransmitting_carrier_adds_four_round_trips_to_the_reorder_time() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         ledger.set_lateness(Lateness::QUIC);
         (0..2).for_each(|number| send(&mut ledger, ms(number), number as u32));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_packets_of_a_run_count_however_it_is_found_out() {
+    fn the_eight_packet_threshold_applies_to_late_reports_too() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         // 40 are lost in a row, then every other one.
         (0..60).for_each(|number| send(&mut ledger, ms(u64::from(number)), number));

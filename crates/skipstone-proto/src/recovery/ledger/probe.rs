@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_packet_is_doubted_once_though_later_ones_leave() {
+    fn each_packet_is_suspected_once_even_if_later_ones_leave() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         send(&mut ledger, ms(0), 0);
         send(&mut ledger, ms(16), 1);
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn who_doubts_in_vain_grows_patient_where_nothing_is_ever_lost() {
+    fn spurious_suspicions_lengthen_the_timeout_on_a_lossless_path() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         let suspect_spuriously = |ledger: &mut Ledger, at: Time, number: u64| {
             let mut resolved = Vec::new();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_path_is_probed_once_nothing_came_for_a_timeout() {
+    fn a_full_window_is_probed_after_a_silent_timeout() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         for number in 0..10 {
             send(&mut ledger, ms(u64::from(number)), number);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_gets_single_probes_at_growing_intervals() {
+    fn a_silent_peer_gets_single_probes_with_backoff() {
         let (mut ledger, rtt) = (Ledger::default(), steady_rtt());
         let (mut now, mut sequence, mut probes) = (ms(0), 0, Vec::new());
         while now < ms(2_000) {

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn any_n_losses_come_back_from_n_repairs_in_any_order() {
+    fn any_n_losses_are_recovered_from_n_repairs_in_any_order() {
         let mut rng = Rng::new(1);
         for round in 0..300 {
             let (mut sender, mut receiver) = awake(u64::from(rng.below(1 << 20)));
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_slides_brings_back_what_later_repairs_cover() {
+    fn a_sliding_window_recovers_losses_covered_by_later_repairs() {
         for seed in 0..20 {
             let mut rng = Rng::new(seed);
             let (mut sender, mut receiver) = awake(u64::from(rng.below(1_000)));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_lie_makes_is_dropped_and_the_truth_still_works() {
+    fn a_packet_from_an_invalid_repair_is_dropped_and_valid_repairs_still_work() {
         let mut rng = Rng::new(3);
         for _ in 0..300 {
             let (mut sender, mut receiver) = awake(100);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_change_nothing_cost_nothing() {
+    fn packets_without_new_information_cost_nothing() {
         let mut rng = Rng::new(4);
         let (mut sender, mut receiver) = awake(0);
         // Three are lost, and two repairs come.
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_no_longer_be_solved_is_forgotten() {
+    fn unsolvable_equations_are_forgotten() {
         let mut rng = Rng::new(5);
         let (mut sender, mut receiver) = awake(0);
         for burst in 0..500_u64 {
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn repairs_that_overtake_a_large_burst_are_of_use() {
+    fn repairs_that_overtake_a_large_burst_are_useful() {
         let mut rng = Rng::new(6);
         let (mut sender, mut receiver) = awake(0);
         let sent: Vec<Sent> = (0..58).map(|_| sender.source(&mut rng, 1_400)).collect();
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_counts_even_if_a_newer_one_has_its_place() {
+    fn a_late_packet_counts_even_if_a_newer_one_has_its_slot() {
         let mut rng = Rng::new(7);
         let (mut sender, mut receiver) = awake(0);
         let sent: Vec<Sent> = (0..6).map(|_| sender.source(&mut rng, 400)).collect();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_repairs_after_quiet_times_are_of_use() {
+    fn the_first_repairs_after_a_quiet_period_are_useful() {
         let mut rng = Rng::new(8);
         let (mut sender, mut receiver) = awake(0);
         for _ in 0..2_000 {
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_nothing_can_be_forgotten() {
+    fn an_idle_decoder_holds_no_state() {
         let (mut sender, mut receiver) = (Sender { encoder: Encoder::default(), next: 1 }, Receiver::default());
         sender.encoder.on_source(0, &[1; 40]);
         let Sent::Repair(_, mut bytes) = sender.repair() else { panic!("not a repair") };

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_is_what_the_wire_page_says() {
+    fn a_repair_is_encoded_as_wire_md_states() {
         let mut rng = Rng::new(1);
         let mut encoder = Encoder::default();
         let mut packets: Vec<(u64, Vec<u8>)> = Vec::new();
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_slides_by_bursts_and_spans_no_more_than_coefficients_allow() {
+    fn the_window_slides_by_bursts_and_never_exceeds_the_coefficients() {
         let mut encoder = Encoder::default();
         for burst in 0..5 {
             encoder.begin_burst();

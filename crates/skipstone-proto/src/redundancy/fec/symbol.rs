@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_symbol_is_its_own_packets_and_whole_or_nothing() {
+    fn a_symbol_decodes_only_whole_and_for_its_own_packet() {
         let mut symbol = Vec::new();
         write(&mut symbol, 7, b"content");
         symbol.extend_from_slice(&[0; 5]);

@@ -22,7 +22,7 @@ fn varints_of_every_length_round_trip_in_the_shortest_form() {
 }
 
 #[test]
-fn varints_are_those_of_rfc_9000_appendix_a() {
+fn varints_match_rfc_9000_appendix_a() {
     let samples: [(&[u8], u64); 5] = [
         (&[0xc2, 0x19, 0x7c, 0x5e, 0xff, 0x14, 0xe8, 0x8c], 151_288_809_941_952_652),
         (&[0x9d, 0x7f, 0x3e, 0x7d], 494_878_333),
@@ -36,7 +36,7 @@ fn varints_are_those_of_rfc_9000_appendix_a() {
 }
 
 #[test]
-fn a_varint_that_is_cut_short_is_malformed() {
+fn a_truncated_varint_is_malformed() {
     for cut in [&[][..], &[0x40], &[0x80, 0, 0], &[0xc0, 0, 0, 0, 0, 0, 0]] {
         assert_eq!(Reader::new(cut).varint(), Err(Malformed));
     }

@@ -109,7 +109,7 @@ fn every_kind_round_trips() {
 }
 
 #[test]
-fn lengths_are_those_that_were_announced() {
+fn encoded_lengths_match_the_declared_ones() {
     let [packet, hello, challenge, open, crypto, versions, query, answer, reset, refuse] = every_kind();
     assert_eq!(reset.len(), RESET_BYTES);
     assert_eq!((query.len(), answer.len()), (100, ANSWER_OVERHEAD_BYTES + 2 + b"two players".len()));
@@ -123,7 +123,7 @@ fn lengths_are_those_that_were_announced() {
 }
 
 #[test]
-fn a_hello_is_padded_to_64_bytes_and_no_further() {
+fn a_hello_is_padded_to_exactly_64_bytes() {
     assert_eq!(hello().len(), HELLO_BYTES_MIN);
     assert!(hello()[26..60].iter().all(|&byte| byte == 0));
     let offer = |versions: usize| encode_offer(1, &vec![5; versions]);
@@ -135,12 +135,12 @@ fn a_hello_is_padded_to_64_bytes_and_no_further() {
 }
 
 #[test]
-fn a_challenge_is_shorter_than_what_it_answers() {
+fn a_challenge_is_shorter_than_its_hello() {
     const { assert!(CHALLENGE_BYTES < HELLO_BYTES_MIN && CHALLENGE_BYTES < OPEN_HEADER_BYTES + CHECK_BYTES) }
 }
 
 #[test]
-fn what_pads_a_hello_is_ignored() {
+fn the_padding_of_a_hello_is_ignored() {
     let mut padded = hello();
     padded.extend([0xaa; 100]);
     assert!(decode(&checked_again(&padded)).is_ok());
@@ -168,7 +168,7 @@ fn unknown_kinds_and_empty_datagrams_are_malformed() {
 }
 
 #[test]
-fn a_hello_with_an_id_a_wrong_word_no_source_or_no_version_is_malformed() {
+fn a_hello_with_an_id_wrong_magic_no_source_or_no_version_is_malformed() {
     assert_malformed_with(hello(), 3, 1);
     assert_malformed_with(hello(), 4, b's');
     assert_malformed_with(hello(), 10, 0);
@@ -178,7 +178,7 @@ fn a_hello_with_an_id_a_wrong_word_no_source_or_no_version_is_malformed() {
 }
 
 #[test]
-fn a_suite_that_is_not_exactly_one_is_malformed() {
+fn anything_but_exactly_one_suite_is_malformed() {
     for suite in (0..=0xff).filter(|suite| ![1, 2, 4, 8].contains(suite)) {
         assert_malformed_with(challenge(), 14, suite);
         assert_malformed_with(open(), 17, suite);
@@ -208,7 +208,7 @@ fn a_reason_that_is_too_long_or_not_utf8_is_malformed() {
 }
 
 #[test]
-fn every_cut_is_malformed_but_in_what_is_open_ended() {
+fn every_truncated_datagram_is_malformed_unless_open_ended() {
     for datagram in every_kind() {
         let fixed = match datagram[0] {
             KIND_OPEN => OPEN_HEADER_BYTES + CHECK_BYTES,
@@ -227,7 +227,7 @@ fn every_cut_is_malformed_but_in_what_is_open_ended() {
 }
 
 #[test]
-fn trailing_bytes_are_malformed_where_nothing_may_follow() {
+fn unexpected_trailing_bytes_are_malformed() {
     for datagram in every_kind() {
         let open_ended = [KIND_PACKET, KIND_HELLO, KIND_OPEN, KIND_CRYPTO, KIND_QUERY, KIND_ANSWER];
         let mut longer = [&datagram[..], &[0]].concat();
@@ -239,7 +239,7 @@ fn trailing_bytes_are_malformed_where_nothing_may_follow() {
 }
 
 #[test]
-fn every_damaged_bit_of_what_no_key_protects_is_noticed() {
+fn every_flipped_bit_outside_of_encryption_is_detected() {
     for datagram in every_kind().iter().filter(|datagram| datagram[0] != KIND_PACKET) {
         for bit in 0..8 * datagram.len() {
             let mut damaged = datagram.clone();

@@ -19,7 +19,7 @@ fn run_of(lengths: &[usize]) -> Vec<u8> {
 }
 
 #[test]
-fn a_run_has_what_frames_have_one_by_one() {
+fn a_run_has_the_same_messages_as_single_frames() {
     let lengths = [20, 20, 0, 0, 12, 13, 13, 64, 16_384, 16_384, 7];
     let bytes = run_of(&lengths);
     let one_by_one: Vec<_> = Frames::new(&bytes).map(|frame| frame.expect("it is well-formed")).collect();
@@ -41,7 +41,7 @@ fn a_run_has_what_frames_have_one_by_one() {
 }
 
 #[test]
-fn a_run_ends_before_whatever_is_not_plain() {
+fn a_run_ends_before_anything_but_a_plain_message() {
     let plain = run_of(&[20, 20, 20]);
     for (behind, what) in [
         (&[][..], "the end"),
@@ -64,7 +64,7 @@ fn a_run_ends_before_whatever_is_not_plain() {
 }
 
 #[test]
-fn there_is_no_run_behind_messages_without_sequence() {
+fn messages_without_a_sequence_form_no_run() {
     let bytes = [&[0x8E, 20][..], &[7; 20], &[0x8D], &[8; 20]].concat();
     let mut frames = Frames::new(&bytes);
     assert_eq!(frames.run().count, 0, "nor at the beginning");

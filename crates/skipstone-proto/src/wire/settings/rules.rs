@@ -19,7 +19,7 @@ pub enum DeliveryMode {
     /// Each once, as it comes.
     ReliableUnordered = 3,
     /// The newest is sent until it arrives; delivered only if newer than the newest delivered. A message that a newer
-    /// one replaces before it has arrived is given up. A message that arrives behind a newer one counts as arrived: it
+    /// one replaces before it has arrived is given up. A message that arrives after a newer one counts as arrived: it
     /// is acknowledged, and is not delivered to the peer's application.
     ReliableSequenced = 4,
 }
@@ -131,8 +131,9 @@ impl ChannelRule {
     /// use skipstone_proto::wire::redundancy::RedundancyMode;
     /// use skipstone_proto::wire::settings::{ChannelRule, DeliveryMode, Settings};
     ///
-    /// // Inputs are small and urgent, files large and not; everything else has what the settings say.
-    /// let inputs = ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered).with_redundancy(RedundancyMode::Repeat { bursts: 2 });
+    /// // Inputs are small and urgent, files are large and can wait; all others use the default of the settings.
+    /// let repeat = RedundancyMode::Repeat { bursts: 2 };
+    /// let inputs = ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered).with_redundancy(repeat);
     /// let files = ChannelRule::new(1..=1, DeliveryMode::ReliableOrdered).with_redundancy(RedundancyMode::Off);
     /// let others = ChannelRule::new(2..=u16::MAX, DeliveryMode::ReliableUnordered);
     /// let settings = Settings { channels: vec![inputs, files, others], ..Settings::default() };

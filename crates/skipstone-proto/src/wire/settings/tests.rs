@@ -82,7 +82,7 @@ fn one_setting_leaves_the_others_at_their_defaults() {
 }
 
 #[test]
-fn numbers_out_of_their_limits_are_malformed() {
+fn out_of_range_numbers_are_malformed() {
     const DAY_MS: u64 = 86_400_000;
     const DAY_US: u64 = 86_400_000_000;
     assert_limits(ID_IDLE_TIMEOUT, &[100, DAY_MS], &[0, 99, DAY_MS + 1, varint::MAX]);
@@ -102,7 +102,7 @@ fn unknown_ids_are_skipped() {
 }
 
 #[test]
-fn ids_that_do_not_rise_are_malformed() {
+fn ids_that_do_not_increase_are_malformed() {
     let (two, three) = (number(ID_KEEPALIVE, 777), number(ID_ACK_DELAY, 5));
     assert!(Settings::decode(&[&two[..], &three].concat()).is_ok());
     assert_eq!(Settings::decode(&[&three[..], &two].concat()), Err(Malformed));
@@ -110,14 +110,14 @@ fn ids_that_do_not_rise_are_malformed() {
 }
 
 #[test]
-fn a_value_longer_or_shorter_than_its_field_is_malformed() {
+fn a_value_of_the_wrong_length_is_malformed() {
     assert_eq!(Settings::decode(&entry(ID_KEEPALIVE, &[7, 7])), Err(Malformed));
     assert_eq!(Settings::decode(&entry(ID_KEEPALIVE, &[])), Err(Malformed));
     assert_eq!(Settings::decode(&entry(ID_KEEPALIVE, &[0x40])), Err(Malformed));
 }
 
 #[test]
-fn every_cut_within_an_entry_is_malformed() {
+fn every_truncated_entry_is_malformed() {
     let table = unusual().channels;
     let encoded = Settings { channels: table, ..Settings::default() }.encode();
     for cut in 1..encoded.len() {
@@ -150,7 +150,7 @@ fn rules_with_an_invalid_field_are_malformed() {
 }
 
 #[test]
-fn the_first_rule_that_holds_a_channel_rules_it() {
+fn the_first_matching_rule_applies_to_a_channel() {
     let settings = Settings {
         channels: vec![
             ChannelRule::new(3..=5, DeliveryMode::Unreliable),
@@ -166,7 +166,7 @@ fn the_first_rule_that_holds_a_channel_rules_it() {
 }
 
 #[test]
-fn modes_are_what_section_4_2_says() {
+fn modes_match_section_4_2() {
     let modes: Vec<DeliveryMode> = (0..=5).filter_map(|number| DeliveryMode::try_from(number).ok()).collect();
     let properties: Vec<_> = modes.iter().map(|mode| (*mode as u8, mode.is_reliable(), mode.is_sequenced())).collect();
     assert_eq!(properties, [(0, false, false), (1, false, true), (2, true, false), (3, true, false), (4, true, true)]);

@@ -1,4 +1,4 @@
-//! Invariants of a run while it goes on, when it is quiet, and when it is over.
+//! Invariants of a run while it lasts, when it is quiet, and at its end.
 
 use super::{From, MessageEncoder};
 use crate::plan::BROADCAST_CHANNEL;
@@ -189,7 +189,7 @@ impl MessageEncoder {
         self.tally.window_drops += both.drops.of(DropReason::WindowExceeded);
     }
 
-    /// Checks the events that came since the last time.
+    /// Checks the events since the last time.
     pub(super) fn look(&mut self) {
         for at in 0..=self.world.clients.len() {
             let node = (at < self.world.clients.len()).then_some(at);

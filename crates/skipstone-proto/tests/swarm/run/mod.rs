@@ -172,7 +172,8 @@ impl MessageEncoder {
                     let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
                     // Or the server gave up first, and notified the client when the client's packets arrived again.
                     let has_server_left = self.world.server.events.iter().any(|(_, event)| {
-                        matches!(event, Event::Closed { peer, close } if *peer == theirs && close.by == ClosedBy::Nobody)
+                        let Event::Closed { peer, close } = event else { return false };
+                        *peer == theirs && close.by == ClosedBy::Nobody
                     });
                     let is_reset = codes == [code::CARRIER_LOST] && has_server_left;
                     assert!(is_reset || codes == [code::IDLE_TIMEOUT], "client {at} left without a word: {codes:?}");

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_is_found_however_it_is_cut() {
+    fn a_close_capsule_is_found_however_it_is_split() {
         let capsules = [element(0x40, &[7; 300]), element(0x17, &[]), close(9, "gone home")].concat();
         // Grease and trailers between the frames, and a capsule in two frames.
         let (one, other) = capsules.split_at(311);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_close_that_is_too_short_or_too_long_is_bad() {
+    fn a_close_capsule_of_invalid_length_is_malformed() {
         for (length, is_good) in [(0, false), (3, false), (4, true), (1_028, true), (1_029, false), (70_000, false)] {
             let stream = data(&element(CLOSE_SESSION as u32, &vec![b'x'; length]));
             let found = Capsules::default().handle(&stream);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_in_a_reason_is_replaced() {
+    fn invalid_utf8_in_a_reason_is_replaced() {
         let found = Capsules::default().handle(&data(&element(CLOSE_SESSION as u32, &[0, 0, 0, 1, 0xFF])));
         assert_eq!(found, Ok(Some(SessionClose { code: 1, reason: "\u{FFFD}".into() })));
     }

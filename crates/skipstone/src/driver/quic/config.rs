@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_client_that_acknowledges_nothing_gets_no_more_than_probes() {
+    fn a_client_that_acknowledges_nothing_gets_only_probes() {
         let (now, mut controller) = (Instant::now(), Unlimited::default());
         controller.on_sent(now, 1_200, UNACKNOWLEDGED_MAX - 1);
         assert_eq!(controller.window(), WINDOW);

@@ -48,7 +48,7 @@ pub(super) enum Stage {
     /// The protocol has answered it: it is a client, whatever the answer.
     Answered,
     Connected,
-    /// It is being told that the session has ended.
+    /// It is being notified that the session has ended.
     Closing,
 }
 

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_names_its_shard_and_is_never_twice_the_same() {
+    fn an_id_names_its_shard_and_is_never_reused() {
         for bits in 0..=8 {
             for index in [0, 1, (1_u32 << bits) - 1] {
                 let mut ids = Identifiers(Shard { index: index & ((1 << bits) - 1), bits });
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn long_headers_and_nonsense_name_no_shard() {
+    fn long_headers_and_invalid_packets_name_no_shard() {
         for first in [0, 63, 128, 191, 192, 255] {
             assert_eq!(shard_of(&[first, 0xFF, 0, 0, 0, 0, 0, 0, 0], 1), None);
         }

@@ -57,7 +57,7 @@ mod tests {
     use skipstone_proto::rng::Rng;
 
     #[test]
-    fn bytes_are_in_order_however_the_pieces_come() {
+    fn bytes_are_in_order_however_the_pieces_arrive() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let whole: Vec<u8> = (0..5_000_u32).map(|at| at as u8).collect();
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn those_that_wait_are_counted_by_what_they_take() {
+    fn waiting_pieces_are_charged_their_memory() {
         let (mut pieces, byte) = (StreamPieces::default(), Bytes::from_static(b"x"));
         for at in 0..30 {
             assert_eq!(pieces.push(1 + 2 * at, byte.clone(), 3_000 - pieces.held_bytes()), Ok(None));

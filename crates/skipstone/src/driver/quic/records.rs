@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_are_the_same_however_the_stream_is_cut() {
+    fn datagrams_are_equal_however_the_stream_is_split() {
         let (datagrams, bytes) = records(&[8, 1_200, 11, 2_048, 300]);
         for piece in [1, 2, 3, 7, 1_000, bytes.len()] {
             let (mut records, mut whole) = (RecordReader::default(), Vec::new());
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_no_datagram_has_are_broken() {
+    fn impossible_lengths_are_broken() {
         for length in [[0x00, 0x14], [0x7F, 0xFF], prefix(0), prefix(7), prefix(2_049), [0xFF, 0xFF]] {
             let (good, mut bytes) = records(&[19]);
             bytes.extend(length);

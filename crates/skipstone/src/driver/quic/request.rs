@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_is_granted_when_it_is_whole_and_its_origin_may_connect() {
+    fn a_complete_request_from_an_allowed_origin_is_granted() {
         let only = PageRules::new(&["https://game.example".into()], &[]);
         for (origins, origin, is_granted) in [
             (&PageRules::default(), None, true),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_names_another_host_is_refused() {
+    fn a_page_for_another_host_is_refused() {
         let rules = PageRules::new(&[], &["game.example".into(), "::1".into()]);
         for (host, is_served) in
             [("game.example:7777", true), ("GAME.example", true), ("[::1]:1", true), ("evil.example", false)]
@@ -132,13 +132,13 @@ mod tests {
     }
 
     #[test]
-    fn who_is_no_browser_and_names_a_user_is_refused() {
+    fn a_client_with_user_information_in_its_url_is_refused() {
         let verdict = judge(&request("https://me:secret@a/", None), &PageRules::default());
         assert_eq!(verdict, RequestVerdict::Refused(StatusCode::BAD_REQUEST));
     }
 
     #[test]
-    fn other_requests_and_other_frames_have_their_answer() {
+    fn other_requests_and_frames_get_their_status() {
         // Static entries of QPACK (RFC 9204, appendix A): 17 is GET, 15 is CONNECT, 23 is https, 1 is the path /.
         let fields = |fields: &[u8]| [&[1, fields.len() as u8 + 2, 0, 0][..], fields].concat();
         let authority = [0x50, 1, b'a'];

@@ -1,6 +1,6 @@
 //! Properties of the I/O shell, one file for each; over loopback, with ports that the system chooses.
 
-mod udp_answers_leave_from_where_datagrams_came;
+mod udp_answers_leave_from_the_requested_address;
 mod udp_backends_behave_alike;
 mod udp_batch_survives_partial_sends;
 mod udp_one_bad_destination_never_stops_the_rest;
@@ -10,9 +10,9 @@ mod wait_is_precise_below_a_millisecond;
 #[cfg(feature = "websocket")]
 mod websocket;
 #[cfg(feature = "websocket")]
-mod websocket_answers_strangers_and_hangs_up;
+mod websocket_answers_http_and_hangs_up;
 #[cfg(feature = "websocket")]
-mod websocket_bounds_a_reader_that_stops;
+mod websocket_bounds_a_stopped_reader;
 #[cfg(feature = "websocket")]
 mod websocket_closes_with_a_reason;
 #[cfg(feature = "websocket")]
@@ -42,7 +42,7 @@ fn udp(address: SocketAddr, backend: Backend) -> UdpSocket {
     UdpSocket::bind(address, &UdpOptions { backend, ..UdpOptions::client() }).expect("loopback can be bound")
 }
 
-/// Receives until `count` datagrams came, or none for a second. Returns the datagrams with their senders.
+/// Receives until `count` datagrams have arrived, or none for a second. Returns the datagrams with their senders.
 fn receive_datagrams(socket: &mut UdpSocket, count: usize) -> Vec<(SocketAddr, Vec<u8>)> {
     let mut poll = Poll::new().unwrap();
     let mut events = Events::with_capacity(8);

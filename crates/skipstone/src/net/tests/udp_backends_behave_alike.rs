@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn each_sender_to_each_receiver_over_both_families() {
+fn every_sender_to_every_receiver_over_both_families() {
     let backends = [Backend::Native, Backend::Portable];
     for address in [loopback_v4(), loopback_v6()] {
         for sender in backends {
@@ -40,7 +40,7 @@ fn exchange(address: SocketAddr, sender: Backend, receiver: Backend) {
 }
 
 #[test]
-fn empty_datagrams_are_sent_and_left_out_on_receive() {
+fn empty_datagrams_are_sent_and_skipped_on_receive() {
     for backend in [Backend::Native, Backend::Portable] {
         let (mut from, mut to) = (udp(loopback_v4(), backend), udp(loopback_v4(), backend));
         let target = to.local_addr().unwrap();
@@ -54,13 +54,13 @@ fn empty_datagrams_are_sent_and_left_out_on_receive() {
 }
 
 #[test]
-fn a_socket_tells_its_backend() {
+fn a_socket_reports_its_backend() {
     assert_eq!(udp(loopback_v4(), Backend::Native).backend() == Backend::Native, cfg!(target_os = "linux"));
     assert_eq!(udp(loopback_v4(), Backend::Portable).backend(), Backend::Portable);
 }
 
 #[test]
-fn a_drained_socket_gives_zero() {
+fn a_drained_socket_returns_zero() {
     for backend in [Backend::Native, Backend::Portable] {
         let mut socket = udp(loopback_v4(), backend);
         assert_eq!(socket.receive_batch(&mut ReceiveBatch::with_buffers(1)).unwrap(), 0);
@@ -68,7 +68,7 @@ fn a_drained_socket_gives_zero() {
 }
 
 #[test]
-fn more_datagrams_than_buffers_come_in_several_batches() {
+fn more_datagrams_than_buffers_arrive_in_several_batches() {
     for backend in [Backend::Native, Backend::Portable] {
         let (mut from, mut to) = (udp(loopback_v4(), Backend::Portable), udp(loopback_v4(), backend));
         let target = to.local_addr().unwrap();
@@ -87,7 +87,7 @@ fn more_datagrams_than_buffers_come_in_several_batches() {
 }
 
 #[test]
-fn buffers_are_asked_for_and_the_grant_is_told() {
+fn the_granted_buffer_size_is_reported() {
     let socket = udp(loopback_v4(), Backend::Native);
     let grants = socket.buffer_grants();
     assert_eq!(grants.receive_asked, 512 << 10);

@@ -45,7 +45,7 @@ fn any_sequence_of_partial_sends_equals_the_plain_list() {
 }
 
 #[test]
-fn space_ends_with_the_places_or_the_arena() {
+fn space_is_limited_by_slots_and_by_bytes() {
     let mut batch = SendBatch::with_capacity(2, 100);
     assert!(batch.space(101).is_none());
     assert!(batch.push(&[1; 60], loopback_v4(), None));
@@ -58,7 +58,7 @@ fn space_ends_with_the_places_or_the_arena() {
 }
 
 #[test]
-fn space_without_commit_is_handed_out_again() {
+fn uncommitted_space_is_reused() {
     let mut batch = SendBatch::with_capacity(2, 100);
     batch.space(100).unwrap().fill(9);
     assert!(batch.is_empty());

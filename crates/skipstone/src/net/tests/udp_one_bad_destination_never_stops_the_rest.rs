@@ -4,7 +4,7 @@ use super::*;
 use crate::net::udp::SendErrors;
 
 #[test]
-fn datagrams_around_impossible_ones_arrive() {
+fn datagrams_next_to_undeliverable_ones_arrive() {
     for backend in [Backend::Native, Backend::Portable] {
         let (mut from, mut to) = (udp(loopback_v4(), backend), udp(loopback_v4(), backend));
         let target = to.local_addr().unwrap();
@@ -32,7 +32,7 @@ fn datagrams_around_impossible_ones_arrive() {
 }
 
 #[test]
-fn a_port_where_nobody_listens_does_no_harm() {
+fn a_closed_destination_port_is_harmless() {
     for backend in [Backend::Native, Backend::Portable] {
         let (mut from, mut to) = (udp(loopback_v4(), backend), udp(loopback_v4(), backend));
         let gone = udp(loopback_v4(), backend).local_addr().unwrap();
@@ -49,7 +49,7 @@ fn a_port_where_nobody_listens_does_no_harm() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_datagram_beyond_the_interface_is_too_large_unless_it_may_be_fragmented() {
+fn a_datagram_above_the_interface_mtu_is_too_large_unless_it_may_be_fragmented() {
     // The loopback interface carries 65,536 bytes, headers included: over IPv6 these are a few too many.
     let bytes = [0; crate::net::udp::TRANSMIT_BYTES_MAX];
     for (never_fragment, too_large) in [(true, 1), (false, 0)] {

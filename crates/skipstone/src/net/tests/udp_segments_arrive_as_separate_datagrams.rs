@@ -8,7 +8,7 @@ fn socket(gso: bool, gro: bool) -> UdpSocket {
 }
 
 #[test]
-fn with_and_without_kernel_help() {
+fn with_and_without_kernel_support() {
     let bytes = Random(3).bytes(1_200 * 20 + 5);
     let expected: Vec<_> = bytes.chunks(1_200).map(<[u8]>::to_vec).collect();
     for gso in [false, true] {
@@ -26,7 +26,7 @@ fn with_and_without_kernel_help() {
 }
 
 #[test]
-fn the_most_segments_and_the_smallest() {
+fn with_the_maximum_number_of_one_byte_segments() {
     let (mut from, mut to) = (socket(true, true), socket(true, true));
     let mut batch = SendBatch::new();
     assert!(batch.push(&[5; SEGMENTS_MAX], to.local_addr().unwrap(), Some(1)));
@@ -35,7 +35,7 @@ fn the_most_segments_and_the_smallest() {
 }
 
 #[test]
-fn a_segment_larger_than_the_transmit_is_one_datagram() {
+fn a_segment_size_above_the_length_sends_one_datagram() {
     let (mut from, mut to) = (socket(true, true), socket(true, true));
     let mut batch = SendBatch::new();
     assert!(batch.push(b"short", to.local_addr().unwrap(), Some(1_200)));
@@ -45,7 +45,7 @@ fn a_segment_larger_than_the_transmit_is_one_datagram() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_kernel_that_keeps_refusing_is_no_longer_asked() {
+fn segmentation_is_disabled_after_repeated_refusals() {
     let (mut from, mut to) = (socket(true, true), socket(true, true));
     assert!(from.uses_gso());
     // The kernel reports port 0 as invalid, as it does unusable segments.

@@ -8,7 +8,7 @@ fn any_v6(only_v6: Option<bool>, backend: Backend) -> UdpSocket {
 }
 
 #[test]
-fn peers_of_both_families_are_heard_and_answered() {
+fn peers_of_both_families_are_received_and_answered() {
     for backend in [Backend::Native, Backend::Portable] {
         let mut server = any_v6(None, backend);
         let port = server.local_addr().unwrap().port();
@@ -36,7 +36,7 @@ fn peers_of_both_families_are_heard_and_answered() {
 }
 
 #[test]
-fn only_v6_refuses_v4_peers() {
+fn an_ipv6_only_socket_refuses_ipv4_peers() {
     let mut server = any_v6(Some(true), Backend::Native);
     let mut batch = SendBatch::new();
     assert!(batch.push(b"hello", SocketAddr::from((Ipv4Addr::LOCALHOST, 9)), None));
@@ -44,7 +44,7 @@ fn only_v6_refuses_v4_peers() {
 }
 
 #[test]
-fn shards_share_a_port_only_if_asked() {
+fn shards_share_a_port_only_if_configured() {
     let shared = UdpOptions { reuse_port: true, ..UdpOptions::client() };
     let first = UdpSocket::bind(loopback_v4(), &shared).unwrap();
     let address = first.local_addr().unwrap();

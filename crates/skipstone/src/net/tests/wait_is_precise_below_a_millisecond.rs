@@ -61,7 +61,7 @@ fn writability_is_reported_only_while_watched() {
 }
 
 #[test]
-fn the_limit_of_open_files_can_be_raised() {
+fn the_open_files_limit_can_be_raised() {
     let before = open_files_limit();
     assert_eq!(before.is_some(), cfg!(target_os = "linux"));
     let raised = raise_open_files_limit();

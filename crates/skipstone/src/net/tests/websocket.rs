@@ -123,7 +123,8 @@ impl RawClient {
 }
 
 /// The request of RFC 6455, section 1.3.
-pub(super) const REQUEST: &str = "GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+pub(super) const REQUEST: &str = "GET /chat HTTP/1.1\r\nHost: server.example.com\r\nUpgrade: websocket\r\nConnection: \
+    Upgrade\r\n\
     Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nOrigin: http://example.com\r\n\
     Sec-WebSocket-Protocol: chat, skipstone.1\r\nSec-WebSocket-Version: 13\r\n\r\n";
 

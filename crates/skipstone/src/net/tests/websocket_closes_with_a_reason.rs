@@ -69,7 +69,7 @@ fn by_both_at_once() {
 }
 
 #[test]
-fn long_reasons_are_cut_at_a_character() {
+fn long_reasons_are_truncated_at_a_character() {
     let mut pair = pair();
     pair.server.connection().close(4000, &"ü".repeat(100));
     run_to_the_end(&mut pair);
@@ -77,7 +77,7 @@ fn long_reasons_are_cut_at_a_character() {
 }
 
 #[test]
-fn before_the_handshake_it_simply_ends() {
+fn a_close_before_the_handshake_just_ends() {
     let server = Server::new(loopback_v4());
     let mut client = WsConnection::connect("ws://x/", server.address, WsOptions::default(), None).unwrap();
     client.close(1000, "changed my mind");
@@ -86,7 +86,7 @@ fn before_the_handshake_it_simply_ends() {
 }
 
 #[test]
-fn a_peer_that_vanishes_is_lost() {
+fn a_vanished_peer_is_lost() {
     let mut pair = pair();
     drop(pair.client);
     pair.server.run_until("it is noticed", |server| server.connection().is_closed());
@@ -94,7 +94,7 @@ fn a_peer_that_vanishes_is_lost() {
 }
 
 #[test]
-fn too_large_messages_whole_or_in_fragments() {
+fn on_messages_that_are_too_large_whole_or_fragmented() {
     let large = client_frame(0x82, &vec![0; MESSAGE_BYTES_MAX + 1]);
     let half = vec![0; MESSAGE_BYTES_MAX / 2 + 1];
     let fragments = [client_frame(0x02, &half), client_frame(0x80, &half)].concat();
@@ -108,7 +108,7 @@ fn too_large_messages_whole_or_in_fragments() {
 }
 
 #[test]
-fn broken_frames() {
+fn on_broken_frames() {
     let unmasked = vec![0x82, 1, 0];
     let unknown_opcode = client_frame(0x83, b"x");
     let reserved_bit = client_frame(0xc2, b"x");

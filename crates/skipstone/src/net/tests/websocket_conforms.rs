@@ -457,7 +457,7 @@ fn read_frame(tcp: &mut TcpStream) -> Result<Reply, String> {
 }
 
 #[test]
-fn to_every_case_of_autobahns_list() {
+fn to_every_case_of_the_autobahn_suite() {
     let mut table = Table::default();
     for section in [framing, pings, reserved, fragments, text, closings, limits] {
         section(&mut table);
@@ -475,7 +475,7 @@ fn to_every_case_of_autobahns_list() {
 }
 
 #[test]
-fn without_being_asked_there_is_no_echo() {
+fn echo_is_off_by_default() {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::upgraded(&mut server);
     client.send(&whole(TEXT, b"echo?"));

@@ -69,13 +69,13 @@ fn messages_of_all_sizes_over_both_families() {
     }
 }
 
-/// A message in a buffer, behind the room for its frame's head.
+/// A message in a buffer, after the room for its frame's head.
 fn behind_room(message: &[u8]) -> Vec<u8> {
     [&[0; WsConnection::ROOM_BYTES], message].concat()
 }
 
 #[test]
-fn messages_that_leave_from_their_senders_buffer_are_the_same_to_the_other_side() {
+fn messages_sent_from_the_senders_buffer_arrive_unchanged() {
     let mut random = Random(12);
     let lengths = [0, 1, 125, 126, 1_700, 4_080, 65_506, MESSAGE_BYTES_MAX];
     let messages: Vec<_> = lengths.iter().map(|len| random.bytes(*len)).collect();
@@ -117,7 +117,7 @@ fn messages_between_two_flushes_leave_in_one_write() {
 }
 
 #[test]
-fn a_dual_stack_listener_names_v4_clients_plainly() {
+fn a_dual_stack_listener_reports_ipv4_clients_as_ipv4() {
     let mut server = Server::new((Ipv6Addr::UNSPECIFIED, 0).into());
     server.address = (Ipv4Addr::LOCALHOST, server.address.port()).into();
     Client::connected(&mut server);
@@ -125,7 +125,7 @@ fn a_dual_stack_listener_names_v4_clients_plainly() {
 }
 
 #[test]
-fn tungstenites_own_client_understands_us() {
+fn tungstenite_as_a_client_interoperates() {
     let mut server = Server::new(loopback_v4());
     let address = server.address;
     let thread = std::thread::spawn(move || {
@@ -147,7 +147,7 @@ fn tungstenites_own_client_understands_us() {
 }
 
 #[test]
-fn the_answer_is_that_of_the_rfc_and_accepts_our_subprotocol() {
+fn the_handshake_response_follows_the_rfc_and_accepts_the_subprotocol() {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::new(server.address);
     client.send(REQUEST.as_bytes());
@@ -181,7 +181,7 @@ fn fragments_are_joined_text_is_ignored_and_pings_are_answered() {
 }
 
 #[test]
-fn a_pong_does_not_wait_for_the_next_event() {
+fn a_pong_is_sent_without_the_next_event() {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::upgraded(&mut server);
     client.send(&client_frame(0x89, b"?"));
@@ -195,7 +195,7 @@ fn a_pong_does_not_wait_for_the_next_event() {
 }
 
 #[test]
-fn a_flood_is_read_in_shares() {
+fn a_flood_is_read_in_bounded_shares() {
     let mut server = Server::new(loopback_v4());
     let mut client = RawClient::upgraded(&mut server);
     client.tcp.set_nonblocking(false).unwrap();

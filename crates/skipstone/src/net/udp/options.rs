@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_buffer_is_named_with_its_limit_and_the_command_that_raises_it() {
+    fn a_short_buffer_is_reported_with_its_limit_and_the_command_that_raises_it() {
         let good = BufferGrants { receive_asked: 9, receive_granted: 9, send_asked: 9, send_granted: 12 };
         assert_eq!(good.remedy(), None);
         let short = BufferGrants { receive_asked: 4_194_304, receive_granted: 212_992, ..good };

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn registered_paths_and_health_are_answered() {
+    fn registered_paths_and_health_checks_are_answered() {
         let answers = HttpAnswers::new(&[answer("/status", b"fine")]).expect("they are good");
         let ask = |method: &str, target: &str| {
             answers.to(method, target).map(|bytes| String::from_utf8(bytes).expect("text"))
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_a_mistake() {
+    fn an_invalid_answer_is_refused() {
         let bad_type = HttpAnswer { content_type: "a\r\nb".into(), ..answer("/a", b"") };
         for bad in [answer("a", b""), answer("", b""), answer("/a b", b""), answer("/a?b", b""), answer("/a\r\n", b"")]
         {

@@ -419,7 +419,7 @@ mod tests {
     use super::without_zone;
 
     #[test]
-    fn a_zone_is_left_out_and_nothing_else() {
+    fn only_the_zone_is_removed() {
         for (url, told) in [
             ("ws://[fe80::1%eth0]:7/p", "ws://[fe80::1]:7/p"),
             ("ws://[fe80::1%25eth0]:7/p?a=%20&b[]=1", "ws://[fe80::1]:7/p?a=%20&b[]=1"),

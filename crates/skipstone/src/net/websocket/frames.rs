@@ -81,7 +81,7 @@ mod tests {
     use crate::net::lengths::prefix;
 
     #[test]
-    fn messages_come_whole_however_the_bytes_come() {
+    fn messages_arrive_complete_however_the_bytes_are_split() {
         let lengths = [1, 2, 127, 128, 255, 256, 4_080, RAW_MESSAGE_BYTES_MAX];
         let messages: Vec<Vec<u8>> = lengths.iter().map(|length| vec![*length as u8; *length]).collect();
         let stream: Vec<u8> =
@@ -105,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn room_is_zeroed_once_and_not_before_each_read() {
+    fn the_buffer_is_zeroed_once_and_not_before_each_read() {
         let mut reader = RawReader::default();
         reader.room().fill(7);
         assert!(reader.room().iter().all(|byte| *byte == 7), "it was zeroed again");
     }
 
     #[test]
-    fn a_length_that_no_message_has_breaks_the_stream() {
+    fn an_impossible_length_breaks_the_stream() {
         for bad in [[0x80, 0], [0xC0, 1], [0xFF, 0xFF], [0, 5], [0x7F, 0xFF], [0x47, 0x45]] {
             assert_eq!(RawReader::new(bad.to_vec()).next(), RawItem::Broken, "{bad:?}");
         }

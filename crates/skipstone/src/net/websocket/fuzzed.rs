@@ -54,7 +54,7 @@ pub struct Opened {
     pub reason: Option<WsCloseReason>,
     /// The address of the stream's client, possibly as given by a proxy.
     pub peer: SocketAddr,
-    /// The messages that came.
+    /// The received messages.
     pub messages: Vec<Bytes>,
 }
 

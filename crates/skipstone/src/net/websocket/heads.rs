@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_as_many_however_the_bytes_are_cut() {
+    fn frames_are_counted_equally_however_the_bytes_are_split() {
         const LENGTHS: [usize; 12] = [0, 1, 0, 125, 126, 127, 0, 65_535, 65_536, 0, 300, 0];
         let frames = |is_masked: bool| LENGTHS.into_iter().map(move |length| frame(length, is_masked)).collect();
         let records = LENGTHS.into_iter().map(|length| record(length.min(16_640))).collect();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn each_frame_counts_when_it_has_come() {
+    fn each_frame_counts_once_complete() {
         let mut heads = Heads::of(Framing::WebSocket);
         let pings = frame(0, true).repeat(1_000);
         assert_eq!(heads.pass(&pings), 1_000);

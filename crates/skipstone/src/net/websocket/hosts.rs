@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_hosts_are_served_unless_some_are_named() {
+    fn all_hosts_are_served_unless_a_list_is_given() {
         assert!(AllowedHosts::default().admits(b"evil.example"));
         let some = AllowedHosts::only(&["game.example".into(), "::1".into()]);
         for (host, may) in [

@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_listener_that_fails_is_not_called_again_at_once() {
+    fn a_failing_listener_is_not_polled_again_at_once() {
         let address = ([127, 0, 0, 1], 0).into();
         let mut listener = WsListener::bind(address, WsOptions::default()).expect("a port");
         socket2::SockRef::from(&listener.listener).shutdown(std::net::Shutdown::Both).expect("it listens");

@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_origins_may_connect_unless_some_are_named() {
+    fn all_origins_may_connect_unless_a_list_is_given() {
         assert!(AllowedOrigins::default().admits(b"https://evil.example"));
         assert!(AllowedOrigins::only(&[]).admits(b"null"));
         let some = AllowedOrigins::only(&["https://game.example".into(), "http://localhost:8080".into()]);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_browser_sends_is_a_mistake() {
+    fn an_impossible_origin_is_refused() {
         for good in ["https://game.example", "http://localhost:8080", "app://game", "http://[::1]:8080"] {
             assert_eq!(AllowedOrigins::complaint(good), None, "{good}");
         }

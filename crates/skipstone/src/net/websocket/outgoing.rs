@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_keep_their_order_however_few_leave_at_a_time() {
+    fn bytes_keep_their_order_however_few_leave_at_once() {
         let mut outgoing = ByteQueue::default();
         let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
         let mut expected = Vec::new();
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_go_past_the_queue_keep_their_order_and_only_what_is_not_taken_waits() {
+    fn bytes_written_past_the_queue_keep_their_order_and_only_the_rest_is_queued() {
         let mut outgoing = ByteQueue::default();
         let mut kernel = Trickle { taken: Vec::new(), calls: VecDeque::new() };
         let (mut expected, mut untouched) = (Vec::new(), 0);
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_takes_nothing_is_broken() {
+    fn a_stream_that_accepts_nothing_is_broken() {
         let mut outgoing = ByteQueue::default();
         outgoing.append(b"x");
         let mut kernel = Trickle { taken: Vec::new(), calls: [0].into() };

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_address_that_is_no_proxys_is_the_client() {
+    fn the_last_untrusted_address_is_the_client() {
         const X: &str = "x-forwarded-for";
         const F: &str = "forwarded";
         let some = trusting(&["10.0.0.0/8"]);

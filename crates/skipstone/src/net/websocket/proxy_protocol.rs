@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_told_from_one_that_is_broken() {
+    fn a_missing_header_is_distinguished_from_a_broken_one() {
         for absent in [&b""[..], b"GET / ", b"\x16\x03\x01", b"\r\n\r\nGET", b"POST /", b"PROXIES", b"\x80"] {
             assert_eq!(ProxyHeader::read(absent), ProxyHeader::Absent, "{absent:?}");
         }

@@ -112,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_form_of_a_target_names_path_and_host() {
+    fn each_form_of_a_target_yields_path_and_host() {
         for (line, target, authority) in [
             ("GET /a?b HTTP/1.1", "/a?b", "field.example"),
             ("GET http://host.example/a?b HTTP/1.1", "/a?b", "host.example"),
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rfc_9112_calls_invalid_is_malformed() {
+    fn requests_invalid_by_rfc_9112_are_malformed() {
         for line in [
             "GET  HTTP/1.1",
             "GET / HTTP/1.1 ",

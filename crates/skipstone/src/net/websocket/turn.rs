@@ -99,7 +99,7 @@ mod tests {
 
     /// A record has a cost of reading and opening, whatever its content.
     #[test]
-    fn records_that_hold_next_to_nothing_use_the_turn_up() {
+    fn nearly_empty_records_use_up_the_turn() {
         let (server_config, client_config) = configs();
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         // The kernel holds more than a turn may take.
@@ -149,7 +149,7 @@ mod tests_of_frames {
     use std::io::Write;
 
     #[test]
-    fn frames_without_payload_use_the_turn_up() {
+    fn empty_frames_use_up_the_turn() {
         const FRAMES: u64 = 10_000;
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port is free");
         let mut client = std::net::TcpStream::connect(listener.local_addr().expect("it has one")).expect("it listens");

@@ -23,7 +23,7 @@ pub(super) struct Watched {
 type Content = Result<(Vec<u8>, Vec<u8>), String>;
 
 impl Watched {
-    /// `None` for a certificate that came from no files.
+    /// `None` for a certificate that is not from files.
     pub(super) fn new(place: usize, identity: &Arc<Identity>) -> Option<Self> {
         let files = identity.files.clone()?;
         let content = files.read().map_err(|error| error.to_string());

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_life_is_within_the_14_days_that_browsers_allow() {
+    fn a_lifetime_is_within_the_14_days_that_browsers_allow() {
         let turn = PageTurn::at(SystemTime::now());
         let life = turn.life();
         assert_eq!(life.end.duration_since(life.start).ok(), Some(13 * DAY));

@@ -36,7 +36,7 @@ mod tests {
     const PEM: &[u8] = include_bytes!("../../../tests/rsa.pem");
 
     #[test]
-    fn a_handshake_with_rsa_is_measured() {
+    fn an_rsa_handshake_is_measured() {
         let rsa = Identity::from_pem(PEM, PEM).expect("a certificate and its key");
         let cost = handshake_cost(&tls::certified_key(&rsa).expect("TLS has a use for it"));
         assert!(cost > HANDSHAKE_COST + Cost::micros(100), "{cost}");

@@ -78,7 +78,7 @@ fn look_twice(certificates: &Certificates) -> Option<CertificateEvent> {
 }
 
 #[test]
-fn a_renewed_file_is_shown_to_all_carriers_and_a_bad_one_is_not() {
+fn a_renewed_file_is_used_on_all_carriers_and_a_bad_one_is_not() {
     let folder = Folder::new("renewed");
     let (first, second) = (made(&["a.example"], |_| ()), made(&["a.example"], |_| ()));
     let file = folder.write("both.pem", &(first.1.clone() + &first.0));
@@ -128,7 +128,7 @@ fn a_renewed_file_is_shown_to_all_carriers_and_a_bad_one_is_not() {
 }
 
 #[test]
-fn a_file_that_is_still_being_written_is_not_judged() {
+fn a_partly_written_file_is_not_judged() {
     let folder = Folder::new("slow");
     let (first, second) = (made(&["a.example"], |_| ()), made(&["a.example"], |_| ()));
     let (certificate, key) = (folder.write("cert.pem", &first.0), folder.write("key.pem", &first.1));
@@ -147,7 +147,7 @@ fn a_file_that_is_still_being_written_is_not_judged() {
 }
 
 #[test]
-fn each_name_gets_its_certificate_and_other_names_the_first() {
+fn each_name_gets_its_certificate_and_others_the_first() {
     let pems =
         [made(&["a.example"], |_| ()), made(&["b.example", "*.b.example"], |_| ()), made(&["a.example"], |_| ())];
     let prints = pems.each_ref().map(|pem| identity(pem).fingerprint());
@@ -160,7 +160,7 @@ fn each_name_gets_its_certificate_and_other_names_the_first() {
 /// A disk may be slow: reading a named pipe without a writer takes forever.
 #[cfg(unix)]
 #[test]
-fn whoever_polls_events_does_not_wait_for_the_disk() {
+fn polling_events_does_not_wait_for_the_disk() {
     let folder = Folder::new("disk");
     let pem = made(&["a.example"], |_| ());
     let file = folder.write("both.pem", &(pem.0.clone() + &pem.1));
@@ -188,7 +188,7 @@ fn whoever_polls_events_does_not_wait_for_the_disk() {
 }
 
 #[test]
-fn a_page_that_names_a_host_gets_its_certificate_also_beside_a_self_made_one() {
+fn a_page_naming_a_host_gets_its_certificate_despite_a_self_signed_one() {
     let named = made(&["play.example"], |_| ());
     let own = Identity::self_signed().expect("it is made");
     let certificates = Certificates::new(vec![own.into(), identity(&named).into()]);
@@ -201,7 +201,7 @@ fn a_page_that_names_a_host_gets_its_certificate_also_beside_a_self_made_one() {
 }
 
 #[test]
-fn the_hashes_that_pages_were_told_stay_when_another_certificate_is_renewed() {
+fn hashes_announced_to_pages_survive_the_renewal_of_another_certificate() {
     let folder = Folder::new("carried");
     let pem = |name: &str| made(&[name], |_| ());
     let both = |(certificate, key): (String, String)| certificate + &key;
@@ -220,7 +220,7 @@ fn the_hashes_that_pages_were_told_stay_when_another_certificate_is_renewed() {
 }
 
 #[test]
-fn a_self_made_certificate_stays_for_players_and_turns_for_browsers() {
+fn a_self_signed_certificate_is_permanent_for_players_and_rotates_for_browsers() {
     const DAY: Duration = Duration::from_secs(86_400);
     let own = Identity::self_signed().expect("it is made");
     let pin = own.fingerprint();
@@ -255,7 +255,7 @@ fn kept(file: &Path) -> Arc<Certificates> {
 }
 
 #[test]
-fn pages_know_a_server_again_whose_identity_is_kept() {
+fn pages_recognise_a_server_with_a_persistent_identity() {
     let folder = Folder::new("kept");
     let file = folder.0.join("identity.pem");
     let first = kept(&file);
@@ -279,7 +279,7 @@ fn pages_know_a_server_again_whose_identity_is_kept() {
 }
 
 #[test]
-fn a_clock_that_was_wrong_for_a_while_leaves_pages_their_certificates() {
+fn a_temporarily_wrong_clock_does_not_change_the_certificates_of_pages() {
     const YEAR: Duration = Duration::from_secs(365 * 86_400);
     let folder = Folder::new("clocks");
     let file = folder.0.join("identity.pem");
@@ -308,7 +308,7 @@ fn a_clock_that_was_wrong_for_a_while_leaves_pages_their_certificates() {
 }
 
 #[test]
-fn the_certificate_of_now_and_the_next_outlast_their_turns() {
+fn the_current_and_the_next_page_certificate_outlast_their_use() {
     let certificates = Certificates::new(vec![Identity::self_signed().expect("it is made").into()]);
     certificates.quic_config(&[]);
     let now = SystemTime::now();
@@ -319,7 +319,7 @@ fn the_certificate_of_now_and_the_next_outlast_their_turns() {
 }
 
 #[test]
-fn what_is_handed_over_is_shown_by_the_next_process() {
+fn a_handed_over_certificate_is_used_by_the_next_process() {
     let certificates = Certificates::new(vec![Identity::self_signed().expect("it is made").into()]);
     certificates.quic_config(&[]);
     let text = certificates.handover().expect("no file keeps it");
@@ -334,7 +334,7 @@ fn what_is_handed_over_is_shown_by_the_next_process() {
 }
 
 #[test]
-fn a_certificate_for_pages_that_cannot_be_kept_is_told_and_replaced() {
+fn an_unsaved_page_certificate_is_reported_and_replaced() {
     let folder = Folder::new("not-kept");
     let file = folder.0.join("identity.pem");
     let announced = kept(&file).web_fingerprints();
@@ -353,7 +353,7 @@ fn a_certificate_for_pages_that_cannot_be_kept_is_told_and_replaced() {
 }
 
 #[test]
-fn the_end_of_a_certificate_is_said_a_week_before_and_when_it_has_come() {
+fn expiry_is_reported_a_week_before_and_at_the_time() {
     let pem = made(&["a.example"], |params| params.not_after = rcgen::date_time_ymd(2100, 1, 8));
     let certificates = Certificates::new(vec![identity(&pem).into()]);
     let ends = identity(&pem).expires().expect("it ends");

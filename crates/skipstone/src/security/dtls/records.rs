@@ -82,7 +82,7 @@ pub(crate) enum Hello {
     Second,
 }
 
-/// The ClientHello that a datagram is, or is a fragment of: a record and nothing behind it.
+/// The ClientHello that a datagram is, or is a fragment of: a record and nothing after it.
 pub(crate) fn client_hello(bytes: &[u8]) -> Option<Hello> {
     let mut records = Records(bytes);
     let record = records.next()?.ok()?;
@@ -128,7 +128,7 @@ pub(super) fn is_after_cookie(bytes: &[u8]) -> bool {
     record.message() == Some(SERVER_HELLO) && random.is_some_and(|random| random != RETRY_RANDOM)
 }
 
-/// Where the random of a hello lies in its record: behind both headers and the version.
+/// Where the random of a hello is in its record: after both headers and the version.
 const RANDOM_AT: usize = HEADER_BYTES + MESSAGE_HEADER_BYTES + 2;
 /// The first bytes of the random of a HelloRetryRequest (RFC 8446, section 4.1.3).
 const RETRY_RANDOM: &[u8] = &[0xCF, 0x21, 0xAD, 0x74, 0xE5, 0x9A, 0x61, 0x11];
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn alerts_in_clear_garbage_and_too_many_records_are_no_handshake() {
+    fn plaintext_alerts_garbage_and_too_many_records_are_no_handshake() {
         let alert = plain(21, &[2, 40]);
         let mut hello = plain(22, &[1, 2, 3]);
         assert!(are_handshake(&hello, 1) && !are_handshake(&alert, 9) && !are_handshake(&[], 9));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_hello_alone_is_a_hello() {
+    fn only_a_single_hello_is_a_hello() {
         assert_eq!(client_hello(&message(1, 0)), Some(Hello::First));
         assert_eq!(client_hello(&message(1, 1)), Some(Hello::Second));
         let two = [message(1, 0), message(1, 0)].concat();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_clear_in_front_of_sealed_records_is_left_out() {
+    fn plaintext_before_sealed_records_is_skipped() {
         let (clear, record) = (message(16, 1), sealed_1_2(22, &[7; 30]));
         let both = [clear.clone(), record.clone()].concat();
         assert_eq!(sealed(&both), Some(&record[..]));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_hello_shows_that_the_cookie_was_taken_and_a_retry_does_not() {
+    fn a_server_hello_confirms_the_cookie_and_a_retry_does_not() {
         let hello = |kind: u8, random: &[u8]| {
             let message = [&[kind, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0xFE, 0xFD], random, &[0; 24]].concat();
             plain(22, &message)
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_taken_one_by_one_up_to_one_that_is_cut_short() {
+    fn records_are_parsed_one_by_one_up_to_a_truncated_one() {
         let two = [sealed_1_2(23, &[1; 30]), sealed_1_2(23, &[2; 40])].concat();
         assert_eq!(each(&two).map(<[u8]>::len).collect::<Vec<_>>(), [43, 53]);
         assert_eq!(each(&two[..60]).count(), 1);

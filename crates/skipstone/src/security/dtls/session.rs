@@ -137,7 +137,7 @@ impl DtlsSession {
         self.is_established
     }
 
-    /// Why the session is over, if it is.
+    /// Why the session has ended, if it has.
     pub(crate) fn failure(&self) -> Option<&DtlsFailure> {
         self.failure.as_ref()
     }

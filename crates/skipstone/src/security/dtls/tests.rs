@@ -40,7 +40,7 @@ fn said(session: &mut DtlsSession) -> Vec<Vec<u8>> {
     core::iter::from_fn(|| session.poll_datagram()).collect()
 }
 
-/// Hands all output of one session to the other. Returns the content that came.
+/// Hands all output of one session to the other. Returns the received content.
 fn talk(now: Time, from: &mut DtlsSession, to: &mut DtlsSession) -> Vec<Vec<u8>> {
     let mut content = Vec::new();
     for datagram in said(from) {
@@ -66,7 +66,7 @@ fn is_well(now: Time, client: &mut DtlsSession, server: &mut DtlsSession) -> boo
     talk(now, client, server) == [b"a packet"]
 }
 
-/// Handshake messages in clear, without content, each in a record of its own.
+/// Unencrypted handshake messages without content, each in a record of its own.
 fn forged(kind: u8, sequence: u16, records: usize) -> Vec<u8> {
     let record = |number: usize| {
         let [high, low] = sequence.to_be_bytes();
@@ -77,7 +77,7 @@ fn forged(kind: u8, sequence: u16, records: usize) -> Vec<u8> {
 }
 
 #[test]
-fn each_datagram_is_a_record_and_several_may_share_one() {
+fn each_datagram_is_a_record_and_several_records_may_share_one() {
     for version in VERSIONS {
         let (mut client, mut server) = established(version);
         for content in [&b"one"[..], b"two", &[7; 1_400], &[8; 16_000]] {
@@ -99,7 +99,7 @@ fn each_datagram_is_a_record_and_several_may_share_one() {
 }
 
 #[test]
-fn what_is_forged_in_clear_neither_ends_a_session_nor_makes_it_talk() {
+fn forged_plaintext_neither_ends_a_session_nor_makes_it_answer() {
     for version in VERSIONS {
         let (mut client, mut server) = established(version);
         for session in [&mut client, &mut server] {
@@ -127,7 +127,7 @@ fn what_is_forged_in_clear_neither_ends_a_session_nor_makes_it_talk() {
 }
 
 #[test]
-fn a_handshake_is_not_ended_by_alerts_in_clear() {
+fn a_handshake_is_not_ended_by_plaintext_alerts() {
     for version in VERSIONS {
         let (mut client, mut server) = pair(version);
         for _ in 0..4 {
@@ -143,7 +143,7 @@ fn a_handshake_is_not_ended_by_alerts_in_clear() {
 }
 
 #[test]
-fn a_forged_last_flight_of_1_2_is_answered_seldom_and_not_at_all_after_a_packet() {
+fn a_forged_last_flight_of_1_2_is_rarely_answered_and_never_after_a_packet() {
     let (mut client, mut server) = established(DtlsVersion::V1_2);
     said(&mut server);
     let mut flight = forged(16, 1, 1);
@@ -190,7 +190,7 @@ fn a_client_that_missed_the_last_flight_gets_it_again() {
 /// dimpl's own client acknowledges without delay as long as a part of the server's flight is missing: 66,000 datagrams
 /// in ten seconds.
 #[test]
-fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most() {
+fn a_client_missing_part_of_a_flight_asks_at_most_twenty_times_a_second() {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).expect("entropy");
     let names: Vec<String> = (0..60).map(|number| format!("a-rather-long-name-{number}.example")).collect();
     let pem = rcgen::CertificateParams::new(names).expect("good names").self_signed(&key).expect("it is made").pem();
@@ -221,7 +221,7 @@ fn a_client_that_misses_a_part_of_a_flight_says_so_twenty_times_a_second_at_most
 }
 
 #[test]
-fn a_client_whose_server_is_another_says_nothing_more() {
+fn a_client_at_the_wrong_server_falls_silent() {
     for version in VERSIONS {
         let (mut client, mut server) = pair_by(version, |_| Trust::Pinned(Fingerprint([7; 32])));
         for _ in 0..4 {
@@ -235,7 +235,7 @@ fn a_client_whose_server_is_another_says_nothing_more() {
 }
 
 #[test]
-fn whoever_closes_tells_the_other() {
+fn closing_notifies_the_other_side() {
     for version in VERSIONS {
         let (mut client, mut server) = established(version);
         talk(START, &mut server, &mut client);
@@ -247,7 +247,7 @@ fn whoever_closes_tells_the_other() {
 }
 
 #[test]
-fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense() {
+fn a_server_keeps_at_most_four_datagrams_of_four_invalid_records() {
     for version in VERSIONS {
         let (mut client, mut server) = pair(version);
         talk(START, &mut client, &mut server);
@@ -269,7 +269,7 @@ fn a_server_keeps_four_datagrams_of_four_records_of_a_client_that_makes_no_sense
 /// -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures memory, alone in its process"]
-fn what_a_dtls_session_holds() {
+fn memory_of_a_dtls_session() {
     for version in VERSIONS {
         let serving = serving(Identity::self_signed().expect("it is made"));
         let make = |rounds: usize| {

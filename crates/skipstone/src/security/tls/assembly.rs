@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The received bytes of a stream. It holds no more than the stream's limit, and only bytes behind a gap.
+/// The received bytes of a stream. It holds no more than the stream's limit, and only bytes after a gap.
 #[derive(Debug, Default)]
 pub(super) struct Assembly {
     /// Number of bytes that have come without a gap.
@@ -66,7 +66,7 @@ impl Assembly {
         self.take_joined().map_or(Heard::Ahead, |new| Heard::New(Cow::Owned(new)))
     }
 
-    /// Keeps bytes that begin at or behind `joined`. False if they leave too many gaps.
+    /// Keeps bytes that begin at or after `joined`. False if they leave too many gaps.
     fn keep(&mut self, begin: usize, bytes: &[u8]) -> bool {
         let end = begin + bytes.len();
         // Spans that touch the new one are merged with it.
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn each_byte_is_heard_once_and_in_order() {
+    fn each_byte_is_delivered_once_and_in_order() {
         let mut stream = Assembly::default();
         assert_eq!(stream.hear(1, b"b", 9), Heard::Ahead, "something is missing");
         assert_eq!(stream.hear(1, b"b", 9), Heard::Known);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_in_any_order_give_the_stream_and_nothing_is_kept_of_it() {
+    fn pieces_in_any_order_give_the_stream_and_leave_no_memory() {
         let whole: Vec<u8> = (0..200).collect();
         for seed in 1..500_usize {
             let (mut stream, mut got, mut state) = (Assembly::default(), Vec::new(), seed);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_comes_it_keeps_no_more_than_its_limits() {
+    fn memory_stays_within_its_limits_for_any_input() {
         let mut stream = Assembly::default();
         let kept = (1..2_000).step_by(2).filter(|at| stream.hear(*at, b"x", 4_096) == Heard::Ahead).count();
         assert_eq!((kept, stream.spans.len()), (SPANS_MAX, SPANS_MAX));

@@ -34,14 +34,14 @@ struct Trace {
 }
 
 #[test]
-fn the_golden_handshakes_open_by_their_secrets_alone() {
+fn the_golden_handshakes_open_with_their_secrets_alone() {
     let golden = golden();
     assert_eq!(golden.iter().map(|trace| &trace.cipher[..]).collect::<Vec<_>>(), CIPHERS.map(|(name, _)| name));
     golden.iter().for_each(check);
 }
 
 #[test]
-fn a_handshake_of_today_has_the_form_of_the_golden_ones() {
+fn a_current_handshake_has_the_form_of_the_golden_ones() {
     for (golden, (name, cipher)) in golden().iter().zip(CIPHERS) {
         let today = record(name, cipher);
         check(&today);
@@ -252,7 +252,7 @@ impl Trace {
         self.push("opened", opened);
     }
 
-    /// Puts the secrets and the keys derived from them in front, and the opened content behind each sealed piece.
+    /// Puts the secrets and the keys derived from them in front, and the opened content after each sealed piece.
     fn name_secrets(&mut self, secrets: &[(String, Vec<u8>)]) {
         let cipher = self.cipher();
         let mut named = Vec::new();

@@ -55,7 +55,7 @@ impl Side {
     }
 }
 
-/// Bytes that rustls holds for a handshake (`what_a_tls_session_holds`).
+/// Bytes that rustls holds for a handshake (`memory_of_a_tls_session`).
 const TLS_BYTES: usize = 6_144;
 const RESEND_FIRST: Duration = Duration::from_millis(200);
 /// A server forgets a client that sends nothing for three seconds: any two consecutive losses still leave a third try.

@@ -1,4 +1,4 @@
-//! Packet protection after the keys are established: one AEAD call in place, and a counter behind. WIRE.md section 3.
+//! Packet protection after the keys are established: one AEAD call in place, followed by a counter. WIRE.md section 3.
 
 use super::pieces::TAG_BYTES;
 use rustls::quic::{Keys, PacketKey, PacketKeySet, Secrets};
@@ -64,7 +64,7 @@ impl PacketKeys {
         prefetch(&*self.opening.key);
     }
 
-    /// Seals `payload`, which has room behind it for `trailer`. False if the cipher does not accept such a payload.
+    /// Seals `payload`, which is followed by room for `trailer`. False if the cipher does not accept such a payload.
     pub(super) fn seal(&mut self, header: &[u8], payload: &mut [u8], trailer: &mut [u8]) -> bool {
         let counter = self.sealed;
         let generation = counter / GENERATION;
@@ -101,7 +101,7 @@ impl PacketKeys {
         }
         let key = match &self.coming {
             Some(coming) if is_coming => coming,
-            // The keys of earlier generations are gone: packets sealed with them are late, and count as lost.
+            // The keys of earlier generations have been erased: packets sealed with them are late, and count as lost.
             _ if generation == self.opening.generation => &self.opening.key,
             _ => return false,
         };
@@ -155,7 +155,7 @@ impl PacketKeys {
         secrets.next_packet_keys()
     }
 
-    /// Drops the secrets from which keys could be derived that both directions have left behind.
+    /// Drops the secrets from which keys could be derived that both directions no longer need.
     fn forget(&mut self) {
         while self.base < self.sealing.generation.min(self.opening.generation) {
             self.next.next_packet_keys();

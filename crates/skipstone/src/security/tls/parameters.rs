@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_list_names_its_transcript_and_no_other_whatever_stands_beside_it() {
+    fn a_list_identifies_its_transcript_and_no_other() {
         let list = encode(b"transcript", Grease::new(7));
         assert!(are_of(&list, b"transcript") && !are_of(&list, b"another"));
         assert!(are_of(&[&[5, 2, 9, 9][..], &list].concat(), b"transcript"));

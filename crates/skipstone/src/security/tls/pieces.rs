@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_round_trip_and_every_cut_is_harmless() {
+    fn pieces_round_trip_and_every_truncation_is_harmless() {
         let mut buffer = [0; 100];
         let mut writer = Writer::new(&mut buffer);
         encode_clear(&mut writer, 70, b"in clear");
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pads_is_skipped_and_other_kinds_are_not_ours() {
+    fn padding_is_skipped_and_other_types_are_not_ours() {
         let mut buffer = [0; 40];
         let mut writer = Writer::new(&mut buffer);
         encode_clear(&mut writer, 0, b"a");

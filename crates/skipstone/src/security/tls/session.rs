@@ -52,7 +52,7 @@ impl TlsSession {
     }
 
     fn parameters(transcript: &[u8]) -> Vec<u8> {
-        // The nonce of the HELLO, behind the client's id.
+        // The nonce of the HELLO, after the client's id.
         let nonce = transcript.get(3..).and_then(<[u8]>::first_chunk).copied().unwrap_or_default();
         parameters::encode(transcript, Grease::new(u64::from_be_bytes(nonce)))
     }

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_heard_is_said_again() {
+    fn unacknowledged_bytes_are_sent_again() {
         let mut stream = HandshakeStream { said: b"abcdef".to_vec(), ..HandshakeStream::default() };
         assert_eq!(stream.take(4), b"abcd");
         assert_eq!(stream.take(4), b"ef");

@@ -71,7 +71,7 @@ fn carries(from: &mut TlsSession, to: &mut TlsSession) -> bool {
 }
 
 #[test]
-fn both_have_nothing_left_of_the_handshake() {
+fn both_sides_free_the_handshake() {
     let (mut client, mut server) = established();
     assert!(client.handshake.is_none() && server.handshake.is_none());
     assert_eq!((client.poll_timeout(), server.poll_timeout()), (Time::NEVER, Time::NEVER));
@@ -83,7 +83,7 @@ fn both_have_nothing_left_of_the_handshake() {
 }
 
 #[test]
-fn damage_and_other_headers_are_noticed() {
+fn damage_and_modified_headers_are_detected() {
     let (mut client, mut server) = established();
     let packets: Vec<_> = (0..2).map(|_| packet(&mut client)).collect();
     for bit in 0..packets[0].len() * 8 {
@@ -100,7 +100,7 @@ fn damage_and_other_headers_are_noticed() {
 }
 
 #[test]
-fn a_packet_is_opened_once_and_late_ones_within_the_window() {
+fn a_packet_opens_once_and_late_ones_within_the_window() {
     let (mut client, mut server) = established();
     let packets: Vec<_> = (0..3 * WINDOW).map(|_| packet(&mut client)).collect();
     let (early, late) = packets.split_at(2 * WINDOW as usize);
@@ -117,7 +117,7 @@ fn a_packet_is_opened_once_and_late_ones_within_the_window() {
 }
 
 #[test]
-fn keys_change_at_their_time_in_each_direction_and_are_gone_then() {
+fn keys_update_on_schedule_in_each_direction_and_old_ones_are_erased() {
     let (mut client, mut server) = established();
     for generation in 1..5 {
         let near = generation * GENERATION - 2;
@@ -150,7 +150,7 @@ fn a_claim_of_later_keys_changes_nothing() {
 }
 
 #[test]
-fn nothing_is_sealed_in_clear_before_the_keys_stand_or_after_they_are_gone() {
+fn nothing_is_sent_in_plaintext_before_or_after_the_keys() {
     let (mut client, _) = pair();
     let mut datagram = [7; 60];
     assert_eq!(client.seal(&mut datagram, 4..40), 60);
@@ -169,7 +169,7 @@ fn a_handshake_is_bound_to_the_hello() {
 }
 
 #[test]
-fn a_server_may_ask_for_another_group() {
+fn a_server_may_request_another_group() {
     let identity = Identity::self_signed().expect("it is made");
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
     let mut provider = rustls::crypto::ring::default_provider();
@@ -187,7 +187,7 @@ fn a_server_may_ask_for_another_group() {
 }
 
 #[test]
-fn a_first_flight_that_begins_no_hello_is_not_worth_a_session() {
+fn a_first_flight_without_a_client_hello_gets_no_session() {
     let (mut client, _) = pair();
     let hello = said(&mut client).remove(0);
     assert!(hello.len() == 800, "padded");
@@ -209,7 +209,7 @@ fn a_first_flight_that_begins_no_hello_is_not_worth_a_session() {
 }
 
 #[test]
-fn the_last_word_is_said_again_to_whoever_missed_it_and_not_for_ever() {
+fn the_last_flight_is_repeated_to_a_client_that_missed_it_up_to_a_limit() {
     let (mut client, mut server) = pair();
     talk(&mut client, &mut server);
     talk(&mut server, &mut client);
@@ -233,7 +233,7 @@ fn the_last_word_is_said_again_to_whoever_missed_it_and_not_for_ever() {
 }
 
 #[test]
-fn what_is_forged_neither_ends_a_session_nor_makes_it_talk() {
+fn forged_bytes_neither_end_a_session_nor_make_it_answer() {
     let (mut client, mut server) = established();
     let mut rng = Random(3);
     for _ in 0..20_000 {
@@ -274,7 +274,7 @@ impl Random {
 /// Handshakes over a path that loses a third of the datagrams, duplicates, reorders, and sometimes forges. An attacker
 /// who damages unencrypted pieces can end a handshake, and nothing else.
 #[test]
-fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic_or_shows_anything() {
+fn a_handshake_survives_bad_networks_and_forgery_causes_no_panic_or_leak() {
     let mut broken = 0;
     for seed in 1..400 {
         let mut rng = Random(seed * 0x9E37_79B9);
@@ -331,7 +331,7 @@ fn a_handshake_survives_what_networks_do_and_forgery_never_makes_a_session_panic
 /// The figures of SECURITY.md: `cargo test -p skipstone --lib a_tls_session_holds -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures memory, alone in its process"]
-fn what_a_tls_session_holds() {
+fn memory_of_a_tls_session() {
     let identity = Identity::self_signed().expect("it is made");
     let pin = Verifier::new(&Trust::Pinned(identity.fingerprint()), "localhost").expect("it is a pin");
     let (ours, theirs) = (server_config(&identity).expect("it is good"), client_config(Arc::new(pin)));

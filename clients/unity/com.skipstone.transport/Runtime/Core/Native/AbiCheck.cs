@@ -3,8 +3,8 @@ using System.Text;
 
 namespace Skipstone.Native
 {
-    // A wrapper and a library of different versions are the commonest reason for crashes without an explanation: both sides' version
-    // and sizes are compared before anything else is called.
+    // A wrapper and a library of different versions are the commonest reason for crashes without an explanation: both
+    // sides' version and sizes are compared before anything else is called.
     internal static unsafe class AbiCheck
     {
         internal const ushort Major = 1;

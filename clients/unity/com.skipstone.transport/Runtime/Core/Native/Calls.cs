@@ -2,7 +2,7 @@ using System;
 
 namespace Skipstone.Native
 {
-    // What every call of the library has in common: its error, and texts that it writes.
+    // The common part of every call of the library: its error, and texts that it writes.
     internal static unsafe class Calls
     {
         internal static void Check(int status)

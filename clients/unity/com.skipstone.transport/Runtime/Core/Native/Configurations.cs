@@ -3,7 +3,8 @@ using System.Collections.Generic;
 
 namespace Skipstone.Native
 {
-    // From the classes that applications fill to the structures that the library reads. Texts and arrays live as long as the arena.
+    // From the classes that applications fill to the structures that the library reads. Texts and arrays live as long
+    // as the arena.
     internal static unsafe class Configurations
     {
         internal static void Fill(NativeServerConfig* native, ServerConfig config, Arena arena)
@@ -102,7 +103,7 @@ namespace Skipstone.Native
             Set(ref native->ReconnectPauseMaxMicroseconds, reconnect.PauseMax, nameof(reconnect.PauseMax));
         }
 
-        // A table that is there and has no rule is not the same as no table: the library refuses it.
+        // An empty table is not the same as no table: the library refuses it.
         private static IntPtr Channels(IReadOnlyList<ChannelRule> rules, Arena arena)
         {
             if (rules == null) return IntPtr.Zero;

@@ -6,7 +6,7 @@ namespace Skipstone.Native
     internal sealed unsafe class EventBuffer
     {
         private readonly NativeEvent[] events;
-        // Whoever reads events keeps their owner alive, whose finalizer would free their bytes.
+        // A reader of events keeps their owner alive, whose finalizer would free their bytes.
         private readonly NativeHandle owner;
         private int round;
 
@@ -35,7 +35,7 @@ namespace Skipstone.Native
             return new EventBatch(this, (int)count, ++round);
         }
 
-        // Gives the events back, so that another thread may poll.
+        // Returns the events, so that another thread may poll.
         internal void End()
         {
             uint count;
@@ -43,7 +43,7 @@ namespace Skipstone.Native
             round++;
         }
 
-        // What was polled is freed with its owner.
+        // Polled events are freed with their owner.
         internal void Dispose() => round++;
 
         internal ref NativeEvent At(int index, int wantedRound)

@@ -4,13 +4,14 @@ using System.IO;
 
 namespace Skipstone.Native
 {
-    // Runtimes say "not found" of a library that is there and cannot be loaded, too. This looks for the file, to tell one from the other.
+    // Runtimes also report "not found" for an existing library that cannot be loaded. This class looks for the file to
+    // distinguish the two.
     internal static class LibrarySearch
     {
         private static readonly string[] Names = { "libskipstone.so", "libskipstone.dylib", "skipstone.dll" };
         private static readonly string[] Paths = { "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PATH" };
 
-        // What to tell of a library that could not be loaded.
+        // The error text for a library that could not be loaded.
         internal static string Describe(string systemSays)
         {
             string found = Find();
@@ -46,7 +47,7 @@ namespace Skipstone.Native
                     if (folder.Length > 0) yield return folder;
         }
 
-        // null where a variable of the environment has what no path can have.
+        // null if an environment variable contains characters that are invalid in a path.
         private static string Combine(string folder, string name)
         {
             try

@@ -3,9 +3,9 @@ using System.Runtime.InteropServices;
 
 namespace Skipstone.Native
 {
-    // The owner of a server or client of the library. The library checks every handle that it is given, so that calls pass the bare
-    // number, which costs nothing; this object sees to it that the handle is released once, and has the calls that servers and
-    // clients share.
+    // The owner of a server or client of the library. The library checks every handle that it is given, so that calls
+    // pass the bare number, which costs nothing; this object sees to it that the handle is released once, and has the
+    // calls that servers and clients share.
     internal sealed class NativeHandle : SafeHandle
     {
         private readonly ulong number;
@@ -20,7 +20,7 @@ namespace Skipstone.Native
 
         public override bool IsInvalid => handle == IntPtr.Zero;
 
-        // For a call. An object that was disposed is said to be so, before the library is asked.
+        // For a call. A disposed object is reported as such before the library is called.
         internal ulong Number => IsClosed ? throw new ObjectDisposedException(what) : number;
 
         internal void Wait(TimeSpan span) => Calls.Check(NativeMethods.skipstone_wait(Number, Time.ToMicroseconds(span, nameof(span))));

@@ -3,7 +3,7 @@ using System.Runtime.InteropServices;
 
 namespace Skipstone.Native
 {
-    // skipstone.h, function by function. Everything is blittable, as IL2CPP wants it: nothing is marshalled, no delegate goes out.
+    // The functions of skipstone.h. Everything is blittable, as IL2CPP requires: no marshalling, no delegates.
     internal static unsafe class NativeMethods
     {
 #if UNITY_IOS && !UNITY_EDITOR

@@ -12,7 +12,7 @@ namespace Skipstone.Native
             return new TimeSpan((long)Math.Min(microseconds, most) * TicksPerMicrosecond);
         }
 
-        // What is negative is an error of the caller's, and not a wait of 580,000 years.
+        // A negative value is an error of the caller, and not a wait of 580,000 years.
         internal static ulong ToMicroseconds(TimeSpan span, string name)
         {
             if (span < TimeSpan.Zero) throw new ArgumentOutOfRangeException(name, span, name + " is negative");

@@ -9,7 +9,7 @@ namespace Skipstone.Native
     {
         internal static string Read(byte* bytes, int length) => length == 0 ? "" : Encoding.UTF8.GetString(bytes, length);
 
-        // Up to the NUL behind it.
+        // Up to the NUL at its end.
         internal static string Read(IntPtr text)
         {
             if (text == IntPtr.Zero) return null;
@@ -20,12 +20,12 @@ namespace Skipstone.Native
         }
     }
 
-    // What a call reads: texts and arrays outside of managed memory, freed together.
+    // The input of a call: texts and arrays outside of managed memory, freed together.
     internal sealed class Arena : IDisposable
     {
         private readonly List<IntPtr> blocks = new List<IntPtr>();
 
-        // With a NUL behind it; null stays null.
+        // NUL-terminated; null stays null.
         internal IntPtr Text(string text, string name)
         {
             if (text == null) return IntPtr.Zero;

@@ -1,5 +1,6 @@
-// WebGL builds have neither sockets nor threads: there the browser client is the transport. The page gives it to the game, as
-// `window.Skipstone = await import("./skipstone.js")` or as `Skipstone` of Unity's Module, before a client connects.
+// WebGL builds have neither sockets nor threads: there the browser client is the transport. The page provides it to the
+// game, as `window.Skipstone = await import("./skipstone.js")` or as `Skipstone` of Unity's Module, before a client
+// connects.
 mergeInto(LibraryManager.library, {
   $SkipstoneWeb: {
     clients: [],
@@ -8,7 +9,7 @@ mergeInto(LibraryManager.library, {
     library: function () {
       return Module["Skipstone"] || globalThis["Skipstone"];
     },
-    // Writes `bytes` at `buffer`, as many as fit, and gives their whole number.
+    // Writes as much of `bytes` at `buffer` as fits, and returns their full length.
     write: function (bytes, buffer, capacity) {
       HEAPU8.set(bytes.subarray(0, capacity), buffer);
       return bytes.length;
@@ -43,8 +44,8 @@ mergeInto(LibraryManager.library, {
     }
   },
 
-  // Takes the next event: `head` gets kind, channel, length and code, `buffer` the bytes. Gives 0 if there is none, 1 if it was taken,
-  // and 2 if the buffer is too small: the event stays, and the length is told.
+  // Takes the next event: `head` gets kind, channel, length and code, `buffer` the bytes. Returns 0 if there is none, 1
+  // if it was taken, and 2 if the buffer is too small: the event stays, and its length is returned.
   SkipstoneWeb_Take__deps: ["$SkipstoneWeb"],
   SkipstoneWeb_Take: function (id, head, buffer, capacity) {
     var entry = SkipstoneWeb.clients[id];

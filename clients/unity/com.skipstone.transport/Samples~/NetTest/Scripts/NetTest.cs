@@ -6,8 +6,8 @@ using UnityEngine;
 
 namespace Skipstone.Samples
 {
-    /// <summary>A server, a chat client and stress clients in one scene. Each stress client sends a line a second, and the server sends
-    /// every line to all: the load grows with the square of their number.</summary>
+    /// <summary>A server, a chat client and stress clients in one scene. Each stress client sends a line a second, and
+    /// the server sends every line to all: the load grows with the square of their number.</summary>
     public sealed class NetTest : MonoBehaviour
     {
         [SerializeField] private TransportSettings settings = new TransportSettings { Encrypt = false };

@@ -2,7 +2,7 @@ using Skipstone.Unity;
 
 namespace Skipstone.Samples
 {
-    /// <summary>What the server sends and receives each second, as one line.</summary>
+    /// <summary>The server's rates of sending and receiving, as one line.</summary>
     internal struct Rates
     {
         private double due;

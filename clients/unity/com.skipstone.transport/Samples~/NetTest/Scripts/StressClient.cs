@@ -4,7 +4,7 @@ using Skipstone.Unity;
 
 namespace Skipstone.Samples
 {
-    /// <summary>A client that says one sentence a second.</summary>
+    /// <summary>A client that sends one sentence a second.</summary>
     internal sealed class StressClient : IDisposable
     {
         private static readonly byte[][] Sentences = Array.ConvertAll(new[]
@@ -30,7 +30,7 @@ namespace Skipstone.Samples
         {
             while (client.TryTake(out _)) { }
             if (!client.IsConnected || now < next) return;
-            // The first at a random moment of its second, so that they do not all speak at once.
+            // The first line at a random time of its second, so that the clients do not all send at once.
             next = next == 0 ? now + random.NextDouble() : now + 1;
             client.Send(TransportChannels.ReliableOrdered, new ArraySegment<byte>(Sentences[random.Next(Sentences.Length)]));
         }

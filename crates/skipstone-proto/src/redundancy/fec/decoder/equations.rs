@@ -33,7 +33,7 @@ pub(super) struct Equation {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
-/// An unknown may be this many packets behind the newest, less one. A multiple of the width of vector instructions.
+/// An unknown may be this many packets older than the newest, less one. A multiple of the width of vector instructions.
 pub(super) const HORIZON: u64 = 256;
 const FACTORS: usize = HORIZON as usize;
 /// Rows at most; the one with the oldest lead goes first.
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn each_step_determines_all_that_a_full_elimination_does() {
+    fn incremental_elimination_finds_everything_that_full_elimination_finds() {
         let mut found = 0;
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_their_bytes_are_bounded_and_the_oldest_go_first() {
+    fn rows_and_their_bytes_are_bounded_and_the_oldest_are_evicted() {
         for length in [7, 1_470, 9_000, 65_000] {
             let mut rng = Rng::new(1);
             let mut equations = Equations::default();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_contradicts_is_noticed() {
+    fn contradictory_equations_are_detected() {
         let mut equations = Equations::default();
         let mut insert = |symbol: &[u8]| {
             let mut row = equations.row(symbol);

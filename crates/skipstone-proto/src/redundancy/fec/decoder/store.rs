@@ -42,7 +42,7 @@ const REPAIRS_PER_LOOK: u32 = 64;
 pub(super) const BYTES_MAX: usize = 384 * 1_024;
 
 impl Store {
-    /// Whether nothing is kept, since no repair came.
+    /// Whether nothing is kept, because no repair has arrived.
     pub(super) fn is_closed(&self) -> bool {
         self.slots.is_empty()
     }
@@ -79,7 +79,7 @@ impl Store {
         (self.slots.len() * size_of::<StoreSlot>() + self.symbol_bytes) as u64
     }
 
-    /// A packet came that was no repair.
+    /// A packet that is not a repair has arrived.
     pub(super) fn on_packet(&mut self) {
         self.packets_since_repair = self.packets_since_repair.saturating_add(1);
         if self.packets_since_repair == QUIET_MAX {
@@ -87,7 +87,7 @@ impl Store {
         }
     }
 
-    /// A repair came that spans `span` numbers, at most [`SLOTS_MAX`].
+    /// A repair that spans `span` numbers has arrived, at most [`SLOTS_MAX`].
     pub(super) fn on_repair(&mut self, span: usize) {
         self.packets_since_repair = 0;
         self.wanted = self.wanted.max((2 * span).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX));
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_follows_what_repairs_span() {
+    fn stored_packets_follow_the_span_of_repairs() {
         let mut store = Store::default();
         store.keep(0, b"before the first repair");
         assert!(store.is_closed() && store.get(0).is_none());
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn in_quiet_times_a_little_is_kept() {
+    fn a_quiet_period_keeps_a_small_store() {
         let mut store = Store::default();
         store.on_repair(181);
         for number in 0..10_000 {
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_are_bounded_however_long_packets_are() {
+    fn stored_bytes_are_bounded_for_any_packet_length() {
         let mut store = Store::default();
         for (length, expected) in [(100, SLOTS_MAX), (1_472, SLOTS_MAX), (1_473, SLOTS_MAX), (9_000, 32), (65_507, 4)] {
             for number in 0..1_000 {

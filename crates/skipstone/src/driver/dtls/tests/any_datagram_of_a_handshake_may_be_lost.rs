@@ -1,4 +1,4 @@
-//! Whichever datagrams of a handshake are lost, the player is let in, while the server sends to it as to all players.
+//! Whichever datagrams of a handshake are lost, the player is accepted, while the server sends to it as to all players.
 
 use super::*;
 use crate::driver::chosen_losses::{Datagram, pairs_of_first};
@@ -20,7 +20,7 @@ fn connect(version: DtlsVersion, delay: Duration, lost: Vec<Datagram>) -> Option
 
 /// A handshake takes four round trips in 1.3 and five in 1.2.
 #[test]
-fn a_player_joins_without_any_two_of_its_handshakes_first_datagrams() {
+fn any_two_of_the_first_handshake_datagrams() {
     for version in VERSIONS {
         for (delay_ms, lost) in [1, 10, 50].into_iter().flat_map(|ms| pairs_of_first(12).map(move |pair| (ms, pair))) {
             let took = connect(version, Duration::from_millis(delay_ms), lost.into());
@@ -32,7 +32,7 @@ fn a_player_joins_without_any_two_of_its_handshakes_first_datagrams() {
 
 /// Until the client gives up, by its own clock: a server that had forgotten the client's cookie would never accept it.
 #[test]
-fn a_player_whose_answer_to_the_cookie_is_lost_for_seconds_joins_at_last() {
+fn the_clients_answer_to_the_cookie_for_several_seconds() {
     for version in VERSIONS {
         for last in 2..5 {
             let took = connect(version, Duration::from_millis(10), (1..=last).map(|at| (true, at)).collect());

@@ -1,9 +1,9 @@
 //! A server's DTLS sessions with an endpoint behind them, without sockets.
 
-mod a_player_by_dtls_is_a_player;
+mod a_dtls_client_is_a_player;
 mod any_datagram_of_a_handshake_may_be_lost;
-mod sessions_cannot_be_entered_or_ended_by_others;
-mod strangers_cost_little;
+mod sessions_cannot_be_hijacked_or_ended_by_others;
+mod unproven_clients_cost_little;
 
 use super::*;
 use crate::driver::chosen_losses::ChosenLosses;

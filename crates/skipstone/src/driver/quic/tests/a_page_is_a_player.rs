@@ -25,7 +25,7 @@ fn of(got: &[(u16, Bytes)], channel: u16) -> Vec<u32> {
 }
 
 #[test]
-fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
+fn at_ten_percent_loss_each_way_all_reliable_messages_and_most_others_arrive() {
     let mut arrived = [0; 2];
     for (seed, carrier) in
         (0..6).flat_map(|seed| [(seed, Carrier::WEBTRANSPORT_PAGE), (seed, Carrier::WEBTRANSPORT_STREAMS)])
@@ -62,10 +62,10 @@ fn at_a_tenth_loss_each_way_reliable_messages_all_arrive_and_others_mostly() {
     assert!(arrived.iter().all(|&arrived| arrived > 2 * 12 * 160), "{arrived:?} of {}", 2 * 12 * 200);
 }
 
-/// The server sends to the page as soon as it is let in. A browser waits for a second before it sends again, and then
+/// The server sends to the page as soon as it is accepted. A browser waits for a second before it sends again, and then
 /// for twice as long (RFC 9002, section 6.2.2), the server for 300 ms.
 #[test]
-fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
+fn it_joins_despite_the_loss_of_any_two_of_its_first_datagrams() {
     for [one, other] in pairs_of_first(12) {
         let mut world = World::new(1, server(), link());
         world.losses.lost = vec![one, other];
@@ -90,7 +90,7 @@ fn whichever_two_of_its_first_datagrams_are_lost_it_is_let_in_soon() {
 }
 
 #[test]
-fn datagrams_are_as_long_as_quic_says() {
+fn datagrams_are_as_long_as_quic_allows() {
     for path in [1_500, 1_400, 1_300] {
         // The link limits the length of UDP datagrams.
         let narrow = LinkConfig { datagram_bytes_max: Some(path - 28), ..link() };
@@ -144,7 +144,7 @@ fn random_losses_do_not_slow_a_page_down() {
 }
 
 #[test]
-fn it_leaves_and_its_session_ends() {
+fn a_leaving_page_ends_its_session() {
     let mut world = World::new(1, server(), link());
     world.connect();
     let (now, peer) = (world.now, world.player.peer);
@@ -158,7 +158,7 @@ fn it_leaves_and_its_session_ends() {
 }
 
 #[test]
-fn a_page_that_closes_its_session_ends_the_connection_with_its_reason() {
+fn a_page_closing_its_session_ends_the_connection_with_its_reason() {
     for (reason, told) in [("off to bed", "off to bed"), ("", "the peer closed the session")] {
         let mut world = World::new(1, server(), link());
         world.connect();
@@ -173,7 +173,7 @@ fn a_page_that_closes_its_session_ends_the_connection_with_its_reason() {
 }
 
 #[test]
-fn a_connection_of_quic_that_ends_takes_the_session_along() {
+fn a_closed_quic_connection_ends_its_session() {
     let mut world = World::new(1, server(), link());
     world.connect();
     world.player.page.abort(instant(world.now));
@@ -184,7 +184,7 @@ fn a_connection_of_quic_that_ends_takes_the_session_along() {
 }
 
 #[test]
-fn who_kicks_a_player_ends_its_session() {
+fn kicking_a_player_ends_its_session() {
     let mut world = World::new(1, server(), link());
     world.connect();
     let peer = world.host.peer.expect("it is there");
@@ -196,7 +196,7 @@ fn who_kicks_a_player_ends_its_session() {
 }
 
 #[test]
-fn a_player_that_falls_silent_is_forgotten_with_its_session() {
+fn a_silent_player_is_forgotten_with_its_session() {
     let settings = Settings { idle_timeout: Duration::from_secs(3), ..Settings::default() };
     let mut world = World::new(1, Config::server(settings), link());
     world.connect();
@@ -207,7 +207,7 @@ fn a_player_that_falls_silent_is_forgotten_with_its_session() {
 }
 
 #[test]
-fn an_idle_page_stays_for_minutes_on_the_protocols_keepalive() {
+fn an_idle_page_stays_connected_for_minutes_by_the_protocols_keepalive() {
     let mut world = World::new(1, server(), link());
     world.connect();
     world.run_for(Duration::from_secs(200));
@@ -216,7 +216,7 @@ fn an_idle_page_stays_for_minutes_on_the_protocols_keepalive() {
 }
 
 #[test]
-fn datagrams_of_one_round_are_acknowledged_together() {
+fn the_datagrams_of_one_round_share_an_acknowledgement() {
     let (mut host, mut client) = (Host::new(Config::server(Default::default())), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     assert_eq!(client.granted, Some(true));

@@ -38,7 +38,7 @@ fn code(client: &Page) -> Option<u64> {
 }
 
 #[test]
-fn settings_are_for_both_drafts_and_the_request_is_granted() {
+fn settings_cover_both_drafts_and_the_request_is_granted() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     assert!(client.has_settings && client.granted == Some(true) && client.lost.is_none());
@@ -46,7 +46,7 @@ fn settings_are_for_both_drafts_and_the_request_is_granted() {
 }
 
 #[test]
-fn pages_of_other_origins_are_refused() {
+fn other_origins_are_refused() {
     for (origin, is_granted) in [
         ("https://game.example", true),
         ("https://evil.example", false),
@@ -62,7 +62,7 @@ fn pages_of_other_origins_are_refused() {
 }
 
 #[test]
-fn a_request_may_come_before_the_settings_and_in_pieces() {
+fn a_request_may_arrive_before_the_settings_and_in_pieces() {
     let (mut host, mut client) = (host(), saying(Vec::new(), Vec::new()));
     exchange(&mut host, START, address(1), &mut client, 8);
     let id = client.quic.streams().open(Dir::Bi).expect("it may");
@@ -83,7 +83,7 @@ fn a_request_may_come_before_the_settings_and_in_pieces() {
 }
 
 #[test]
-fn who_breaks_a_rule_of_http_3_ends_its_connection_and_no_other() {
+fn a_violation_of_http_3_ends_only_its_own_connection() {
     let (mut host, mut good) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut good, 8);
     let empty = {
@@ -110,7 +110,7 @@ fn who_breaks_a_rule_of_http_3_ends_its_connection_and_no_other() {
 }
 
 #[test]
-fn the_control_stream_is_one_and_stays_open() {
+fn there_is_one_control_stream_and_it_stays_open() {
     for is_second in [true, false] {
         let (mut host, mut client) = (host(), saying(request(), Vec::new()));
         exchange(&mut host, START, address(1), &mut client, 8);
@@ -129,7 +129,7 @@ fn the_control_stream_is_one_and_stays_open() {
 }
 
 #[test]
-fn streams_that_carry_no_datagrams_and_further_requests_are_refused_and_nothing_else_happens() {
+fn other_streams_and_further_requests_are_refused_without_side_effects() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     // Each in turn, more often than streams may be open at once.
@@ -160,7 +160,7 @@ fn streams_that_carry_no_datagrams_and_further_requests_are_refused_and_nothing_
 }
 
 #[test]
-fn datagrams_of_no_session_are_dropped_and_counted() {
+fn datagrams_of_unknown_sessions_are_dropped_and_counted() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     for datagram in [&[][..], &[1, 0x81], &[0x40, 1, 0x81], &[0xFF; 9]] {
@@ -179,7 +179,7 @@ fn datagrams_of_no_session_are_dropped_and_counted() {
 }
 
 #[test]
-fn a_client_without_datagrams_of_quic_has_no_session() {
+fn a_client_without_quic_datagrams_gets_no_session() {
     let (mut host, mut transport) = (host(), TransportConfig::default());
     transport.datagram_receive_buffer_size(None);
     let mut client = Page::with(instant(START), SERVER, (request(), settings()), transport, b"h3");
@@ -189,7 +189,7 @@ fn a_client_without_datagrams_of_quic_has_no_session() {
 }
 
 #[test]
-fn what_leaves_right_before_the_end_of_a_session_or_a_connection_is_delivered() {
+fn data_sent_right_before_the_end_of_a_session_or_connection_is_delivered() {
     for (is_on_stream, is_aborted) in [(false, false), (true, false), (false, true), (true, true)] {
         let (mut host, mut client) = (host(), page(START));
         exchange(&mut host, START, address(1), &mut client, 8);
@@ -215,7 +215,7 @@ fn what_leaves_right_before_the_end_of_a_session_or_a_connection_is_delivered() 
 }
 
 #[test]
-fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
+fn datagrams_are_accepted_on_at_most_eight_streams_of_a_session() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     let (head, record) = ([0x40, 0x54, 0], [0x80, 8, 1, 2, 3, 4, 5, 6, 7, 8]);
@@ -234,7 +234,7 @@ fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
     let ninth = client.open(Dir::Uni, &head).expect("it may");
     exchange(&mut host, START, address(1), &mut client, 4);
     assert_eq!(client.stopped, [(ninth, 0x3994_bd84)]);
-    // A stream that is over makes room.
+    // A stream that has ended makes room.
     client.quic.send_stream(streams[0]).finish().expect("it is open");
     exchange(&mut host, START, address(1), &mut client, 4);
     client.open(Dir::Uni, &[&head[..], &record].concat()).expect("it may");
@@ -243,7 +243,7 @@ fn datagrams_come_on_eight_streams_of_the_session_and_on_no_more() {
 }
 
 #[test]
-fn a_client_that_speaks_something_else_over_quic_is_refused_by_tls() {
+fn a_client_with_another_alpn_is_refused_by_tls() {
     let (mut host, transport) = (host(), TransportConfig::default());
     let mut client = Page::with(instant(START), SERVER, (request(), settings()), transport, b"skipstone/1");
     exchange(&mut host, START, address(1), &mut client, 8);
@@ -253,7 +253,7 @@ fn a_client_that_speaks_something_else_over_quic_is_refused_by_tls() {
 }
 
 #[test]
-fn what_a_client_can_make_the_server_keep_is_bounded() {
+fn the_memory_that_a_client_can_occupy_is_bounded() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
     let (mut written, mut most) = (0, 0);

@@ -1,11 +1,11 @@
 //! A server's WebTransport sessions with an endpoint behind them, without sockets.
 
 mod a_page_is_a_player;
+mod costs_of_sessions;
 mod http_3_is_checked;
 mod page;
 mod repairs_do_not_share_a_packet;
-mod sessions_cost_this_much;
-mod strangers_cost_little;
+mod unproven_clients_cost_little;
 
 use super::*;
 use crate::driver::chosen_losses::ChosenLosses;

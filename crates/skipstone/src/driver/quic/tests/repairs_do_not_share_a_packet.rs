@@ -108,7 +108,7 @@ fn pooled(sender: Sender, loss: f64) -> Played {
 }
 
 #[test]
-fn the_worst_update_of_a_page_comes_without_a_round_trip() {
+fn late_updates_to_a_page_arrive_without_a_round_trip() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Host, loss);
         // One way takes 10 ms, and an acknowledgement that reports the loss 20 ms more.
@@ -117,7 +117,7 @@ fn the_worst_update_of_a_page_comes_without_a_round_trip() {
 }
 
 #[test]
-fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
+fn a_page_sends_repairs_within_its_browsers_congestion_control() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::Page, loss);
         // When the pacer was mistaken for a slow link, two bursts of five had repairs at most.
@@ -129,7 +129,7 @@ fn a_page_sends_repairs_that_its_browsers_controller_lets_pass() {
 }
 
 #[test]
-fn on_streams_what_quic_sends_again_is_not_sent_once_more() {
+fn data_that_quic_retransmits_on_streams_is_not_sent_again() {
     for loss in [0.005, 0.02] {
         let played = pooled(Sender::PageOnStreams, loss);
         // QUIC reports a loss within a round trip and an eighth; without this delay the messages of each lost packet

@@ -26,7 +26,7 @@ struct Sealed {
 struct Sealed13(Sealed);
 /// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);
-/// The same in TLS 1.2 with AES-GCM. The peer chooses the part of the nonce behind the salt.
+/// The same in TLS 1.2 with AES-GCM. The peer chooses the part of the nonce after the salt.
 struct SealedGcm12(Sealed);
 
 const TAG_BYTES: usize = 16;
@@ -45,7 +45,7 @@ impl Sealed {
         aead::Nonce::assume_unique_for_key(Nonce::new(&self.iv, number).0)
     }
 
-    /// Seals the bytes behind the first `open` bytes, and appends the tag.
+    /// Seals the bytes after the first `open` bytes, and appends the tag.
     fn seal<A: AsRef<[u8]>>(
         &self,
         number: u64,

@@ -36,7 +36,7 @@ fn a_server_initial_packet_is_sealed_as_in_rfc_9001() {
 
 /// A packet that one of these suites seals is opened by the same suite of rustls' own provider, and the reverse.
 #[test]
-fn both_ciphers_are_those_that_rustls_has() {
+fn both_ciphers_match_those_of_rustls() {
     let suites = [
         (AES_128_GCM, theirs::cipher_suite::TLS13_AES_128_GCM_SHA256),
         (CHACHA20_POLY1305, theirs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256),
@@ -65,7 +65,7 @@ fn both_ciphers_are_those_that_rustls_has() {
 
 /// A key of the wrong length, or one that is compressed, ends the handshake and nothing else.
 #[test]
-fn key_exchange_takes_whole_uncompressed_keys_only() {
+fn key_exchange_accepts_only_whole_uncompressed_keys() {
     for (own, theirs) in provider().kx_groups.iter().zip([theirs::kx_group::X25519, theirs::kx_group::SECP256R1]) {
         assert_eq!(own.name(), theirs.name());
         let (ours, other) = (own.start().expect("entropy"), theirs.start().expect("entropy"));
@@ -81,7 +81,7 @@ fn key_exchange_takes_whole_uncompressed_keys_only() {
 /// Both ends of a connection over TCP, one with this provider and one with rustls' own, in each version and suite, with
 /// keys of ECDSA and of RSA: all records open, in both directions, at any length; a forged one does not.
 #[test]
-fn tls_over_tcp_talks_with_the_provider_that_rustls_has() {
+fn tls_over_tcp_interoperates_with_the_default_provider_of_rustls() {
     use rustls::crypto::CryptoProvider;
     use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, pem::PemObject};
     use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection};
@@ -177,7 +177,7 @@ fn tls_over_tcp_talks_with_the_provider_that_rustls_has() {
 
 /// RFC 9001, appendix A.2 (AES-128) and A.5 (ChaCha20): header protection.
 #[test]
-fn headers_of_quic_are_protected_as_in_rfc_9001() {
+fn quic_headers_are_protected_as_in_rfc_9001() {
     let suite =
         |wanted| quic(*stream_provider().cipher_suites.iter().find(|own| own.suite() == wanted).expect("it is there"));
     let keys = suite(rustls::CipherSuite::TLS13_AES_128_GCM_SHA256).keys(
@@ -200,7 +200,7 @@ fn headers_of_quic_are_protected_as_in_rfc_9001() {
 
 /// Each suite of QUIC protects packets and headers as the same suite of rustls' own provider.
 #[test]
-fn packets_and_headers_of_quic_are_those_that_rustls_has() {
+fn quic_packets_and_headers_match_those_of_rustls() {
     let ours = stream_provider().cipher_suites.iter().filter_map(|suite| suite.tls13()?.quic_suite());
     let theirs = theirs::default_provider();
     let mut count = 0;

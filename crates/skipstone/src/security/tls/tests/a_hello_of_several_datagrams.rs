@@ -94,7 +94,7 @@ fn a_server_signs_with_its_last_datagram() {
 }
 
 #[test]
-fn two_datagrams_begin_a_handshake_whichever_comes_first() {
+fn two_datagrams_begin_a_handshake_in_either_order() {
     let sessions = sessions(true);
     for order in [[0, 1], [1, 0]] {
         let mut client = TlsSession::client(START, sessions.client.clone(), TRANSCRIPT).expect("it is made");
@@ -115,7 +115,7 @@ fn two_datagrams_begin_a_handshake_whichever_comes_first() {
 }
 
 #[test]
-fn whichever_datagrams_are_lost_or_late_the_client_is_let_in() {
+fn the_client_joins_whichever_datagrams_are_lost_or_late() {
     let sessions = sessions(true);
     let mut count = 0;
     for first in 0..20 {
@@ -135,7 +135,7 @@ fn whichever_datagrams_are_lost_or_late_the_client_is_let_in() {
 }
 
 #[test]
-fn a_server_that_asks_for_another_group_hears_two_hellos() {
+fn a_server_requesting_another_group_gets_two_hellos() {
     let sessions = sessions(false);
     for seed in 1..40_u64 {
         let (mut model, mut state) = (Model::new(seed as u8, &sessions), seed);

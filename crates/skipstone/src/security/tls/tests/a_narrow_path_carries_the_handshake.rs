@@ -1,5 +1,5 @@
-//! On a path of 576 bytes, and on any that carries less than a full datagram of the handshake, clients are still let
-//! in: after two timeouts datagrams are short.
+//! On a path of 576 bytes, and on any that carries less than a full datagram of the handshake, clients are still
+//! accepted: after two timeouts datagrams are short.
 
 use super::any_losses_of_a_handshake_cost_little::long_sessions;
 use super::model::{Model, Sessions};

@@ -17,7 +17,7 @@ fn sessions() -> Arc<Sessions> {
 }
 
 #[test]
-fn and_the_client_ends_soon() {
+fn the_client_ends_soon_with_the_reason() {
     let sessions = sessions();
     for lost in 0..8 {
         let mut model = Model::new(1, &sessions);

@@ -1,5 +1,5 @@
 //! A server's answer of several datagrams: whichever datagrams of the handshake are lost, at any point, the client is
-//! let in, and soon.
+//! accepted soon.
 
 use super::model::{BEGINNING, DELAY, Fate, Model, Sessions};
 use super::{Verifier, client_config, server_config};
@@ -34,13 +34,13 @@ fn bound(losses: u32) -> Duration {
 }
 
 #[test]
-fn none_lost() {
+fn without_loss() {
     let sessions = long_sessions();
     assert_eq!(took(&sessions, &[]), DELAY * 6, "three round trips");
 }
 
 #[test]
-fn whichever_one_is_lost() {
+fn with_any_one_datagram_lost() {
     let sessions = long_sessions();
     for lost in 0..POSITIONS {
         let took = took(&sessions, &[lost]);
@@ -49,7 +49,7 @@ fn whichever_one_is_lost() {
 }
 
 #[test]
-fn whichever_two_are_lost() {
+fn with_any_two_datagrams_lost() {
     let sessions = long_sessions();
     let mut worst = (Duration::ZERO, [0; 2]);
     for first in 0..POSITIONS {
@@ -61,7 +61,7 @@ fn whichever_two_are_lost() {
 }
 
 #[test]
-fn whichever_three_are_lost() {
+fn with_any_three_datagrams_lost() {
     let sessions = long_sessions();
     let mut worst = (Duration::ZERO, [0; 3]);
     for first in 0..POSITIONS {
@@ -85,7 +85,7 @@ fn took_silence(sessions: &Arc<Sessions>, begin: Time, span: Duration, ways: [bo
 }
 
 #[test]
-fn whenever_the_path_is_silent_for_two_seconds() {
+fn with_an_outage_of_two_seconds_at_any_time() {
     let (sessions, mut worst) = (long_sessions(), Duration::ZERO);
     for begin in 0..40 {
         for ways in [[true, true], [true, false], [false, true]] {
@@ -97,7 +97,7 @@ fn whenever_the_path_is_silent_for_two_seconds() {
 }
 
 #[test]
-fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
+fn a_forgotten_client_restarts_by_its_open() {
     let begin = BEGINNING + DELAY * 2 + DELAY / 2;
     let took = took_silence(&long_sessions(), begin, Duration::from_millis(4_500), [true, true]);
     assert!(took <= Duration::from_millis(5_600), "{took:?}");
@@ -105,7 +105,7 @@ fn a_client_whom_the_server_forgot_begins_anew_by_its_open() {
 
 /// Its datagrams name a handshake that no longer exists, and get no answer: the client begins again with HELLO.
 #[test]
-fn one_that_heard_a_part_of_the_answer_begins_anew_by_its_hello() {
+fn a_client_with_part_of_the_answer_restarts_by_its_hello() {
     let sessions = long_sessions();
     for begin in [10, 12, 14, 16] {
         for ways in [[true, true], [false, true]] {

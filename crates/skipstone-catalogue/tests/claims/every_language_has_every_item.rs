@@ -1,0 +1,148 @@
+//! Reads what each language shows to its users, and looks there for every figure and every close code: a region that
+//! nothing includes, or a language that has none, is found here.
+
+use crate::shown::{Shown, body_of, file, words};
+use skipstone_catalogue::{C_1_0, camel, go, pascal, screaming, stats};
+use skipstone_proto::{Figure, Settings, Stats, code};
+
+/// A name as a language spells it.
+type Spelling = fn(&str) -> String;
+
+const FIGURES: &[Figure] = &Stats::FIGURES;
+
+#[test]
+fn every_statistic_is_in_every_language() {
+    let surfaces = [
+        Shown::new(
+            "C",
+            "crates/skipstone-ffi/include/skipstone.h",
+            "typedef struct SkipstoneStats {",
+            "}",
+            str::to_owned,
+        ),
+        Shown::new(
+            "C's overview",
+            "crates/skipstone-ffi/include/skipstone.h",
+            "typedef struct SkipstoneStatsOf1_0 {",
+            "} SkipstoneOverview;",
+            str::to_owned,
+        ),
+        Shown::new("Go", "clients/go/statistics.go", "type Stats struct {", "\n}", go),
+        Shown::new(
+            "C#",
+            "clients/unity/com.skipstone.transport/Runtime/Core/Statistics.cs",
+            "public readonly struct Stats",
+            "\n    }",
+            pascal,
+        ),
+        Shown::new("Python's types", "clients/python/skipstone.pyi", "\nclass Stats:", "\n@final", str::to_owned),
+        Shown::new("Python", "clients/python/src/statistics.rs", "pub(crate) struct Stats {", "\n}", str::to_owned),
+    ];
+    for counter in stats() {
+        for surface in &surfaces {
+            surface.expect(counter.name);
+        }
+    }
+}
+
+#[test]
+fn every_statistic_is_in_the_browser_the_results_and_the_guide() {
+    let page = Shown::new("the browser", "clients/web/src/statistics.ts", "export interface Counters", "\n}", camel);
+    let guide = Shown::new("the guide", "docs/guide/reference.md", "## Counters", "## Close codes", str::to_owned);
+    let json = Shown::new(
+        "JSON",
+        "crates/skipstone-lab/schema/stress.schema.json",
+        "\"Redundancy\": {",
+        "\u{0}",
+        str::to_owned,
+    );
+    for figure in FIGURES {
+        guide.expect(figure.name);
+        match figure.group {
+            "drops" => {}
+            // The schema has flows under names of its own.
+            "sent" | "received" => page.expect(figure.group),
+            _ => {
+                page.expect(figure.name);
+                json.expect(if figure.name == "packets_recovered_by_peer" {
+                    "packets_recovered_by_peers"
+                } else {
+                    figure.name
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn every_statistic_is_a_metric_or_part_of_one() {
+    for figure in FIGURES.iter().filter(|figure| figure.metric.is_none()) {
+        // `sent_bytes` and `received_bytes` have all bytes by what they are.
+        assert!(figure.name.ends_with("bytes") || figure.name == "bytes_sent", "{} is no metric", figure.path());
+    }
+}
+
+#[test]
+fn every_close_code_is_in_every_language() {
+    let lower = |name: &str| name.to_lowercase();
+    let surfaces: [(_, Spelling); 6] = [
+        ("crates/skipstone-ffi/include/skipstone.h", |name| format!("SKIPSTONE_CLOSE_CODE_{name}")),
+        ("clients/go/event.go", |name| format!("Code{}", go(&name.to_lowercase()))),
+        ("clients/unity/com.skipstone.transport/Runtime/Core/Event.cs", |name| pascal(&name.to_lowercase())),
+        ("clients/python/skipstone.pyi", |name| format!("CODE_{name}")),
+        ("clients/web/src/close.ts", |name| camel(&name.to_lowercase())),
+        ("crates/skipstone-ffi/src/types/numbers.rs", |name| pascal(&name.to_lowercase())),
+    ];
+    for (path, name_of) in surfaces {
+        let text = file(path);
+        for code in code::ALL {
+            assert!(words(&text).any(|word| word == name_of(code.name)), "{path} lacks {}", lower(code.name));
+        }
+    }
+    let wire = file("WIRE.md");
+    let table = body_of(&wire, "## 8. Close codes", "### 8.1").expect("section 8");
+    for code in code::ALL {
+        assert!(table.contains(&format!("| {} |", code.value)), "WIRE.md lacks {}", screaming(code.name));
+    }
+}
+
+#[test]
+fn the_first_version_of_the_c_structure_is_unchanged() {
+    let counters = stats();
+    let of_1_0: Vec<&str> = counters.iter().filter(|it| it.since == (1, 0)).map(|it| it.name).collect();
+    assert_eq!(of_1_0, C_1_0, "a new counter states `since(1, N)`, the version of the C interface that has it first");
+}
+
+#[test]
+fn every_setting_is_in_every_language() {
+    fn c(name: &str) -> String {
+        let is_time = name == "merging"
+            || Settings::ALL.iter().any(|it| it.name == name && it.number.is_some_and(|it| it.unit.is_time()));
+        if is_time { format!("{name}_us") } else { name.to_owned() }
+    }
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/ServerConfig.cs";
+    let surfaces = [
+        Shown::new("C", C, "typedef struct SkipstoneServerConfig {", "}", c),
+        Shown::new("Go", "clients/go/server.go", "type ServerConfig struct {", "\n}", go),
+        Shown::new("C#", CSHARP, "public sealed class ServerConfig", "\u{0}", pascal),
+        Shown::new("Python's types", "clients/python/skipstone.pyi", "class Settings:", "-> Self", str::to_owned),
+        Shown::new("Python", "clients/python/src/settings.rs", "impl Settings {", "-> Self", str::to_owned),
+        Shown::new("the browser", "clients/web/src/settings.ts", "export interface ServerSettings", "\n}", camel),
+        Shown::new("the guide", "docs/guide/reference.md", "## Settings", "## Close codes", str::to_owned),
+    ];
+    for setting in Settings::ALL {
+        for surface in &surfaces {
+            match (setting.name, surface.language()) {
+                // The client's merging, beside the server's own.
+                ("merging", language) if language.starts_with("Python") => surface.expect("client_merging"),
+                (name, _) => surface.expect(name),
+            }
+        }
+    }
+    let wire = file("WIRE.md");
+    let table = body_of(&wire, "## 5. Settings", "## 6.").expect("section 5");
+    for setting in Settings::ALL {
+        assert!(table.contains(&format!("| {} |", setting.id)), "WIRE.md lacks {}", setting.name);
+    }
+}
