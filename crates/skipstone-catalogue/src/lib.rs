@@ -13,6 +13,7 @@ mod python;
 mod region;
 mod settings;
 mod text;
+mod version;
 mod web;
 
 pub use counters::{C_1_0, Counter, flow, stats};
@@ -30,6 +31,7 @@ pub fn regions() -> Vec<Region> {
         json::regions(),
         pages::regions(),
         settings::regions(),
+        version::regions(),
     ]
     .into_iter()
     .flatten()

@@ -28,8 +28,10 @@ pub type SkipstonePeer = u64;
 /// A number for a set of peers. SKIPSTONE_EVERYONE has all that are connected.
 pub type SkipstoneGroup = u32;
 
+// catalogue: version
 /// The version of this interface: the major number in the upper 16 bits, the minor in the lower.
 pub const SKIPSTONE_ABI_VERSION: u32 = (1 << 16) + 4;
+// catalogue: end
 /// The group of all connected peers, which the library keeps.
 pub const SKIPSTONE_EVERYONE: SkipstoneGroup = 0;
 /// A value of `merging_us`: messages are sent when they are queued, none waits for another.
