@@ -446,12 +446,11 @@ class Overview:
 
 @final
 class DriverStats:
+    # catalogue: driver counters
     @property
     def rounds(self) -> int: ...
     @property
     def rounds_cut(self) -> int: ...
-    @property
-    def round_cost_max(self) -> float: ...
     @property
     def send_calls(self) -> int: ...
     @property
@@ -459,13 +458,13 @@ class DriverStats:
     @property
     def denied(self) -> int: ...
     @property
-    def receive_drops(self) -> int: ...
+    def round_cost_max(self) -> float: ...
     @property
     def receive_buffer_bytes(self) -> int: ...
     @property
     def are_buffers_short(self) -> bool: ...
     @property
-    def impairment_drops(self) -> int: ...
+    def receive_drops(self) -> int: ...
     @property
     def websockets(self) -> int: ...
     @property
@@ -473,7 +472,10 @@ class DriverStats:
     @property
     def raw_streams(self) -> int: ...
     @property
+    def impairment_drops(self) -> int: ...
+    @property
     def locals(self) -> int: ...
+    # catalogue: end
     @property
     def misrouted(self) -> MisroutedStats: ...
     @property
@@ -485,13 +487,16 @@ class DriverStats:
 
 @final
 class MisroutedStats:
+    # catalogue: misrouted counters
     @property
     def handed_on(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class DtlsStats:
+    # catalogue: dtls counters
     @property
     def open(self) -> int: ...
     @property
@@ -502,9 +507,11 @@ class DtlsStats:
     def displaced(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class WebTransportStats:
+    # catalogue: webtransport counters
     @property
     def open(self) -> int: ...
     @property
@@ -523,9 +530,11 @@ class WebTransportStats:
     def breaches(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class StreamStats:
+    # catalogue: stream counters
     @property
     def accepted(self) -> int: ...
     @property
@@ -560,6 +569,7 @@ class StreamStats:
     def not_taken(self) -> int: ...
     @property
     def foreign(self) -> int: ...
+    # catalogue: end
 
 @final
 class ServerTime:

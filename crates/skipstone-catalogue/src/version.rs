@@ -17,7 +17,8 @@ pub(crate) fn regions() -> Vec<Region> {
 fn newest() -> (u32, u32) {
     let counters = Stats::FIGURES.iter().map(|figure| figure.since);
     let settings = Settings::ALL.iter().map(|setting| setting.since);
-    counters.chain(settings).fold(BY_HAND, Ord::max)
+    let drivers = crate::driver::members().into_iter().map(|member| member.since);
+    counters.chain(settings).chain(drivers).fold(BY_HAND, Ord::max)
 }
 
 fn c(_: usize) -> Vec<String> {

@@ -401,6 +401,7 @@ pub(crate) fn driver_stats(stats: &DriverStats) -> SkipstoneDriverStats {
     SkipstoneDriverStats {
         size: size_of::<SkipstoneDriverStats>() as u32,
         are_buffers_short: stats.sockets.are_buffers_short.into(),
+        // catalogue: driver counters
         rounds: stats.rounds,
         send_calls: stats.send_calls,
         send_errors: stats.send_errors,
@@ -447,5 +448,6 @@ pub(crate) fn driver_stats(stats: &DriverStats) -> SkipstoneDriverStats {
         rounds_cut: stats.rounds_cut,
         round_cost_max_us: micros(stats.round_cost_max),
         streams_too_dear: stats.streams.too_dear,
+        // catalogue: end
     }
 }

@@ -2,7 +2,8 @@
 //! nothing includes, or a language that has none, is found here.
 
 use crate::shown::{Shown, body_of, file, words};
-use skipstone_catalogue::{C_1_0, camel, go, pascal, screaming, stats};
+use skipstone::DriverStats;
+use skipstone_catalogue::{C_1_0, camel, go, members, pascal, screaming, stats};
 use skipstone_proto::{Figure, Settings, Stats, code};
 
 /// A name as a language spells it.
@@ -42,6 +43,38 @@ fn every_statistic_is_in_every_language() {
         for surface in &surfaces {
             surface.expect(counter.name);
         }
+    }
+}
+
+#[test]
+fn every_counter_of_a_driver_is_in_every_language() {
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/DriverStats.cs";
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    let c = Shown::new("C", C, "typedef struct SkipstoneDriverStats {", "}", str::to_owned);
+    for member in members() {
+        c.expect(&member.c_name());
+        let (of_go, of_others) = match member.group {
+            "" => ("DriverStats", "DriverStats"),
+            "misrouted" => ("MisroutedStats", "MisroutedStats"),
+            "dtls" => ("DTLSStats", "DtlsStats"),
+            "webtransport" => ("WebTransportStats", "WebTransportStats"),
+            "streams" => ("StreamStats", "StreamStats"),
+            other => panic!("state the type of the group {other} here"),
+        };
+        let (python, typed) = (format!("struct {of_others} {{"), format!("class {of_others}:"));
+        let (csharp, go_type) = (format!("struct {of_others}\n"), format!("type {of_go} struct {{"));
+        for surface in [
+            Shown::new("Go", "clients/go/driver_stats.go", &go_type, "\n}", go),
+            Shown::new("C#", CSHARP, &csharp, "\n    }", pascal),
+            Shown::new("Python", "clients/python/src/driver_stats.rs", &python, "\n}", str::to_owned),
+            Shown::new("Python's types", "clients/python/skipstone.pyi", &typed, "\n@final", str::to_owned),
+        ] {
+            surface.expect(member.name);
+        }
+    }
+    let guide = file("docs/guide/reference.md");
+    for figure in DriverStats::FIGURES.iter().chain(&DriverStats::GAUGES) {
+        assert!(guide.contains(&format!("| `{}` |", figure.path())), "the guide lacks {}", figure.path());
     }
 }
 

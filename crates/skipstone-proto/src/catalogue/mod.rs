@@ -11,7 +11,7 @@ mod setting;
 mod unique;
 
 pub use close_code::{CloseCode, are_codes_ascending};
-pub use figure::{Figure, Metric, Unit, are_figures_unique};
+pub use figure::{Figure, FigureTable, Metric, Unit, are_figures_unique};
 pub use setting::{Setting, SettingNumber, SettingUnit, are_ids_unique, setting_number, setting_value};
 
 /// The first paragraph of lines as doc comments have them, in one line.

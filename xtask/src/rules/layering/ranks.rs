@@ -93,7 +93,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-catalogue",
         &[
             &["settings"],
-            &["c", "csharp", "go", "json", "pages", "python", "version", "web"],
+            &["c", "csharp", "driver", "go", "json", "pages", "python", "version", "web"],
             &["counters"],
             &["names", "region", "text"],
         ],
