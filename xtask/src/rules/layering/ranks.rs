@@ -134,8 +134,8 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["table"],
             &["row"],
             &["sent"],
-            &["attacks"],
-            &["attack", "bucket", "memory", "openings", "process", "trust"],
+            &["attack"],
+            &["bucket", "memory", "openings", "process", "trust"],
         ],
     ),
     (

@@ -20,7 +20,7 @@ use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::entity_of;
-use crate::compare::peer::{Peer, Update};
+use crate::compare::peers::peer::{Peer, Update};
 use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;
 use blocks::{BlockSize, Decoder, Encoder};

@@ -3,6 +3,7 @@
 pub(crate) mod ends;
 #[cfg(feature = "peers")]
 mod kcp;
+pub(crate) mod peer;
 #[cfg(feature = "peers")]
 pub(crate) mod quinn;
 #[cfg(feature = "peers")]

@@ -18,7 +18,7 @@ use quinn_proto::{
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
-use crate::compare::peer::{Peer, Update};
+use crate::compare::peers::peer::{Peer, Update};
 use crate::framing::HEADER_BYTES;
 use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;

@@ -16,7 +16,7 @@ use skipstone_proto::{Duration, Time};
 use super::ends::{Ends, EndsSetup};
 use crate::compare::condition::Condition;
 use crate::compare::payload::entity_of;
-use crate::compare::peer::{Peer, Update};
+use crate::compare::peers::peer::{Peer, Update};
 
 /// With which channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::jobs::Job;
 use crate::compare::packet_logs::QlogPlace;
-use crate::compare::peer::Telemetry;
+use crate::compare::peers::peer::Telemetry;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::series::LostPacket;
 use crate::compare::simulation::{LinkFindings, Measured};

@@ -11,7 +11,7 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::end::RealEnd;
 use crate::compare::payload::entity_of;
-use crate::compare::peer::Update;
+use crate::compare::peers::peer::Update;
 use crate::framing::{FramedMessages, frame};
 
 /// An end of the stream, or the server before it has one.
