@@ -598,14 +598,26 @@ class Server:
         threading: Threading = ...,
         merging: Merging | None = None,
         congestion: Congestion = ...,
-        connections_max: int = 65536,
-        handshake_timeout: float = ...,
-        bandwidth_max: int | None = None,
-        bandwidth_max_per_peer: int | None = None,
-        shards: int = 1,
+        # catalogue: server settings
+        trusted_proxies: Sequence[str] | None = None,
         denied: Sequence[str] | None = None,
-        impairment: Impairment | None = None,
+        handshake_timeout: float | None = None,
+        connections_max: int | None = None,
         players_of_network_max: int | None = None,
+        shards: int | None = None,
+        queue_bytes_max: int | None = None,
+        bandwidth_max_per_peer: int | None = None,
+        bandwidth_max: int | None = None,
+        query_answer: Payload | None = None,
+        transfer_bytes_min: int | None = None,
+        memory_per_connection: int | None = None,
+        memory_per_network: int | None = None,
+        memory_max: int | None = None,
+        origins: Sequence[str] | None = None,
+        hosts: Sequence[str] | None = None,
+        requires_tls: bool | None = None,
+        # catalogue: end
+        impairment: Impairment | None = None,
     ) -> Self: ...
     @property
     def url(self) -> str: ...

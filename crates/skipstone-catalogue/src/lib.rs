@@ -3,6 +3,7 @@
 //! test compares them.
 
 mod c;
+mod configuration;
 mod counters;
 mod csharp;
 mod driver;
@@ -17,6 +18,7 @@ mod text;
 mod version;
 mod web;
 
+pub use configuration::{ServerOption, server_options};
 pub use counters::{C_1_0, Counter, flow, stats};
 pub use driver::{Member, members};
 pub use names::{camel, go, pascal, screaming};
@@ -32,6 +34,7 @@ pub fn regions() -> Vec<Region> {
         web::regions(),
         json::regions(),
         pages::regions(),
+        configuration::regions(),
         driver::regions(),
         settings::regions(),
         version::regions(),

@@ -46,7 +46,7 @@ fn wire_settings(_: usize) -> Vec<String> {
 
 fn settings(_: usize) -> Vec<String> {
     let mut lines = vec!["| setting | unit | limits | default | meaning |".to_owned(), "|---|---|---|---|---|".into()];
-    for setting in Settings::ALL.iter().filter(|setting| setting.number.is_some()) {
+    for setting in &Settings::ALL {
         let unit = setting.number.map_or("", |number| number.unit.name());
         let (limits, default, about) = (limits(setting), default(setting), phrase(&setting.summary()));
         lines.push(format!("| `{}` | {unit} | {limits} | {default} | {about} |", setting.name));

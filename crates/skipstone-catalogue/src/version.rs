@@ -18,7 +18,8 @@ fn newest() -> (u32, u32) {
     let counters = Stats::FIGURES.iter().map(|figure| figure.since);
     let settings = Settings::ALL.iter().map(|setting| setting.since);
     let drivers = crate::driver::members().into_iter().map(|member| member.since);
-    counters.chain(settings).chain(drivers).fold(BY_HAND, Ord::max)
+    let options = crate::configuration::server_options().into_iter().map(|option| option.since);
+    counters.chain(settings).chain(drivers).chain(options).fold(BY_HAND, Ord::max)
 }
 
 fn c(_: usize) -> Vec<String> {

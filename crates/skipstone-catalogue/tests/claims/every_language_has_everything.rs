@@ -3,7 +3,7 @@
 
 use crate::shown::{Shown, body_of, file, words};
 use skipstone::DriverStats;
-use skipstone_catalogue::{C_1_0, camel, go, members, pascal, screaming, stats};
+use skipstone_catalogue::{C_1_0, camel, go, members, pascal, screaming, server_options, stats};
 use skipstone_proto::{Figure, Settings, Stats, code};
 
 /// A name as a language spells it.
@@ -136,6 +136,24 @@ fn every_close_code_is_in_every_language() {
     let table = body_of(&wire, "## 8. Close codes", "### 8.1").expect("section 8");
     for code in code::ALL {
         assert!(table.contains(&format!("| {} |", code.value)), "WIRE.md lacks {}", screaming(code.name));
+    }
+}
+
+#[test]
+fn every_setting_of_a_server_is_in_every_language() {
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/ServerConfig.cs";
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    let c = Shown::new("C", C, "typedef struct SkipstoneServerConfig {", "}", str::to_owned);
+    let surfaces = [
+        Shown::new("Go", "clients/go/server.go", "type ServerConfig struct {", "\n}", go),
+        Shown::new("C#", CSHARP, "public sealed class ServerConfig", "\u{0}", pascal),
+        Shown::new("Python's types", "clients/python/skipstone.pyi", "class Server:", "-> Self", str::to_owned),
+        Shown::new("Python", "clients/python/src/server.rs", "fn start(", "-> PyResult", str::to_owned),
+        Shown::new("the guide", "docs/guide/reference.md", "## Settings of a server", "## Close codes", str::to_owned),
+    ];
+    for option in server_options() {
+        c.expect(&option.c_name());
+        surfaces.iter().for_each(|surface| surface.expect(option.name));
     }
 }
 

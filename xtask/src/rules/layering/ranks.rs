@@ -92,8 +92,8 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-catalogue",
         &[
-            &["settings"],
-            &["c", "csharp", "driver", "go", "json", "pages", "python", "version", "web"],
+            &["settings", "version"],
+            &["c", "configuration", "csharp", "driver", "go", "json", "pages", "python", "web"],
             &["counters"],
             &["names", "region", "text"],
         ],
