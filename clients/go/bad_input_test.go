@@ -113,6 +113,11 @@ func TestConfigurationsAreChecked(t *testing.T) {
 		"no such file":     {Security: CertificateFiles("/nowhere/at/all.pem", "")},
 		"no PEM":           {Security: CertificatePEM("no PEM", "no PEM")},
 		"stepped shards":   {Threading: Stepped, Shards: 2},
+		"no proxy":         {TrustedProxies: []string{"nowhere"}},
+		"a small queue":    {QueueBytesMax: 1},
+		"a small memory":   {MemoryMax: 1},
+		"a long answer":    {QueryAnswer: make([]byte, 2_000)},
+		"a bad origin":     {Origins: []string{"game.example"}},
 	} {
 		server, err := Listen("127.0.0.1:0", &config)
 		var refusal *Error

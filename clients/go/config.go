@@ -207,6 +207,16 @@ func (a *arena) texts(what string, texts []string) **C.char {
 	return (**C.char)(array)
 }
 
+// bytes are a copy of these in C's memory; nil for none.
+func (a *arena) bytes(bytes []byte) *C.uint8_t {
+	if len(bytes) == 0 {
+		return nil
+	}
+	copied := C.CBytes(bytes)
+	a.held = append(a.held, copied)
+	return (*C.uint8_t)(copied)
+}
+
 // copied is a text in C's memory; nil after an error. One with a NUL inside would be cut off there.
 func (a *arena) copied(what, text string) *C.char {
 	if strings.IndexByte(text, 0) >= 0 && a.err == nil {

@@ -54,19 +54,60 @@ type ServerConfig struct {
 	// DatagramBytesMax: maximum bytes of a datagram of UDP; streams have packets of their own size. 0 has the default.
 	DatagramBytesMax uint32
 	// catalogue: end
-	// HandshakeTimeout is 10 s by default, including the application's decision.
-	HandshakeTimeout time.Duration
-	// ConnectionsMax is the maximum number of players.
-	ConnectionsMax uint32
-	// PlayersOfNetworkMax limits those of one network (IPv4 /24, IPv6 /56); 0 for three times as many as there are free
-	// places, and 8 in any case, while loopback and private addresses have no limit.
-	PlayersOfNetworkMax uint32
-	// BandwidthMaxPerPeer and BandwidthMax limit what the server sends, in bytes per second; 0 for no limit.
-	BandwidthMaxPerPeer, BandwidthMax uint64
-	// Shards is the number of drivers, each with a thread; 1 by default.
-	Shards uint32
-	// Denied are addresses and networks that the server ignores, as in [Server.SetDenied].
+	// catalogue: server settings
+	// TrustedProxies: proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose
+	// connection they forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or
+	// `X-Forwarded-For`.
+	TrustedProxies []string
+	// Denied: addresses and networks that the server denies, on any carrier: their datagrams are dropped and their
+	// streams closed before any state is kept or any answer sent, and counted.
 	Denied []string
+	// HandshakeTimeout: time limit of a handshake, the application's decision included. 0 has the default.
+	HandshakeTimeout time.Duration
+	// ConnectionsMax: greatest number of connected players; further clients are told that the server is full.
+	// Connections that are closing, were refused, or wait to be accepted do not count. 0 has the default.
+	ConnectionsMax uint32
+	// PlayersOfNetworkMax: players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it
+	// has no more places. By default three times as many as there are free places, and 8 in any case, so that one
+	// network leaves a quarter of the places to others; then loopback and private addresses have no limit.
+	PlayersOfNetworkMax uint32
+	// Shards: number of drivers, each with its own thread, sockets and share of the clients; at most one for each core
+	// is useful. 1 by default, or 2 to 256 on Linux with background threads. 0 has the default.
+	Shards uint32
+	// QueueBytesMax: bytes of messages that may wait in each of the two queues between the application and a driver's
+	// thread: messages to send, and events that were not polled. At least 1 MiB. 0 has the default.
+	QueueBytesMax uint64
+	// BandwidthMaxPerPeer: greatest rate at which the server sends to each client, in bytes per second, IP headers
+	// included; at least 1,000. Without a limit by default.
+	BandwidthMaxPerPeer uint64
+	// BandwidthMax: greatest rate at which the server sends to all clients together, in bytes per second, IP headers
+	// included. Without a limit by default.
+	BandwidthMax uint64
+	// QueryAnswer: answer to server browsers, which ask in clear and without a connection: up to 1,181 bytes in the
+	// application's own format. No answer by default.
+	QueryAnswer []byte
+	// TransferBytesMin: the progress of messages of at least this many bytes is published; by default of none, which
+	// costs nothing.
+	TransferBytesMin uint32
+	// MemoryPerConnection: bytes of memory that one connection may use; never less than four receive windows. 0 has the
+	// default.
+	MemoryPerConnection uint64
+	// MemoryPerNetwork: bytes of memory that all connections of one network (IPv4 /24, IPv6 /56) may use. 0 has the
+	// default.
+	MemoryPerNetwork uint64
+	// MemoryMax: bytes of memory that all connections may use. 0 has the default.
+	MemoryMax uint64
+	// Origins: origins of the pages from which browsers may connect, as browsers write them: `https://game.example`.
+	// Others get HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect: the
+	// list protects players from other sites' pages, not the server from unknown clients.
+	Origins []string
+	// Hosts: names and addresses that a request may have as `Host`, without ports: `game.example`. Others get HTTP 421.
+	// An empty list allows all.
+	Hosts []string
+	// RequiresTLS: requires TLS: requests for pages are redirected to `https://`, unencrypted WebSockets and streams
+	// are refused. Streams from a trusted proxy are accepted, since TLS may end there. Needs a certificate.
+	RequiresTLS bool
+	// catalogue: end
 	// Impairment simulates a network around the UDP socket, with NoWebSocket; nil for none.
 	Impairment *Impairment
 }
@@ -118,7 +159,6 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	if config.NoWebTransport {
 		raw.webtransport = 0
 	}
-	raw.denied, raw.denied_count = memory.texts("a denied network", config.Denied), C.uint32_t(len(config.Denied))
 	raw.channels, raw.channel_count = memory.rules(config.Channels), C.uint32_t(len(config.Channels))
 	for _, merging := range []struct {
 		to   *C.uint64_t
@@ -151,21 +191,47 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 		raw.datagram_bytes_max = C.uint32_t(config.DatagramBytesMax)
 	}
 	// catalogue: end
+	// catalogue: server settings written
+	raw.trusted_proxies, raw.trusted_proxy_count = memory.texts("TrustedProxies", config.TrustedProxies), C.uint32_t(len(config.TrustedProxies))
+	raw.denied, raw.denied_count = memory.texts("Denied", config.Denied), C.uint32_t(len(config.Denied))
 	if config.HandshakeTimeout != 0 {
 		raw.handshake_timeout_us = micros(config.HandshakeTimeout)
 	}
-	for _, limit := range []struct {
-		to   *C.uint32_t
-		from uint32
-	}{
-		{&raw.connections_max, config.ConnectionsMax},
-		{&raw.players_of_network_max, config.PlayersOfNetworkMax},
-		{&raw.shards, config.Shards},
-	} {
-		if limit.from != 0 {
-			*limit.to = C.uint32_t(limit.from)
-		}
+	if config.ConnectionsMax != 0 {
+		raw.connections_max = C.uint32_t(config.ConnectionsMax)
 	}
+	if config.PlayersOfNetworkMax != 0 {
+		raw.players_of_network_max = C.uint32_t(config.PlayersOfNetworkMax)
+	}
+	if config.Shards != 0 {
+		raw.shards = C.uint32_t(config.Shards)
+	}
+	if config.QueueBytesMax != 0 {
+		raw.queue_bytes_max = C.uint64_t(config.QueueBytesMax)
+	}
+	if config.BandwidthMaxPerPeer != 0 {
+		raw.bandwidth_max_per_peer = C.uint64_t(config.BandwidthMaxPerPeer)
+	}
+	if config.BandwidthMax != 0 {
+		raw.bandwidth_max = C.uint64_t(config.BandwidthMax)
+	}
+	raw.query_answer, raw.query_answer_length = memory.bytes(config.QueryAnswer), C.uint32_t(len(config.QueryAnswer))
+	if config.TransferBytesMin != 0 {
+		raw.transfer_bytes_min = C.uint32_t(config.TransferBytesMin)
+	}
+	if config.MemoryPerConnection != 0 {
+		raw.memory_per_connection = C.uint64_t(config.MemoryPerConnection)
+	}
+	if config.MemoryPerNetwork != 0 {
+		raw.memory_per_network = C.uint64_t(config.MemoryPerNetwork)
+	}
+	if config.MemoryMax != 0 {
+		raw.memory_max = C.uint64_t(config.MemoryMax)
+	}
+	raw.origins, raw.origin_count = memory.texts("Origins", config.Origins), C.uint32_t(len(config.Origins))
+	raw.hosts, raw.host_count = memory.texts("Hosts", config.Hosts), C.uint32_t(len(config.Hosts))
+	raw.requires_tls = flag(config.RequiresTLS)
+	// catalogue: end
 	if redundancy := config.Redundancy; redundancy.kind != 0 {
 		raw.redundancy = C.uint32_t(redundancy.kind - 1)
 		raw.redundancy_first, raw.redundancy_second = C.uint8_t(redundancy.first), C.uint8_t(redundancy.second)
@@ -173,8 +239,6 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	if config.RedundancyBudgetPercent != 0 {
 		raw.redundancy_budget_percent = C.uint16_t(config.RedundancyBudgetPercent)
 	}
-	raw.bandwidth_max_per_peer = C.uint64_t(config.BandwidthMaxPerPeer)
-	raw.bandwidth_max = C.uint64_t(config.BandwidthMax)
 	if simulated := config.Impairment; simulated != nil {
 		raw.impaired, raw.impairment_seed = 1, C.uint64_t(simulated.Seed)
 		raw.up, raw.down = simulated.Up.raw(), simulated.Down.raw()

@@ -448,12 +448,11 @@ class Overview:
 
 @final
 class DriverStats:
+    # catalogue: driver counters
     @property
     def rounds(self) -> int: ...
     @property
     def rounds_cut(self) -> int: ...
-    @property
-    def round_cost_max(self) -> float: ...
     @property
     def send_calls(self) -> int: ...
     @property
@@ -461,13 +460,13 @@ class DriverStats:
     @property
     def denied(self) -> int: ...
     @property
-    def receive_drops(self) -> int: ...
+    def round_cost_max(self) -> float: ...
     @property
     def receive_buffer_bytes(self) -> int: ...
     @property
     def are_buffers_short(self) -> bool: ...
     @property
-    def impairment_drops(self) -> int: ...
+    def receive_drops(self) -> int: ...
     @property
     def websockets(self) -> int: ...
     @property
@@ -475,7 +474,10 @@ class DriverStats:
     @property
     def raw_streams(self) -> int: ...
     @property
+    def impairment_drops(self) -> int: ...
+    @property
     def locals(self) -> int: ...
+    # catalogue: end
     @property
     def misrouted(self) -> MisroutedStats: ...
     @property
@@ -487,13 +489,16 @@ class DriverStats:
 
 @final
 class MisroutedStats:
+    # catalogue: misrouted counters
     @property
     def handed_on(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class DtlsStats:
+    # catalogue: dtls counters
     @property
     def open(self) -> int: ...
     @property
@@ -504,9 +509,11 @@ class DtlsStats:
     def displaced(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class WebTransportStats:
+    # catalogue: webtransport counters
     @property
     def open(self) -> int: ...
     @property
@@ -525,9 +532,11 @@ class WebTransportStats:
     def breaches(self) -> int: ...
     @property
     def dropped(self) -> int: ...
+    # catalogue: end
 
 @final
 class StreamStats:
+    # catalogue: stream counters
     @property
     def accepted(self) -> int: ...
     @property
@@ -562,6 +571,7 @@ class StreamStats:
     def not_taken(self) -> int: ...
     @property
     def foreign(self) -> int: ...
+    # catalogue: end
 
 @final
 class ServerTime:
@@ -590,14 +600,26 @@ class Server:
         threading: Threading = ...,
         merging: Merging | None = None,
         congestion: Congestion = ...,
-        connections_max: int = 65536,
-        handshake_timeout: float = ...,
-        bandwidth_max: int | None = None,
-        bandwidth_max_per_peer: int | None = None,
-        shards: int = 1,
+        # catalogue: server settings
+        trusted_proxies: Sequence[str] | None = None,
         denied: Sequence[str] | None = None,
-        impairment: Impairment | None = None,
+        handshake_timeout: float | None = None,
+        connections_max: int | None = None,
         players_of_network_max: int | None = None,
+        shards: int | None = None,
+        queue_bytes_max: int | None = None,
+        bandwidth_max_per_peer: int | None = None,
+        bandwidth_max: int | None = None,
+        query_answer: Payload | None = None,
+        transfer_bytes_min: int | None = None,
+        memory_per_connection: int | None = None,
+        memory_per_network: int | None = None,
+        memory_max: int | None = None,
+        origins: Sequence[str] | None = None,
+        hosts: Sequence[str] | None = None,
+        requires_tls: bool | None = None,
+        # catalogue: end
+        impairment: Impairment | None = None,
     ) -> Self: ...
     @property
     def url(self) -> str: ...

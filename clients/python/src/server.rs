@@ -75,10 +75,30 @@ impl Server {
     /// Opens the sockets and begins to serve at `host:port`; port 0 lets the system choose, and `None` makes a server
     /// without sockets, which only `connect_local` reaches.
     #[new]
-    #[pyo3(signature = (listen = Some("127.0.0.1:7777"), *, settings = None, security = None, websocket = true,
-        webtransport = true, threading = Threading::Background, merging = None, congestion = Congestion::DelayAware,
-        connections_max = 65_536, handshake_timeout = Seconds::HANDSHAKE, bandwidth_max = None,
-        bandwidth_max_per_peer = None, shards = 1, denied = None, impairment = None, players_of_network_max = None))]
+    #[pyo3(signature = (
+        listen = Some("127.0.0.1:7777"), *, settings = None, security = None, websocket = true, webtransport = true,
+        threading = Threading::Background, merging = None, congestion = Congestion::DelayAware,
+        // catalogue: server settings signature
+        trusted_proxies = None,
+        denied = None,
+        handshake_timeout = None,
+        connections_max = None,
+        players_of_network_max = None,
+        shards = None,
+        queue_bytes_max = None,
+        bandwidth_max_per_peer = None,
+        bandwidth_max = None,
+        query_answer = None,
+        transfer_bytes_min = None,
+        memory_per_connection = None,
+        memory_per_network = None,
+        memory_max = None,
+        origins = None,
+        hosts = None,
+        requires_tls = None,
+        // catalogue: end
+        impairment = None,
+    ))]
     fn start(
         py: Python<'_>,
         listen: Option<&str>,
@@ -89,14 +109,26 @@ impl Server {
         threading: Threading,
         merging: Option<Merging>,
         congestion: Congestion,
-        connections_max: u32,
-        handshake_timeout: Seconds,
-        bandwidth_max: Option<u64>,
-        bandwidth_max_per_peer: Option<u64>,
-        shards: u32,
+        // catalogue: server settings arguments
+        trusted_proxies: Option<Vec<String>>,
         denied: Option<Vec<String>>,
-        impairment: Option<Impairment>,
+        handshake_timeout: Option<Seconds>,
+        connections_max: Option<u32>,
         players_of_network_max: Option<u32>,
+        shards: Option<u32>,
+        queue_bytes_max: Option<u64>,
+        bandwidth_max_per_peer: Option<u64>,
+        bandwidth_max: Option<u64>,
+        query_answer: Option<Payload>,
+        transfer_bytes_min: Option<u32>,
+        memory_per_connection: Option<u64>,
+        memory_per_network: Option<u64>,
+        memory_max: Option<u64>,
+        origins: Option<Vec<String>>,
+        hosts: Option<Vec<String>>,
+        requires_tls: Option<bool>,
+        // catalogue: end
+        impairment: Option<Impairment>,
     ) -> PyResult<Self> {
         let mut config = match listen {
             Some(listen) => {
@@ -112,13 +144,25 @@ impl Server {
         config.threading = threading.library();
         config.merging = merging.map_or(config.merging, |merging| merging.0);
         config.congestion = congestion.library();
-        config.connections_max = connections_max;
-        config.players_of_network_max = players_of_network_max;
-        config.handshake_timeout = handshake_timeout.0;
-        config.bandwidth_max = bandwidth_max;
-        config.bandwidth_max_per_peer = bandwidth_max_per_peer;
-        config.shards = shards;
+        // catalogue: server settings taken
+        config.trusted_proxies = trusted_proxies.unwrap_or_default();
         config.denied = denied.unwrap_or_default();
+        config.handshake_timeout = handshake_timeout.map_or(config.handshake_timeout, |span| span.0);
+        config.connections_max = connections_max.unwrap_or(config.connections_max);
+        config.players_of_network_max = players_of_network_max;
+        config.shards = shards.unwrap_or(config.shards);
+        config.queue_bytes_max = queue_bytes_max.unwrap_or(config.queue_bytes_max);
+        config.bandwidth_max_per_peer = bandwidth_max_per_peer;
+        config.bandwidth_max = bandwidth_max;
+        config.query_answer = query_answer.map(|bytes| bytes.0);
+        config.transfer_bytes_min = transfer_bytes_min;
+        config.memory.connection = memory_per_connection.unwrap_or(config.memory.connection);
+        config.memory.network = memory_per_network.unwrap_or(config.memory.network);
+        config.memory.endpoint = memory_max.unwrap_or(config.memory.endpoint);
+        config.listener_rules.origins = origins.unwrap_or_default();
+        config.listener_rules.hosts = hosts.unwrap_or_default();
+        config.listener_rules.requires_tls = requires_tls.unwrap_or(config.listener_rules.requires_tls);
+        // catalogue: end
         config.impairment = impairment.map(|impairment| impairment.0);
         let server = py.detach(|| skipstone::Server::start(config)).map_err(start_error)?;
         Ok(Server {

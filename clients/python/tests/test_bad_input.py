@@ -155,6 +155,21 @@ def test_a_url_that_cannot_be_read_is_quoted(url: str, remedy: str) -> None:
         Client(url)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"trusted_proxies": ["nowhere"]},
+        {"queue_bytes_max": 1},
+        {"memory_max": 1},
+        {"query_answer": bytes(2_000)},
+        {"origins": ["game.example"]},
+    ],
+)
+def test_settings_of_a_server_are_checked(settings: dict[str, Any]) -> None:
+    with pytest.raises(StartError):
+        Server("127.0.0.1:0", **settings)
+
+
 def test_settings_are_checked() -> None:
     for settings in (
         Settings([ChannelRule(9, 3)]),

@@ -1,10 +1,12 @@
-//! Writes what the protocol's tables declare (statistics, close codes) into the other languages and the pages: each
+//! Writes what the tables of protocol and library declare (statistics, settings, close codes) into the other languages and the pages: each
 //! file has regions between `catalogue: NAME` and `catalogue: end`, which `cargo xtask catalogue --update` fills. A
 //! test compares them.
 
 mod c;
+mod configuration;
 mod counters;
 mod csharp;
+mod driver;
 mod go;
 mod json;
 mod names;
@@ -13,9 +15,12 @@ mod python;
 mod region;
 mod settings;
 mod text;
+mod version;
 mod web;
 
+pub use configuration::{ServerOption, server_options};
 pub use counters::{C_1_0, Counter, flow, stats};
+pub use driver::{Member, members};
 pub use names::{camel, go, pascal, screaming};
 pub use region::{Region, filled};
 
@@ -29,7 +34,10 @@ pub fn regions() -> Vec<Region> {
         web::regions(),
         json::regions(),
         pages::regions(),
+        configuration::regions(),
+        driver::regions(),
         settings::regions(),
+        version::regions(),
     ]
     .into_iter()
     .flatten()

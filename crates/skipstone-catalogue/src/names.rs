@@ -27,6 +27,13 @@ pub fn go(name: &str) -> String {
 }
 
 fn capital(word: &str) -> String {
+    // Proper names with a capital inside.
+    match word {
+        "websocket" => return "WebSocket".into(),
+        "websockets" => return "WebSockets".into(),
+        "webtransport" => return "WebTransport".into(),
+        _ => {}
+    }
     let mut letters = word.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -2,6 +2,7 @@
 
 use crate::region::Region;
 use crate::text::{grouped, lower_first};
+use skipstone::DriverStats;
 use skipstone_proto::{Figure, Metric, Setting, Settings, Stats, code};
 
 pub(crate) fn regions() -> Vec<Region> {
@@ -12,6 +13,7 @@ pub(crate) fn regions() -> Vec<Region> {
         of("docs/guide/dashboard.md", "metrics", metrics),
         of("docs/guide/reference.md", "counters", counters),
         of("docs/guide/reference.md", "drops", drops),
+        of("docs/guide/reference.md", "driver counters", driver_counters),
         of("docs/guide/reference.md", "settings", settings),
         of("docs/guide/reference.md", "close codes", close_codes),
     ]
@@ -44,7 +46,7 @@ fn wire_settings(_: usize) -> Vec<String> {
 
 fn settings(_: usize) -> Vec<String> {
     let mut lines = vec!["| setting | unit | limits | default | meaning |".to_owned(), "|---|---|---|---|---|".into()];
-    for setting in Settings::ALL.iter().filter(|setting| setting.number.is_some()) {
+    for setting in &Settings::ALL {
         let unit = setting.number.map_or("", |number| number.unit.name());
         let (limits, default, about) = (limits(setting), default(setting), phrase(&setting.summary()));
         lines.push(format!("| `{}` | {unit} | {limits} | {default} | {about} |", setting.name));
@@ -67,7 +69,7 @@ fn default(setting: &Setting) -> String {
 fn metrics(_: usize) -> Vec<String> {
     let mut lines = vec!["| metric | unit | labels | meaning |".to_owned(), "|---|---|---|---|".into()];
     let of = |figure: &'static Figure| figure.metric.map(|metric| (figure, metric));
-    let all: Vec<(&Figure, Metric)> = FIGURES.iter().filter_map(of).collect();
+    let all: Vec<(&Figure, Metric)> = FIGURES.iter().chain(DRIVER_FIGURES).filter_map(of).collect();
     for (at, (figure, metric)) in all.iter().enumerate() {
         if all[..at].iter().any(|(_, before)| before.family == metric.family) {
             continue;
@@ -99,6 +101,15 @@ fn counters(_: usize) -> Vec<String> {
     lines
 }
 
+fn driver_counters(_: usize) -> Vec<String> {
+    let mut lines = vec!["| counter | unit | meaning |".to_owned(), "|---|---|---|".into()];
+    for figure in DRIVER_FIGURES.iter().chain(&DriverStats::GAUGES) {
+        let (path, unit, about) = (figure.path(), figure.unit.name(), phrase(&figure.summary()));
+        lines.push(format!("| `{path}` | {unit} | {about} |"));
+    }
+    lines
+}
+
 fn drops(_: usize) -> Vec<String> {
     let mut lines = vec!["| reason | dropped |".to_owned(), "|---|---|".into()];
     let reasons = FIGURES.iter().filter(|figure| figure.group == "drops");
@@ -112,3 +123,4 @@ fn phrase(text: &str) -> String {
 }
 
 const FIGURES: &[Figure] = &Stats::FIGURES;
+const DRIVER_FIGURES: &[Figure] = &DriverStats::FIGURES;

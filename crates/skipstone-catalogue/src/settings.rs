@@ -1,6 +1,7 @@
 //! The settings that are numbers, as each language's configuration of a server has them. The others have types of their
 //! own in each language, and are written by hand.
 
+use crate::configuration;
 use crate::names::{camel, go, pascal};
 use crate::region::Region;
 use crate::text::{comment, lower_first};
@@ -22,7 +23,7 @@ pub(crate) fn regions() -> Vec<Region> {
     let of = |path, name, lines| Region { path, name, lines };
     vec![
         of(C_TYPES, "settings of version 1.0", |width| each_of(SINCE_1_0, |number| c_field(number, width))),
-        of(C_TYPES, "settings since version 1.4", |width| each_of(LATER, |number| c_field(number, width))),
+        of(C_TYPES, "settings since version 1.4", c_later),
         of(C_READ, "settings", |_| each(|number| vec![c_read(number)])),
         of("crates/skipstone-ffi/src/convert.rs", "settings", |_| each(|number| vec![c_default(number)])),
         of(GO, "settings", |width| each(|number| go_field(number, width))),
@@ -30,7 +31,7 @@ pub(crate) fn regions() -> Vec<Region> {
         of(CSHARP, "settings", |width| each(|number| csharp_property(number, width))),
         of(CSHARP_FILL, "settings", |_| each(|number| vec![csharp_fill(number)])),
         of(CSHARP_LAYOUT, "settings of version 1.0", |_| each_of(SINCE_1_0, |number| vec![csharp_layout(number)])),
-        of(CSHARP_LAYOUT, "settings since version 1.4", |_| each_of(LATER, |number| vec![csharp_layout(number)])),
+        of(CSHARP_LAYOUT, "settings since version 1.4", csharp_later),
         of(PYTHON, "settings signature", |_| each(|number| vec![format!("{} = None,", number.name)])),
         of(PYTHON, "settings arguments", |_| each(|number| vec![python_argument(number)])),
         of(PYTHON, "settings taken", |_| each(|number| vec![python_taken(number)])),
@@ -92,7 +93,23 @@ fn each_of(which: fn(&Number) -> bool, lines: impl Fn(&Number) -> Vec<String>) -
 }
 
 const SINCE_1_0: fn(&Number) -> bool = |number| number.since == (1, 0);
-const LATER: fn(&Number) -> bool = |number| number.since != (1, 0);
+
+/// What the C structure has at its end: these settings and the server's own, in the order of their versions.
+fn c_later(width: usize) -> Vec<String> {
+    let later = numbers().filter(|number| number.since != (1, 0));
+    in_order(later.map(|number| (number.since, c_field(&number, width))).chain(configuration::c_fields(width)))
+}
+
+fn csharp_later(_: usize) -> Vec<String> {
+    let later = numbers().filter(|number| number.since != (1, 0));
+    in_order(later.map(|number| (number.since, vec![csharp_layout(&number)])).chain(configuration::csharp_fields()))
+}
+
+fn in_order(fields: impl Iterator<Item = ((u32, u32), Vec<String>)>) -> Vec<String> {
+    let mut all: Vec<_> = fields.collect();
+    all.sort_by_key(|(since, _)| *since);
+    all.into_iter().flat_map(|(_, lines)| lines).collect()
+}
 
 fn c_field(number: &Number, width: usize) -> Vec<String> {
     let mut lines = comment("/// ", &number.about_in_c(), width);

@@ -17,11 +17,14 @@ pub(crate) fn comment(prefix: &str, text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// With its first letter in lower case, for a sentence that goes on.
+/// With its first letter in lower case, for a sentence that goes on; a word with capitals inside keeps its first one.
 pub(crate) fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
-    match (letters.next(), letters.as_str().chars().next()) {
-        (Some(first), Some(second)) if !second.is_uppercase() => first.to_lowercase().chain(letters).collect(),
+    let first_word = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();
+    match letters.next() {
+        Some(first) if !first_word.chars().skip(1).any(char::is_uppercase) => {
+            first.to_lowercase().chain(letters).collect()
+        }
         _ => text.to_owned(),
     }
 }
@@ -43,6 +46,12 @@ mod tests {
     fn a_comment_is_wrapped_at_its_width() {
         assert_eq!(comment("// ", "one two three", 10), ["// one two", "// three"]);
         assert_eq!(comment("// ", "muchtoolongaword", 8), ["// muchtoolongaword"]);
+    }
+
+    #[test]
+    fn names_keep_their_capitals() {
+        let sentences = ["Bytes of it.", "WebSockets in clear.", "TLS that failed.", "A packet."].map(lower_first);
+        assert_eq!(sentences, ["bytes of it.", "WebSockets in clear.", "TLS that failed.", "a packet."]);
     }
 
     #[test]

@@ -614,95 +614,103 @@ typedef struct SkipstoneDriverStats {
   uint32_t size;
   // 1: the system granted smaller socket buffers than requested.
   uint32_t are_buffers_short;
-  // Rounds of the drivers' loops.
+  // Rounds of the driver's loop.
   uint64_t rounds;
   // System calls that sent datagrams.
   uint64_t send_calls;
   // Datagrams that the system refused to send.
   uint64_t send_errors;
-  // Datagrams that the system dropped because a receive buffer was full.
+  // Datagrams that the kernel dropped because a receive buffer was full.
   uint64_t receive_drops;
-  // Unencrypted WebSocket connections open now.
+  // WebSocket connections in clear, open now.
   uint64_t websockets;
-  // WebSocket connections over TLS open now.
+  // WebSocket connections over TLS, open now.
   uint64_t secure_websockets;
-  // TCP connections without WebSocket open now.
+  // TCP connections without WebSocket, open now.
   uint64_t raw_streams;
-  // Clients of this process connected now.
+  // Streams in memory to clients of this process, or to their server.
   uint64_t locals;
-  // DTLS sessions open now.
+  // DTLS sessions that there are now, handshakes included.
   uint64_t dtls_sessions;
-  // QUIC connections of WebTransport open now.
+  // QUIC connections that there are now, handshakes included.
   uint64_t webtransport_sessions;
-  // Datagrams and streams from denied addresses. This and the following fields exist since version 1.3.
+  // Datagrams and streams from addresses that the server denies. Since version 1.3.
   uint64_t denied;
-  // The smallest receive buffer that the system granted, in bytes.
+  // The smallest receive buffer granted, in bytes. Since version 1.3.
   uint64_t receive_buffer_bytes;
-  // Datagrams that the simulated network dropped because its memory limit was reached.
+  // Datagrams that the network simulated around a server dropped for lack of memory. Since version 1.3.
   uint64_t impairment_drops;
-  // Datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
+  // Datagrams handed to the shard that their connection id names. Since version 1.3.
   uint64_t misrouted_handed_on;
-  // Datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
+  // Misrouted datagrams dropped, because too many already waited for their shard. Since version 1.3.
   uint64_t misrouted_dropped;
-  // DTLS sessions that began with a ClientHello.
+  // DTLS sessions that began with a ClientHello. Since version 1.3.
   uint64_t dtls_begun;
-  // DTLS handshakes that were completed.
+  // DTLS handshakes that were completed. Since version 1.3.
   uint64_t dtls_established;
-  // DTLS sessions that were removed before their time limit to make room for another one.
+  // DTLS sessions that were removed before their time limit, because another session needed the place. Since version
+  // 1.3.
   uint64_t dtls_displaced;
-  // Datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
+  // Datagrams that belonged to no DTLS session and began none, or were invalid in their session, and answers that
+  // would have been too long. Since version 1.3.
   uint64_t dtls_dropped;
-  // QUIC handshakes that began.
+  // QUIC handshakes that began. Since version 1.3.
   uint64_t webtransport_begun;
-  // QUIC handshakes that were completed.
+  // QUIC handshakes that were completed. Since version 1.3.
   uint64_t webtransport_established;
-  // Sessions of WebTransport that were granted.
+  // WebTransport sessions that were granted. Since version 1.3.
   uint64_t webtransport_granted;
-  // Unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
+  // Unproven clients that were asked for a proof of their address first (RFC 9000, section 8.1.2). Since version
+  // 1.3.
   uint64_t webtransport_retries;
-  // QUIC connections that were removed before their time limit to make room for another one.
+  // QUIC connections that were removed before their time limit, because another one needed the place. Since version
+  // 1.3.
   uint64_t webtransport_displaced;
-  // Requests and streams that were refused because of their origin, or because the server does not use them.
+  // Requests and streams that were refused, for their origin or because nothing here needs them. Since version 1.3.
   uint64_t webtransport_refused;
-  // Connections that ended because the client violated QUIC, TLS or HTTP/3.
+  // Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3. Since version 1.3.
   uint64_t webtransport_breaches;
-  // Datagrams of QUIC that belonged to no connection and began none, or to no session.
+  // Datagrams that belonged to no QUIC connection and began none, or to no session; and datagrams of the protocol
+  // that a session did not accept. Since version 1.3.
   uint64_t webtransport_dropped;
-  // Streams accepted on the TCP port. The following fields state why streams ended.
+  // Streams accepted. Since version 1.3.
   uint64_t streams_accepted;
-  // Streams whose handshake or close timed out.
+  // Streams whose handshake or close timed out. Since version 1.3.
   uint64_t streams_timed_out;
-  // Streams that were closed in favour of newer ones, because their network had too many without a connection.
+  // Streams that were closed for newer ones, because their network had too many without a connection. Since version
+  // 1.3.
   uint64_t streams_displaced;
-  // Plain HTTP requests that were answered.
+  // Plain HTTP requests that were answered. Since version 1.3.
   uint64_t streams_answered;
-  // Plain HTTP requests for an unknown path.
+  // Plain HTTP requests for something that there is not. Since version 1.3.
   uint64_t streams_not_upgraded;
-  // Streams that ended without a close.
+  // Streams that ended without a close: the peer is gone, or left without closing. Since version 1.3.
   uint64_t streams_lost;
-  // Streams that were closed in an orderly way, by either side.
+  // Streams that were closed in an orderly way, by either side. Since version 1.3.
   uint64_t streams_closed;
-  // First bytes of an unknown protocol, and malformed requests.
+  // First bytes that are of no protocol here, and malformed requests. Since version 1.3.
   uint64_t streams_malformed_requests;
-  // Request heads above 8 KiB, or with too many lines.
+  // Heads of requests beyond 8 KiB, or with too many lines. Since version 1.3.
   uint64_t streams_oversized_requests;
-  // Broken WebSocket frames, and impossible message lengths.
+  // Broken frames of WebSocket, and lengths that no message has. Since version 1.3.
   uint64_t streams_broken_frames;
-  // Messages beyond the limit.
+  // Messages beyond the limit. Since version 1.3.
   uint64_t streams_oversized_messages;
-  // Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
+  // TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS. Since
+  // version 1.3.
   uint64_t streams_tls_failures;
-  // Clients that began TLS while too many handshakes were pending.
+  // Clients that asked for TLS while they, their network or all had begun too many handshakes. Since version 1.3.
   uint64_t streams_over_budget;
-  // PROXY headers that are malformed, or from a client that is not a trusted proxy.
+  // PROXY headers that cannot be read, or come from a host that is not a trusted proxy. Since version 1.3.
   uint64_t streams_bad_proxy_headers;
-  // Unencrypted requests where TLS is required, and streams of a kind that is not accepted.
+  // Requests in clear where TLS is required, and streams of a kind that is not taken. Since version 1.3.
   uint64_t streams_not_taken;
-  // Pages of other origins, and requests for other hosts.
+  // Pages of other origins, and requests for other hosts. Since version 1.3.
   uint64_t streams_foreign;
-  // Rounds that ended with datagrams left to read, because their time limit was reached. Since version 1.4.
+  // Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
   uint64_t rounds_cut;
-  // The maximum work of one round's reading, estimated from what was read. Since version 1.4.
+  // The greatest work of one round's reading: its expected CPU time, estimated from the data that was read. Since
+  // version 1.4.
   uint64_t round_cost_max_us;
   // Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
   uint64_t streams_too_dear;
@@ -1048,7 +1056,7 @@ typedef struct SkipstoneStats {
   uint64_t black_holes;
 } SkipstoneStats;
 
-// The group of all connected peers, which the library maintains.
+// The group of all connected peers, which the library keeps.
 #define SKIPSTONE_EVERYONE 0
 
 #ifdef __cplusplus

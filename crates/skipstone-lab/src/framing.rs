@@ -57,13 +57,13 @@ impl Unframe {
 /// Messages of one stream as they are asked for, one after the other.
 #[cfg(feature = "peers")]
 #[derive(Debug, Default)]
-pub(crate) struct Messages {
+pub(crate) struct FramedMessages {
     unframe: Unframe,
     ready: VecDeque<Bytes>,
 }
 
 #[cfg(feature = "peers")]
-impl Messages {
+impl FramedMessages {
     /// Takes the next bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.unframe.add(bytes, |message| self.ready.push_back(Bytes::copy_from_slice(message)));

@@ -142,7 +142,7 @@ pub use channel::transfers::{IncomingTransfer, OutgoingTransfer, TRANSFERS_MAX, 
 pub use channel::{GivenUp, MessageId, Submission};
 
 /// The catalogue: what is known about each statistic, setting and close code.
-pub use catalogue::{CloseCode, Figure, Metric, Setting, SettingNumber, SettingUnit, Unit};
+pub use catalogue::{CloseCode, ConfigField, ConfigKind, Figure, Metric, Setting, SettingNumber, SettingUnit, Unit};
 
 /// Settings: the server chooses them, its clients follow them.
 pub use congestion::Congestion;

@@ -1,5 +1,7 @@
 //! An attack as data: its clients, their addresses, what they send, and how much. No sockets here.
 
+pub mod list;
+
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use clap::{Parser, Subcommand};
 use skipstone_siege::attack::Attack;
+use skipstone_siege::attack::list::attacks;
 use skipstone_siege::attacker::{self, Victim};
-use skipstone_siege::attacks::attacks;
 use skipstone_siege::play::{Terms, play};
 use skipstone_siege::row::{Row, Verdict};
 use skipstone_siege::table;

@@ -4,32 +4,35 @@
 use crate::net::websocket::{
     AllowedHosts, AllowedOrigins, HttpAnswer, HttpAnswers, StreamRules, TlsServer, TrustedProxies,
 };
-use skipstone_proto::ConfigError;
+use skipstone_proto::{ConfigError, configuration};
 use std::time::Duration;
 
-/// A server's rules for WebSockets and other streams of its TCP port; `origins` and `hosts`
-/// apply to WebTransport as well.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListenerRules {
-    /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others get
-    /// HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect: the list
-    /// protects players from other sites' pages, not the server from unknown clients.
-    pub origins: Vec<String>,
-    /// Names and addresses that a request may have as `Host`, without ports: `game.example`. Others get HTTP 421. An
-    /// empty list allows all.
-    pub hosts: Vec<String>,
-    /// Requires TLS: requests for pages are redirected to `https://`, unencrypted WebSockets and streams are refused.
-    /// Streams from a trusted proxy are accepted, since TLS may end there. Needs a certificate.
-    pub requires_tls: bool,
-    /// Accepts `tcp://` clients: streams without WebSocket.
-    pub raw_streams: bool,
-    /// Small answers to plain HTTP, in addition to `/healthz`, whose GET is answered with 200 on every host of `hosts`.
-    pub http_answers: Vec<HttpAnswer>,
-    /// Limits on streams that carry no connection yet.
-    pub newcomers: NewcomerLimits,
-    /// WebSockets at this path echo what they receive, without a connection, for conformance tests.
-    #[cfg(feature = "unstable")]
-    pub echo_path: Option<String>,
+configuration! {
+    /// A server's rules for WebSockets and other streams of its TCP port; `origins` and `hosts`
+    /// apply to WebTransport as well.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ListenerRules {
+        /// Origins of the pages from which browsers may connect, as browsers write them: `https://game.example`. Others
+        /// get HTTP 403. An empty list allows all. Programs other than browsers send no origin and may connect: the
+        /// list protects players from other sites' pages, not the server from unknown clients.
+        origins: Vec<String> as Texts;
+        /// Names and addresses that a request may have as `Host`, without ports: `game.example`. Others get HTTP 421.
+        /// An empty list allows all.
+        hosts: Vec<String> as Texts;
+        /// Requires TLS: requests for pages are redirected to `https://`, unencrypted WebSockets and streams are
+        /// refused. Streams from a trusted proxy are accepted, since TLS may end there. Needs a certificate.
+        requires_tls: bool as Flag;
+        /// Accepts `tcp://` clients: streams without WebSocket.
+        raw_streams: bool;
+        /// Small answers to plain HTTP, in addition to `/healthz`, whose GET is answered with 200 on every host of
+        /// `hosts`.
+        http_answers: Vec<HttpAnswer>;
+        /// Limits on streams that carry no connection yet.
+        newcomers: NewcomerLimits;
+        /// WebSockets at this path echo what they receive, without a connection, for conformance tests.
+        #[cfg(feature = "unstable")]
+        echo_path: Option<String>;
+    }
 }
 
 impl Default for ListenerRules {

@@ -1,4 +1,5 @@
-//! The configuration of a server.
+//! The configuration of a server. A line of its table with a kind (`as Time`) is all that declares a setting in every
+//! language: `cargo xtask catalogue --update`.
 
 use crate::driver::LOCAL_ADDRESS;
 use crate::driver::impair::Impairment;
@@ -8,98 +9,112 @@ use crate::listener_rules::ListenerRules;
 use crate::security::Security;
 use crate::start_error::StartError;
 use bytes::Bytes;
-use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, PacketLog, Settings};
+use skipstone_proto::{Congestion, Duration, InboundRule, MemoryBudget, Merging, PacketLog, Settings, configuration};
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Configuration of a server.
-#[derive(Clone, Debug)]
-pub struct ServerConfig {
-    /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
-    /// sockets, which only [`Server::connect_local`](crate::Server::connect_local) reaches.
-    pub listen: Option<SocketAddr>,
-    /// Open sockets to use instead of new ones at `listen`: those of the previous process, or of a supervisor. One pair
-    /// for each shard.
-    pub sockets: Option<ListenSockets>,
-    /// Whether the server accepts WebSocket and `tcp://` clients, and answers HTTP, on the TCP port of the same number;
-    /// within TLS too, if the server has a certificate. Needs the feature `websocket`, without which `true` is an error
-    /// at the start.
-    pub websocket: bool,
-    /// Whether the server accepts browsers by WebTransport, on the UDP port, if it encrypts. Needs the feature
-    /// `webtransport`, without which `true` is an error at the start.
-    pub webtransport: bool,
-    /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet connections.
-    /// The origins apply to WebTransport, too.
-    pub listener_rules: ListenerRules,
-    /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose connection they
-    /// forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`.
-    /// Budgets of networks and [`Event::Requested`](skipstone_proto::Event::Requested) then use the client's address.
-    /// Such headers from other addresses are ignored. Needs the feature `websocket`.
-    pub trusted_proxies: Vec<String>,
-    /// Addresses and networks that the server denies, on any carrier: their datagrams are dropped and their streams
-    /// closed before any state is kept or any answer sent, and counted
-    /// ([`DriverStats::denied`](crate::DriverStats::denied)). Behind a trusted proxy the client's address decides, as
-    /// soon as the proxy has named it: by the PROXY protocol before anything else; by `Forwarded` only in the request
-    /// of a WebSocket, after the TLS handshake. Other HTTP requests that a proxy forwards are answered.
-    /// [`Server::set_denied`](crate::Server::set_denied) changes them.
-    pub denied: Vec<String>,
-    /// Memory that clients can make the server hold; with shards, each shard has a part of it.
-    pub memory: MemoryBudget,
-    /// Settings of the server and all its clients.
-    pub settings: Settings,
-    /// When the server sends queued messages, and thus which messages share a datagram. [`Merging::Flush`] sends at
-    /// each [`Server::flush`](crate::Server::flush).
-    pub merging: Merging,
-    /// Time limit of a handshake, the application's decision included.
-    pub handshake_timeout: Duration,
-    /// Greatest number of connected players; further clients are told that the server is full. Connections that are
-    /// closing, were refused, or wait to be accepted do not count.
-    pub connections_max: u32,
-    /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more places.
-    /// Behind a trusted proxy the players' own addresses count. `None` for three times as many as there are free
-    /// places, and 8 in any case, so that one network leaves a quarter of the places to others; then loopback and
-    /// private addresses have no limit. With shards, each has an equal part of it.
-    pub players_of_network_max: Option<u32>,
-    /// Whether background threads or the application run the drivers.
-    pub threading: Threading,
-    /// Number of drivers, each with its own thread, sockets and share of the clients; at most one for each core is
-    /// useful. 1, or 2 to 256 on Linux with background threads.
-    pub shards: u32,
-    /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread:
-    /// messages to send, and events that were not polled. Above this limit, [`Server::send`](crate::Server::send)
-    /// reports that the driver is busy, and events stay in the protocol, whose receive windows hold the peers back. At
-    /// least 1 MiB.
-    pub queue_bytes_max: u64,
-    /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
-    pub congestion: Congestion,
-    /// Greatest rate at which the server sends to each client, in bytes per second, IP headers included; at least
-    /// 1,000, `None` without a limit. It applies on every carrier, with every `congestion`. Messages wait in their
-    /// channels' queues; acknowledgements, handshakes and probes always leave, and the messages after them wait for
-    /// longer.
-    pub bandwidth_max_per_peer: Option<u64>,
-    /// The same for all clients together. Clients with messages take turns, so no client waits for one with a high
-    /// rate. With shards, each has an equal part of it.
-    pub bandwidth_max: Option<u64>,
-    /// Limits on what clients may send, per channel: who may send, the length of messages, and their number per second.
-    /// The server does not send these limits to its clients.
-    pub inbound: Vec<InboundRule>,
-    /// Encryption of native clients; `None` for encryption with a certificate generated for this run, whose fingerprint
-    /// is in [`Server::url`](crate::Server::url).
-    pub security: Option<Security>,
-    /// Network impairments to simulate around the UDP socket: each client's address has links of its own, seeded by the
-    /// order in which the addresses appeared. `up` is towards the server. WebSocket must be off; clients of
-    /// [`Server::connect_local`](crate::Server::connect_local) have no impairment.
-    pub impairment: Option<Impairment>,
-    /// Answer to server browsers that ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch), in clear
-    /// and without a connection: up to 1,181 bytes in the application's own format. `None` for no answer.
-    /// [`Server::set_query_answer`](crate::Server::set_query_answer) changes it.
-    pub query_answer: Option<Bytes>,
-    /// The progress of messages of at least this many bytes is published, for
-    /// [`Server::transfers`](crate::Server::transfers); `None` for no message, which costs nothing.
-    pub transfer_bytes_min: Option<u32>,
-    /// Receiver of the packet events of all connections, if any; each driver waits for its calls. The feature `qlog`
-    /// has one that writes files.
-    pub packet_log: Option<Arc<dyn PacketLog>>,
+configuration! {
+    /// Configuration of a server.
+    #[derive(Clone, Debug)]
+    pub struct ServerConfig {
+        /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
+        /// sockets, which only [`Server::connect_local`](crate::Server::connect_local) reaches.
+        listen: Option<SocketAddr>;
+        /// Open sockets to use instead of new ones at `listen`: those of the previous process, or of a supervisor. One
+        /// pair for each shard.
+        sockets: Option<ListenSockets>;
+        /// Whether the server accepts WebSocket and `tcp://` clients, and answers HTTP, on the TCP port of the same
+        /// number; within TLS too, if the server has a certificate. Needs the feature `websocket`, without which `true`
+        /// is an error at the start.
+        websocket: bool;
+        /// Whether the server accepts browsers by WebTransport, on the UDP port, if it encrypts. Needs the feature
+        /// `webtransport`, without which `true` is an error at the start.
+        webtransport: bool;
+        /// Rules for that TCP port: origins, hosts, answers to HTTP, and limits on streams that are not yet
+        /// connections. The origins apply to WebTransport, too.
+        listener_rules: ListenerRules;
+        /// Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose connection they
+        /// forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or `X-Forwarded-For`.
+        ///
+        /// Budgets of networks and [`Event::Requested`](skipstone_proto::Event::Requested) then use the client's
+        /// address. Such headers from other addresses are ignored. Needs the feature `websocket`.
+        trusted_proxies: Vec<String> as Texts;
+        /// Addresses and networks that the server denies, on any carrier: their datagrams are dropped and their streams
+        /// closed before any state is kept or any answer sent, and counted.
+        ///
+        /// The count is [`DriverStats::denied`](crate::DriverStats::denied). Behind a trusted proxy the client's
+        /// address decides, as soon as the proxy has named it: by the PROXY protocol before anything else; by
+        /// `Forwarded` only in the request of a WebSocket, after the TLS handshake. Other HTTP requests that a proxy
+        /// forwards are answered. [`Server::set_denied`](crate::Server::set_denied) changes them.
+        denied: Vec<String> as Texts, since(1, 3);
+        /// Memory that clients can make the server hold; with shards, each shard has a part of it.
+        memory: MemoryBudget;
+        /// Settings of the server and all its clients.
+        settings: Settings;
+        /// When the server sends queued messages, and thus which messages share a datagram. [`Merging::Flush`] sends at
+        /// each [`Server::flush`](crate::Server::flush).
+        merging: Merging;
+        /// Time limit of a handshake, the application's decision included.
+        handshake_timeout: Duration as Time;
+        /// Greatest number of connected players; further clients are told that the server is full. Connections that are
+        /// closing, were refused, or wait to be accepted do not count.
+        connections_max: u32 as Number32;
+        /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more
+        /// places. By default three times as many as there are free places, and 8 in any case, so that one network
+        /// leaves a quarter of the places to others; then loopback and private addresses have no limit.
+        ///
+        /// Behind a trusted proxy the players' own addresses count. With shards, each has an equal part of it.
+        players_of_network_max: Option<u32> as Optional32, since(1, 4);
+        /// Whether background threads or the application run the drivers.
+        threading: Threading;
+        /// Number of drivers, each with its own thread, sockets and share of the clients; at most one for each core is
+        /// useful. 1 by default, or 2 to 256 on Linux with background threads.
+        shards: u32 as Number32;
+        /// Bytes of messages that may wait in each of the two queues between the application and a driver's thread:
+        /// messages to send, and events that were not polled. At least 1 MiB.
+        ///
+        /// Above this limit, [`Server::send`](crate::Server::send)
+        /// reports that the driver is busy, and events stay in the protocol, whose receive windows hold the peers back.
+        queue_bytes_max: u64 as Number64;
+        /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
+        congestion: Congestion;
+        /// Greatest rate at which the server sends to each client, in bytes per second, IP headers included; at least
+        /// 1,000. Without a limit by default.
+        ///
+        /// It applies on every carrier, with every `congestion`. Messages wait in their
+        /// channels' queues; acknowledgements, handshakes and probes always leave, and the messages after them wait for
+        /// longer.
+        bandwidth_max_per_peer: Option<u64> as Optional64;
+        /// Greatest rate at which the server sends to all clients together, in bytes per second, IP headers included.
+        /// Without a limit by default.
+        ///
+        /// Clients with messages take turns, so no client waits for one with a high
+        /// rate. With shards, each has an equal part of it.
+        bandwidth_max: Option<u64> as Optional64;
+        /// Limits on what clients may send, per channel: who may send, the length of messages, and their number per
+        /// second. The server does not send these limits to its clients.
+        inbound: Vec<InboundRule>;
+        /// Encryption of native clients; `None` for encryption with a certificate generated for this run, whose
+        /// fingerprint is in [`Server::url`](crate::Server::url).
+        security: Option<Security>;
+        /// Network impairments to simulate around the UDP socket: each client's address has links of its own, seeded by
+        /// the order in which the addresses appeared. `up` is towards the server. WebSocket must be off; clients of
+        /// [`Server::connect_local`](crate::Server::connect_local) have no impairment.
+        impairment: Option<Impairment>;
+        /// Answer to server browsers, which ask in clear and without a connection: up to 1,181 bytes in the
+        /// application's own format. No answer by default.
+        ///
+        /// They ask by [`query`](crate::query()) or [`QueryBatch`](crate::QueryBatch).
+        /// [`Server::set_query_answer`](crate::Server::set_query_answer) changes it.
+        query_answer: Option<Bytes> as Bytes;
+        /// The progress of messages of at least this many bytes is published; by default of none, which costs nothing.
+        ///
+        /// [`Server::transfers`](crate::Server::transfers) shows it.
+        transfer_bytes_min: Option<u32> as Optional32;
+        /// Receiver of the packet events of all connections, if any; each driver waits for its calls. The feature
+        /// `qlog` has one that writes files.
+        packet_log: Option<Arc<dyn PacketLog>>;
+    }
 }
 
 impl ServerConfig {

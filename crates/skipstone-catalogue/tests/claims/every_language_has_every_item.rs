@@ -1,12 +1,10 @@
 //! Reads what each language shows to its users, and looks there for every figure and every close code: a region that
 //! nothing includes, or a language that has none, is found here.
 
-use crate::shown::{Shown, body_of, file, words};
-use skipstone_catalogue::{C_1_0, camel, go, pascal, screaming, stats};
+use crate::shown::{Shown, body_of, file};
+use skipstone::DriverStats;
+use skipstone_catalogue::{C_1_0, camel, go, members, pascal, screaming, server_options, stats};
 use skipstone_proto::{Figure, Settings, Stats, code};
-
-/// A name as a language spells it.
-type Spelling = fn(&str) -> String;
 
 const FIGURES: &[Figure] = &Stats::FIGURES;
 
@@ -31,7 +29,8 @@ fn every_statistic_is_in_every_language() {
         Shown::new(
             "C#",
             "clients/unity/com.skipstone.transport/Runtime/Core/Statistics.cs",
-            "public readonly struct Stats",
+            // Behind the constructor that copies an overview's.
+            "// catalogue: end\n        }\n",
             "\n    }",
             pascal,
         ),
@@ -42,6 +41,38 @@ fn every_statistic_is_in_every_language() {
         for surface in &surfaces {
             surface.expect(counter.name);
         }
+    }
+}
+
+#[test]
+fn every_counter_of_a_driver_is_in_every_language() {
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/DriverStats.cs";
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    let c = Shown::new("C", C, "typedef struct SkipstoneDriverStats {", "}", str::to_owned);
+    for member in members() {
+        c.expect(&member.c_name());
+        let (of_go, of_others) = match member.group {
+            "" => ("DriverStats", "DriverStats"),
+            "misrouted" => ("MisroutedStats", "MisroutedStats"),
+            "dtls" => ("DTLSStats", "DtlsStats"),
+            "webtransport" => ("WebTransportStats", "WebTransportStats"),
+            "streams" => ("StreamStats", "StreamStats"),
+            other => panic!("state the type of the group {other} here"),
+        };
+        let (python, typed) = (format!("struct {of_others} {{"), format!("class {of_others}:"));
+        let (csharp, go_type) = (format!("struct {of_others}\n"), format!("type {of_go} struct {{"));
+        for surface in [
+            Shown::new("Go", "clients/go/driver_stats.go", &go_type, "\n}", go),
+            Shown::new("C#", CSHARP, &csharp, "\n    }", pascal),
+            Shown::new("Python", "clients/python/src/driver_stats.rs", &python, "\n}", str::to_owned),
+            Shown::new("Python's types", "clients/python/skipstone.pyi", &typed, "\n@final", str::to_owned),
+        ] {
+            surface.expect(member.name);
+        }
+    }
+    let guide = file("docs/guide/reference.md");
+    for figure in DriverStats::FIGURES.iter().chain(&DriverStats::GAUGES) {
+        assert!(guide.contains(&format!("| `{}` |", figure.path())), "the guide lacks {}", figure.path());
     }
 }
 
@@ -84,25 +115,47 @@ fn every_statistic_is_a_metric_or_part_of_one() {
 
 #[test]
 fn every_close_code_is_in_every_language() {
-    let lower = |name: &str| name.to_lowercase();
-    let surfaces: [(_, Spelling); 6] = [
-        ("crates/skipstone-ffi/include/skipstone.h", |name| format!("SKIPSTONE_CLOSE_CODE_{name}")),
-        ("clients/go/event.go", |name| format!("Code{}", go(&name.to_lowercase()))),
-        ("clients/unity/com.skipstone.transport/Runtime/Core/Event.cs", |name| pascal(&name.to_lowercase())),
-        ("clients/python/skipstone.pyi", |name| format!("CODE_{name}")),
-        ("clients/web/src/close.ts", |name| camel(&name.to_lowercase())),
-        ("crates/skipstone-ffi/src/types/numbers.rs", |name| pascal(&name.to_lowercase())),
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    const RUST: &str = "crates/skipstone-ffi/src/types/numbers.rs";
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/Event.cs";
+    const PYTHON: &str = "clients/python/skipstone.pyi";
+    let surfaces = [
+        Shown::new("C", C, "enum SkipstoneCloseCode\n", "}", |name| format!("SKIPSTONE_CLOSE_CODE_{name}")),
+        Shown::new("C's Rust", RUST, "enum SkipstoneCloseCode {", "\n}", |name| pascal(&name.to_lowercase())),
+        Shown::new("Go", "clients/go/event.go", "// Close codes of the protocol.", "\n)", |name| {
+            format!("Code{}", go(&name.to_lowercase()))
+        }),
+        Shown::new("C#", CSHARP, "class CloseCode", "\n    }", |name| pascal(&name.to_lowercase())),
+        Shown::new("Python's types", PYTHON, "__version__", "\nclass ", |name| format!("CODE_{name}")),
+        Shown::new("the browser", "clients/web/src/close.ts", "const closeCode = {", "\n}", |name| {
+            camel(&name.to_lowercase())
+        }),
     ];
-    for (path, name_of) in surfaces {
-        let text = file(path);
-        for code in code::ALL {
-            assert!(words(&text).any(|word| word == name_of(code.name)), "{path} lacks {}", lower(code.name));
-        }
+    for code in code::ALL {
+        surfaces.iter().for_each(|surface| surface.expect(code.name));
     }
     let wire = file("WIRE.md");
     let table = body_of(&wire, "## 8. Close codes", "### 8.1").expect("section 8");
     for code in code::ALL {
         assert!(table.contains(&format!("| {} |", code.value)), "WIRE.md lacks {}", screaming(code.name));
+    }
+}
+
+#[test]
+fn every_setting_of_a_server_is_in_every_language() {
+    const CSHARP: &str = "clients/unity/com.skipstone.transport/Runtime/Core/ServerConfig.cs";
+    const C: &str = "crates/skipstone-ffi/include/skipstone.h";
+    let c = Shown::new("C", C, "typedef struct SkipstoneServerConfig {", "}", str::to_owned);
+    let surfaces = [
+        Shown::new("Go", "clients/go/server.go", "type ServerConfig struct {", "\n}", go),
+        Shown::new("C#", CSHARP, "public sealed class ServerConfig", "\u{0}", pascal),
+        Shown::new("Python's types", "clients/python/skipstone.pyi", "class Server:", "-> Self", str::to_owned),
+        Shown::new("Python", "clients/python/src/server.rs", "fn start(", "-> PyResult", str::to_owned),
+        Shown::new("the guide", "docs/guide/reference.md", "## Settings of a server", "## Close codes", str::to_owned),
+    ];
+    for option in server_options() {
+        c.expect(&option.c_name());
+        surfaces.iter().for_each(|surface| surface.expect(option.name));
     }
 }
 

@@ -23,8 +23,8 @@ impl Shown {
         let text = file(path);
         let part = body_of(&text, start, end).unwrap_or_else(|| panic!("{path} has no `{start}`"));
         // Comments name others.
-        let code: String =
-            part.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let is_code = |line: &&str| !["//", "/*", "*"].iter().any(|comment| line.trim_start().starts_with(comment));
+        let code: String = part.lines().filter(is_code).collect::<Vec<_>>().join("\n");
         Shown { language, path, words: words(&code).map(str::to_owned).collect(), name_of }
     }
 
@@ -53,6 +53,6 @@ pub(crate) fn body_of<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a s
 }
 
 /// Names in a text.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|letter: char| !letter.is_alphanumeric() && letter != '_').filter(|word| !word.is_empty())
 }

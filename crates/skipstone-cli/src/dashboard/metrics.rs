@@ -6,8 +6,8 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use skipstone::Stats;
 use skipstone_lab::measure::process::Probe;
+use skipstone_proto::Figure;
 use std::borrow::Cow;
 use std::fmt;
 
@@ -87,9 +87,9 @@ impl Family {
 }
 
 /// The statistics of the catalogue that are metrics; those of one family differ in a label.
-fn counters(stats: &Stats) -> Vec<Family> {
+fn counters(statistics: impl Iterator<Item = (&'static Figure, u64)>) -> Vec<Family> {
     let mut all: Vec<Family> = Vec::new();
-    for (figure, value) in stats.figures() {
+    for (figure, value) in statistics {
         let Some(metric) = figure.metric else { continue };
         let labels = metric.label.map(|(label, of)| (label, of.to_owned())).into_iter().collect();
         match all.iter_mut().find(|family| family.name == metric.family) {
@@ -112,7 +112,7 @@ fn families(state: &DashboardState) -> Vec<Family> {
     let redundant = redundancy.repairs_sent + redundancy.copies_sent;
     let sent = BytesSplit::of(&stats.sent, redundancy.bytes_sent, redundant);
     let received = BytesSplit::of(&stats.received, 0, 0);
-    let mut all = counters(&stats);
+    let mut all = counters(stats.figures().chain(driver.figures()));
     all.extend([
         gauge("clients", "Clients that are connected, by kind", 0.0)
             .by("kind", [("chat", guests.chat as u64), ("stress", guests.stress as u64)]),
@@ -125,14 +125,6 @@ fn families(state: &DashboardState) -> Vec<Family> {
         counter("received", "Bytes received, with IP headers, by what they are", 0)
             .in_unit(Unit::Bytes)
             .by("part", received.parts()),
-        counter("send_errors", "Datagrams that the system refused to send", driver.send_errors),
-        counter(
-            "receive_buffer_drops",
-            "Datagrams that the kernel dropped for a full receive buffer",
-            driver.sockets.receive_drops,
-        ),
-        counter("driver_rounds", "Rounds of the drivers' loops", driver.rounds),
-        counter("driver_rounds_cut", "Rounds that ended with something left to read", driver.rounds_cut),
         gauge(
             "driver_round_cost_max",
             "The greatest work of one round's reading, counted by what was read",

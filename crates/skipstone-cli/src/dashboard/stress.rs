@@ -10,7 +10,7 @@ mod process;
 mod progress;
 
 use process::StressProcess;
-use progress::Told;
+use progress::ChildMessage;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use skipstone_lab::units::{Mix, Rate, Span};
@@ -129,16 +129,16 @@ impl StressDesk {
     /// Looks at the run. Returns what the game loop is to be told.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Command> {
         let run = self.run.as_mut()?;
-        while let Some(told) = run.process.poll() {
-            match told {
-                Told::Waiting => return Some(run.enter(Phase::Running)),
-                Told::Progress(progress) => run.progress = progress,
-                Told::Result(result) => {
+        while let Some(message) = run.process.poll() {
+            match message {
+                ChildMessage::Waiting => return Some(run.enter(Phase::Running)),
+                ChildMessage::Progress(progress) => run.progress = progress,
+                ChildMessage::Result(result) => {
                     self.keep(result);
                     self.end(None);
                     return None;
                 }
-                Told::Ended(why) => {
+                ChildMessage::Ended(why) => {
                     self.end(Some(why));
                     return None;
                 }

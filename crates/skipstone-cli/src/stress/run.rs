@@ -10,7 +10,7 @@ use super::lead::{self, AgreedStart, Lead, LeadWord, PartNews, PartOrder, Ready}
 use super::outcome;
 use super::outcome::Measured;
 use super::plan::Plan;
-use super::view::{Audience, LiveView};
+use super::view::{LiveView, Viewer};
 use super::vigil::Vigil;
 use crate::qlog_flags::QlogWatch;
 use crate::sharing;
@@ -82,9 +82,9 @@ fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, Stri
         }
     };
     let mut view = LiveView::new(match (plan.flags.piped, plan.flags.quiet) {
-        (true, _) => Audience::Parent,
-        (false, true) => Audience::Nobody,
-        (false, false) => Audience::People,
+        (true, _) => Viewer::Parent,
+        (false, true) => Viewer::Nobody,
+        (false, false) => Viewer::People,
     });
     let words = &plan.words;
     view.say(&format!(
@@ -228,7 +228,7 @@ impl Run<'_> {
 
     /// Tells the server what the clients do, unless a parent started them: it gives the word itself.
     fn tell(&self, generator: &mut Generator<'_>, turn: StressTurn) {
-        if self.view.audience != Audience::Parent {
+        if self.view.viewer != Viewer::Parent {
             generator.tell(turn);
         }
     }
@@ -433,7 +433,7 @@ impl Run<'_> {
 
     /// Shows the result, and writes it where it was asked for.
     fn report(&mut self, plan: &Plan, generator: &Generator<'_>, result: &StressResult) -> Exit {
-        if self.view.audience == Audience::Parent {
+        if self.view.viewer == Viewer::Parent {
             output::say(serde_json::json!({ "result": result }));
             return result.verdict.into();
         }

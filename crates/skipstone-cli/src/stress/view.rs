@@ -13,9 +13,9 @@ use skipstone_lab::report::stress::result::{Protocol, Side};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-/// The audience of the display.
+/// Who reads the display.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Audience {
+pub(crate) enum Viewer {
     /// Text.
     People,
     /// A parent process: a line of JSON for each piece of news.
@@ -28,7 +28,7 @@ pub(crate) enum Audience {
 pub(crate) struct LiveView {
     style: Style,
     is_live: bool,
-    pub(crate) audience: Audience,
+    pub(crate) viewer: Viewer,
     has_drawn: bool,
     phase: Phase,
     phase_began: Instant,
@@ -50,15 +50,15 @@ const LINE: Duration = Duration::from_secs(1);
 
 impl LiveView {
     /// Draws to standard output, if that is a terminal; else prints lines.
-    pub(crate) fn new(audience: Audience) -> Self {
-        let is_live = audience == Audience::People
+    pub(crate) fn new(viewer: Viewer) -> Self {
+        let is_live = viewer == Viewer::People
             && std::io::stdout().is_terminal()
             && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
         let now = Instant::now();
         Self {
             style: style(),
             is_live,
-            audience,
+            viewer,
             has_drawn: false,
             phase: Phase::Connecting,
             phase_began: now,
@@ -88,7 +88,7 @@ impl LiveView {
 
     /// A line of its own, above what follows.
     pub(crate) fn say(&mut self, text: &str) {
-        if self.audience == Audience::People {
+        if self.viewer == Viewer::People {
             output::say(text);
             self.has_drawn = false;
         }
@@ -96,8 +96,8 @@ impl LiveView {
 
     /// The number of clients that wait for the start command.
     pub(crate) fn waiting(&mut self, count: usize) {
-        match self.audience {
-            Audience::Parent => output::say(serde_json::json!({ "waiting": count })),
+        match self.viewer {
+            Viewer::Parent => output::say(serde_json::json!({ "waiting": count })),
             _ => self.say(&format!("{count} clients wait for `stress on` on the console")),
         }
     }
@@ -125,7 +125,7 @@ impl LiveView {
     /// Whether it is time to show the run; then the next time is later.
     pub(crate) fn is_due(&mut self) -> bool {
         let now = Instant::now();
-        let is_due = self.audience != Audience::Nobody && now >= self.due;
+        let is_due = self.viewer != Viewer::Nobody && now >= self.due;
         if is_due {
             self.due = now + if self.is_live { REDRAW } else { LINE };
         }
@@ -144,7 +144,7 @@ impl LiveView {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
             output::draw(block(snapshot, self.style, draw, columns()));
             self.has_drawn = true;
-        } else if self.audience == Audience::Parent {
+        } else if self.viewer == Viewer::Parent {
             output::say(serde_json::json!({ "progress": Figures::of(snapshot, latencies) }));
         } else {
             output::say(progress_line(snapshot));

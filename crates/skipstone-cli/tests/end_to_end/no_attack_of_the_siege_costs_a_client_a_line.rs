@@ -3,9 +3,9 @@
 
 use crate::common::result::{assert_all_delivered, read};
 use crate::common::{Running, Served, fresh_file};
+use skipstone_siege::attack::list::attacks;
 use skipstone_siege::attack::{Access, Attack, Door};
 use skipstone_siege::attacker::{Victim, attack};
-use skipstone_siege::attacks::attacks;
 use std::time::Duration;
 
 const EACH: Duration = Duration::from_millis(250);

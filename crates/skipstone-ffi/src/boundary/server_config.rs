@@ -5,7 +5,7 @@ use crate::convert::{self, congestion, flag, merging, some, threading};
 use crate::failure::Failure;
 use crate::identity::{self, Protection};
 use crate::types::*;
-use library::{Bytes, MemoryBudget, Redundancy, Security, ServerConfig, Settings};
+use library::{Bytes, Redundancy, Security, ServerConfig, Settings};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -36,30 +36,36 @@ pub(super) unsafe fn read(config: *const SkipstoneServerConfig) -> Result<Server
     config.settings = unsafe { settings(&given) }?;
     // SAFETY: the caller's promise.
     unsafe { inbound(&given, &mut config) }?;
+    config.merging = merging(given.merging_us);
+    config.congestion = congestion(given.congestion)?;
+    // catalogue: server settings
     // SAFETY: the caller's promise.
-    unsafe { streams(&given, &mut config) }?;
+    config.trusted_proxies =
+        unsafe { raw::texts("trusted_proxies", given.trusted_proxies, given.trusted_proxy_count) }?;
     // SAFETY: the caller's promise.
     config.denied = unsafe { raw::texts("denied", given.denied, given.denied_count) }?;
-    config.memory = MemoryBudget {
-        connection: given.memory_per_connection,
-        network: given.memory_per_network,
-        endpoint: given.memory_max,
-    };
-    config.merging = merging(given.merging_us);
     config.handshake_timeout = Duration::from_micros(given.handshake_timeout_us);
     config.connections_max = given.connections_max;
-    config.players_of_network_max = (given.players_of_network_max > 0).then_some(given.players_of_network_max);
+    config.players_of_network_max = some(given.players_of_network_max);
     config.shards = given.shards;
     config.queue_bytes_max = given.queue_bytes_max;
-    config.congestion = congestion(given.congestion)?;
     config.bandwidth_max_per_peer = some(given.bandwidth_max_per_peer);
     config.bandwidth_max = some(given.bandwidth_max);
-    config.transfer_bytes_min = some(given.transfer_bytes_min);
     if !given.query_answer.is_null() {
         // SAFETY: the caller's promise.
-        let answer = unsafe { raw::bytes("query_answer", given.query_answer, given.query_answer_length as usize) }?;
-        config.query_answer = Some(Bytes::copy_from_slice(answer));
+        let bytes = unsafe { raw::bytes("query_answer", given.query_answer, given.query_answer_length as usize) }?;
+        config.query_answer = Some(Bytes::copy_from_slice(bytes));
     }
+    config.transfer_bytes_min = some(given.transfer_bytes_min);
+    config.memory.connection = given.memory_per_connection;
+    config.memory.network = given.memory_per_network;
+    config.memory.endpoint = given.memory_max;
+    // SAFETY: the caller's promise.
+    config.listener_rules.origins = unsafe { raw::texts("origins", given.origins, given.origin_count) }?;
+    // SAFETY: the caller's promise.
+    config.listener_rules.hosts = unsafe { raw::texts("hosts", given.hosts, given.host_count) }?;
+    config.listener_rules.requires_tls = flag("requires_tls", given.requires_tls.into())?;
+    // catalogue: end
     if flag("impaired", given.impaired)? {
         config.impairment = Some(crate::impairment::of(&given.up, &given.down, given.impairment_seed)?);
     }
@@ -126,19 +132,5 @@ unsafe fn inbound(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> R
     // SAFETY: the caller's promise.
     let rules = unsafe { raw::read_all("inbound", given.inbound, given.inbound_count, initial) }?;
     config.inbound = rules.iter().map(convert::inbound_rule).collect::<Result<_, _>>()?;
-    Ok(())
-}
-
-/// # Safety
-/// As [`read`].
-unsafe fn streams(given: &SkipstoneServerConfig, config: &mut ServerConfig) -> Result<(), Failure> {
-    config.listener_rules.requires_tls = flag("requires_tls", given.requires_tls.into())?;
-    // SAFETY: the caller's promise.
-    config.listener_rules.origins = unsafe { raw::texts("origins", given.origins, given.origin_count) }?;
-    // SAFETY: the caller's promise.
-    config.listener_rules.hosts = unsafe { raw::texts("hosts", given.hosts, given.host_count) }?;
-    // SAFETY: the caller's promise.
-    config.trusted_proxies =
-        unsafe { raw::texts("trusted_proxies", given.trusted_proxies, given.trusted_proxy_count) }?;
     Ok(())
 }

@@ -179,98 +179,108 @@ pub struct SkipstoneDriverStats {
     pub size: u32,
     /// 1: the system granted smaller socket buffers than requested.
     pub are_buffers_short: u32,
-    /// Rounds of the drivers' loops.
+    // catalogue: driver counters
+    /// Rounds of the driver's loop.
     pub rounds: u64,
     /// System calls that sent datagrams.
     pub send_calls: u64,
     /// Datagrams that the system refused to send.
     pub send_errors: u64,
-    /// Datagrams that the system dropped because a receive buffer was full.
+    /// Datagrams that the kernel dropped because a receive buffer was full.
     pub receive_drops: u64,
-    /// Unencrypted WebSocket connections open now.
+    /// WebSocket connections in clear, open now.
     pub websockets: u64,
-    /// WebSocket connections over TLS open now.
+    /// WebSocket connections over TLS, open now.
     pub secure_websockets: u64,
-    /// TCP connections without WebSocket open now.
+    /// TCP connections without WebSocket, open now.
     pub raw_streams: u64,
-    /// Clients of this process connected now.
+    /// Streams in memory to clients of this process, or to their server.
     pub locals: u64,
-    /// DTLS sessions open now.
+    /// DTLS sessions that there are now, handshakes included.
     pub dtls_sessions: u64,
-    /// QUIC connections of WebTransport open now.
+    /// QUIC connections that there are now, handshakes included.
     pub webtransport_sessions: u64,
-    /// Datagrams and streams from denied addresses. This and the following fields exist since version 1.3.
+    /// Datagrams and streams from addresses that the server denies. Since version 1.3.
     pub denied: u64,
-    /// The smallest receive buffer that the system granted, in bytes.
+    /// The smallest receive buffer granted, in bytes. Since version 1.3.
     pub receive_buffer_bytes: u64,
-    /// Datagrams that the simulated network dropped because its memory limit was reached.
+    /// Datagrams that the network simulated around a server dropped for lack of memory. Since version 1.3.
     pub impairment_drops: u64,
-    /// Datagrams that arrived at the wrong shard and were forwarded to the shard of their connection.
+    /// Datagrams handed to the shard that their connection id names. Since version 1.3.
     pub misrouted_handed_on: u64,
-    /// Datagrams that arrived at the wrong shard and were dropped, because too many were queued for the right one.
+    /// Misrouted datagrams dropped, because too many already waited for their shard. Since version 1.3.
     pub misrouted_dropped: u64,
-    /// DTLS sessions that began with a ClientHello.
+    /// DTLS sessions that began with a ClientHello. Since version 1.3.
     pub dtls_begun: u64,
-    /// DTLS handshakes that were completed.
+    /// DTLS handshakes that were completed. Since version 1.3.
     pub dtls_established: u64,
-    /// DTLS sessions that were removed before their time limit to make room for another one.
+    /// DTLS sessions that were removed before their time limit, because another session needed the place. Since version
+    /// 1.3.
     pub dtls_displaced: u64,
-    /// Datagrams of DTLS that belonged to no session and began none, or were ignored by their session.
+    /// Datagrams that belonged to no DTLS session and began none, or were invalid in their session, and answers that
+    /// would have been too long. Since version 1.3.
     pub dtls_dropped: u64,
-    /// QUIC handshakes that began.
+    /// QUIC handshakes that began. Since version 1.3.
     pub webtransport_begun: u64,
-    /// QUIC handshakes that were completed.
+    /// QUIC handshakes that were completed. Since version 1.3.
     pub webtransport_established: u64,
-    /// Sessions of WebTransport that were granted.
+    /// WebTransport sessions that were granted. Since version 1.3.
     pub webtransport_granted: u64,
-    /// Unproven clients that were asked to prove their address first (RFC 9000, section 8.1.2).
+    /// Unproven clients that were asked for a proof of their address first (RFC 9000, section 8.1.2). Since version
+    /// 1.3.
     pub webtransport_retries: u64,
-    /// QUIC connections that were removed before their time limit to make room for another one.
+    /// QUIC connections that were removed before their time limit, because another one needed the place. Since version
+    /// 1.3.
     pub webtransport_displaced: u64,
-    /// Requests and streams that were refused because of their origin, or because the server does not use them.
+    /// Requests and streams that were refused, for their origin or because nothing here needs them. Since version 1.3.
     pub webtransport_refused: u64,
-    /// Connections that ended because the client violated QUIC, TLS or HTTP/3.
+    /// Connections that ended because the client broke a rule of QUIC, TLS or HTTP/3. Since version 1.3.
     pub webtransport_breaches: u64,
-    /// Datagrams of QUIC that belonged to no connection and began none, or to no session.
+    /// Datagrams that belonged to no QUIC connection and began none, or to no session; and datagrams of the protocol
+    /// that a session did not accept. Since version 1.3.
     pub webtransport_dropped: u64,
-    /// Streams accepted on the TCP port. The following fields state why streams ended.
+    /// Streams accepted. Since version 1.3.
     pub streams_accepted: u64,
-    /// Streams whose handshake or close timed out.
+    /// Streams whose handshake or close timed out. Since version 1.3.
     pub streams_timed_out: u64,
-    /// Streams that were closed in favour of newer ones, because their network had too many without a connection.
+    /// Streams that were closed for newer ones, because their network had too many without a connection. Since version
+    /// 1.3.
     pub streams_displaced: u64,
-    /// Plain HTTP requests that were answered.
+    /// Plain HTTP requests that were answered. Since version 1.3.
     pub streams_answered: u64,
-    /// Plain HTTP requests for an unknown path.
+    /// Plain HTTP requests for something that there is not. Since version 1.3.
     pub streams_not_upgraded: u64,
-    /// Streams that ended without a close.
+    /// Streams that ended without a close: the peer is gone, or left without closing. Since version 1.3.
     pub streams_lost: u64,
-    /// Streams that were closed in an orderly way, by either side.
+    /// Streams that were closed in an orderly way, by either side. Since version 1.3.
     pub streams_closed: u64,
-    /// First bytes of an unknown protocol, and malformed requests.
+    /// First bytes that are of no protocol here, and malformed requests. Since version 1.3.
     pub streams_malformed_requests: u64,
-    /// Request heads above 8 KiB, or with too many lines.
+    /// Heads of requests beyond 8 KiB, or with too many lines. Since version 1.3.
     pub streams_oversized_requests: u64,
-    /// Broken WebSocket frames, and impossible message lengths.
+    /// Broken frames of WebSocket, and lengths that no message has. Since version 1.3.
     pub streams_broken_frames: u64,
-    /// Messages beyond the limit.
+    /// Messages beyond the limit. Since version 1.3.
     pub streams_oversized_messages: u64,
-    /// Failed TLS handshakes: no certificate fits, the client does not trust it, or the bytes are not TLS.
+    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS. Since
+    /// version 1.3.
     pub streams_tls_failures: u64,
-    /// Clients that began TLS while too many handshakes were pending.
+    /// Clients that asked for TLS while they, their network or all had begun too many handshakes. Since version 1.3.
     pub streams_over_budget: u64,
-    /// PROXY headers that are malformed, or from a client that is not a trusted proxy.
+    /// PROXY headers that cannot be read, or come from a host that is not a trusted proxy. Since version 1.3.
     pub streams_bad_proxy_headers: u64,
-    /// Unencrypted requests where TLS is required, and streams of a kind that is not accepted.
+    /// Requests in clear where TLS is required, and streams of a kind that is not taken. Since version 1.3.
     pub streams_not_taken: u64,
-    /// Pages of other origins, and requests for other hosts.
+    /// Pages of other origins, and requests for other hosts. Since version 1.3.
     pub streams_foreign: u64,
-    /// Rounds that ended with datagrams left to read, because their time limit was reached. Since version 1.4.
+    /// Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
     pub rounds_cut: u64,
-    /// The maximum work of one round's reading, estimated from what was read. Since version 1.4.
+    /// The greatest work of one round's reading: its expected CPU time, estimated from the data that was read. Since
+    /// version 1.4.
     pub round_cost_max_us: u64,
     /// Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
     pub streams_too_dear: u64,
+    // catalogue: end
 }
 
 /// A client's estimate of the server's clock.

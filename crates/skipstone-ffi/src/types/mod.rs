@@ -29,9 +29,11 @@ pub type SkipstonePeer = u64;
 /// A number for a set of peers. SKIPSTONE_EVERYONE contains all connected peers.
 pub type SkipstoneGroup = u32;
 
+// catalogue: version
 /// The version of this interface: the major number in the upper 16 bits, the minor in the lower.
 pub const SKIPSTONE_ABI_VERSION: u32 = (1 << 16) + 4;
-/// The group of all connected peers, which the library maintains.
+// catalogue: end
+/// The group of all connected peers, which the library keeps.
 pub const SKIPSTONE_EVERYONE: SkipstoneGroup = 0;
 /// A value of `merging_us`: each message is sent when it is queued.
 pub const SKIPSTONE_MERGE_NOT: u64 = 0;

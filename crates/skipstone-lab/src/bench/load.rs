@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use self::evidence::{Clientele, Evidence};
 use self::flight::Flight;
-use self::schedule::Schedule;
+use self::schedule::LoadSchedule;
 use super::drivers;
 use super::drivers::driver::{BenchClients, ClientSetup};
 use super::line::{Line, Lines};
@@ -24,7 +24,7 @@ use super::network::CableEnd;
 use super::place::{self, Place};
 use super::setup::{Trial, TrialSetup};
 use super::system::{self, now_ns};
-use super::variant::Delivery;
+use super::variant::LineDelivery;
 use super::workers::ChildError;
 use crate::report::Exit;
 
@@ -208,7 +208,7 @@ impl Load<'_> {
         let task = self.task;
         let begin_ns = epoch_ns + task.setup.warmup.as_nanos() as u64;
         let end_ns = begin_ns + task.setup.duration.as_nanos() as u64;
-        let mut schedule = task.setup.rate.map(|rate| Schedule::new(epoch_ns, rate, self.evidence.who));
+        let mut schedule = task.setup.rate.map(|rate| LoadSchedule::new(epoch_ns, rate, self.evidence.who));
         self.evidence.measure(begin_ns, end_ns);
         let mut flight = task.trial.variant.in_flight().map(|in_flight| Flight::new(task.clients, in_flight));
         self.evidence.notes_returns = flight.is_some();
@@ -261,7 +261,7 @@ impl Load<'_> {
         Ok(())
     }
 
-    fn send_due(&mut self, schedule: &mut Schedule, now: u64, end_ns: u64, found: &mut LoadReport) {
+    fn send_due(&mut self, schedule: &mut LoadSchedule, now: u64, end_ns: u64, found: &mut LoadReport) {
         let mut any = false;
         loop {
             let (due_ns, client) = schedule.due();
@@ -280,7 +280,7 @@ impl Load<'_> {
     /// A new line for each that came back.
     fn keep_flying(&mut self, flight: &mut Flight, found: &mut LoadReport) {
         let mut turns = std::mem::take(&mut self.evidence.returned);
-        if self.task.trial.variant.delivery() == Delivery::Unreliable {
+        if self.task.trial.variant.delivery() == LineDelivery::Unreliable {
             turns.extend(flight.stranded());
         }
         for client in &turns {

@@ -8,7 +8,7 @@ use super::row::Against;
 use super::server_command::ServerCommand;
 use super::setup::{Drive, Priority, Trial, TrialSetup};
 use super::transport::BenchTransport;
-use super::variant::{Delivery, Variant};
+use super::variant::{LineDelivery, Variant};
 use crate::measure::machine::cores;
 use crate::open_files::{self, Beside};
 use crate::resilience::ResilienceFlags;
@@ -21,7 +21,7 @@ pub(crate) enum Preset {
     /// Each client sends a line at a fixed rate, and every line goes to all of them
     Fanout(Fanout),
     /// Each client sends lines, and each comes back to its sender (BenchmarkNet: 1,000 clients, 48 bytes, 15/s)
-    Echo(Echo),
+    Echo(EchoPreset),
     /// Connected clients that send nothing
     Idle(Idle),
     /// Like fanout, with clients that each used many channels once, which are now idle
@@ -52,7 +52,7 @@ pub(crate) struct Fanout {
 }
 
 #[derive(Debug, Clone, clap::Args)]
-pub(crate) struct Echo {
+pub(crate) struct EchoPreset {
     /// Clients, each with its own socket; a list runs one after the other
     #[arg(short, long, value_name = "N,N,…", value_delimiter = ',', default_value = "1000")]
     clients: Vec<u32>,
@@ -105,7 +105,7 @@ pub(crate) struct Pingpong {
     in_flight: Vec<u32>,
     /// Their delivery mode
     #[arg(long, value_enum, value_name = "HOW,HOW", value_delimiter = ',', default_value = "reliable,unreliable")]
-    delivery: Vec<Delivery>,
+    delivery: Vec<LineDelivery>,
     /// Length of a line, 24 to 1,000 bytes
     #[arg(short, long, value_name = "BYTES", default_value = "32")]
     size: Size,
@@ -244,7 +244,7 @@ impl BenchPlan {
                 let Fanout { clients, rate, size, common, .. } = flags;
                 ("fanout", common, clients.clone(), Some(*rate), *size, Workload::Broadcast)
             }
-            Preset::Echo(Echo { clients, rate, size, common }) => {
+            Preset::Echo(EchoPreset { clients, rate, size, common }) => {
                 ("echo", common, clients.clone(), Some(*rate), *size, Workload::Echo)
             }
             Preset::Idle(Idle { clients, common }) => {
@@ -335,7 +335,7 @@ impl Preset {
         match self {
             Self::Channels(flags) => flags.channels.iter().map(|channels| Variant::Channels(*channels)).collect(),
             Self::Pingpong(flags) => {
-                let each = |delivery: Delivery| flags.in_flight.iter().map(move |lines| (*lines, delivery));
+                let each = |delivery: LineDelivery| flags.in_flight.iter().map(move |lines| (*lines, delivery));
                 let all = flags.delivery.iter().flat_map(|delivery| each(*delivery));
                 all.map(|(lines, delivery)| Variant::InFlight { lines, delivery }).collect()
             }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use strum::{Display, IntoStaticStr, VariantArray};
 
-use super::variant::{Delivery, Variant};
+use super::variant::{LineDelivery, Variant};
 use crate::units::Named;
 use crate::units::written::written_as_text;
 
@@ -75,7 +75,7 @@ impl BenchTransport {
         match variant {
             Variant::Only => true,
             Variant::Channels(_) => self.is_ours() && self != BenchTransport::SkipstoneWebTransport,
-            Variant::InFlight { delivery, .. } => delivery == Delivery::Reliable || !is_stream,
+            Variant::InFlight { delivery, .. } => delivery == LineDelivery::Reliable || !is_stream,
         }
     }
 }

@@ -10,8 +10,8 @@ use super::row::{BenchFigures, BenchRow};
 use super::server::ServerTask;
 use super::setup::{Priority, Trial, TrialSetup};
 use super::system::now_ns;
-use super::variant::Delivery;
-use super::workers::{ChildError, Pages, Workers};
+use super::variant::LineDelivery;
+use super::workers::{ChildError, MemoryPages, Workers};
 use crate::measure::latency_steps::LatencySteps;
 use crate::signals::Signals;
 use crate::units::Named;
@@ -125,7 +125,7 @@ impl Trial {
     fn processes(self, setup: &TrialSetup, signals: &Signals) -> Result<(Workers, Workers), ChildError> {
         // The load is not what is measured, and shall be no bottleneck.
         let (mut server, mut load) =
-            (Workers::new("bench-server", Pages::Usual), Workers::new("bench-load", Pages::Huge));
+            (Workers::new("bench-server", MemoryPages::Usual), Workers::new("bench-load", MemoryPages::Huge));
         let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };
         // WHY: a process that waits for the end of another program must not have its priority: on one core with a
         // reader of /proc of that program, the kernel's clean-up can wait for the reader forever.
@@ -249,7 +249,7 @@ impl Findings {
         // Unreliable lines may be lost, but not all of them.
         let is_quiet = setup.rate.is_none() && trial.variant.in_flight().is_none();
         unless(is_quiet || tally.delivered > 0, format!("none of {} lines was delivered", found.sent));
-        if trial.variant.delivery() == Delivery::Unreliable {
+        if trial.variant.delivery() == LineDelivery::Unreliable {
             return reasons;
         }
         unless(tally.lost == 0, format!("{} lines were lost", tally.lost));

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How lines are delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize, strum::Display)]
 #[strum(serialize_all = "lowercase")]
-pub(crate) enum Delivery {
+pub(crate) enum LineDelivery {
     /// Each once, in order
     Reliable,
     /// On arrival, or not at all
@@ -23,7 +23,7 @@ pub(crate) enum Variant {
     Channels(u16),
     /// Each client has this number of lines in flight, there and back.
     #[display("{delivery}, {lines} in flight")]
-    InFlight { lines: u32, delivery: Delivery },
+    InFlight { lines: u32, delivery: LineDelivery },
 }
 
 impl Variant {
@@ -34,10 +34,10 @@ impl Variant {
         }
     }
 
-    pub(crate) fn delivery(self) -> Delivery {
+    pub(crate) fn delivery(self) -> LineDelivery {
         match self {
             Self::InFlight { delivery, .. } => delivery,
-            Self::Only | Self::Channels(_) => Delivery::Reliable,
+            Self::Only | Self::Channels(_) => LineDelivery::Reliable,
         }
     }
 

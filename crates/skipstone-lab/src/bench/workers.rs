@@ -14,7 +14,7 @@ use crate::signals::Signals;
 #[derive(Debug)]
 pub(crate) struct Workers {
     name: &'static str,
-    pages: Pages,
+    pages: MemoryPages,
     children: Vec<Child>,
     messages: Receiver<(usize, ChildMessage)>,
     /// Channel for the children's messages; each child has a copy.
@@ -25,7 +25,7 @@ pub(crate) struct Workers {
 
 /// Paging of a child's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pages {
+pub(crate) enum MemoryPages {
     /// The system's default.
     Usual,
     /// In huge pages, if glibc and the kernel can, and the environment does not say otherwise.
@@ -53,7 +53,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 impl Workers {
     /// No client yet.
-    pub(crate) fn new(name: &'static str, pages: Pages) -> Self {
+    pub(crate) fn new(name: &'static str, pages: MemoryPages) -> Self {
         let (outbox, messages) = mpsc::channel();
         Self { name, pages, children: Vec::new(), messages, outbox, arrived: 0 }
     }
@@ -65,7 +65,7 @@ impl Workers {
         let program = std::env::current_exe().map_err(failed)?;
         let mut command = priority.command(program);
         command.arg(name).arg(serde_json::to_string(task).expect("a task has only text keys"));
-        if self.pages == Pages::Huge && std::env::var_os(GLIBC_TUNABLES).is_none() {
+        if self.pages == MemoryPages::Huge && std::env::var_os(GLIBC_TUNABLES).is_none() {
             command.env(GLIBC_TUNABLES, "glibc.malloc.hugetlb=1");
         }
         let on_line = move |line: Option<String>| {

@@ -12,7 +12,7 @@ use super::beside::Flow;
 use super::delivery::Delivery;
 use super::directions::{Directions, MTU_DEFAULT, fields, words};
 use super::payload;
-use super::plan::{Beside, Bulk, ComparePlan, Kind, LinkValues, Misfit, PlanCondition, misfit};
+use super::plan::{Bulk, ComparePlan, CompetingFlow, Kind, LinkValues, Misfit, PlanCondition, misfit};
 use crate::recording::schedule::{PlayedPlayer, PlayedRecording, Schedule, Sender, players};
 use crate::units::Span;
 
@@ -325,7 +325,7 @@ fn recorded(plan: &ComparePlan, recording: &PlayedRecording, flags: &Flags) -> R
 }
 
 /// A background flow, if it is possible.
-fn flow(beside: &Beside, link: &LinkConfig, lasting: Duration) -> Result<Flow, Misfit> {
+fn flow(beside: &CompetingFlow, link: &LinkConfig, lasting: Duration) -> Result<Flow, Misfit> {
     if link.rate_bits_per_second.is_none() {
         return misfit(
             "beside",

@@ -16,7 +16,6 @@ mod jobs;
 mod judge;
 mod packet_logs;
 pub(crate) mod payload;
-mod peer;
 pub(crate) mod peers;
 pub(crate) mod plan;
 pub(crate) mod proof;

@@ -55,7 +55,7 @@ pub(crate) struct ComparePlan {
     pub(crate) bulk: Option<Bulk>,
     /// Background flows on the contender's link.
     #[serde(default)]
-    pub(crate) beside: Vec<Beside>,
+    pub(crate) beside: Vec<CompetingFlow>,
     /// Several conditions, each of which all transports meet; what one does not say is as above.
     #[serde(default)]
     pub(crate) conditions: Vec<PlanCondition>,
@@ -163,7 +163,7 @@ pub(crate) struct Outage {
 /// A flow that shares the link with the transport, from the client to the server.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Beside {
+pub(crate) struct CompetingFlow {
     pub(crate) flow: Kind,
     /// The time before the first update.
     pub(crate) ahead: Option<Span>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use super::engine::{Order, Shared};
+use super::engine::{LinkCommand, Shared};
 use super::path_settings::{PathSettings, Scope};
 use super::profile::Profile;
 use super::settings::Framing;
@@ -16,7 +16,7 @@ use crate::units::Span;
 pub(crate) struct Console {
     pub(crate) path: PathSettings,
     pub(crate) framing: Framing,
-    pub(crate) orders: Sender<Order>,
+    pub(crate) orders: Sender<LinkCommand>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -88,7 +88,7 @@ impl Console {
     fn change(&mut self, changed: PathSettings) -> Result<String, String> {
         let config = changed.config(self.framing)?;
         self.path = changed;
-        self.send(Order::Configure(Box::new(config)))?;
+        self.send(LinkCommand::Configure(Box::new(config)))?;
         Ok(self.lines())
     }
 
@@ -101,11 +101,11 @@ impl Console {
             "both" => Scope::Both,
             other => return Err(format!("\"{other}\" is not a direction; there are up and down")),
         };
-        self.send(Order::TakeDown(scope, length.0))?;
+        self.send(LinkCommand::TakeDown(scope, length.0))?;
         Ok(format!("down for {length}\n"))
     }
 
-    fn send(&self, order: Order) -> Result<(), String> {
+    fn send(&self, order: LinkCommand) -> Result<(), String> {
         self.orders.send(order).map_err(|_| "the link has ended".into())
     }
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use crate::netem::settings::LinkSettings;
 
-    fn console() -> (Console, Receiver<Order>) {
+    fn console() -> (Console, Receiver<LinkCommand>) {
         let (orders, obeyed) = channel();
         let blank = LinkSettings::default;
         let path = PathSettings { up: blank(), down: blank(), outages: Vec::new(), seed: 1 };
@@ -130,12 +130,12 @@ mod tests {
         let (mut console, obeyed) = console();
         console.obey("set delay=20ms loss=1%").unwrap();
         assert_eq!(console.obey("down loss=none").unwrap(), "up   delay=20ms,loss=1%\ndown delay=20ms\n");
-        let Ok(Order::Configure(config)) = obeyed.try_iter().last().ok_or(()) else { panic!("no order") };
+        let Ok(LinkCommand::Configure(config)) = obeyed.try_iter().last().ok_or(()) else { panic!("no order") };
         assert_eq!((config.up.delay, config.down.delay), (Duration::from_millis(20), Duration::from_millis(20)));
         console.obey("profile satellite").unwrap();
         assert!(console.obey("show").unwrap().contains("up   delay=280ms"));
         console.obey("outage 300ms up").unwrap();
-        assert!(matches!(obeyed.try_iter().last(), Some(Order::TakeDown(Scope::Up, _))));
+        assert!(matches!(obeyed.try_iter().last(), Some(LinkCommand::TakeDown(Scope::Up, _))));
     }
 
     #[test]

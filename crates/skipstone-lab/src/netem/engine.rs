@@ -12,7 +12,7 @@ use mio::{Events, Poll, Token};
 use super::clock_thread::{Before, Waiter, make_punctual};
 use super::live_path::{Direction, LivePath};
 use super::path_settings::{PathConfig, Scope};
-use super::snapshot::Snapshot;
+use super::snapshot::LinkSnapshot;
 
 /// Where packets come from and go to.
 pub(crate) trait Ports {
@@ -35,12 +35,12 @@ pub(crate) trait Ports {
     fn take_down(&mut self, direction: Direction, length: Duration);
 
     /// Adds what only it knows.
-    fn describe(&self, snapshot: &mut Snapshot);
+    fn describe(&self, snapshot: &mut LinkSnapshot);
 }
 
 /// The commands to a running link.
 #[derive(Debug, Clone)]
-pub(crate) enum Order {
+pub(crate) enum LinkCommand {
     Configure(Box<PathConfig>),
     TakeDown(Scope, Duration),
 }
@@ -50,7 +50,7 @@ pub(crate) struct Engine<P> {
     pub(crate) poll: Poll,
     pub(crate) ports: P,
     pub(crate) path: LivePath,
-    pub(crate) orders: Receiver<Order>,
+    pub(crate) orders: Receiver<LinkCommand>,
     pub(crate) shared: Arc<Shared>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct Engine<P> {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) stop: AtomicBool,
-    pub(crate) snapshot: Mutex<Snapshot>,
+    pub(crate) snapshot: Mutex<LinkSnapshot>,
 }
 
 const EVENTS_MAX: usize = 256;
@@ -68,10 +68,10 @@ const PUBLISH_EVERY: Duration = Duration::from_millis(500);
 
 impl<P: Ports> Engine<P> {
     /// Runs until it is stopped.
-    pub(crate) fn run(mut self) -> Result<Snapshot, String> {
+    pub(crate) fn run(mut self) -> Result<LinkSnapshot, String> {
         let imprecise = make_punctual(Before::All);
         let outcome = self.carry(imprecise.as_deref());
-        let mut last = Snapshot::of(&self.path, imprecise);
+        let mut last = LinkSnapshot::of(&self.path, imprecise);
         self.ports.describe(&mut last);
         last.lost_packets = self.path.losses().iter().copied().collect();
         self.publish(&last);
@@ -88,7 +88,7 @@ impl<P: Ports> Engine<P> {
             let has_more = self.ports.receive(&mut self.path)?;
             if published.elapsed() >= PUBLISH_EVERY {
                 published = Instant::now();
-                let mut snapshot = Snapshot::of(&self.path, imprecise.map(str::to_owned));
+                let mut snapshot = LinkSnapshot::of(&self.path, imprecise.map(str::to_owned));
                 self.ports.describe(&mut snapshot);
                 self.publish(&snapshot);
             }
@@ -112,11 +112,11 @@ impl<P: Ports> Engine<P> {
     fn obey(&mut self) {
         while let Ok(order) = self.orders.try_recv() {
             match order {
-                Order::Configure(config) => {
+                LinkCommand::Configure(config) => {
                     self.path.configure(&config);
                     self.ports.configure(&config);
                 }
-                Order::TakeDown(scope, length) => {
+                LinkCommand::TakeDown(scope, length) => {
                     for direction in Direction::BOTH.into_iter().filter(|direction| scope.has(*direction)) {
                         self.path.take_down(direction, length);
                         self.ports.take_down(direction, length);
@@ -127,7 +127,7 @@ impl<P: Ports> Engine<P> {
     }
 
     /// Never waits for a reader: the next one will come.
-    fn publish(&self, snapshot: &Snapshot) {
+    fn publish(&self, snapshot: &LinkSnapshot) {
         if let Ok(mut shared) = self.shared.snapshot.try_lock() {
             shared.clone_from(snapshot);
         }

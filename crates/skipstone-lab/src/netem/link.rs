@@ -16,7 +16,7 @@ use super::iproute::ip;
 use super::live_path::{Direction, LivePath};
 use super::namespaces::Namespaces;
 use super::path_settings::PathConfig;
-use super::snapshot::Snapshot;
+use super::snapshot::LinkSnapshot;
 
 /// The link's ends.
 pub(crate) struct TunLink {
@@ -138,7 +138,7 @@ impl Ports for TunLink {
 
     fn take_down(&mut self, _direction: Direction, _length: Duration) {}
 
-    fn describe(&self, snapshot: &mut Snapshot) {
+    fn describe(&self, snapshot: &mut LinkSnapshot) {
         snapshot.refused = self.refused;
     }
 }

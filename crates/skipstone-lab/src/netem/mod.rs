@@ -35,7 +35,7 @@ mod tests;
 pub(crate) use clock_thread::{Before, make_punctual};
 pub(crate) use live_path::{Direction, LossLine};
 pub(crate) use run::{LinkSpec, Running};
-pub(crate) use snapshot::Snapshot;
+pub(crate) use snapshot::LinkSnapshot;
 
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;

@@ -12,7 +12,7 @@ use super::path_settings::{PathSettings, Scope};
 use super::relay::Relayed;
 use super::run::Running;
 use super::settings::LinkSettings;
-use super::snapshot::Snapshot;
+use super::snapshot::LinkSnapshot;
 use crate::measure::latency::{Latency, LatencyMs};
 use crate::report::format::{or_dash, thousands, three_digits};
 use crate::report::{Exit, Sink};
@@ -166,7 +166,7 @@ fn receive(socket: &UdpSocket, epoch: Instant, done: &AtomicBool) -> Latency {
 }
 
 impl Precision {
-    fn of(over: &'static str, arguments: &CheckArguments, measured: Measured, last: Snapshot) -> Precision {
+    fn of(over: &'static str, arguments: &CheckArguments, measured: Measured, last: LinkSnapshot) -> Precision {
         Precision {
             over,
             packets_per_second_asked: arguments.packets,

@@ -12,7 +12,7 @@ use super::engine::Ports;
 use super::live_path::{Direction, LivePath};
 use super::outages::Outages;
 use super::path_settings::PathConfig;
-use super::snapshot::Snapshot;
+use super::snapshot::LinkSnapshot;
 use super::tcp_relay::{FIRST_TOKEN, TcpRelay};
 use super::udp_relay::UdpRelay;
 
@@ -101,7 +101,7 @@ impl Ports for Relay {
         self.tcp.iter_mut().for_each(|tcp| tcp.take_down(direction, length));
     }
 
-    fn describe(&self, snapshot: &mut Snapshot) {
+    fn describe(&self, snapshot: &mut LinkSnapshot) {
         snapshot.streams = self.tcp.as_ref().map(TcpRelay::counts);
         snapshot.sessions = self.udp.as_ref().map(UdpRelay::counts);
         snapshot.refused = self.udp.as_ref().map_or(0, UdpRelay::refused);

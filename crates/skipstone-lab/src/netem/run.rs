@@ -13,20 +13,20 @@ use skipstone::netsim::LinkConfig;
 
 use super::capture::Capture;
 use super::console::Console;
-use super::engine::{Engine, Order, Ports, Shared};
+use super::engine::{Engine, LinkCommand, Ports, Shared};
 use super::live_path::LivePath;
 use super::path_settings::{PathConfig, PathSettings};
 use super::relay::{Relay, Relayed};
 use super::settings::Framing;
-use super::snapshot::Snapshot;
+use super::snapshot::LinkSnapshot;
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;
 
 /// A running link. Dropped, it ends, and with it what it made.
 pub(crate) struct Running {
     shared: Arc<Shared>,
-    orders: Sender<Order>,
-    thread: Option<JoinHandle<Result<Snapshot, String>>>,
+    orders: Sender<LinkCommand>,
+    thread: Option<JoinHandle<Result<LinkSnapshot, String>>>,
     framing: Framing,
     local: Option<SocketAddr>,
     namespaces: Vec<String>,
@@ -147,7 +147,7 @@ impl Running {
         seed: u64,
         framing: Framing,
     ) -> Result<Running, String> {
-        let (orders, obeyed): (Sender<Order>, Receiver<Order>) = channel();
+        let (orders, obeyed): (Sender<LinkCommand>, Receiver<LinkCommand>) = channel();
         let shared = Arc::<Shared>::default();
         let live = LivePath::new(config, seed, Instant::now());
         let engine = Engine { poll, ports, path: live, orders: obeyed, shared: Arc::clone(&shared) };
@@ -168,8 +168,8 @@ impl Running {
     }
 
     /// The counters of half a second ago or less.
-    pub(crate) fn snapshot(&self) -> Snapshot {
-        self.shared.snapshot.lock().map_or_else(|_| Snapshot::default(), |snapshot| snapshot.clone())
+    pub(crate) fn snapshot(&self) -> LinkSnapshot {
+        self.shared.snapshot.lock().map_or_else(|_| LinkSnapshot::default(), |snapshot| snapshot.clone())
     }
 
     /// Whether it has ended by itself.
@@ -178,11 +178,11 @@ impl Running {
     }
 
     /// Ends it, and gives its last counters.
-    pub(crate) fn stop(mut self) -> Result<Snapshot, String> {
+    pub(crate) fn stop(mut self) -> Result<LinkSnapshot, String> {
         self.end().unwrap_or_else(|| Err("the link has been stopped before".into()))
     }
 
-    fn end(&mut self) -> Option<Result<Snapshot, String>> {
+    fn end(&mut self) -> Option<Result<LinkSnapshot, String>> {
         self.shared.stop.store(true, Ordering::Relaxed);
         let ended = self.thread.take()?.join();
         Some(ended.unwrap_or_else(|_| Err("the link's thread panicked".into())))

@@ -12,7 +12,7 @@ use crate::report::format::{bytes, or_dash, percent_of, thousands, three_digits}
 
 /// The counters of a link.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub(crate) struct Snapshot {
+pub(crate) struct LinkSnapshot {
     /// Since it began.
     pub(crate) seconds: f64,
     pub(crate) up: DirectionCounts,
@@ -80,12 +80,12 @@ pub(crate) struct SessionCounts {
     pub(crate) open: u64,
 }
 
-impl Snapshot {
+impl LinkSnapshot {
     /// To be called by the link's thread.
-    pub(crate) fn of(path: &LivePath, imprecise: Option<String>) -> Snapshot {
+    pub(crate) fn of(path: &LivePath, imprecise: Option<String>) -> LinkSnapshot {
         let counts = |direction| DirectionCounts::of(&path.stats(direction), path.overflowed(direction));
         let lateness = path.lateness();
-        Snapshot {
+        LinkSnapshot {
             seconds: path.now().as_secs_f64(),
             up: counts(Direction::Up),
             down: counts(Direction::Down),

@@ -26,7 +26,7 @@ pub(crate) struct Miss {
 
 /// The figures of a setting: ours, and those of peers.
 #[derive(Debug, Clone)]
-pub(super) struct Played {
+pub(super) struct PlayedSetting {
     pub(super) off: SweepFigures,
     pub(super) lean: SweepFigures,
     pub(super) adaptive: SweepFigures,
@@ -42,14 +42,14 @@ pub(super) struct Judgement {
     pub(super) by_chance: Vec<Miss>,
 }
 
-impl Played {
+impl PlayedSetting {
     pub(super) fn own(&self) -> [&SweepFigures; 3] {
         [&self.off, &self.lean, &self.adaptive]
     }
 }
 
 /// Judges a setting.
-pub(super) fn judge(setting: &Setting, played: &Played) -> Judgement {
+pub(super) fn judge(setting: &Setting, played: &PlayedSetting) -> Judgement {
     let mut judgement = Judgement::default();
     judgement.judge_promises(setting, played);
     judgement.judge_queue(setting, played);
@@ -68,7 +68,7 @@ pub(super) fn judge(setting: &Setting, played: &Played) -> Judgement {
 }
 
 impl Judgement {
-    fn judge_promises(&mut self, setting: &Setting, played: &Played) {
+    fn judge_promises(&mut self, setting: &Setting, played: &PlayedSetting) {
         let keeps_order = setting.condition.delivery_of(0).keeps_order();
         for of in played.own() {
             let disorder = of.duplicated + if keeps_order { of.reordered } else { 0 };
@@ -82,7 +82,7 @@ impl Judgement {
         }
     }
 
-    fn judge_queue(&mut self, setting: &Setting, played: &Played) {
+    fn judge_queue(&mut self, setting: &Setting, played: &PlayedSetting) {
         let Some(bound) = setting.queue_max() else { return };
         for of in played.own() {
             let queue = of.queue_delay_p95.unwrap_or(0.0);
@@ -90,13 +90,13 @@ impl Judgement {
         }
     }
 
-    fn judge_delivered(&mut self, played: &Played) {
+    fn judge_delivered(&mut self, played: &PlayedSetting) {
         let best = played.off.delivered_share.max(played.lean.delivered_share);
         let (actual, bound) = (played.adaptive.delivered_share, best * DELIVERED_MIN);
         self.note(Rule::Delivers, "delivered share", actual, bound, actual >= bound);
     }
 
-    fn judge_tail(&mut self, setting: &Setting, played: &Played) {
+    fn judge_tail(&mut self, setting: &Setting, played: &PlayedSetting) {
         let from = usize::from(setting.delivers_all());
         for percentile in &PERCENTILES[from..] {
             if let Some((best, of_best)) = better(played, percentile.of) {
@@ -112,7 +112,7 @@ impl Judgement {
         }
     }
 
-    fn judge_far(&mut self, setting: &Setting, played: &Played) {
+    fn judge_far(&mut self, setting: &Setting, played: &PlayedSetting) {
         let Some((best, of_best)) = better(played, FAR.of) else { return };
         let tick = setting.tick().as_secs_f64() * 1e3;
         self.a_rate_exceeds_its_bound_only_beyond_chance(Rule::Far, &FAR, &played.adaptive, of_best, best, best + tick);
@@ -126,7 +126,7 @@ impl Judgement {
         );
     }
 
-    fn judge_peers(&mut self, played: &Played) {
+    fn judge_peers(&mut self, played: &PlayedSetting) {
         if played.adaptive.p998.is_none() {
             return;
         }
@@ -150,7 +150,7 @@ impl Judgement {
         }
     }
 
-    fn judge_clean(&mut self, setting: &Setting, played: &Played) {
+    fn judge_clean(&mut self, setting: &Setting, played: &PlayedSetting) {
         let is_limited = played.own().iter().any(|of| of.overflowed + of.refused > 0);
         if setting.is_clean() && !is_limited {
             let bound = played.off.ip_bytes_late as f64 * CLEAN_MAX;
@@ -199,7 +199,7 @@ fn is_cheaper(peer: &SweepFigures, own: &SweepFigures) -> bool {
 }
 
 /// The better of off and lean, and whose it is.
-fn better(played: &Played, of: fn(&SweepFigures) -> Option<f64>) -> Option<(f64, &SweepFigures)> {
+fn better(played: &PlayedSetting, of: fn(&SweepFigures) -> Option<f64>) -> Option<(f64, &SweepFigures)> {
     let both = [&played.off, &played.lean].into_iter().filter_map(|figures| Some((of(figures)?, figures)));
     both.min_by(|one, other| one.0.total_cmp(&other.0))
 }

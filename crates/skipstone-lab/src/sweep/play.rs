@@ -7,7 +7,7 @@ use std::thread;
 
 use skipstone::RedundancyMode;
 
-use super::judge::{Judgement, Played, judge};
+use super::judge::{Judgement, PlayedSetting, judge};
 use super::pool::Pool;
 use super::setting::Setting;
 use crate::compare::contender::Contender;
@@ -27,7 +27,7 @@ pub(super) struct Extent {
 #[derive(Debug, Clone)]
 pub(super) struct Finding {
     pub(super) setting: Setting,
-    pub(super) played: Played,
+    pub(super) played: PlayedSetting,
     pub(super) judgement: Judgement,
 }
 
@@ -83,7 +83,7 @@ fn find(seed: u64, extent: &Extent, stop: &AtomicBool) -> Result<Finding, Stoppe
     let [off, lean, adaptive] = contenders.map(run);
     let [as_off, as_lean, as_adaptive] = contenders;
     let (off, lean, adaptive) = (off?.figures(as_off), lean?.figures(as_lean), adaptive?.figures(as_adaptive));
-    let played = Played { off, lean, adaptive, peers: peers(&setting, extent, stop)? };
+    let played = PlayedSetting { off, lean, adaptive, peers: peers(&setting, extent, stop)? };
     let judgement = judge(&setting, &played);
     Ok(Finding { setting, played, judgement })
 }

@@ -26,6 +26,10 @@ pub enum Unit {
     Rounds,
     /// System calls.
     Calls,
+    /// Time; a `Duration` in Rust.
+    Time,
+    /// Whether it is so.
+    Flag,
     /// Streams of TCP, in clear or over TLS.
     Streams,
     /// Sessions, and handshakes that become sessions.
@@ -46,6 +50,8 @@ impl Unit {
             Unit::Arrivals => "arrivals",
             Unit::Rounds => "rounds",
             Unit::Calls => "calls",
+            Unit::Time => "time",
+            Unit::Flag => "yes or no",
             Unit::Streams => "streams",
             Unit::Sessions => "sessions",
         }
@@ -107,9 +113,7 @@ impl Figure {
         super::one_line(self.about)
     }
 
-    /// For [`statistics!`]: as a member of this group.
-    #[doc(hidden)]
-    pub const fn in_group(self, group: &'static str, by: Option<&'static str>) -> Figure {
+    const fn in_group(self, group: &'static str, by: Option<&'static str>) -> Figure {
         let metric = match (self.metric, by) {
             (Some(metric), Some(by)) => Some(Metric { label: Some((by, group)), ..metric }),
             (metric, _) => metric,
@@ -144,6 +148,45 @@ impl Figure {
     #[doc(hidden)]
     pub const fn since(self, major: u32, minor: u32) -> Figure {
         Figure { since: (major, minor), ..self }
+    }
+}
+
+/// For [`statistics!`]: the records about a structure, as they are put together.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct FigureTable<const COUNT: usize> {
+    figures: [Figure; COUNT],
+    filled: usize,
+}
+
+impl<const COUNT: usize> FigureTable<COUNT> {
+    #[expect(clippy::new_without_default, reason = "only a macro makes it")]
+    pub const fn new() -> FigureTable<COUNT> {
+        FigureTable { figures: [Figure::new("", Unit::Times, "", ""); COUNT], filled: 0 }
+    }
+
+    /// With the members of a group, whose name is the value of the label `by`, if there is one.
+    pub const fn group(mut self, members: &[Figure], group: &'static str, by: &[&'static str]) -> FigureTable<COUNT> {
+        let by = if let [by] = by { Some(*by) } else { None };
+        let mut member = 0;
+        while member < members.len() {
+            self = self.line(members[member].in_group(group, by));
+            member += 1;
+        }
+        self
+    }
+
+    pub const fn line(mut self, figure: Figure) -> FigureTable<COUNT> {
+        self.figures[self.filled] = figure;
+        self.filled += 1;
+        self
+    }
+
+    /// # Panics
+    /// A place is empty.
+    pub const fn complete(self) -> [Figure; COUNT] {
+        assert!(self.filled == COUNT, "every field has its figure");
+        self.figures
     }
 }
 
@@ -184,8 +227,8 @@ const fn has_same_label(one: &Metric, other: &Metric) -> bool {
 
 /// Declares a structure of counters: each line is `name: Unit, "label for people"` and, as they apply,
 /// `metric("family")`, `family_about("…")`, `flat("name without groups")`, `since(1, 4)`. First come groups, which are
-/// such structures themselves, and fields that are no counters. It makes the structure, `FIGURES`, `figures`,
-/// `from_figures` and the sums.
+/// such structures themselves, and gauges: fields that are not added up, `name: type as Unit, "label for people"`. It
+/// makes the structure, `FIGURES`, `GAUGES`, `figures`, `from_figures` and the sums of the counters.
 ///
 /// ```
 /// skipstone_proto::statistics! {
@@ -249,8 +292,12 @@ macro_rules! statistics {
             $(groups {
                 $($(#[doc = $group_about:literal])+ $group:ident: $of:ty $(, by $by:literal)?;)+
             })?
-            $(others {
-                $($(#[doc = $other_about:literal])+ $other:ident: $kind:ty;)+
+            $(gauges {
+                $(
+                    $(#[doc = $gauge_about:literal])+
+                    $gauge:ident: $kind:ty as $gauge_unit:ident, $gauge_label:literal
+                    $(, $gauge_attribute:ident($($gauge_argument:tt)+))*;
+                )+
             })?
             $(
                 $(#[doc = $line_about:literal])+
@@ -263,37 +310,37 @@ macro_rules! statistics {
         #[non_exhaustive]
         pub struct $name {
             $($($(#[doc = $group_about])+ pub $group: $of,)+)?
-            $($($(#[doc = $other_about])+ pub $other: $kind,)+)?
+            $($($(#[doc = $gauge_about])+ pub $gauge: $kind,)+)?
             $($(#[doc = $line_about])+ pub $line: u64,)+
         }
 
         impl $name {
             const COUNT: usize = 0 $($(+ <$of>::FIGURES.len())+)? + [$(stringify!($line)),+].len();
+            const GAUGE_COUNT: usize =
+                0 $($(+ <$of>::GAUGES.len())+)? $(+ <[&str]>::len(&[$(stringify!($gauge)),+]))?;
 
             /// What is known about each counter, groups first.
-            pub const FIGURES: [$crate::catalogue::Figure; Self::COUNT] = {
-                let nothing = $crate::catalogue::Figure::new("", $crate::catalogue::Unit::Times, "", "");
-                let mut all = [nothing; Self::COUNT];
-                let mut at = 0;
-                $($(
-                    let mut member = 0;
-                    #[allow(unused_mut, unused_assignments, reason = "as the group has it")]
-                    let mut by = None;
-                    $(by = Some($by);)?
-                    while member < <$of>::FIGURES.len() {
-                        all[at] = <$of>::FIGURES[member].in_group(stringify!($group), by);
-                        (at, member) = (at + 1, member + 1);
-                    }
-                )+)?
-                $(
-                    all[at] = $crate::catalogue::Figure::new(
+            pub const FIGURES: [$crate::catalogue::Figure; Self::COUNT] = $crate::catalogue::FigureTable::new()
+                $($(.group(&<$of>::FIGURES, stringify!($group), &[$($by)?]))+)?
+                $(.line(
+                    $crate::catalogue::Figure::new(
                         stringify!($line), $crate::catalogue::Unit::$unit, $label, concat!($($line_about, "\n"),+),
-                    )$(.$attribute($($argument)+))*;
-                    at += 1;
-                )+
-                assert!(at == Self::COUNT, "every counter has its figure");
-                all
-            };
+                    )$(.$attribute($($argument)+))*
+                ))+
+                .complete();
+
+            /// What is known about each field that is no counter, those of groups first.
+            pub const GAUGES: [$crate::catalogue::Figure; Self::GAUGE_COUNT] = $crate::catalogue::FigureTable::new()
+                $($(.group(&<$of>::GAUGES, stringify!($group), &[]))+)?
+                $($(.line(
+                    $crate::catalogue::Figure::new(
+                        stringify!($gauge),
+                        $crate::catalogue::Unit::$gauge_unit,
+                        $gauge_label,
+                        concat!($($gauge_about, "\n"),+),
+                    )$(.$gauge_attribute($($gauge_argument)+))*
+                ))+)?
+                .complete();
 
             /// Every counter, with what is known about it.
             pub fn figures(&self) -> impl Iterator<Item = (&'static $crate::catalogue::Figure, u64)> + use<> {
@@ -333,7 +380,7 @@ macro_rules! statistics {
         }
 
         const _: () = assert!(
-            $crate::catalogue::are_figures_unique(&$name::FIGURES),
+            $crate::catalogue::are_figures_unique(&$name::FIGURES) && $crate::catalogue::are_figures_unique(&$name::GAUGES),
             "two statistics of one structure have the same name, label or metric"
         );
     };

@@ -122,6 +122,7 @@ macro_rules! drop_reasons {
                     .metric("dropped", Some(("reason", $name)))
                     .family_about("Datagrams, packets and messages that were dropped.")),+
             ];
+            const GAUGES: [Figure; 0] = [];
         }
     };
 }

@@ -61,18 +61,20 @@ pub struct Config {
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
-/// Limits on the memory that peers make an endpoint hold, in bytes: messages that wait for others or for the
-/// application, channels with state, packets kept for repairs. Connections that exceed a budget are closed with
-/// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that the application has
-/// not polled are dropped and counted. docs/decisions/budgets.md.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryBudget {
-    /// Limit for one connection; never less than four receive windows.
-    pub connection: u64,
-    /// Limit for all connections of one [`Network`](crate::Network).
-    pub network: u64,
-    /// Limit for all connections.
-    pub endpoint: u64,
+configuration! {
+    /// Limits on the memory that peers make an endpoint hold, in bytes: messages that wait for others or for the
+    /// application, channels with state, packets kept for repairs. Connections that exceed a budget are closed with
+    /// [`code::MEMORY`](crate::code::MEMORY), the one that holds the most first; their messages that the application
+    /// has not polled are dropped and counted. docs/decisions/budgets.md.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct MemoryBudget {
+        /// Bytes of memory that one connection may use; never less than four receive windows.
+        connection: u64 as Number64, named("memory_per_connection");
+        /// Bytes of memory that all connections of one network (IPv4 /24, IPv6 /56) may use.
+        network: u64 as Number64, named("memory_per_network");
+        /// Bytes of memory that all connections may use.
+        endpoint: u64 as Number64, named("memory_max");
+    }
 }
 
 impl Default for MemoryBudget {

@@ -172,8 +172,10 @@ fn config(rng: &mut Rng) -> Config {
         datagram_bytes_max: if rng.chance(0.3) { 1_200 } else { 256 + rng.below(1_245) as u16 },
         merging: merging(rng),
         channels: rules(rng),
-        redundancy: Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] },
+        ..Settings::default()
     };
+    settings.redundancy =
+        Redundancy { mode: redundancy(rng), budget_percent: [0, 20, 100, 300][rng.below(4) as usize] };
     // A block code needs its budget.
     let modes = settings.channels.iter().map(|rule| settings.redundancy_of(rule)).chain([settings.redundancy.mode]);
     let needed = modes.map(RedundancyMode::budget_percent_min).max().unwrap_or(0);

@@ -92,8 +92,8 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-catalogue",
         &[
-            &["settings"],
-            &["c", "csharp", "go", "json", "pages", "python", "web"],
+            &["settings", "version"],
+            &["c", "configuration", "csharp", "driver", "go", "json", "pages", "python", "web"],
             &["counters"],
             &["names", "region", "text"],
         ],
@@ -135,8 +135,8 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["table"],
             &["row"],
             &["sent"],
-            &["attacks"],
-            &["attack", "bucket", "memory", "openings", "process", "trust"],
+            &["attack"],
+            &["bucket", "memory", "openings", "process", "trust"],
         ],
     ),
     (

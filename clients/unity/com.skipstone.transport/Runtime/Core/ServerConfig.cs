@@ -94,10 +94,7 @@ namespace Skipstone
         public bool? WebSocket { get; set; }
         /// <summary>Whether browsers are served by WebTransport, if the server encrypts.</summary>
         public bool? WebTransport { get; set; }
-        /// <summary>Whether unencrypted connections over TCP are refused.</summary>
-        public bool? RequiresTls { get; set; }
-        /// <summary>The channel table; the first rule that contains a channel applies to it. None: every channel is
-        /// reliable and ordered.</summary>
+        /// <summary>The channel table; the first rule that holds a channel rules it. None: every channel reliable and ordered.</summary>
         public IReadOnlyList<ChannelRule> Channels { get; set; }
         /// <summary>Limits on what clients may send.</summary>
         public IReadOnlyList<InboundRule> Inbound { get; set; }
@@ -126,39 +123,67 @@ namespace Skipstone
         public Redundancy? Redundancy { get; set; }
         /// <summary>Maximum bytes of repairs and copies, in percent of the bytes that they protect.</summary>
         public ushort? RedundancyBudgetPercent { get; set; }
-        /// <summary>Number of drivers, each with its own thread; more of them than cores bring nothing.</summary>
-        public uint? Shards { get; set; }
         /// <summary>When the server sends queued messages. Default <see cref="Merging.UntilFlush"/>.</summary>
         public Merging? Merging { get; set; }
         /// <summary>The same for its clients, unless they choose otherwise. Default
         /// <see cref="Merging.Not"/>.</summary>
         public Merging? ClientMerging { get; set; }
-        /// <summary>Time limit of a handshake, including the application's decision.</summary>
-        public TimeSpan? HandshakeTimeout { get; set; }
-        /// <summary>Maximum number of players.</summary>
-        public uint? ConnectionsMax { get; set; }
-        /// <summary>Maximum number of players of one network (IPv4 /24, IPv6 /56). Default: three times the number of
-        /// free places, but at least 8, and no limit for loopback and private addresses.</summary>
-        public uint? PlayersOfNetworkMax { get; set; }
         /// <summary>The congestion controller.</summary>
         public Congestion? Congestion { get; set; }
-        /// <summary>Maximum bytes in each of the two queues between the application and a driver.</summary>
-        public ulong? QueueBytesMax { get; set; }
-        /// <summary>Maximum bytes per second to each client.</summary>
-        public ulong? BandwidthMaxPerPeer { get; set; }
-        /// <summary>Maximum bytes per second to all clients together.</summary>
-        public ulong? BandwidthMax { get; set; }
-        /// <summary>Origins of pages that may connect, as <c>https://game.example</c>; an empty list allows
-        /// all.</summary>
-        public IReadOnlyList<string> Origins { get; set; }
-        /// <summary>Host names that HTTP requests may name; an empty list allows all.</summary>
-        public IReadOnlyList<string> Hosts { get; set; }
-        /// <summary>Proxies, by address or network, that are trusted to state their clients' addresses.</summary>
+        // catalogue: server settings
+        /// <summary>Proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose
+        /// connection they forward: by the PROXY protocol (versions 1 and 2), or for WebSockets by `Forwarded` or
+        /// `X-Forwarded-For`.</summary>
         public IReadOnlyList<string> TrustedProxies { get; set; }
-        /// <summary>Addresses and networks that the server ignores, as in <see cref="Server.SetDenied"/>.</summary>
+        /// <summary>Addresses and networks that the server denies, on any carrier: their datagrams are dropped and
+        /// their streams closed before any state is kept or any answer sent, and counted.</summary>
         public IReadOnlyList<string> Denied { get; set; }
-        /// <summary>Answer to queries of server browsers, up to 1,181 bytes.</summary>
+        /// <summary>Time limit of a handshake, the application's decision included.</summary>
+        public TimeSpan? HandshakeTimeout { get; set; }
+        /// <summary>Greatest number of connected players; further clients are told that the server is full. Connections
+        /// that are closing, were refused, or wait to be accepted do not count.</summary>
+        public uint? ConnectionsMax { get; set; }
+        /// <summary>Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no
+        /// more places. By default three times as many as there are free places, and 8 in any case, so that one network
+        /// leaves a quarter of the places to others; then loopback and private addresses have no limit.</summary>
+        public uint? PlayersOfNetworkMax { get; set; }
+        /// <summary>Number of drivers, each with its own thread, sockets and share of the clients; at most one for each
+        /// core is useful. 1 by default, or 2 to 256 on Linux with background threads.</summary>
+        public uint? Shards { get; set; }
+        /// <summary>Bytes of messages that may wait in each of the two queues between the application and a driver's
+        /// thread: messages to send, and events that were not polled. At least 1 MiB.</summary>
+        public ulong? QueueBytesMax { get; set; }
+        /// <summary>Greatest rate at which the server sends to each client, in bytes per second, IP headers included;
+        /// at least 1,000. Without a limit by default.</summary>
+        public ulong? BandwidthMaxPerPeer { get; set; }
+        /// <summary>Greatest rate at which the server sends to all clients together, in bytes per second, IP headers
+        /// included. Without a limit by default.</summary>
+        public ulong? BandwidthMax { get; set; }
+        /// <summary>Answer to server browsers, which ask in clear and without a connection: up to 1,181 bytes in the
+        /// application's own format. No answer by default.</summary>
         public byte[] QueryAnswer { get; set; }
+        /// <summary>The progress of messages of at least this many bytes is published; by default of none, which costs
+        /// nothing.</summary>
+        public uint? TransferBytesMin { get; set; }
+        /// <summary>Bytes of memory that one connection may use; never less than four receive windows.</summary>
+        public ulong? MemoryPerConnection { get; set; }
+        /// <summary>Bytes of memory that all connections of one network (IPv4 /24, IPv6 /56) may use.</summary>
+        public ulong? MemoryPerNetwork { get; set; }
+        /// <summary>Bytes of memory that all connections may use.</summary>
+        public ulong? MemoryMax { get; set; }
+        /// <summary>Origins of the pages from which browsers may connect, as browsers write them:
+        /// `https://game.example`. Others get HTTP 403. An empty list allows all. Programs other than browsers send no
+        /// origin and may connect: the list protects players from other sites' pages, not the server from unknown
+        /// clients.</summary>
+        public IReadOnlyList<string> Origins { get; set; }
+        /// <summary>Names and addresses that a request may have as `Host`, without ports: `game.example`. Others get
+        /// HTTP 421. An empty list allows all.</summary>
+        public IReadOnlyList<string> Hosts { get; set; }
+        /// <summary>Requires TLS: requests for pages are redirected to `https://`, unencrypted WebSockets and streams
+        /// are refused. Streams from a trusted proxy are accepted, since TLS may end there. Needs a
+        /// certificate.</summary>
+        public bool? RequiresTls { get; set; }
+        // catalogue: end
         /// <summary>A simulated network around the UDP socket; <see cref="WebSocket"/> must be off.</summary>
         public Impairment Impairment { get; set; }
         /// <summary>Maximum number of events of one <see cref="Server.Poll"/>; 1 to 65,536.</summary>

@@ -1,6 +1,6 @@
 //! The process of a stress run, which the dashboard starts and ends.
 
-use super::progress::{Told, told};
+use super::progress::{ChildMessage, message_of};
 use skipstone_lab::child::Child;
 use std::ops::ControlFlow;
 use std::process::Command;
@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 
 /// A running process. Dropping it ends the process: at once if it is well, within seconds if it is not.
 pub(super) struct StressProcess {
-    told: Receiver<Told>,
+    messages: Receiver<ChildMessage>,
     // Declared last: its end is awaited after the listeners are gone.
     _child: Child,
 }
@@ -24,18 +24,18 @@ impl StressProcess {
         }
         let (sender, receiver) = sync_channel(QUEUE_MAX);
         let on_line = move |line: Option<String>| {
-            let Some(told) = told(line.as_deref()) else { return ControlFlow::Continue(()) };
-            match sender.send(told) {
+            let Some(message) = message_of(line.as_deref()) else { return ControlFlow::Continue(()) };
+            match sender.send(message) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(_) => ControlFlow::Break(()),
             }
         };
         let child = Child::start(command, on_line).map_err(|error| format!("cannot start the clients: {error}"))?;
-        Ok(StressProcess { told: receiver, _child: child })
+        Ok(StressProcess { messages: receiver, _child: child })
     }
 
-    pub(super) fn poll(&mut self) -> Option<Told> {
-        self.told.try_recv().ok()
+    pub(super) fn poll(&mut self) -> Option<ChildMessage> {
+        self.messages.try_recv().ok()
     }
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-/// News of the process.
+/// A message of the process.
 #[derive(Debug, PartialEq)]
-pub(super) enum Told {
+pub(super) enum ChildMessage {
     /// All clients are there, and wait.
     Waiting,
     /// The figures of the last second.
@@ -15,16 +15,18 @@ pub(super) enum Told {
     Ended(String),
 }
 
-/// The news in a line of its output; `None` is the end of the output.
-pub(super) fn told(line: Option<&str>) -> Option<Told> {
+/// The message in a line of its output; `None` is the end of the output.
+pub(super) fn message_of(line: Option<&str>) -> Option<ChildMessage> {
     let Some(line) = line else {
-        return Some(Told::Ended("the clients' process ended; its own message is where the server prints".into()));
+        return Some(ChildMessage::Ended(
+            "the clients' process ended; its own message is where the server prints".into(),
+        ));
     };
-    let mut news: Value = serde_json::from_str(line).ok()?;
-    match news.as_object_mut()? {
-        object if object.contains_key("waiting") => Some(Told::Waiting),
-        object if object.contains_key("progress") => Some(Told::Progress(object["progress"].take())),
-        object if object.contains_key("result") => Some(Told::Result(object["result"].take())),
+    let mut message: Value = serde_json::from_str(line).ok()?;
+    match message.as_object_mut()? {
+        object if object.contains_key("waiting") => Some(ChildMessage::Waiting),
+        object if object.contains_key("progress") => Some(ChildMessage::Progress(object["progress"].take())),
+        object if object.contains_key("result") => Some(ChildMessage::Result(object["result"].take())),
         _ => None,
     }
 }
@@ -35,10 +37,13 @@ mod tests {
 
     #[test]
     fn redundant_lines_are_skipped() {
-        assert_eq!(told(Some("hello")), None);
-        assert_eq!(told(Some(r#"{"other": 1}"#)), None);
-        assert_eq!(told(Some(r#"{"waiting": 5}"#)), Some(Told::Waiting));
-        assert_eq!(told(Some(r#"{"result": {"a": 1}}"#)), Some(Told::Result(serde_json::json!({ "a": 1 }))));
-        assert!(matches!(told(None), Some(Told::Ended(_))));
+        assert_eq!(message_of(Some("hello")), None);
+        assert_eq!(message_of(Some(r#"{"other": 1}"#)), None);
+        assert_eq!(message_of(Some(r#"{"waiting": 5}"#)), Some(ChildMessage::Waiting));
+        assert_eq!(
+            message_of(Some(r#"{"result": {"a": 1}}"#)),
+            Some(ChildMessage::Result(serde_json::json!({ "a": 1 })))
+        );
+        assert!(matches!(message_of(None), Some(ChildMessage::Ended(_))));
     }
 }

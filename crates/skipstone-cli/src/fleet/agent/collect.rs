@@ -5,7 +5,7 @@ use super::super::coordinator::{collect_from, verdict};
 use super::super::talk::is_name;
 use super::shelf::EVIDENCE;
 use crate::fleet_flags::NatsFlags;
-use crate::stress::view::Audience;
+use crate::stress::view::Viewer;
 use skipstone_lab::report::stress::evidence::PartEvidence;
 use skipstone_lab::report::stress::judge::Ending;
 use skipstone_lab::report::{Exit, ReportFile, Sink};
@@ -73,7 +73,7 @@ fn collect(arguments: &CollectArguments) -> Result<Exit, Exit> {
         )));
     };
     let roster = first.roster.clone();
-    verdict::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Audience::People)
+    verdict::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Viewer::People)
 }
 
 /// The evidence at a path. The error is one sentence.

@@ -18,7 +18,7 @@ use super::order::LoadOrder;
 use super::talk::{AgentOrder, Enlist};
 use crate::fleet_flags::{FleetArguments, LOCAL, Nats};
 use crate::stress::plan::{Plan, fresh_run};
-use crate::stress::view::{Audience, LiveView};
+use crate::stress::view::{LiveView, Viewer};
 use crate::stress::{StressArguments, end_with_parent};
 use gather::Gathered;
 use party::{AgentView, Party, Waited};
@@ -72,9 +72,9 @@ fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, E
     let own = own_agents(flags, &nats, &load).map_err(bad)?;
     let (cards, table) = preflight::call(&nats.bus, &run, flags.agents, &signals).map_err(invalid)?;
     let view = LiveView::new(match (plan.flags.piped, plan.flags.quiet) {
-        (true, _) => Audience::Parent,
-        (false, true) => Audience::Nobody,
-        (false, false) => Audience::People,
+        (true, _) => Viewer::Parent,
+        (false, true) => Viewer::Nobody,
+        (false, false) => Viewer::People,
     });
     let mut roster = Roster {
         run: run.clone(),
@@ -119,7 +119,7 @@ impl Lead<'_> {
         let ending = self.watch()?;
         let gathered = self.gather(ending);
         let report = (self.plan.report.as_ref(), &self.plan.sink);
-        verdict::show(&self.party.roster, &gathered, ending, report, self.view.audience)
+        verdict::show(&self.party.roster, &gathered, ending, report, self.view.viewer)
     }
 
     /// Each agent gets its part, or the run does not begin.

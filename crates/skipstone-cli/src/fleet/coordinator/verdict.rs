@@ -1,7 +1,7 @@
 //! Judges what was gathered, and shows it as any stress run is shown.
 
 use super::gather::Gathered;
-use crate::stress::view::Audience;
+use crate::stress::view::Viewer;
 use crate::stress::{explanations, write_report};
 use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::merged::merged;
@@ -16,7 +16,7 @@ pub(in super::super) fn show(
     gathered: &Gathered,
     ending: Ending,
     (report, sink): (Option<&ReportFile>, &Sink),
-    audience: Audience,
+    viewer: Viewer,
 ) -> Result<Exit, Exit> {
     let invalid = |sentence: String| Exit::Invalid.told("stress", sentence);
     let because = |sentence: String| {
@@ -34,7 +34,7 @@ pub(in super::super) fn show(
     if result.verdict != Verdict::Pass {
         result.reasons.extend(explanations(&result));
     }
-    if audience == Audience::Parent {
+    if viewer == Viewer::Parent {
         output::say(serde_json::json!({ "result": result }));
         return Ok(result.verdict.into());
     }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 pub(crate) struct Pages {
     site: Site,
     browsers: Vec<Chromium>,
-    reports: mpsc::Receiver<site::Told>,
+    reports: mpsc::Receiver<site::ReceivedReport>,
     pages: Vec<Page>,
     /// The page of each client, by the client's number; `None` for clients of the tool's own.
     page_of: Vec<Option<usize>>,
@@ -135,7 +135,7 @@ impl Pages {
 
     /// The report of a page, and the index of its carrier in the mix.
     pub(crate) fn poll(&mut self) -> Option<(usize, Report)> {
-        let site::Told { page, mut report, has_begun } = self.reports.try_recv().ok()?;
+        let site::ReceivedReport { page, mut report, has_begun } = self.reports.try_recv().ok()?;
         let told = self.pages.get_mut(page)?;
         told.is_done |= has_begun && report.is_done;
         if !report.counters.is_empty() {

@@ -25,9 +25,9 @@ struct Waiting {
     has_begun: bool,
 }
 
-/// A report, of a page.
+/// A report that a page sent.
 #[derive(Debug)]
-pub(super) struct Told {
+pub(super) struct ReceivedReport {
     pub(super) page: usize,
     pub(super) report: Report,
     /// The page knew of the run when it wrote this.
@@ -42,7 +42,7 @@ const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><ti
                     <link rel=\"icon\" href=\"data:,\"><script type=\"module\" src=\"stress.js\"></script></html>";
 
 impl Site {
-    pub(super) fn start(pages: usize, tell: SyncSender<Told>) -> Result<Self, String> {
+    pub(super) fn start(pages: usize, tell: SyncSender<ReceivedReport>) -> Result<Self, String> {
         let script = script()?;
         let server = Server::http("127.0.0.1:0").map_err(|error| format!("no port for pages: {error}"))?;
         let server = Arc::new(server);
@@ -81,7 +81,13 @@ impl Drop for Site {
     }
 }
 
-fn answer(mut request: Request, path: &str, script: &[u8], waiting: &Mutex<Vec<Waiting>>, tell: &SyncSender<Told>) {
+fn answer(
+    mut request: Request,
+    path: &str,
+    script: &[u8],
+    waiting: &Mutex<Vec<Waiting>>,
+    tell: &SyncSender<ReceivedReport>,
+) {
     let url = request.url().to_owned();
     let Some((name, page)) = url.strip_prefix(path).map(|rest| rest.split_once('?').unwrap_or((rest, ""))) else {
         return respond(request, 404, "text/plain", b"there is nothing here".to_vec());
@@ -97,7 +103,7 @@ fn answer(mut request: Request, path: &str, script: &[u8], waiting: &Mutex<Vec<W
                 (Ok(page), Some(report)) => match take(waiting, page) {
                     Some((orders, has_begun)) => {
                         // The run is over when the receiver is gone.
-                        let _ = tell.send(Told { page, report, has_begun });
+                        let _ = tell.send(ReceivedReport { page, report, has_begun });
                         respond(request, 200, "application/json", serde_json::to_vec(&orders).unwrap_or_default());
                     }
                     None => respond(request, 404, "text/plain", b"there is no such page".to_vec()),

@@ -9,17 +9,17 @@ use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 use super::driver::{BenchClients, BenchServer, ClientEvent, Inbox, OnEvent, ServerSetup};
 use super::listeners;
 use super::watch::Watch;
-use crate::bench::variant::Delivery;
+use crate::bench::variant::LineDelivery;
 use crate::socket_error::text;
 
 const CHANNEL: u8 = 0;
 /// Interval at which every client is serviced, with or without received data: ENet retransmits then.
 const SWEEP: Duration = Duration::from_millis(33);
 
-fn packet(line: &[u8], delivery: Delivery) -> Packet {
+fn packet(line: &[u8], delivery: LineDelivery) -> Packet {
     match delivery {
-        Delivery::Reliable => Packet::reliable(line),
-        Delivery::Unreliable => Packet::unreliable(line),
+        LineDelivery::Reliable => Packet::reliable(line),
+        LineDelivery::Unreliable => Packet::unreliable(line),
     }
 }
 
@@ -33,7 +33,7 @@ pub(super) struct EnetServer {
     host: Host<UdpSocket>,
     address: SocketAddr,
     count: usize,
-    delivery: Delivery,
+    delivery: LineDelivery,
 }
 
 impl EnetServer {
@@ -88,7 +88,7 @@ pub(super) struct EnetClients {
     server: SocketAddr,
     clients: Vec<EnetClient>,
     swept: Instant,
-    delivery: Delivery,
+    delivery: LineDelivery,
 }
 
 struct EnetClient {
@@ -98,7 +98,7 @@ struct EnetClient {
 }
 
 impl EnetClients {
-    pub(super) fn new(server: SocketAddr, delivery: Delivery) -> Result<Self, String> {
+    pub(super) fn new(server: SocketAddr, delivery: LineDelivery) -> Result<Self, String> {
         Ok(Self { watch: Watch::new()?, server, clients: Vec::new(), swept: Instant::now(), delivery })
     }
 }

@@ -14,7 +14,7 @@ use renet_netcode::{
 use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, OnEvent, ServerSetup};
 use super::listeners;
 use super::watch::Watch;
-use crate::bench::variant::Delivery;
+use crate::bench::variant::LineDelivery;
 use crate::socket_error::text;
 
 const CHANNEL: u8 = 0;
@@ -28,13 +28,13 @@ const TIMEOUT_S: i32 = 15;
 /// A client's frame, if nothing came before.
 const FRAME: Duration = Duration::from_millis(16);
 
-fn config(delivery: Delivery) -> ConnectionConfig {
+fn config(delivery: LineDelivery) -> ConnectionConfig {
     let channel = ChannelConfig {
         channel_id: CHANNEL,
         max_memory_usage_bytes: QUEUE_BYTES_MAX,
         send_type: match delivery {
-            Delivery::Reliable => SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
-            Delivery::Unreliable => SendType::Unreliable,
+            LineDelivery::Reliable => SendType::ReliableOrdered { resend_time: Duration::from_millis(300) },
+            LineDelivery::Unreliable => SendType::Unreliable,
         },
     };
     let channels = vec![channel];

@@ -13,7 +13,7 @@ use skipstone::{
 use super::driver::{BenchClients, BenchServer, ClientEvent, ClientSetup, Inbox, OnEvent, ServerSetup};
 use crate::bench::setup::Drive;
 use crate::bench::transport::BenchTransport;
-use crate::bench::variant::Delivery;
+use crate::bench::variant::LineDelivery;
 use crate::workload::{self, LINES};
 
 /// For lines that need not arrive.
@@ -33,10 +33,10 @@ fn settings(channels: u16, redundancy: Redundancy) -> Settings {
     settings
 }
 
-pub(super) fn channel(delivery: Delivery) -> u16 {
+pub(super) fn channel(delivery: LineDelivery) -> u16 {
     match delivery {
-        Delivery::Reliable => LINES,
-        Delivery::Unreliable => UNRELIABLE,
+        LineDelivery::Reliable => LINES,
+        LineDelivery::Unreliable => UNRELIABLE,
     }
 }
 

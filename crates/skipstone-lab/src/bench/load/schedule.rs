@@ -6,7 +6,7 @@ use crate::units::Rate;
 /// The schedule of lines, since the epoch. Clients are spread over the interval unevenly, so that no number of them
 /// keeps step with the server's ticks.
 #[derive(Debug, Clone)]
-pub(super) struct Schedule {
+pub(super) struct LoadSchedule {
     epoch_ns: u64,
     rate: Rate,
     /// By when they are due in each interval, as a share of it, and who: by this process's own count.
@@ -14,7 +14,7 @@ pub(super) struct Schedule {
     next: (u64, usize),
 }
 
-impl Schedule {
+impl LoadSchedule {
     /// The turns of some clients, whose numbers count through all processes.
     pub(super) fn new(epoch_ns: u64, rate: Rate, who: Clientele) -> Self {
         let golden = (5_f64.sqrt() - 1.0) / 2.0;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     fn dues(who: Clientele) -> Vec<(u64, u32)> {
-        let mut schedule = Schedule::new(1_000, "2/s".parse().unwrap(), who);
+        let mut schedule = LoadSchedule::new(1_000, "2/s".parse().unwrap(), who);
         let turns = 3 * who.count;
         (0..turns)
             .map(|_| {

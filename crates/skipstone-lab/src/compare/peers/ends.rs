@@ -6,7 +6,7 @@ use skipstone_proto::Time;
 
 use crate::compare::condition::Condition;
 use crate::compare::packet_logs::PacketLogs;
-use crate::compare::peer::Peer;
+use crate::compare::peers::peer::Peer;
 
 /// A client that has begun to connect, and its server.
 pub(crate) struct Ends {

@@ -20,8 +20,8 @@ use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::payload::entity_of;
-use crate::compare::peer::{Peer, Update};
-use crate::framing::{Messages, framed};
+use crate::compare::peers::peer::{Peer, Update};
+use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;
 use blocks::{BlockSize, Decoder, Encoder};
 
@@ -45,21 +45,21 @@ pub(super) enum Flushes {
 
 /// How KCP is driven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Style {
+pub(super) struct KcpStyle {
     packing: Packing,
     flushes: Flushes,
     /// Reed-Solomon over the datagrams.
     parity: Option<BlockSize>,
 }
 
-impl Style {
+impl KcpStyle {
     /// A stream, as kcp-go drives it.
     pub(super) const STREAM: Self = Self { packing: Packing::Stream, flushes: Flushes::OnWrite, parity: None };
     /// A packet for each message.
     pub(super) const PER_MESSAGE: Self =
         Self { packing: Packing::PacketPerMessage, flushes: Flushes::OnInput, parity: None };
     /// A stream that acknowledges at once.
-    pub(super) const PROMPT: Self = Self { flushes: Flushes::OnInput, ..Style::STREAM };
+    pub(super) const PROMPT: Self = Self { flushes: Flushes::OnInput, ..KcpStyle::STREAM };
 
     /// The same in blocks.
     pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Self {
@@ -67,7 +67,7 @@ impl Style {
     }
 }
 
-pub(super) fn ends(style: Style, setup: EndsSetup<'_>) -> Ends {
+pub(super) fn ends(style: KcpStyle, setup: EndsSetup<'_>) -> Ends {
     let mut seed = setup.seed;
     // KCP has one queue for all updates, and counts segments; those of a stream may hold several updates.
     let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
@@ -81,13 +81,13 @@ pub(super) fn ends(style: Style, setup: EndsSetup<'_>) -> Ends {
 
 struct KcpEnd {
     kcp: Kcp<Outgoing>,
-    style: Style,
+    style: KcpStyle,
     parity: Option<(Encoder, Decoder)>,
     /// Where KCP puts its datagrams.
     outgoing: Outgoing,
     /// Datagrams as they leave.
     ready: VecDeque<Vec<u8>>,
-    framing: Messages,
+    framing: FramedMessages,
     /// Where the peer was heard last.
     to: Option<SocketAddr>,
     /// The zero of its clock.
@@ -120,7 +120,7 @@ const MTU: usize = 1_400;
 const WINDOW: u16 = 4_096;
 
 impl KcpEnd {
-    fn new(style: Style, now: Time, phase: Duration, to: Option<SocketAddr>) -> Self {
+    fn new(style: KcpStyle, now: Time, phase: Duration, to: Option<SocketAddr>) -> Self {
         let outgoing = Outgoing::default();
         let mut kcp = match style.packing {
             Packing::Stream => Kcp::new_stream(CONVERSATION, outgoing.clone()),
@@ -140,7 +140,7 @@ impl KcpEnd {
             parity,
             outgoing,
             ready: VecDeque::new(),
-            framing: Messages::default(),
+            framing: FramedMessages::default(),
             to,
             epoch,
             next_update: epoch,

@@ -3,6 +3,7 @@
 pub(crate) mod ends;
 #[cfg(feature = "peers")]
 mod kcp;
+pub(crate) mod peer;
 #[cfg(feature = "peers")]
 pub(crate) mod quinn;
 #[cfg(feature = "peers")]
@@ -37,18 +38,18 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
 #[cfg(feature = "peers")]
 fn other_ends(transport: Transport, setup: EndsSetup<'_>) -> Ends {
     match transport {
-        Transport::Kcp => kcp::ends(kcp::Style::STREAM, setup),
-        Transport::KcpTuned => kcp::ends(kcp::Style::PROMPT, setup),
-        Transport::KcpMsg => kcp::ends(kcp::Style::PER_MESSAGE, setup),
-        Transport::KcpFec => kcp::ends(kcp::Style::STREAM.in_blocks(10, 3), setup),
-        Transport::KcpMsgFec => kcp::ends(kcp::Style::PER_MESSAGE.in_blocks(10, 3), setup),
-        Transport::KcpFecTwice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 1), setup),
-        Transport::KcpFecThrice => kcp::ends(kcp::Style::STREAM.in_blocks(1, 2), setup),
-        Transport::Quinn => quinn::ends(quinn::Tuning::Default, setup),
-        Transport::QuinnTuned => quinn::ends(quinn::Tuning::Expert, setup),
-        Transport::QuinnBbr => quinn::ends(quinn::Tuning::ExpertBbr, setup),
-        Transport::Renet => renet::ends(renet::Tuning::Default, setup),
-        Transport::RenetTuned => renet::ends(renet::Tuning::Expert, setup),
+        Transport::Kcp => kcp::ends(kcp::KcpStyle::STREAM, setup),
+        Transport::KcpTuned => kcp::ends(kcp::KcpStyle::PROMPT, setup),
+        Transport::KcpMsg => kcp::ends(kcp::KcpStyle::PER_MESSAGE, setup),
+        Transport::KcpFec => kcp::ends(kcp::KcpStyle::STREAM.in_blocks(10, 3), setup),
+        Transport::KcpMsgFec => kcp::ends(kcp::KcpStyle::PER_MESSAGE.in_blocks(10, 3), setup),
+        Transport::KcpFecTwice => kcp::ends(kcp::KcpStyle::STREAM.in_blocks(1, 1), setup),
+        Transport::KcpFecThrice => kcp::ends(kcp::KcpStyle::STREAM.in_blocks(1, 2), setup),
+        Transport::Quinn => quinn::ends(quinn::QuinnTuning::Default, setup),
+        Transport::QuinnTuned => quinn::ends(quinn::QuinnTuning::Expert, setup),
+        Transport::QuinnBbr => quinn::ends(quinn::QuinnTuning::ExpertBbr, setup),
+        Transport::Renet => renet::ends(renet::RenetTuning::Default, setup),
+        Transport::RenetTuned => renet::ends(renet::RenetTuning::Expert, setup),
         other => unreachable!("{other} has no simulated ends"),
     }
 }

@@ -18,15 +18,15 @@ use quinn_proto::{
 use skipstone_proto::{Duration, Time};
 
 use super::ends::{Ends, EndsSetup};
-use crate::compare::peer::{Peer, Update};
+use crate::compare::peers::peer::{Peer, Update};
 use crate::framing::HEADER_BYTES;
-use crate::framing::{Messages, framed};
+use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;
 use crate::quic::certificate::{NAME, client_crypto, server_crypto};
 
 /// With which settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tuning {
+pub(super) enum QuinnTuning {
     /// quinn's defaults, except for the number of streams.
     Default,
     /// Tuned by an expert for this path and workload.
@@ -35,7 +35,7 @@ pub(super) enum Tuning {
     ExpertBbr,
 }
 
-pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
+pub(super) fn ends(tuning: QuinnTuning, setup: EndsSetup<'_>) -> Ends {
     let base = Base { instant: Instant::now(), time: setup.now };
     let transport = Arc::new(transport(tuning, setup));
     let mut seed = setup.seed;
@@ -61,14 +61,14 @@ pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
 /// A stream for each entity.
 const STREAMS_MAX: u32 = 256;
 
-fn transport(tuning: Tuning, setup: EndsSetup<'_>) -> TransportConfig {
+fn transport(tuning: QuinnTuning, setup: EndsSetup<'_>) -> TransportConfig {
     let mut config = TransportConfig::default();
     config.max_concurrent_bidi_streams(VarInt::from_u32(STREAMS_MAX));
     if let Some(each) = setup.condition.waiting_max {
         let update_bytes = setup.condition.payload_bytes as u64 + 2;
         config.send_window(u64::from(each) * u64::from(setup.condition.entities) * update_bytes);
     }
-    if tuning == Tuning::Default {
+    if tuning == QuinnTuning::Default {
         return config;
     }
     let link = &setup.condition.link;
@@ -89,8 +89,8 @@ fn transport(tuning: Tuning, setup: EndsSetup<'_>) -> TransportConfig {
     config
 }
 
-fn controller(tuning: Tuning) -> Arc<dyn ControllerFactory + Send + Sync> {
-    if tuning == Tuning::ExpertBbr {
+fn controller(tuning: QuinnTuning) -> Arc<dyn ControllerFactory + Send + Sync> {
+    if tuning == QuinnTuning::ExpertBbr {
         let mut bbr = BbrConfig::default();
         bbr.initial_window(WINDOW_INITIAL);
         return Arc::new(bbr);
@@ -141,14 +141,14 @@ struct QuinnEnd {
 
 struct Stream {
     id: StreamId,
-    framing: Messages,
+    framing: FramedMessages,
     /// Bytes that were written and did not fit yet.
     backlog: VecDeque<Bytes>,
 }
 
 impl Stream {
     fn new(id: StreamId) -> Self {
-        Self { id, framing: Messages::default(), backlog: VecDeque::new() }
+        Self { id, framing: FramedMessages::default(), backlog: VecDeque::new() }
     }
 }
 

@@ -16,18 +16,18 @@ use skipstone_proto::{Duration, Time};
 use super::ends::{Ends, EndsSetup};
 use crate::compare::condition::Condition;
 use crate::compare::payload::entity_of;
-use crate::compare::peer::{Peer, Update};
+use crate::compare::peers::peer::{Peer, Update};
 
 /// With which channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tuning {
+pub(super) enum RenetTuning {
     /// One for each entity, resent as renet's documents show it.
     Default,
     /// One for all, and one for bulk, resent a round trip and two frames later.
     Expert,
 }
 
-pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
+pub(super) fn ends(tuning: RenetTuning, setup: EndsSetup<'_>) -> Ends {
     let epoch = Duration::from_micros(setup.now.as_micros());
     let channels = Channels::of(tuning, setup.condition);
     let server = ServerConfig {
@@ -55,18 +55,20 @@ pub(super) fn ends(tuning: Tuning, setup: EndsSetup<'_>) -> Ends {
 /// Which channels there are, and which entity has which.
 #[derive(Debug, Clone, Copy)]
 struct Channels {
-    tuning: Tuning,
+    tuning: RenetTuning,
     entities: u16,
     count: u8,
     resend_time: Duration,
 }
 
 impl Channels {
-    fn of(tuning: Tuning, condition: &Condition) -> Self {
+    fn of(tuning: RenetTuning, condition: &Condition) -> Self {
         let (entities, bulk) = (condition.entities, u8::from(condition.bulk.is_some()));
         match tuning {
-            Tuning::Default => Self { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT },
-            Tuning::Expert => {
+            RenetTuning::Default => {
+                Self { tuning, entities, count: entities as u8 + bulk, resend_time: RESEND_DEFAULT }
+            }
+            RenetTuning::Expert => {
                 Self { tuning, entities, count: 1 + bulk, resend_time: condition.round_trip() + 2 * FRAME }
             }
         }
@@ -86,8 +88,8 @@ impl Channels {
 
     fn of_entity(self, entity: u16) -> u8 {
         match self.tuning {
-            Tuning::Default => entity as u8,
-            Tuning::Expert => u8::from(entity >= self.entities),
+            RenetTuning::Default => entity as u8,
+            RenetTuning::Expert => u8::from(entity >= self.entities),
         }
     }
 }

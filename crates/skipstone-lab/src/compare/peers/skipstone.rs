@@ -13,7 +13,7 @@ use skipstone_proto::{MessageId, Stats, Submission};
 
 use super::ends::{Ends, EndsSetup};
 use crate::compare::condition::Condition;
-use crate::compare::peer::{Contents, Peer, Telemetry, Update};
+use crate::compare::peers::peer::{Contents, Peer, Telemetry, Update};
 use crate::framing::HEADER_BYTES;
 use crate::measure::splitmix::splitmix;
 use crate::units::Mode;

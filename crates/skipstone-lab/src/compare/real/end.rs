@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::compare::peer::{Telemetry, Update};
+use crate::compare::peers::peer::{Telemetry, Update};
 
 /// A client's end, or a server with one client.
 pub(super) trait RealEnd {

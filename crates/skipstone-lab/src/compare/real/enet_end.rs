@@ -10,7 +10,7 @@ use mio::{Events, Interest, Poll, Token};
 use rusty_enet::{Event, Host, HostSettings, Packet, PeerID};
 
 use super::end::RealEnd;
-use crate::compare::peer::Update;
+use crate::compare::peers::peer::Update;
 
 /// A host with one peer.
 pub(super) struct EnetEnd {

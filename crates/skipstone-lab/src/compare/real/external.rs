@@ -9,7 +9,7 @@ use serde::Deserialize;
 use super::messages::EndReport;
 use crate::compare::condition::Condition;
 use crate::compare::payload::{BYTES_MIN, Stamp};
-use crate::compare::peer::Telemetry;
+use crate::compare::peers::peer::Telemetry;
 use crate::compare::proof::Proof;
 use crate::measure::stalls::{Stall, StallLog};
 

@@ -9,7 +9,7 @@ use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::delivery::Delivery;
 use crate::compare::packet_logs::QlogPlace;
-use crate::compare::peer::Telemetry;
+use crate::compare::peers::peer::Telemetry;
 use crate::compare::plan::Bulk;
 use crate::compare::proof::UpdateCounts;
 use crate::compare::series::RunSeries;

@@ -14,9 +14,9 @@ use super::socket_end::{BEGIN, SocketEnd};
 use crate::compare::condition::Condition;
 use crate::compare::packet_logs::{PacketLogs, failure};
 use crate::compare::payload::Stamp;
-use crate::compare::peer::Update;
 use crate::compare::peers::ends;
 use crate::compare::peers::ends::EndsSetup;
+use crate::compare::peers::peer::Update;
 use crate::compare::proof::Proof;
 #[cfg(feature = "peers")]
 use crate::compare::transport::Transport;
@@ -239,7 +239,7 @@ fn conclude(
     proof: Proof,
     stalls: &StallLog,
     connected: Option<Duration>,
-    telemetry: crate::compare::peer::Telemetry,
+    telemetry: crate::compare::peers::peer::Telemetry,
 ) -> EndReport {
     let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
     let mut series = proof.series();

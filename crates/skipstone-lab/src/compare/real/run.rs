@@ -15,7 +15,7 @@ use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::jobs::Job;
 use crate::compare::packet_logs::QlogPlace;
-use crate::compare::peer::Telemetry;
+use crate::compare::peers::peer::Telemetry;
 use crate::compare::row::{CompareRow, Stalled};
 use crate::compare::series::LostPacket;
 use crate::compare::simulation::{LinkFindings, Measured};
@@ -23,7 +23,7 @@ use crate::framing::HEADER_BYTES;
 use crate::measure::monotonic::monotonic;
 use crate::measure::process::{Probe, Sample};
 use crate::measure::stalls::StallWatch;
-use crate::netem::{Before, Direction, LinkSpec, LossLine, Running, Snapshot, make_punctual};
+use crate::netem::{Before, Direction, LinkSnapshot, LinkSpec, LossLine, Running, make_punctual};
 
 /// Over what the packets go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +90,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     #[cfg(target_os = "linux")]
-    fn over_link(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
+    fn over_link(&self, spec: &LinkSpec<'_>) -> Result<(LinkSnapshot, Findings), RunError> {
         use crate::netem::link::ADDRESSES;
 
         let running = Running::link_of(spec, crate::report::output::complain).map_err(RunError::Failed)?;
@@ -101,11 +101,11 @@ impl Run<'_> {
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn over_link(&self, _spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
+    fn over_link(&self, _spec: &LinkSpec<'_>) -> Result<(LinkSnapshot, Findings), RunError> {
         Err(RunError::Failed("a link between namespaces exists on Linux only".into()))
     }
 
-    fn over_relay(&self, spec: &LinkSpec<'_>) -> Result<(Snapshot, Findings), RunError> {
+    fn over_relay(&self, spec: &LinkSpec<'_>) -> Result<(LinkSnapshot, Findings), RunError> {
         if self.contender.transport.is_stream() {
             let reason = "a relay cannot take packets from the kernel's TCP; run as root, through a link";
             return Err(RunError::Failed(reason.into()));
@@ -266,7 +266,7 @@ impl Run<'_> {
         }
     }
 
-    fn row(&self, snapshot: &Snapshot, found: &Findings, header_bytes: usize) -> CompareRow {
+    fn row(&self, snapshot: &LinkSnapshot, found: &Findings, header_bytes: usize) -> CompareRow {
         let report = &found.report;
         let mut series = report.series.clone();
         series.take_lost(&lost_packets(snapshot, report.first_due_us));
@@ -341,7 +341,7 @@ fn cpu(talk: &Talk) -> Option<Cost> {
 }
 
 /// The packets that the link lost since the first update, if both clocks are known.
-fn lost_packets(snapshot: &Snapshot, first_due_us: Option<u64>) -> Vec<LostPacket> {
+fn lost_packets(snapshot: &LinkSnapshot, first_due_us: Option<u64>) -> Vec<LostPacket> {
     let Some((begun, first)) = snapshot.begun.zip(first_due_us.map(Duration::from_micros)) else { return Vec::new() };
     let of = |loss: &LossLine| {
         let at = (begun + loss.at).checked_sub(first)?;

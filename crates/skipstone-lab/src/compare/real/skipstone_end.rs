@@ -12,7 +12,7 @@ use super::end::RealEnd;
 use crate::compare::condition::Condition;
 use crate::compare::contender::Contender;
 use crate::compare::packet_logs::PacketLogs;
-use crate::compare::peer::{Telemetry, Update};
+use crate::compare::peers::peer::{Telemetry, Update};
 use crate::compare::peers::skipstone::settings;
 use crate::compare::transport::Transport;
 use crate::units::Mode;

@@ -9,7 +9,7 @@ use mio::{Events, Interest, Poll, Token};
 use skipstone_proto::Time;
 
 use super::end::RealEnd;
-use crate::compare::peer::{Peer, Telemetry, Update};
+use crate::compare::peers::peer::{Peer, Telemetry, Update};
 
 /// A peer and its socket.
 pub(super) struct SocketEnd {

@@ -11,8 +11,8 @@ use mio::{Events, Interest, Poll, Token};
 
 use super::end::RealEnd;
 use crate::compare::payload::entity_of;
-use crate::compare::peer::Update;
-use crate::framing::{Messages, frame};
+use crate::compare::peers::peer::Update;
+use crate::framing::{FramedMessages, frame};
 
 /// An end of the stream, or the server before it has one.
 pub(super) struct TcpEnd {
@@ -21,7 +21,7 @@ pub(super) struct TcpEnd {
     is_connected: bool,
     poll: Poll,
     events: Events,
-    messages: Messages,
+    messages: FramedMessages,
     unwritten: VecDeque<u8>,
     unwritten_max: usize,
     buffer: Vec<u8>,
@@ -56,7 +56,7 @@ impl TcpEnd {
             is_connected: false,
             poll: Poll::new()?,
             events: Events::with_capacity(8),
-            messages: Messages::default(),
+            messages: FramedMessages::default(),
             unwritten: VecDeque::new(),
             unwritten_max: unwritten_max.unwrap_or(UNWRITTEN_MAX),
             buffer: vec![0; 1 << 16],

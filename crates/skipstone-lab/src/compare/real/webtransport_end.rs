@@ -9,7 +9,7 @@ use skipstone_proto::Config;
 use super::end::RealEnd;
 use super::skipstone_end::{ended, telemetry};
 use crate::compare::packet_logs::PacketLogs;
-use crate::compare::peer::{Telemetry, Update};
+use crate::compare::peers::peer::{Telemetry, Update};
 use crate::measure::splitmix::splitmix;
 use crate::quic::pages::Pages;
 

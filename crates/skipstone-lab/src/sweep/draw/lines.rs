@@ -4,9 +4,9 @@ use std::fmt::{Display, Write};
 
 /// The lines of a table of the plan.
 #[derive(Debug, Default)]
-pub(super) struct Lines(pub(super) String);
+pub(super) struct DrawnLines(pub(super) String);
 
-impl Lines {
+impl DrawnLines {
     pub(super) fn text(&mut self, key: &str, value: impl Display) {
         writeln!(self.0, "{key} = \"{value}\"").expect("a text takes everything");
     }

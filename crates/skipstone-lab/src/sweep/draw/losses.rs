@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::lines::Lines;
+use super::lines::DrawnLines;
 use super::weather::Weather;
 use crate::sweep::chance::Chance;
 use crate::units::Span;
 
-pub(super) fn write(seed: u64, weather: Weather, link: &mut Lines) {
+pub(super) fn write(seed: u64, weather: Weather, link: &mut DrawnLines) {
     match weather {
         Weather::Clean => {}
         Weather::Fair => {
@@ -22,7 +22,7 @@ pub(super) fn write(seed: u64, weather: Weather, link: &mut Lines) {
 }
 
 /// Both directions alike, or each by itself, or one alone.
-fn write_loss(seed: u64, probability: f64, percent: std::ops::RangeInclusive<f64>, link: &mut Lines) {
+fn write_loss(seed: u64, probability: f64, percent: std::ops::RangeInclusive<f64>, link: &mut DrawnLines) {
     let mut chance = Chance::of(seed, "loss");
     if !chance.happens(probability) {
         return;
@@ -50,7 +50,7 @@ fn write_loss(seed: u64, probability: f64, percent: std::ops::RangeInclusive<f64
     lines.into_iter().for_each(|(key, value)| link.text(&key, value));
 }
 
-fn write_disorder(seed: u64, probability: f64, percent_max: f64, link: &mut Lines) {
+fn write_disorder(seed: u64, probability: f64, percent_max: f64, link: &mut DrawnLines) {
     for key in ["reorder", "duplicate"] {
         let mut chance = Chance::of(seed, key);
         if chance.happens(probability) {

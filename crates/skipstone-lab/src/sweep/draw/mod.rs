@@ -10,17 +10,17 @@ mod rates;
 mod weather;
 mod workload;
 
-use lines::Lines;
+use lines::DrawnLines;
 use weather::Weather;
-use workload::Workload;
+use workload::DrawnWorkload;
 
 /// The plan of a seed, with this duration.
 pub(super) fn plan(seed: u64, minutes: f64) -> String {
     let weather = Weather::of(seed);
-    let workload = Workload::of(seed);
+    let workload = DrawnWorkload::of(seed);
     let path = path::Path::of(seed, weather);
     let rates = rates::Rates::of(seed, weather, &workload);
-    let (mut top, mut link) = (Lines::default(), Lines::default());
+    let (mut top, mut link) = (DrawnLines::default(), DrawnLines::default());
     top.text("name", format_args!("sweep-{seed}"));
     top.number("minutes", minutes);
     workload.write(&mut top, path.rtt);

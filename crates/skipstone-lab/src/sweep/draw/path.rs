@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::lines::Lines;
+use super::lines::DrawnLines;
 use super::weather::Weather;
 use crate::sweep::chance::Chance;
 use crate::units::Span;
@@ -20,7 +20,7 @@ impl Path {
         Path { seed, weather, rtt: Chance::of(seed, "rtt").span(millis(4), millis(2_000)) }
     }
 
-    pub(super) fn write(&self, top: &mut Lines, link: &mut Lines) {
+    pub(super) fn write(&self, top: &mut DrawnLines, link: &mut DrawnLines) {
         link.text("rtt", Span(self.rtt));
         let mut chance = Chance::of(self.seed, "asymmetry of delay");
         if chance.happens(0.3) {
@@ -33,7 +33,7 @@ impl Path {
         }
     }
 
-    fn write_jitter(&self, link: &mut Lines) {
+    fn write_jitter(&self, link: &mut DrawnLines) {
         let mut chance = Chance::of(self.seed, "jitter");
         let most = (self.rtt / 2).min(millis(60));
         if chance.happens(0.5) {
@@ -45,7 +45,7 @@ impl Path {
     }
 
     /// An address that lasts less than two round trips and a half cannot be told to the other side and be of use.
-    fn write_moves(&self, top: &mut Lines) {
+    fn write_moves(&self, top: &mut DrawnLines) {
         let mut chance = Chance::of(self.seed, "moves");
         let least = (self.rtt * 5 / 2).max(millis(100));
         if chance.happens(0.12) {
@@ -54,7 +54,7 @@ impl Path {
     }
 
     /// In the first 25 s, so that they are in every run of half a minute.
-    fn write_outages(&self, link: &mut Lines) {
+    fn write_outages(&self, link: &mut DrawnLines) {
         let mut chance = Chance::of(self.seed, "outages");
         if !chance.happens(0.1) {
             return;

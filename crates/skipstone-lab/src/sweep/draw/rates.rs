@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use super::lines::Lines;
+use super::lines::DrawnLines;
 use super::weather::Weather;
-use super::workload::Workload;
+use super::workload::DrawnWorkload;
 use crate::sweep::chance::{Chance, two_digits};
 use crate::units::Span;
 
@@ -19,7 +19,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    pub(super) fn of(seed: u64, weather: Weather, workload: &Workload) -> Rates {
+    pub(super) fn of(seed: u64, weather: Weather, workload: &DrawnWorkload) -> Rates {
         let mut chance = Chance::of(seed, "rate");
         if !chance.happens(0.5) {
             return Rates::default();
@@ -43,7 +43,7 @@ impl Rates {
         }
     }
 
-    pub(super) fn write(&self, top: &mut Lines, link: &mut Lines, workload: &Workload) {
+    pub(super) fn write(&self, top: &mut DrawnLines, link: &mut DrawnLines, workload: &DrawnWorkload) {
         let Some((there, back)) = self.rates else { return };
         link.text("rate", format_args!("{}bit/s", there as u64));
         if let Some(back) = back {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use super::lines::Lines;
+use super::lines::DrawnLines;
 use crate::sweep::chance::Chance;
 use crate::units::Span;
 
 /// Updates, and concurrent bulk transfers.
 #[derive(Debug)]
-pub(super) struct Workload {
+pub(super) struct DrawnWorkload {
     entities: u32,
     payload_bytes: u32,
     pub(super) ticks_per_second: u32,
@@ -29,10 +29,10 @@ const DELIVERIES: [&str; 8] = [
     "unreliable-sequenced",
 ];
 
-impl Workload {
-    pub(super) fn of(seed: u64) -> Workload {
+impl DrawnWorkload {
+    pub(super) fn of(seed: u64) -> DrawnWorkload {
         let drawn = |topic, least, most| Chance::of(seed, topic).scaled(least, most).round() as u32;
-        Workload {
+        DrawnWorkload {
             entities: drawn("entities", 1.0, 200.0),
             payload_bytes: drawn("payload", 8.0, 1_200.0),
             ticks_per_second: drawn("ticks", 10.0, 128.0),
@@ -50,7 +50,7 @@ impl Workload {
         (updates + bulk) * 8.0
     }
 
-    pub(super) fn write(&self, top: &mut Lines, rtt: Duration) {
+    pub(super) fn write(&self, top: &mut DrawnLines, rtt: Duration) {
         top.number("entities", self.entities);
         top.number("ticks_per_second", self.ticks_per_second);
         top.number("payload_bytes", self.payload_bytes);

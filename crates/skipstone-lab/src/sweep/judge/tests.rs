@@ -28,10 +28,10 @@ fn figures(contender: &str, p998: f64) -> SweepFigures {
     }
 }
 
-fn played() -> Played {
+fn played() -> PlayedSetting {
     let peers = vec![figures("kcp", 40.0)];
     let (off, lean) = (figures("skipstone off", 45.0), figures("skipstone lean", 40.0));
-    Played { off, lean, adaptive: figures("skipstone adaptive", 40.0), peers }
+    PlayedSetting { off, lean, adaptive: figures("skipstone adaptive", 40.0), peers }
 }
 
 /// The first setting of which this holds.
@@ -45,7 +45,7 @@ fn clean() -> Setting {
     setting(|setting| setting.is_clean() && setting.delivers_all() && setting.queue_max().is_some())
 }
 
-fn missed(setting: &Setting, change: impl FnOnce(&mut Played)) -> Vec<Rule> {
+fn missed(setting: &Setting, change: impl FnOnce(&mut PlayedSetting)) -> Vec<Rule> {
     let mut played = played();
     change(&mut played);
     let mut rules: Vec<Rule> = judge(setting, &played).misses.iter().map(|miss| miss.rule).collect();
@@ -61,10 +61,11 @@ fn a_result_equal_to_the_best_misses_no_target() {
     assert_eq!(missed(&setting, |played| played.adaptive.p998 = Some(41.0)), [], "one ms");
     assert_eq!(missed(&setting, |played| played.adaptive.ip_bytes_late = 1_020), []);
     assert_eq!(missed(&setting, |played| played.peers[0].p998 = Some(10.0)), [Rule::Peers]);
-    let dear =
-        |played: &mut Played| (played.peers[0].p998, played.peers[0].bytes_per_payload) = (Some(10.0), Some(1.6));
+    let dear = |played: &mut PlayedSetting| {
+        (played.peers[0].p998, played.peers[0].bytes_per_payload) = (Some(10.0), Some(1.6))
+    };
     assert_eq!(missed(&setting, dear), [], "a dearer peer may be faster");
-    let lossy = |played: &mut Played| (played.peers[0].p998, played.peers[0].lost) = (Some(10.0), 1);
+    let lossy = |played: &mut PlayedSetting| (played.peers[0].p998, played.peers[0].lost) = (Some(10.0), 1);
     assert_eq!(missed(&setting, lossy), [], "a peer that loses has not done the same");
 }
 

@@ -1,6 +1,7 @@
 //! Valid and invalid settings.
 
 use super::*;
+use crate::catalogue::SettingNumber;
 use crate::wire::redundancy::RedundancyMode;
 
 const ID_IDLE_TIMEOUT: u64 = 1;
@@ -29,16 +30,9 @@ fn assert_limits(id: u64, valid: &[u64], invalid: &[u64]) {
     }
 }
 
-/// Settings in which no field has its default.
+/// Settings in which no field has its default: numbers are at one of their limits.
 fn unusual() -> Settings {
-    Settings {
-        idle_timeout: Duration::from_millis(5_001),
-        keepalive: Duration::from_millis(100),
-        ack_delay: Duration::from_micros(0),
-        ack_delay_max: Duration::from_micros(25_000),
-        message_bytes_max: 0,
-        window_bytes: u32::MAX,
-        datagram_bytes_max: 65_507,
+    let mut settings = Settings {
         merging: Merging::After(Duration::from_micros(16_667)),
         channels: vec![
             ChannelRule {
@@ -54,7 +48,28 @@ fn unusual() -> Settings {
             ChannelRule::new(5..=u16::MAX, DeliveryMode::Unreliable),
         ],
         redundancy: Redundancy { mode: RedundancyMode::Lean, budget_percent: 30 },
+        ..Settings::default()
+    };
+    for setting in Settings::ALL {
+        let Some(SettingNumber { min, max, default, .. }) = setting.number else { continue };
+        settings.set_number(setting.id, if min == default { max } else { min }).expect("the field holds its limits");
     }
+    // The greatest message must fit.
+    settings.window_bytes = u32::MAX;
+    settings
+}
+
+#[test]
+fn every_setting_that_is_not_the_default_is_sent() {
+    let mut sent = Vec::new();
+    entries::each(&unusual().encode(), |id, _| {
+        sent.push(id);
+        Ok(())
+    })
+    .unwrap();
+    let mut all = Settings::ALL.map(|setting| setting.id);
+    all.sort_unstable();
+    assert_eq!(sent, all);
 }
 
 #[test]

@@ -7,8 +7,10 @@ namespace Skipstone.Native
     // sides' version and sizes are compared before anything else is called.
     internal static unsafe class AbiCheck
     {
+        // catalogue: version
         internal const ushort Major = 1;
         internal const ushort Minor = 4;
+        // catalogue: end
 
         private static bool isDone;
 

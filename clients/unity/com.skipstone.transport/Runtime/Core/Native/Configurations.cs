@@ -19,7 +19,6 @@ namespace Skipstone.Native
             Set(ref native->AllowsPlain, config.AllowsPlain);
             Set(ref native->WebSocket, config.WebSocket);
             Set(ref native->WebTransport, config.WebTransport);
-            Set(ref native->RequiresTls, config.RequiresTls);
             // catalogue: settings
             Set(ref native->IdleTimeoutMicroseconds, config.IdleTimeout, nameof(config.IdleTimeout));
             Set(ref native->KeepaliveMicroseconds, config.Keepalive, nameof(config.Keepalive));
@@ -29,13 +28,6 @@ namespace Skipstone.Native
             native->WindowBytes = config.WindowBytes ?? native->WindowBytes;
             native->DatagramBytesMax = config.DatagramBytesMax ?? native->DatagramBytesMax;
             // catalogue: end
-            Set(ref native->HandshakeTimeoutMicroseconds, config.HandshakeTimeout, nameof(config.HandshakeTimeout));
-            native->Shards = config.Shards ?? native->Shards;
-            native->ConnectionsMax = config.ConnectionsMax ?? native->ConnectionsMax;
-            native->PlayersOfNetworkMax = config.PlayersOfNetworkMax ?? native->PlayersOfNetworkMax;
-            native->QueueBytesMax = config.QueueBytesMax ?? native->QueueBytesMax;
-            native->BandwidthMaxPerPeer = config.BandwidthMaxPerPeer ?? native->BandwidthMaxPerPeer;
-            native->BandwidthMax = config.BandwidthMax ?? native->BandwidthMax;
             native->RedundancyBudgetPercent = config.RedundancyBudgetPercent ?? native->RedundancyBudgetPercent;
             if (config.Congestion.HasValue) native->Congestion = (uint)config.Congestion.Value;
             if (config.Merging.HasValue) native->MergingMicroseconds = config.Merging.Value.Microseconds;
@@ -50,16 +42,30 @@ namespace Skipstone.Native
             native->ChannelCount = Count(config.Channels);
             native->Inbound = Inbound(config.Inbound, arena);
             native->InboundCount = Count(config.Inbound);
-            native->Origins = arena.Texts(config.Origins, nameof(config.Origins));
-            native->OriginCount = Count(config.Origins);
-            native->Hosts = arena.Texts(config.Hosts, nameof(config.Hosts));
-            native->HostCount = Count(config.Hosts);
+            // catalogue: server settings
             native->TrustedProxies = arena.Texts(config.TrustedProxies, nameof(config.TrustedProxies));
             native->TrustedProxyCount = Count(config.TrustedProxies);
             native->Denied = arena.Texts(config.Denied, nameof(config.Denied));
             native->DeniedCount = Count(config.Denied);
+            Set(ref native->HandshakeTimeoutMicroseconds, config.HandshakeTimeout, nameof(config.HandshakeTimeout));
+            native->ConnectionsMax = config.ConnectionsMax ?? native->ConnectionsMax;
+            native->PlayersOfNetworkMax = config.PlayersOfNetworkMax ?? native->PlayersOfNetworkMax;
+            native->Shards = config.Shards ?? native->Shards;
+            native->QueueBytesMax = config.QueueBytesMax ?? native->QueueBytesMax;
+            native->BandwidthMaxPerPeer = config.BandwidthMaxPerPeer ?? native->BandwidthMaxPerPeer;
+            native->BandwidthMax = config.BandwidthMax ?? native->BandwidthMax;
             native->QueryAnswer = arena.Bytes(config.QueryAnswer);
             native->QueryAnswerLength = (uint)(config.QueryAnswer?.Length ?? 0);
+            native->TransferBytesMin = config.TransferBytesMin ?? native->TransferBytesMin;
+            native->MemoryPerConnection = config.MemoryPerConnection ?? native->MemoryPerConnection;
+            native->MemoryPerNetwork = config.MemoryPerNetwork ?? native->MemoryPerNetwork;
+            native->MemoryMax = config.MemoryMax ?? native->MemoryMax;
+            native->Origins = arena.Texts(config.Origins, nameof(config.Origins));
+            native->OriginCount = Count(config.Origins);
+            native->Hosts = arena.Texts(config.Hosts, nameof(config.Hosts));
+            native->HostCount = Count(config.Hosts);
+            Set(ref native->RequiresTls, config.RequiresTls);
+            // catalogue: end
             if (config.Impairment == null) return;
             native->Impaired = 1;
             native->ImpairmentSeed = config.Impairment.Seed;

@@ -102,6 +102,7 @@ namespace Skipstone.Native
     {
         public uint Size;
         public uint AreBuffersShort;
+        // catalogue: driver counters
         public ulong Rounds;
         public ulong SendCalls;
         public ulong SendErrors;
@@ -148,6 +149,7 @@ namespace Skipstone.Native
         public ulong RoundsCut;
         public ulong RoundCostMaxMicroseconds;
         public ulong StreamsTooDear;
+        // catalogue: end
     }
 
     [StructLayout(LayoutKind.Sequential)]

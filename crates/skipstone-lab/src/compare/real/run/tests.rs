@@ -27,7 +27,7 @@ fn the_row_shows_what_the_program_reports_about_itself() {
     let run = Run { contender: program("cat", &client), condition: &condition, seed: 1, qlog: None, stop: &stop };
     let server = run.start(Role::Server { listen: "a".into() }, None).unwrap();
     let found = run.connect("a", None, server).unwrap();
-    let figures = run.row(&Snapshot::default(), &found, 0).figures;
+    let figures = run.row(&LinkSnapshot::default(), &found, 0).figures;
     assert_eq!((figures.resent, figures.refused, figures.corrupted), (Some(12), Some(2), Some(1)));
     assert_eq!((figures.delivered, figures.resent_bytes), (Some(2), Some(600)));
 }

@@ -56,8 +56,8 @@ fn datagrams() -> impl Iterator<Item = Attack> {
 /// First flights of handshakes, each of which costs the server a signature, at servers with keys of several kinds.
 fn first_flights() -> impl Iterator<Item = Attack> {
     let keys = [
-        ("rsa-4096", Some(include_str!("../keys/rsa-4096.pem")), 60),
-        ("rsa-2048", Some(include_str!("../keys/rsa-2048.pem")), 425),
+        ("rsa-4096", Some(include_str!("../../keys/rsa-4096.pem")), 60),
+        ("rsa-2048", Some(include_str!("../../keys/rsa-2048.pem")), 425),
         ("ecdsa", None, 425),
     ];
     let script = Script { beneath: Beneath::Clear, first: First::ClientHello, then: Then::Leaves(FLIGHT) };
