@@ -2,7 +2,6 @@
 //! the system closes with the owner, and kills the process then.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -17,12 +16,13 @@ pub(super) struct Guarded {
 impl Guarded {
     /// Starts a program whose output is of no interest, but for its errors.
     pub(super) fn start(program: &Path, arguments: &[&str], errors: File) -> std::io::Result<Guarded> {
+        use std::io::BufRead;
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", GUARD, "sh"]).arg(program).args(arguments);
         let mut guard = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn()?;
         let mut line = String::new();
         let output = guard.stdout.take().ok_or(std::io::ErrorKind::BrokenPipe)?;
-        BufReader::new(output).read_line(&mut line)?;
+        std::io::BufReader::new(output).read_line(&mut line)?;
         let pid = line.trim().parse().map_err(|_| std::io::Error::other("the shell did not start it"))?;
         Ok(Guarded { guard, pid })
     }

@@ -233,7 +233,7 @@ fn a_write_that_is_tried_again_after_a_silence_is_done_once() {
     let KvOutcome::Stored { revision } = outcome(&bus, store.put(&bus, "room.1", "a").unwrap()) else { panic!() };
     server.freeze().unwrap();
     let asked = store.update(&bus, "room.1", "b", revision).unwrap();
-    // An attempt lasts 2 s, and the bus gives the server up after 2.7 s.
+    // An attempt lasts 1 s, and the bus gives the server up after 2.7 s.
     std::thread::sleep(Duration::from_millis(2_300));
     server.thaw().unwrap();
     assert_eq!(outcome(&bus, asked), KvOutcome::Stored { revision: revision + 1 });

@@ -39,7 +39,8 @@ pub enum KvOutcome {
         /// Its revision.
         revision: u64,
     },
-    /// The entry has another revision than the call named, and nothing was changed.
+    /// The entry has another revision than the call named, and nothing was changed. After an outage it may be that the call
+    /// was done, and others have written the entry since.
     WrongRevision,
     /// The server refuses this call, and would again. Nothing was changed.
     Refused {

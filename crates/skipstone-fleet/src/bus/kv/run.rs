@@ -1,7 +1,7 @@
 //! Running a call of a store until it is done, refused, or out of time.
 //!
-//! Each write carries an id by which JetStream recognises it for two minutes, so that trying again after a silence does
-//! not do it twice.
+//! Each write carries an id by which JetStream recognises it for two minutes, and which the entry keeps, so that trying
+//! again after a silence does not do it twice.
 
 use super::answer::KvOutcome;
 use super::bucket::Bucket;
@@ -104,7 +104,7 @@ impl Running<'_> {
             return Attempt::Failed(trouble);
         }
         let id = format!("{}.{}.{}", self.writer, self.call.request.0, expected.unwrap_or_default());
-        let mut message = PublishMessage::build().payload(value.clone()).message_id(id);
+        let mut message = PublishMessage::build().payload(value.clone()).message_id(&id);
         if let Some(revision) = expected {
             message = message.expected_last_subject_sequence(revision);
         }
@@ -116,15 +116,29 @@ impl Running<'_> {
             Ok(answer) => answer.await,
             Err(error) => Err(error),
         };
-        match answer {
-            Ok(written) => Attempt::Ended(KvOutcome::Stored { revision: written.sequence }),
-            Err(error) => match meaning(&error) {
-                None => Attempt::Failed(Trouble::silence()),
-                Some(attempt) => {
-                    self.is_in_doubt = was_in_doubt;
-                    attempt
-                }
-            },
+        let attempt = match answer {
+            Ok(written) => Some(Attempt::Ended(KvOutcome::Stored { revision: written.sequence })),
+            Err(error) => meaning(&error),
+        };
+        match attempt {
+            None => Attempt::Failed(Trouble::silence()),
+            // Perhaps it is an earlier attempt of this call that made it wrong.
+            Some(Attempt::Ended(KvOutcome::WrongRevision)) if was_in_doubt => self.unless_written(&id).await,
+            Some(attempt) => {
+                self.is_in_doubt = was_in_doubt;
+                attempt
+            }
+        }
+    }
+
+    /// The outcome of a write that may have been done before. Newer servers look at the revision before the id.
+    async fn unless_written(&self, id: &str) -> Attempt {
+        match self.last().await {
+            Ok(Some(message)) if message.headers.get(ID).is_some_and(|found| found.as_str() == id) => {
+                Attempt::Ended(KvOutcome::Stored { revision: message.sequence })
+            }
+            Ok(_) => Attempt::Ended(KvOutcome::WrongRevision),
+            Err(trouble) => Attempt::Failed(trouble),
         }
     }
 
@@ -166,6 +180,8 @@ fn is_deleted(message: &StreamMessage) -> bool {
 /// The header by which all clients of key-value stores mark deletions.
 pub(super) const OPERATION: &str = "KV-Operation";
 const DELETED: &str = "DEL";
+/// The header by which JetStream recognises a repetition.
+const ID: &str = "Nats-Msg-Id";
 /// How often an entry may be deleted by others while it is created.
 const MARKERS_MAX: usize = 8;
 const PAUSE_MIN: Duration = Duration::from_millis(20);

@@ -60,4 +60,4 @@ impl KvTasks {
 }
 
 /// How long one attempt may take. Most take a millisecond.
-const ATTEMPT_MAX: Duration = Duration::from_secs(2);
+const ATTEMPT_MAX: Duration = Duration::from_secs(1);
