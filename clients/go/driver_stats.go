@@ -21,8 +21,7 @@ type DriverStats struct {
 	SendErrors uint64
 	// Denied: datagrams and streams from addresses that the server denies.
 	Denied uint64
-	// RoundCostMax: the greatest work of one round's reading: its expected CPU time, estimated from the data that was
-	// read.
+	// RoundCostMax: the most work in one round's reading: its expected CPU time, estimated from the data that was read.
 	RoundCostMax time.Duration
 	// ReceiveBufferBytes: the smallest receive buffer granted, in bytes.
 	ReceiveBufferBytes uint64
@@ -113,21 +112,21 @@ type StreamStats struct {
 	Displaced uint64
 	// Answered: plain HTTP requests that were answered.
 	Answered uint64
-	// NotUpgraded: plain HTTP requests for something that there is not.
+	// NotUpgraded: HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown path.
 	NotUpgraded uint64
 	// Lost: streams that ended without a close: the peer is gone, or left without closing.
 	Lost uint64
 	// Closed: streams that were closed in an orderly way, by either side.
 	Closed uint64
-	// MalformedRequests: first bytes that are of no protocol here, and malformed requests.
+	// MalformedRequests: first bytes of no protocol that the port accepts, and malformed requests.
 	MalformedRequests uint64
 	// OversizedRequests: heads of requests beyond 8 KiB, or with too many lines.
 	OversizedRequests uint64
-	// BrokenFrames: broken frames of WebSocket, and lengths that no message has.
+	// BrokenFrames: invalid WebSocket frames, and invalid message lengths.
 	BrokenFrames uint64
 	// OversizedMessages: messages beyond the limit.
 	OversizedMessages uint64
-	// TLSFailures: TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not
+	// TLSFailures: TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not
 	// TLS.
 	TLSFailures uint64
 	// OverBudget: clients that asked for TLS while they, their network or all had begun too many handshakes.

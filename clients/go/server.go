@@ -43,8 +43,7 @@ type ServerConfig struct {
 	// 4.1). 0 has the default.
 	AckDelay time.Duration
 	// AckDelayMax: longest time for which an acknowledgement may be held back at all, also where nothing was lost
-	// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. 0 has the
-	// default.
+	// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms. 0 has the default.
 	AckDelayMax time.Duration
 	// MessageBytesMax: maximum bytes of a message. 0 has the default.
 	MessageBytesMax uint32
@@ -64,7 +63,7 @@ type ServerConfig struct {
 	Denied []string
 	// HandshakeTimeout: time limit of a handshake, the application's decision included. 0 has the default.
 	HandshakeTimeout time.Duration
-	// ConnectionsMax: greatest number of connected players; further clients are told that the server is full.
+	// ConnectionsMax: maximum number of connected players; further clients are told that the server is full.
 	// Connections that are closing, were refused, or wait to be accepted do not count. 0 has the default.
 	ConnectionsMax uint32
 	// PlayersOfNetworkMax: players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it
@@ -77,10 +76,10 @@ type ServerConfig struct {
 	// QueueBytesMax: bytes of messages that may wait in each of the two queues between the application and a driver's
 	// thread: messages to send, and events that were not polled. At least 1 MiB. 0 has the default.
 	QueueBytesMax uint64
-	// BandwidthMaxPerPeer: greatest rate at which the server sends to each client, in bytes per second, IP headers
+	// BandwidthMaxPerPeer: maximum rate at which the server sends to each client, in bytes per second, IP headers
 	// included; at least 1,000. Without a limit by default.
 	BandwidthMaxPerPeer uint64
-	// BandwidthMax: greatest rate at which the server sends to all clients together, in bytes per second, IP headers
+	// BandwidthMax: maximum rate at which the server sends to all clients together, in bytes per second, IP headers
 	// included. Without a limit by default.
 	BandwidthMax uint64
 	// QueryAnswer: answer to server browsers, which ask in clear and without a connection: up to 1,181 bytes in the

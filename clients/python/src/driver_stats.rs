@@ -16,8 +16,7 @@ pub(crate) struct DriverStats {
     send_errors: u64,
     /// Datagrams and streams from addresses that the server denies.
     denied: u64,
-    /// The greatest work of one round's reading: its expected CPU time, estimated from the data that was read. In
-    /// seconds.
+    /// The most work in one round's reading: its expected CPU time, estimated from the data that was read. In seconds.
     round_cost_max: f64,
     /// The smallest receive buffer granted, in bytes.
     receive_buffer_bytes: usize,
@@ -115,21 +114,21 @@ pub(crate) struct StreamStats {
     displaced: u64,
     /// Plain HTTP requests that were answered.
     answered: u64,
-    /// Plain HTTP requests for something that there is not.
+    /// HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown path.
     not_upgraded: u64,
     /// Streams that ended without a close: the peer is gone, or left without closing.
     lost: u64,
     /// Streams that were closed in an orderly way, by either side.
     closed: u64,
-    /// First bytes that are of no protocol here, and malformed requests.
+    /// First bytes of no protocol that the port accepts, and malformed requests.
     malformed_requests: u64,
     /// Heads of requests beyond 8 KiB, or with too many lines.
     oversized_requests: u64,
-    /// Broken frames of WebSocket, and lengths that no message has.
+    /// Invalid WebSocket frames, and invalid message lengths.
     broken_frames: u64,
     /// Messages beyond the limit.
     oversized_messages: u64,
-    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS.
+    /// TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not TLS.
     tls_failures: u64,
     /// Clients that asked for TLS while they, their network or all had begun too many handshakes.
     over_budget: u64,

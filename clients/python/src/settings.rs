@@ -262,7 +262,7 @@ impl Settings {
     }
 
     /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
-    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are. In seconds.
+    /// 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms. In seconds.
     #[getter]
     fn ack_delay_max(&self) -> f64 {
         self.0.ack_delay_max.as_secs_f64()

@@ -63,7 +63,7 @@ export interface ServerSettings {
   ackDelay: number;
   /**
    * Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
-   * section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+   * section 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms.
    */
   ackDelayMax: number;
   /** Maximum bytes of a message. */

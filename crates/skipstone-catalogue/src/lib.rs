@@ -1,6 +1,6 @@
-//! Writes what the tables of protocol and library declare (statistics, settings, close codes) into the other languages and the pages: each
-//! file has regions between `catalogue: NAME` and `catalogue: end`, which `cargo xtask catalogue --update` fills. A
-//! test compares them.
+//! Writes what the tables of protocol and library declare (statistics, settings, close codes) into the other languages
+//! and the pages: each file has regions between `catalogue: NAME` and `catalogue: end`, which
+//! `cargo xtask catalogue --update` fills. A test compares them.
 
 mod c;
 mod configuration;

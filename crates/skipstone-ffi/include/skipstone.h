@@ -682,21 +682,22 @@ typedef struct SkipstoneDriverStats {
   uint64_t streams_displaced;
   // Plain HTTP requests that were answered. Since version 1.3.
   uint64_t streams_answered;
-  // Plain HTTP requests for something that there is not. Since version 1.3.
+  // HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown path. Since
+  // version 1.3.
   uint64_t streams_not_upgraded;
   // Streams that ended without a close: the peer is gone, or left without closing. Since version 1.3.
   uint64_t streams_lost;
   // Streams that were closed in an orderly way, by either side. Since version 1.3.
   uint64_t streams_closed;
-  // First bytes that are of no protocol here, and malformed requests. Since version 1.3.
+  // First bytes of no protocol that the port accepts, and malformed requests. Since version 1.3.
   uint64_t streams_malformed_requests;
   // Heads of requests beyond 8 KiB, or with too many lines. Since version 1.3.
   uint64_t streams_oversized_requests;
-  // Broken frames of WebSocket, and lengths that no message has. Since version 1.3.
+  // Invalid WebSocket frames, and invalid message lengths. Since version 1.3.
   uint64_t streams_broken_frames;
   // Messages beyond the limit. Since version 1.3.
   uint64_t streams_oversized_messages;
-  // TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS. Since
+  // TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not TLS. Since
   // version 1.3.
   uint64_t streams_tls_failures;
   // Clients that asked for TLS while they, their network or all had begun too many handshakes. Since version 1.3.
@@ -709,7 +710,7 @@ typedef struct SkipstoneDriverStats {
   uint64_t streams_foreign;
   // Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
   uint64_t rounds_cut;
-  // The greatest work of one round's reading: its expected CPU time, estimated from the data that was read. Since
+  // The most work in one round's reading: its expected CPU time, estimated from the data that was read. Since
   // version 1.4.
   uint64_t round_cost_max_us;
   // Streams that were closed because they cost too much before they carried a connection. Since version 1.4.
@@ -934,7 +935,7 @@ typedef struct SkipstoneServerConfig {
   // Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
   uint64_t ack_delay_us;
   // Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
-  // 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+  // 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms.
   uint64_t ack_delay_max_us;
   // Maximum bytes of a message.
   uint32_t message_bytes_max;

@@ -14,13 +14,13 @@ statistics! {
             misrouted: MisroutedStats;
             /// DTLS sessions of a server.
             dtls: DtlsStats;
-            /// WebTransport sessions of a server, and the QUIC connections beneath them.
+            /// WebTransport sessions of a server, and the QUIC connections below them.
             webtransport: WebTransportStats;
             /// Streams of a server's TCP port that were accepted, and why they ended.
             streams: StreamStats;
         }
         gauges {
-            /// The greatest work of one round's reading: its expected CPU time, estimated from the data that was read.
+            /// The most work in one round's reading: its expected CPU time, estimated from the data that was read.
             round_cost_max: Duration as Time, "greatest round", since(1, 4);
         }
         /// Rounds of the driver's loop.
@@ -99,7 +99,7 @@ statistics! {
 }
 
 statistics! {
-    /// Counters of a server's WebTransport sessions, and of the QUIC connections beneath them.
+    /// Counters of a server's WebTransport sessions, and of the QUIC connections below them.
     pub struct WebTransportStats {
         /// QUIC connections that there are now, handshakes included.
         open: Sessions, "open", flat("webtransport_sessions");
@@ -136,21 +136,21 @@ statistics! {
         displaced: Streams, "displaced", flat("streams_displaced"), since(1, 3);
         /// Plain HTTP requests that were answered.
         answered: Streams, "answered", flat("streams_answered"), since(1, 3);
-        /// Plain HTTP requests for something that there is not.
+        /// HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown path.
         not_upgraded: Streams, "not upgraded", flat("streams_not_upgraded"), since(1, 3);
         /// Streams that ended without a close: the peer is gone, or left without closing.
         lost: Streams, "lost", flat("streams_lost"), since(1, 3);
         /// Streams that were closed in an orderly way, by either side.
         closed: Streams, "closed", flat("streams_closed"), since(1, 3);
-        /// First bytes that are of no protocol here, and malformed requests.
+        /// First bytes of no protocol that the port accepts, and malformed requests.
         malformed_requests: Streams, "malformed requests", flat("streams_malformed_requests"), since(1, 3);
         /// Heads of requests beyond 8 KiB, or with too many lines.
         oversized_requests: Streams, "oversized requests", flat("streams_oversized_requests"), since(1, 3);
-        /// Broken frames of WebSocket, and lengths that no message has.
+        /// Invalid WebSocket frames, and invalid message lengths.
         broken_frames: Streams, "broken frames", flat("streams_broken_frames"), since(1, 3);
         /// Messages beyond the limit.
         oversized_messages: Streams, "oversized messages", flat("streams_oversized_messages"), since(1, 3);
-        /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS.
+        /// TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not TLS.
         tls_failures: Streams, "TLS failures", flat("streams_tls_failures"), since(1, 3);
         /// Clients that asked for TLS while they, their network or all had begun too many handshakes.
         over_budget: Streams, "over budget", flat("streams_over_budget"), since(1, 3);

@@ -251,8 +251,8 @@ impl Pool {
         self.driver.board().server_time(peer)
     }
 
-    /// Lets one client ask for the server's time again, eight times within a second: the first estimates were made while
-    /// all clients connected.
+    /// Lets one client ask for the server's time again, eight times within a second: the first estimates were made
+    /// while all clients connected.
     pub fn ask_server_time(&mut self, peer: PeerId) {
         let now = self.driver.now();
         self.driver.endpoint.ask_server_time(now, peer);

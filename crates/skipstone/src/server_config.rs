@@ -56,7 +56,7 @@ configuration! {
         merging: Merging;
         /// Time limit of a handshake, the application's decision included.
         handshake_timeout: Duration as Time;
-        /// Greatest number of connected players; further clients are told that the server is full. Connections that are
+        /// Maximum number of connected players; further clients are told that the server is full. Connections that are
         /// closing, were refused, or wait to be accepted do not count.
         connections_max: u32 as Number32;
         /// Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no more
@@ -78,14 +78,14 @@ configuration! {
         queue_bytes_max: u64 as Number64;
         /// Congestion controller, which limits the bytes that the server has in flight towards each native client.
         congestion: Congestion;
-        /// Greatest rate at which the server sends to each client, in bytes per second, IP headers included; at least
+        /// Maximum rate at which the server sends to each client, in bytes per second, IP headers included; at least
         /// 1,000. Without a limit by default.
         ///
         /// It applies on every carrier, with every `congestion`. Messages wait in their
         /// channels' queues; acknowledgements, handshakes and probes always leave, and the messages after them wait for
         /// longer.
         bandwidth_max_per_peer: Option<u64> as Optional64;
-        /// Greatest rate at which the server sends to all clients together, in bytes per second, IP headers included.
+        /// Maximum rate at which the server sends to all clients together, in bytes per second, IP headers included.
         /// Without a limit by default.
         ///
         /// Clients with messages take turns, so no client waits for one with a high

@@ -125,7 +125,7 @@ pub struct SkipstoneServerConfig {
     /// Longest time for which an acknowledgement may be held back while losses are possible (WIRE.md section 4.1).
     pub ack_delay_us: u64,
     /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md section
-    /// 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+    /// 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms.
     pub ack_delay_max_us: u64,
     /// Maximum bytes of a message.
     pub message_bytes_max: u32,

@@ -248,21 +248,22 @@ pub struct SkipstoneDriverStats {
     pub streams_displaced: u64,
     /// Plain HTTP requests that were answered. Since version 1.3.
     pub streams_answered: u64,
-    /// Plain HTTP requests for something that there is not. Since version 1.3.
+    /// HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown path. Since
+    /// version 1.3.
     pub streams_not_upgraded: u64,
     /// Streams that ended without a close: the peer is gone, or left without closing. Since version 1.3.
     pub streams_lost: u64,
     /// Streams that were closed in an orderly way, by either side. Since version 1.3.
     pub streams_closed: u64,
-    /// First bytes that are of no protocol here, and malformed requests. Since version 1.3.
+    /// First bytes of no protocol that the port accepts, and malformed requests. Since version 1.3.
     pub streams_malformed_requests: u64,
     /// Heads of requests beyond 8 KiB, or with too many lines. Since version 1.3.
     pub streams_oversized_requests: u64,
-    /// Broken frames of WebSocket, and lengths that no message has. Since version 1.3.
+    /// Invalid WebSocket frames, and invalid message lengths. Since version 1.3.
     pub streams_broken_frames: u64,
     /// Messages beyond the limit. Since version 1.3.
     pub streams_oversized_messages: u64,
-    /// TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not TLS. Since
+    /// TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not TLS. Since
     /// version 1.3.
     pub streams_tls_failures: u64,
     /// Clients that asked for TLS while they, their network or all had begun too many handshakes. Since version 1.3.
@@ -275,7 +276,7 @@ pub struct SkipstoneDriverStats {
     pub streams_foreign: u64,
     /// Rounds that ended with something left to read, because they had taken as long as a round may. Since version 1.4.
     pub rounds_cut: u64,
-    /// The greatest work of one round's reading: its expected CPU time, estimated from the data that was read. Since
+    /// The most work in one round's reading: its expected CPU time, estimated from the data that was read. Since
     /// version 1.4.
     pub round_cost_max_us: u64,
     /// Streams that were closed because they cost too much before they carried a connection. Since version 1.4.

@@ -1,6 +1,6 @@
-//! The catalogue: every statistic, setting, field of a configuration and close code is declared once, by a macro that makes the type and a table
-//! about it. The crate `skipstone-catalogue` writes the other languages' types and the guide's tables from these
-//! tables.
+//! The catalogue: every statistic, setting, field of a configuration and close code is declared once, by a macro that
+//! makes the type and a table about it. The crate `skipstone-catalogue` writes the other languages' types and the
+//! guide's tables from these tables.
 
 #[macro_use]
 mod close_code;

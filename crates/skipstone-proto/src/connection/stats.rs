@@ -128,7 +128,7 @@ macro_rules! drop_reasons {
 }
 
 drop_reasons! {
-    /// Not a datagram of ours, or cut short.
+    /// Not a datagram of this protocol, or truncated.
     Malformed = "malformed";
     /// No connection has this id.
     UnknownConnection = "unknown_connection";
@@ -146,7 +146,7 @@ drop_reasons! {
     BadCookie = "bad_cookie";
     /// No version or suite in common.
     NoCommonVersion = "no_common_version";
-    /// A client that came, or was accepted, when every place for a player was taken; or that came while the application
+    /// A client that arrived, or was accepted, when every player place was taken; or that arrived while the application
     /// was so far behind with its events that they filled the memory budget.
     Full = "full";
     /// A message that had arrived before.
@@ -179,7 +179,7 @@ drop_reasons! {
     InboundRule = "inbound_rule";
     /// A message that the application had not polled when its connection was closed for exceeding a memory budget.
     OverBudget = "over_budget";
-    /// A client that came, or was accepted, when its network had as many players as it may.
+    /// A client that arrived, or was accepted, when its network already had as many players as allowed.
     NetworkFull = "network_full";
 }
 

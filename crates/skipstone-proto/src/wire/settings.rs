@@ -26,14 +26,14 @@ settings! {
             /// 4.1).
             3 ack_delay: Duration as Microseconds, 0 to 86_400_000_000, default 1_000;
             /// Longest time for which an acknowledgement may be held back at all, also where nothing was lost (WIRE.md
-            /// section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.
+            /// section 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms.
             10 ack_delay_max: Duration as Microseconds, 0 to 86_400_000_000, default 70_000;
             /// Maximum bytes of a message.
             4 message_bytes_max: u32 as Bytes, 0 to 4_294_967_295, default 1_048_576;
             /// Bytes of reliable messages that a receiver holds: the receive window, in which a message of
             /// `message_bytes_max` must fit.
             5 window_bytes: u32 as Bytes, 0 to 4_294_967_295, default 2_097_152,
-                limits("what the greatest message occupies (4.1) to 4,294,967,295");
+                limits("what the longest message occupies (4.1) to 4,294,967,295");
             /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
             6 datagram_bytes_max: u16 as DatagramBytes, 256 to 65_507, default 1_472;
         }
@@ -45,7 +45,7 @@ settings! {
             /// Merging of the client, in µs (varint): 0 at once, 2^62-1 at each flush.
             8 merging: Merging = Merging::Immediate, limits("0 to 86,400,000,000, 2^62-1"), default("0");
             /// Redundancy in addition to retransmission, where the channel's rule sets none: mode (below), then budget,
-            /// percent (varint): the greatest number of bytes of REPAIR packets and of copies, in percent of the
+            /// percent (varint): the maximum number of bytes of REPAIR packets and of copies, in percent of the
             /// packets that they protect.
             9 redundancy: Redundancy = Redundancy::default(), limits("budget below 65,536"), default("adaptive, 125");
         }

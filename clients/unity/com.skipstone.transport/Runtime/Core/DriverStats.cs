@@ -23,7 +23,7 @@ namespace Skipstone
         public ulong SendErrors => native.SendErrors;
         /// <summary>Datagrams and streams from addresses that the server denies.</summary>
         public ulong Denied => native.Denied;
-        /// <summary>The greatest work of one round's reading: its expected CPU time, estimated from the data that was
+        /// <summary>The most work in one round's reading: its expected CPU time, estimated from the data that was
         /// read.</summary>
         public TimeSpan RoundCostMax => Time.FromMicroseconds(native.RoundCostMaxMicroseconds);
         /// <summary>The smallest receive buffer granted, in bytes.</summary>
@@ -147,21 +147,22 @@ namespace Skipstone
         public ulong Displaced => native.StreamsDisplaced;
         /// <summary>Plain HTTP requests that were answered.</summary>
         public ulong Answered => native.StreamsAnswered;
-        /// <summary>Plain HTTP requests for something that there is not.</summary>
+        /// <summary>HTTP requests that were refused: with 426 without a WebSocket upgrade, with 404 for an unknown
+        /// path.</summary>
         public ulong NotUpgraded => native.StreamsNotUpgraded;
         /// <summary>Streams that ended without a close: the peer is gone, or left without closing.</summary>
         public ulong Lost => native.StreamsLost;
         /// <summary>Streams that were closed in an orderly way, by either side.</summary>
         public ulong Closed => native.StreamsClosed;
-        /// <summary>First bytes that are of no protocol here, and malformed requests.</summary>
+        /// <summary>First bytes of no protocol that the port accepts, and malformed requests.</summary>
         public ulong MalformedRequests => native.StreamsMalformedRequests;
         /// <summary>Heads of requests beyond 8 KiB, or with too many lines.</summary>
         public ulong OversizedRequests => native.StreamsOversizedRequests;
-        /// <summary>Broken frames of WebSocket, and lengths that no message has.</summary>
+        /// <summary>Invalid WebSocket frames, and invalid message lengths.</summary>
         public ulong BrokenFrames => native.StreamsBrokenFrames;
         /// <summary>Messages beyond the limit.</summary>
         public ulong OversizedMessages => native.StreamsOversizedMessages;
-        /// <summary>TLS that failed: no certificate of ours fits, the client does not trust it, or the bytes are not
+        /// <summary>TLS that failed: no certificate fits the name, the client does not trust it, or the bytes are not
         /// TLS.</summary>
         public ulong TlsFailures => native.StreamsTlsFailures;
         /// <summary>Clients that asked for TLS while they, their network or all had begun too many

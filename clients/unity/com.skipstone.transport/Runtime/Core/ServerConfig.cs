@@ -109,7 +109,7 @@ namespace Skipstone
         /// section 4.1).</summary>
         public TimeSpan? AckDelay { get; set; }
         /// <summary>Longest time for which an acknowledgement may be held back at all, also where nothing was lost
-        /// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is 100 ms, whatever both are.</summary>
+        /// (WIRE.md section 4.1); `ack_delay` if that is longer. On a stream it is always 100 ms.</summary>
         public TimeSpan? AckDelayMax { get; set; }
         /// <summary>Maximum bytes of a message.</summary>
         public uint? MessageBytesMax { get; set; }
@@ -140,7 +140,7 @@ namespace Skipstone
         public IReadOnlyList<string> Denied { get; set; }
         /// <summary>Time limit of a handshake, the application's decision included.</summary>
         public TimeSpan? HandshakeTimeout { get; set; }
-        /// <summary>Greatest number of connected players; further clients are told that the server is full. Connections
+        /// <summary>Maximum number of connected players; further clients are told that the server is full. Connections
         /// that are closing, were refused, or wait to be accepted do not count.</summary>
         public uint? ConnectionsMax { get; set; }
         /// <summary>Players of one network (IPv4 /24, IPv6 /56) at most; further clients of it are told that it has no
@@ -153,10 +153,10 @@ namespace Skipstone
         /// <summary>Bytes of messages that may wait in each of the two queues between the application and a driver's
         /// thread: messages to send, and events that were not polled. At least 1 MiB.</summary>
         public ulong? QueueBytesMax { get; set; }
-        /// <summary>Greatest rate at which the server sends to each client, in bytes per second, IP headers included;
-        /// at least 1,000. Without a limit by default.</summary>
+        /// <summary>Maximum rate at which the server sends to each client, in bytes per second, IP headers included; at
+        /// least 1,000. Without a limit by default.</summary>
         public ulong? BandwidthMaxPerPeer { get; set; }
-        /// <summary>Greatest rate at which the server sends to all clients together, in bytes per second, IP headers
+        /// <summary>Maximum rate at which the server sends to all clients together, in bytes per second, IP headers
         /// included. Without a limit by default.</summary>
         public ulong? BandwidthMax { get; set; }
         /// <summary>Answer to server browsers, which ask in clear and without a connection: up to 1,181 bytes in the
