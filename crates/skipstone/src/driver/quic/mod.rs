@@ -265,6 +265,11 @@ impl QuicGuests {
     /// Handles the events. Returns the one that ends the session or the connection, for [`QuicGuests::finish`].
     fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Ending {
         let mut ending = Ending::default();
+        if self.guests.get(&number).is_some_and(|guest| guest.is_in_pieces()) {
+            self.stats.breaches += 1;
+            ending.connection = Some((EXCESSIVE_LOAD, "a handshake in too many pieces".into()));
+            return ending;
+        }
         while let Some(guest) = self.guests.get_mut(&number)
             && let Some(event) = guest.quic.poll()
         {

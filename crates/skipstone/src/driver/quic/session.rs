@@ -49,7 +49,7 @@ enum Inbound {
     Beginning(Vec<u8>),
     /// The control stream after its SETTINGS.
     Control,
-    /// A QPACK stream: nothing is read from it.
+    /// A QPACK stream, or one of a session that is over: its bytes are thrown away.
     Ignored,
     /// A bidirectional stream whose request is not complete yet.
     Request(Vec<u8>),
@@ -77,7 +77,7 @@ pub(super) enum End {
 
 /// Maximum bytes of SETTINGS.
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
-/// Maximum incomplete bytes of all streams of a connection.
+/// Maximum incomplete bytes of all streams of a client that is not connected.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
 /// Maximum memory of early pieces on a stream of a connected client.
 const CONNECTED_EARLY_BYTES: usize = 256 << 10;
@@ -220,9 +220,28 @@ impl Session {
             self.refuse_counted(connection, id, EXCESSIVE_LOAD);
             return Ok(());
         }
+        self.read_bytes(connection, id, bytes, rules)?;
+        // Datagrams and capsules are only kept as far as they are incomplete.
+        if self.is_connected || self.kept_bytes() <= KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        if self.is_connect(id) {
+            return Err(End::Breach(EXCESSIVE_LOAD, "too much that is incomplete"));
+        }
+        self.refuse_counted(connection, id, EXCESSIVE_LOAD);
+        Ok(())
+    }
+
+    fn read_bytes(
+        &mut self,
+        connection: &mut Connection,
+        id: StreamId,
+        bytes: &[u8],
+        rules: &PageRules,
+    ) -> Result<(), End> {
         match self.streams.get_mut(&id).map(|stream| &mut stream.inbound) {
             Some(Inbound::Beginning(buffer)) => {
-                buffer.extend_from_slice(bytes);
+                append(buffer, bytes);
                 let had_settings = self.has_settings;
                 self.on_beginning(connection, id)?;
                 if self.has_settings && !had_settings {
@@ -231,7 +250,7 @@ impl Session {
                 Ok(())
             }
             Some(Inbound::Request(buffer)) => {
-                buffer.extend_from_slice(bytes);
+                append(buffer, bytes);
                 self.on_request(connection, id, rules)
             }
             Some(Inbound::Connect(capsules)) => match capsules.handle(bytes) {
@@ -407,12 +426,30 @@ impl Session {
         frame.extend_from_slice(&capsule);
         write(connection, id, &frame);
         finish(connection, id);
+        self.give_up();
         true
+    }
+
+    /// Gives up what the streams hold, because no connection is charged for it any more. Streams are not stopped: a page
+    /// would hear that before the end of its session.
+    fn give_up(&mut self) {
+        self.is_connected = false;
+        for stream in self.streams.values_mut() {
+            stream.pieces.forget_early();
+            if matches!(stream.inbound, Inbound::Beginning(_) | Inbound::Request(_) | Inbound::Datagrams(_)) {
+                stream.inbound = Inbound::Ignored;
+            }
+        }
     }
 
     /// Memory of the client's streams here and in QUIC.
     pub(super) fn held_bytes(&self) -> usize {
-        STREAM_BYTES * self.streams.len() + self.kept_bytes()
+        STREAM_BYTES * self.stream_count() + self.kept_bytes()
+    }
+
+    /// The number of the client's open streams.
+    pub(super) fn stream_count(&self) -> usize {
+        self.streams.len()
     }
 
     /// Bytes of incomplete or early data.
@@ -420,7 +457,8 @@ impl Session {
         let kept = |stream: &Inbound| match stream {
             Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
             Inbound::Datagrams(records) => records.kept_bytes(),
-            Inbound::Control | Inbound::Ignored | Inbound::Connect(_) => 0,
+            Inbound::Connect(capsules) => capsules.kept_bytes(),
+            Inbound::Control | Inbound::Ignored => 0,
         };
         self.streams.values().map(|stream| kept(&stream.inbound) + stream.pieces.held_bytes()).sum()
     }
@@ -429,6 +467,12 @@ impl Session {
     pub(super) fn is_connect(&self, id: StreamId) -> bool {
         self.connect == Some(id)
     }
+}
+
+/// Appends bytes without a reserve for more, so that a buffer takes no more memory than it is counted with.
+fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    buffer.reserve_exact(bytes.len());
+    buffer.extend_from_slice(bytes);
 }
 
 /// Whether datagrams of the protocol fit: the first may have 1,024 bytes.

@@ -2,6 +2,7 @@
 
 mod a_page_is_a_player;
 mod costs_of_sessions;
+mod handshakes_in_many_pieces_are_ended;
 mod http_3_is_checked;
 mod page;
 mod repairs_do_not_share_a_packet;
