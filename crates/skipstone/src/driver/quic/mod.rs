@@ -362,9 +362,14 @@ impl QuicGuests {
         }
         if matches!(guest.stage, Stage::Open | Stage::Answered) && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
-            guest.session.is_connected = true;
-            guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
+        }
+        if guest.stage == Stage::Connected
+            && !guest.session.is_player
+            && endpoint.peer_of_stream(number).is_some_and(|peer| endpoint.is_player(peer))
+        {
+            guest.session.is_player = true;
+            guest.quic.set_receive_window(VarInt::from_u32(config::PLAYERS_BYTES_MAX));
         }
         let held_bytes = guest.session.held_bytes();
         if guest.stage == Stage::Connected && held_bytes != guest.held_bytes {

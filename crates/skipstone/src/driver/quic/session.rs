@@ -23,8 +23,8 @@ pub(super) struct Session {
     has_settings: bool,
     /// The CONNECT stream of the session.
     connect: Option<StreamId>,
-    /// The protocol's connection is established.
-    pub(super) is_connected: bool,
+    /// The protocol's connection was accepted: it is charged for what the streams hold.
+    pub(super) is_player: bool,
     /// The prefix of each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
     /// Datagrams that arrived on streams and were not taken yet.
@@ -77,10 +77,10 @@ pub(super) enum End {
 
 /// Maximum bytes of SETTINGS.
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
-/// Maximum incomplete bytes of all streams of a client that is not connected.
+/// Maximum incomplete bytes of all streams of a client that is no player.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
-/// Maximum memory of early pieces on a stream of a connected client.
-const CONNECTED_EARLY_BYTES: usize = 256 << 10;
+/// Maximum memory of early pieces on a stream of a player.
+const PLAYERS_EARLY_BYTES: usize = 256 << 10;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 /// Memory of a stream here and in QUIC, in addition to its bytes.
@@ -169,14 +169,13 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a piece of a stream. Until the protocol's connection is established, all streams together have a small
-    /// limit; then each may hold more than a path carries while a loss is repaired, and the connection is charged for
-    /// it.
+    /// Takes a piece of a stream. Until the protocol's connection is accepted, all streams together have a small limit;
+    /// then each may hold more than a path carries while a loss is repaired, and the connection is charged for it.
     fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
         let kept = self.kept_bytes();
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };
-        let room = match self.is_connected && !stream.inbound.is_kept() {
-            true => CONNECTED_EARLY_BYTES.saturating_sub(stream.pieces.held_bytes()),
+        let room = match self.is_player && !stream.inbound.is_kept() {
+            true => PLAYERS_EARLY_BYTES.saturating_sub(stream.pieces.held_bytes()),
             false => KEPT_BYTES_MAX.saturating_sub(kept),
         };
         stream.pieces.push(offset, bytes, room)
@@ -222,7 +221,7 @@ impl Session {
         }
         self.read_bytes(connection, id, bytes, rules)?;
         // Datagrams and capsules are only kept as far as they are incomplete.
-        if self.is_connected || self.kept_bytes() <= KEPT_BYTES_MAX {
+        if self.is_player || self.kept_bytes() <= KEPT_BYTES_MAX {
             return Ok(());
         }
         if self.is_connect(id) {
@@ -430,10 +429,10 @@ impl Session {
         true
     }
 
-    /// Gives up what the streams hold, because no connection is charged for it any more. Streams are not stopped: a page
-    /// would hear that before the end of its session.
+    /// Gives up what the streams hold, because no connection is charged for it any more. Streams are not stopped: a
+    /// page would hear that before the end of its session.
     fn give_up(&mut self) {
-        self.is_connected = false;
+        self.is_player = false;
         for stream in self.streams.values_mut() {
             stream.pieces.forget_early();
             if matches!(stream.inbound, Inbound::Beginning(_) | Inbound::Request(_) | Inbound::Datagrams(_)) {

@@ -306,7 +306,7 @@ fn nothing_incomplete_is_kept_once_a_session_is_over() {
     client.open(Dir::Uni, &[0x40]).expect("it may");
     exchange(&mut host, START, address(1), &mut client, 4);
     assert_eq!(kept_bytes(&host), 2_003);
-    host.guests.guests.values_mut().for_each(|guest| guest.session.is_connected = true);
+    host.guests.guests.values_mut().for_each(|guest| guest.session.is_player = true);
     let number = *host.guests.guests.keys().next().expect("it is there");
     host.guests.close(START, number, &mut host.endpoint);
     assert_eq!((host.guests.stats().open, kept_bytes(&host)), (1, 0));
