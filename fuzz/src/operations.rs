@@ -68,6 +68,7 @@ pub fn operations(bytes: &[u8]) {
 }
 
 const STEPS_MAX: usize = 2_000;
+const PLACES: usize = 6;
 const SOURCE: u32 = 0x00a1_b2c3;
 /// Choices from this value on are repairs.
 const REPAIR_FROM: u8 = 248;
@@ -133,7 +134,7 @@ fn path(at: usize, is_stream: bool) -> Path {
 
 impl World {
     fn new(input: &mut Input<'_>) -> Self {
-        let config = Config { connections_max: 6, ..Config::server(settings(input)) };
+        let config = Config { connections_max: PLACES as u32, ..Config::server(settings(input)) };
         let endpoint = Endpoint::new(config, [7; 32]).expect("a good configuration");
         let mut world = World {
             now: Time::from_micros(1_000_000),
@@ -355,7 +356,9 @@ impl World {
 
     /// The held memory stays within the limits of the settings.
     fn check(&mut self) {
-        assert!(self.endpoint.connection_count() <= 6, "more connections than allowed");
+        // A connection that is closing, or was not accepted, takes no place.
+        assert!(self.endpoint.player_count() <= PLACES, "more connections than allowed");
+        assert!(self.endpoint.is_population_balanced(), "places were not counted as they came and went");
         for peer in self.peers.clone() {
             let Some(overview) = self.endpoint.overview(peer) else { continue };
             let depth = overview.depth;

@@ -42,8 +42,12 @@ pub fn used(bytes: &[u8]) -> Port {
             break;
         }
         world.step(&mut input);
-        let held = world.port.held_for_strangers();
-        assert!(held <= HELD_BYTES_MAX, "{held} bytes are held for a stranger");
+        for held in world.port.held_for_strangers() {
+            let (streams, bytes) = (held.streams, held.incomplete_bytes);
+            let streams_max = if held.has_session { SESSION_STREAMS_MAX } else { STREAMS_MAX };
+            assert!(streams <= streams_max, "a stranger has {streams} streams");
+            assert!(bytes <= INCOMPLETE_BYTES_MAX, "{bytes} incomplete bytes are held for a stranger");
+        }
     }
     world.port
 }
@@ -156,7 +160,10 @@ const HANDSHAKE_ROUNDS: usize = 4;
 const SETTINGS: &[u8] = &[0, 4, 2, 0x33, 1];
 /// A request for a session.
 const REQUEST: &[u8] = include_bytes!("../corpus/http3/connect");
-/// Maximum bytes of incomplete messages of all streams together, and 1 KiB for each of six streams.
-const HELD_BYTES_MAX: usize = (12 << 10) + (6 << 10);
+/// Streams of a client in both directions, and those of one whose session was granted.
+const STREAMS_MAX: usize = 2 + 4;
+const SESSION_STREAMS_MAX: usize = 2 + 16;
+/// Maximum bytes of incomplete messages of all streams together.
+const INCOMPLETE_BYTES_MAX: usize = 12 << 10;
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(198, 51, 100, 1)), 7777);
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 4_000);

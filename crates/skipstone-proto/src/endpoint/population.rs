@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// 1998: dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
 const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
+/// A network of which this many times as many connections are closing as there is room for more begins no other. Alone
+/// it has eight ninths of the room: with the default configuration, as many as there are places.
+const LEAVERS_OF_FREE: usize = 8;
 
 /// The connections of an endpoint, counted.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -18,7 +21,7 @@ pub(super) struct Population {
     players: usize,
     newcomers: usize,
     leavers: usize,
-    /// Networks that have newcomers or players.
+    /// Networks that have connections of any kind.
     networks: BTreeMap<Network, OfNetwork>,
 }
 
@@ -27,6 +30,7 @@ pub(super) struct Population {
 struct OfNetwork {
     newcomers: u32,
     players: u32,
+    leavers: u32,
 }
 
 /// The limit that a connection counts towards.
@@ -38,7 +42,8 @@ pub(crate) enum Counted {
     Newcomer(Network),
     /// A player of this network, or one that joined from it and has moved since.
     Player(Network),
-    Leaver,
+    /// A connection of this network that is closing.
+    Leaver(Network),
 }
 
 impl Counted {
@@ -56,7 +61,8 @@ impl Counted {
             }
             (_, Standing::Newcomer) => Counted::Newcomer(network()),
             (_, Standing::Player) => Counted::Player(network()),
-            (_, Standing::Leaver) => Counted::Leaver,
+            (Counted::Player(network) | Counted::Leaver(network), Standing::Leaver) => Counted::Leaver(network),
+            (Counted::Nothing, Standing::Leaver) => Counted::Leaver(network()),
         }
     }
 }
@@ -82,9 +88,11 @@ impl Population {
 
     /// Whether another client of this network may begin, where `places` is how many players there may be.
     pub(super) fn admits(&self, network: &Network, places: usize) -> bool {
-        let left = NEWCOMERS_MAX.saturating_sub(self.newcomers);
-        let of_network = self.networks.get(network).map_or(0, |of| of.newcomers as usize);
-        of_network < left.min(NEWCOMERS_OF_NETWORK_MAX) && self.leavers < places.saturating_add(NEWCOMERS_MAX)
+        let of_network = self.networks.get(network).copied().unwrap_or_default();
+        let newcomers_left = NEWCOMERS_MAX.saturating_sub(self.newcomers);
+        let leavers_left = places.saturating_add(NEWCOMERS_MAX).saturating_sub(self.leavers);
+        (of_network.newcomers as usize) < newcomers_left.min(NEWCOMERS_OF_NETWORK_MAX)
+            && (of_network.leavers as usize) < leavers_left.saturating_mul(LEAVERS_OF_FREE)
     }
 
     /// A connection that was counted as one thing counts as another from now on.
@@ -105,7 +113,10 @@ impl Population {
                 self.players -= 1;
                 self.change(network, |of| of.players -= 1);
             }
-            Counted::Leaver => self.leavers -= 1,
+            Counted::Leaver(network) => {
+                self.leavers -= 1;
+                self.change(network, |of| of.leavers -= 1);
+            }
         }
         match now {
             Counted::Nothing => {}
@@ -117,7 +128,10 @@ impl Population {
                 self.players += 1;
                 self.change(network, |of| of.players += 1);
             }
-            Counted::Leaver => self.leavers += 1,
+            Counted::Leaver(network) => {
+                self.leavers += 1;
+                self.change(network, |of| of.leavers += 1);
+            }
         }
     }
 
@@ -181,8 +195,8 @@ mod tests {
         for number in 0..3 {
             for _ in 0..5 {
                 population.recount(Counted::Newcomer(network(number)), Counted::Player(network(number)));
-                population.recount(Counted::Player(network(number)), Counted::Leaver);
-                population.recount(Counted::Leaver, Counted::Nothing);
+                population.recount(Counted::Player(network(number)), Counted::Leaver(network(number)));
+                population.recount(Counted::Leaver(network(number)), Counted::Nothing);
             }
         }
         assert_eq!((population.players, population.newcomers, population.leavers), (0, 0, 0));
@@ -192,7 +206,29 @@ mod tests {
     #[test]
     fn closing_connections_beyond_the_player_limit_are_bounded() {
         let mut population = Population::default();
-        (0..NEWCOMERS_MAX + 2).for_each(|_| population.recount(Counted::Nothing, Counted::Leaver));
+        (0..NEWCOMERS_MAX + 2).for_each(|_| population.recount(Counted::Nothing, Counted::Leaver(network(1))));
         assert!(!population.admits(&network(0), 2) && population.admits(&network(0), 3));
+    }
+
+    #[test]
+    fn networks_whose_players_come_and_go_keep_no_other_out() {
+        for crowds in [1, 2, 8, 50] {
+            let (mut population, places) = (Population::default(), 100);
+            for number in (0..crowds).cycle().take(20_000) {
+                if population.admits(&network(number), places) {
+                    population.recount(Counted::Nothing, Counted::Leaver(network(number)));
+                }
+            }
+            let left = places + NEWCOMERS_MAX - population.leavers;
+            assert!(left >= NEWCOMERS_MAX / (10 * usize::from(crowds)), "{crowds} leave {left}");
+            assert!(population.admits(&network(255), places), "beside {crowds} crowds");
+        }
+    }
+
+    #[test]
+    fn all_players_of_one_network_may_leave_at_once_and_come_back() {
+        let (mut population, places) = (Population::default(), 65_536);
+        (0..places - 1).for_each(|_| population.recount(Counted::Nothing, Counted::Leaver(network(0))));
+        assert!(population.admits(&network(0), places));
     }
 }

@@ -69,6 +69,21 @@ fn a_place_is_free_as_soon_as_its_player_is_closed() {
 }
 
 #[test]
+fn a_closing_connection_takes_no_place() {
+    let mut world = one_place(1, 150);
+    world.killed.clear();
+    world.run_until_true(ms(2_000), |world| is_in(world, 0));
+    let (now, peer, path) = (world.now, world.server.peer(), world.path_to_server(0));
+    let server = &mut world.server.endpoint;
+    assert_eq!(server.connect(now, path, b""), Err(ConnectError::Full));
+    server.close(now, peer, 7, "time is up", ms(0));
+    server.connect(now, path, b"").expect("the place is free");
+    assert_eq!((server.connection_count(), server.player_count()), (2, 1));
+    assert_eq!(server.connect(now, path, b""), Err(ConnectError::Full));
+    assert!(server.is_population_balanced());
+}
+
+#[test]
 fn a_repeatedly_refused_client_takes_no_place() {
     for phase in 0..8 {
         let mut world = one_place(2, 50);

@@ -3,6 +3,7 @@
 
 use super::dtls::DtlsGuests;
 use super::guests::Guests;
+use super::quic::fuzzed::HeldForStranger;
 use super::quic::{PageRules, QuicGuests};
 use super::receive::Serving;
 use crate::driver_stats::{DtlsStats, WebTransportStats};
@@ -97,9 +98,9 @@ impl Port {
         self.guests.stats()
     }
 
-    /// Bytes held for the streams of one WebTransport client without a connection: of the client with the most.
-    pub fn held_for_strangers(&self) -> usize {
-        self.guests.quic.as_ref().map_or(0, |quic| quic.held_for_strangers())
+    /// What is held for the streams of each WebTransport client without a connection.
+    pub fn held_for_strangers(&self) -> Vec<HeldForStranger> {
+        self.guests.quic.as_ref().map_or_else(Vec::new, |quic| quic.held_for_strangers())
     }
 
     /// Connections of the protocol.

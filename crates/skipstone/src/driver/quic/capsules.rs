@@ -50,6 +50,11 @@ impl Capsules {
         Ok(None)
     }
 
+    /// Bytes of what is incomplete.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.frames.head.len() + self.capsules.head.len() + self.close.len()
+    }
+
     fn closed(&self) -> Result<SessionClose, BadCapsule> {
         let (code, reason) = self.close.split_first_chunk().ok_or(BadCapsule)?;
         Ok(SessionClose { code: u32::from_be_bytes(*code), reason: String::from_utf8_lossy(reason).into_owned() })

@@ -58,9 +58,9 @@ pub(super) const GRANTED_UNI_STREAMS_MAX: u32 = 2 * UNI_STREAMS_MAX + DATAGRAM_S
 pub(super) const STREAM_BYTES_MAX: u32 = 20 << 10;
 /// Bytes of all streams that may be in flight.
 const CONNECTION_BYTES_MAX: u32 = 16 << 10;
-/// The same once the protocol's connection is established: its datagrams may arrive on streams, and everything is read
+/// The same once the client is a player: its datagrams may arrive on streams, and everything is read
 /// at once.
-pub(super) const CONNECTED_BYTES_MAX: u32 = CONNECTION_BYTES_MAX + DATAGRAM_STREAMS_MAX as u32 * STREAM_BYTES_MAX;
+pub(super) const PLAYERS_BYTES_MAX: u32 = CONNECTION_BYTES_MAX + DATAGRAM_STREAMS_MAX as u32 * STREAM_BYTES_MAX;
 /// Bytes of answers that may wait for acknowledgements.
 const SEND_BYTES_MAX: u64 = 16 << 10;
 /// Bytes of received datagrams that may wait: they are read after each packet, so there are never more than one

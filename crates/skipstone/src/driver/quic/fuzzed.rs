@@ -40,10 +40,25 @@ pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool)
     (whole.iter().map(|datagram| datagram.to_vec()).collect(), is_broken)
 }
 
+/// What a server holds for the streams of one WebTransport client that no connection is charged for.
+pub struct HeldForStranger {
+    /// Its session was granted.
+    pub has_session: bool,
+    /// Open streams.
+    pub streams: usize,
+    /// Bytes of incomplete or early data.
+    pub incomplete_bytes: usize,
+}
+
 impl QuicGuests {
-    /// Bytes held for the streams of one client without a connection: of the client with the most.
-    pub(in crate::driver) fn held_for_strangers(&self) -> usize {
-        let strangers = self.guests.values().filter(|guest| guest.stage < Stage::Connected);
-        strangers.map(|guest| guest.session.held_bytes()).max().unwrap_or(0)
+    /// Of each client that has no connection, or none any more.
+    pub(in crate::driver) fn held_for_strangers(&self) -> Vec<HeldForStranger> {
+        let strangers = self.guests.values().filter(|guest| guest.stage != Stage::Connected);
+        let held = strangers.map(|guest| HeldForStranger {
+            has_session: guest.session.is_open(),
+            streams: guest.session.stream_count(),
+            incomplete_bytes: guest.session.kept_bytes(),
+        });
+        held.collect()
     }
 }

@@ -265,6 +265,11 @@ impl QuicGuests {
     /// Handles the events. Returns the one that ends the session or the connection, for [`QuicGuests::finish`].
     fn handle_events(&mut self, now: Time, number: u32, endpoint: &mut Endpoint) -> Ending {
         let mut ending = Ending::default();
+        if self.guests.get(&number).is_some_and(|guest| guest.is_in_pieces()) {
+            self.stats.breaches += 1;
+            ending.connection = Some((EXCESSIVE_LOAD, "a handshake in too many pieces".into()));
+            return ending;
+        }
         while let Some(guest) = self.guests.get_mut(&number)
             && let Some(event) = guest.quic.poll()
         {
@@ -357,9 +362,14 @@ impl QuicGuests {
         }
         if matches!(guest.stage, Stage::Open | Stage::Answered) && endpoint.peer_of_stream(number).is_some() {
             (guest.stage, guest.until) = (Stage::Connected, Time::NEVER);
-            guest.session.is_connected = true;
-            guest.quic.set_receive_window(VarInt::from_u32(config::CONNECTED_BYTES_MAX));
             self.places.leave(number);
+        }
+        if guest.stage == Stage::Connected
+            && !guest.session.is_player
+            && endpoint.peer_of_stream(number).is_some_and(|peer| endpoint.is_player(peer))
+        {
+            guest.session.is_player = true;
+            guest.quic.set_receive_window(VarInt::from_u32(config::PLAYERS_BYTES_MAX));
         }
         let held_bytes = guest.session.held_bytes();
         if guest.stage == Stage::Connected && held_bytes != guest.held_bytes {

@@ -45,6 +45,12 @@ impl StreamPieces {
         Some(bytes.into())
     }
 
+    /// Gives up the pieces that arrived early.
+    pub(super) fn forget_early(&mut self) {
+        self.early.clear();
+        self.early_bytes = 0;
+    }
+
     /// Memory of the waiting pieces.
     pub(super) fn held_bytes(&self) -> usize {
         self.early_bytes + PIECE_BYTES * self.early.len()

@@ -23,8 +23,8 @@ pub(super) struct Session {
     has_settings: bool,
     /// The CONNECT stream of the session.
     connect: Option<StreamId>,
-    /// The protocol's connection is established.
-    pub(super) is_connected: bool,
+    /// The protocol's connection was accepted: it is charged for what the streams hold.
+    pub(super) is_player: bool,
     /// The prefix of each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
     /// Datagrams that arrived on streams and were not taken yet.
@@ -49,7 +49,7 @@ enum Inbound {
     Beginning(Vec<u8>),
     /// The control stream after its SETTINGS.
     Control,
-    /// A QPACK stream: nothing is read from it.
+    /// A QPACK stream, or one of a session that is over: its bytes are thrown away.
     Ignored,
     /// A bidirectional stream whose request is not complete yet.
     Request(Vec<u8>),
@@ -77,10 +77,10 @@ pub(super) enum End {
 
 /// Maximum bytes of SETTINGS.
 const SETTINGS_BYTES_MAX: usize = 4 << 10;
-/// Maximum incomplete bytes of all streams of a connection.
+/// Maximum incomplete bytes of all streams of a client that is no player.
 pub(super) const KEPT_BYTES_MAX: usize = REQUEST_BYTES_MAX + SETTINGS_BYTES_MAX;
-/// Maximum memory of early pieces on a stream of a connected client.
-const CONNECTED_EARLY_BYTES: usize = 256 << 10;
+/// Maximum memory of early pieces on a stream of a player.
+const PLAYERS_EARLY_BYTES: usize = 256 << 10;
 /// Bytes that are read at once.
 const READ_BYTES: usize = 4 << 10;
 /// Memory of a stream here and in QUIC, in addition to its bytes.
@@ -169,14 +169,13 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a piece of a stream. Until the protocol's connection is established, all streams together have a small
-    /// limit; then each may hold more than a path carries while a loss is repaired, and the connection is charged for
-    /// it.
+    /// Takes a piece of a stream. Until the protocol's connection is accepted, all streams together have a small limit;
+    /// then each may hold more than a path carries while a loss is repaired, and the connection is charged for it.
     fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
         let kept = self.kept_bytes();
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };
-        let room = match self.is_connected && !stream.inbound.is_kept() {
-            true => CONNECTED_EARLY_BYTES.saturating_sub(stream.pieces.held_bytes()),
+        let room = match self.is_player && !stream.inbound.is_kept() {
+            true => PLAYERS_EARLY_BYTES.saturating_sub(stream.pieces.held_bytes()),
             false => KEPT_BYTES_MAX.saturating_sub(kept),
         };
         stream.pieces.push(offset, bytes, room)
@@ -220,9 +219,28 @@ impl Session {
             self.refuse_counted(connection, id, EXCESSIVE_LOAD);
             return Ok(());
         }
+        self.read_bytes(connection, id, bytes, rules)?;
+        // Datagrams and capsules are only kept as far as they are incomplete.
+        if self.is_player || self.kept_bytes() <= KEPT_BYTES_MAX {
+            return Ok(());
+        }
+        if self.is_connect(id) {
+            return Err(End::Breach(EXCESSIVE_LOAD, "too much that is incomplete"));
+        }
+        self.refuse_counted(connection, id, EXCESSIVE_LOAD);
+        Ok(())
+    }
+
+    fn read_bytes(
+        &mut self,
+        connection: &mut Connection,
+        id: StreamId,
+        bytes: &[u8],
+        rules: &PageRules,
+    ) -> Result<(), End> {
         match self.streams.get_mut(&id).map(|stream| &mut stream.inbound) {
             Some(Inbound::Beginning(buffer)) => {
-                buffer.extend_from_slice(bytes);
+                append(buffer, bytes);
                 let had_settings = self.has_settings;
                 self.on_beginning(connection, id)?;
                 if self.has_settings && !had_settings {
@@ -231,7 +249,7 @@ impl Session {
                 Ok(())
             }
             Some(Inbound::Request(buffer)) => {
-                buffer.extend_from_slice(bytes);
+                append(buffer, bytes);
                 self.on_request(connection, id, rules)
             }
             Some(Inbound::Connect(capsules)) => match capsules.handle(bytes) {
@@ -407,12 +425,30 @@ impl Session {
         frame.extend_from_slice(&capsule);
         write(connection, id, &frame);
         finish(connection, id);
+        self.give_up();
         true
+    }
+
+    /// Gives up what the streams hold, because no connection is charged for it any more. Streams are not stopped: a
+    /// page would hear that before the end of its session.
+    fn give_up(&mut self) {
+        self.is_player = false;
+        for stream in self.streams.values_mut() {
+            stream.pieces.forget_early();
+            if matches!(stream.inbound, Inbound::Beginning(_) | Inbound::Request(_) | Inbound::Datagrams(_)) {
+                stream.inbound = Inbound::Ignored;
+            }
+        }
     }
 
     /// Memory of the client's streams here and in QUIC.
     pub(super) fn held_bytes(&self) -> usize {
-        STREAM_BYTES * self.streams.len() + self.kept_bytes()
+        STREAM_BYTES * self.stream_count() + self.kept_bytes()
+    }
+
+    /// The number of the client's open streams.
+    pub(super) fn stream_count(&self) -> usize {
+        self.streams.len()
     }
 
     /// Bytes of incomplete or early data.
@@ -420,7 +456,8 @@ impl Session {
         let kept = |stream: &Inbound| match stream {
             Inbound::Beginning(buffer) | Inbound::Request(buffer) => buffer.len(),
             Inbound::Datagrams(records) => records.kept_bytes(),
-            Inbound::Control | Inbound::Ignored | Inbound::Connect(_) => 0,
+            Inbound::Connect(capsules) => capsules.kept_bytes(),
+            Inbound::Control | Inbound::Ignored => 0,
         };
         self.streams.values().map(|stream| kept(&stream.inbound) + stream.pieces.held_bytes()).sum()
     }
@@ -429,6 +466,12 @@ impl Session {
     pub(super) fn is_connect(&self, id: StreamId) -> bool {
         self.connect == Some(id)
     }
+}
+
+/// Appends bytes without a reserve for more, so that a buffer takes no more memory than it is counted with.
+fn append(buffer: &mut Vec<u8>, bytes: &[u8]) {
+    buffer.reserve_exact(bytes.len());
+    buffer.extend_from_slice(bytes);
 }
 
 /// Whether datagrams of the protocol fit: the first may have 1,024 bytes.

@@ -268,3 +268,54 @@ fn the_memory_that_a_client_can_occupy_is_bounded() {
     assert!(written > 8_000 && most > 7_500 && most <= KEPT_BYTES_MAX, "{written} written, {most} kept");
     assert!(client.lost.is_none() && !client.is_session_over, "the session is not concerned");
 }
+
+/// Bytes that the server holds of incomplete or early data.
+fn kept_bytes(host: &Host) -> usize {
+    host.guests.guests.values().map(|guest| guest.session.kept_bytes()).sum()
+}
+
+#[test]
+fn datagrams_and_capsules_that_are_incomplete_share_the_limit_of_a_session_without_a_connection() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    // A capsule that closes the session, but for its last byte.
+    let (frame, capsule) = ([0, 0x44, 0x07], [0x68, 0x43, 0x44, 0x04]);
+    let connect = client.connect.expect("it has a session");
+    let close = [&frame[..], &capsule, &[b'x'; 1_027]].concat();
+    assert_eq!(client.quic.send_stream(connect).write(&close), Ok(close.len()));
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!(kept_bytes(&host), 1_027);
+    let streams: Vec<_> = (0..8).map(|_| client.open(Dir::Uni, &[0x40, 0x54, 0, 0x88, 0]).expect("it may")).collect();
+    exchange(&mut host, START, address(1), &mut client, 4);
+    let mut most = 0;
+    for id in streams {
+        assert_eq!(client.quic.send_stream(id).write(&[7; 2_047]), Ok(2_047));
+        exchange(&mut host, START, address(1), &mut client, 4);
+        most = most.max(kept_bytes(&host));
+    }
+    assert!((10_000..=KEPT_BYTES_MAX).contains(&most), "{most} bytes are kept");
+    assert_eq!((host.guests.stats().refused, client.stopped.len()), (3, 3));
+    assert!(client.lost.is_none() && !client.is_session_over, "the session is not concerned");
+}
+
+#[test]
+fn nothing_incomplete_is_kept_once_a_session_is_over() {
+    let (mut host, mut client) = (host(), page(START));
+    exchange(&mut host, START, address(1), &mut client, 8);
+    client.open(Dir::Uni, &[&[0x40, 0x54, 0, 0x88, 0][..], &[7; 2_000]].concat()).expect("it may");
+    client.open(Dir::Uni, &[0x40]).expect("it may");
+    exchange(&mut host, START, address(1), &mut client, 4);
+    assert_eq!(kept_bytes(&host), 2_003);
+    host.guests.guests.values_mut().for_each(|guest| guest.session.is_player = true);
+    let number = *host.guests.guests.keys().next().expect("it is there");
+    host.guests.close(START, number, &mut host.endpoint);
+    assert_eq!((host.guests.stats().open, kept_bytes(&host)), (1, 0));
+    // Early data of a session that is over has the limit of a stranger's.
+    let id = client.open(Dir::Uni, &[0x40]).expect("it may");
+    drop(client.datagrams(instant(START)));
+    for _ in 0..300 {
+        client.quic.send_stream(id).write(&[7]).expect("room");
+        client.datagrams(instant(START)).iter_mut().for_each(|datagram| host.take(START, address(1), datagram));
+        assert!(kept_bytes(&host) <= KEPT_BYTES_MAX, "{}", kept_bytes(&host));
+    }
+}

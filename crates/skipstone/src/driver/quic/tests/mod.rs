@@ -2,6 +2,7 @@
 
 mod a_page_is_a_player;
 mod costs_of_sessions;
+mod handshakes_in_many_pieces_are_ended;
 mod http_3_is_checked;
 mod page;
 mod repairs_do_not_share_a_packet;
@@ -33,6 +34,8 @@ struct Host {
     got: Vec<(u16, Bytes)>,
     closes: Vec<Close>,
     buffer: Vec<u8>,
+    /// Whether it accepts every client at once.
+    accepts: bool,
     /// Datagrams that sessions handed to the protocol.
     delivered: usize,
     /// The time of the last call.
@@ -52,7 +55,7 @@ impl Host {
         let server = security.quic().expect("it has an identity");
         let guests = QuicGuests::new(&server, Shard { index: 0, bits: 0 }, idle_timeout, PageRules::new(origins, &[]));
         let (got, closes, buffer) = (Vec::new(), Vec::new(), vec![0; 1 << 16]);
-        Host { guests, endpoint, peer: None, got, closes, buffer, delivered: 0, now: START }
+        Host { guests, endpoint, peer: None, got, closes, buffer, accepts: true, delivered: 0, now: START }
     }
 
     fn take(&mut self, now: Time, from: SocketAddr, bytes: &mut [u8]) {
@@ -84,7 +87,7 @@ impl Host {
         self.end_round(now);
         while let Some(event) = self.endpoint.poll_event(now) {
             match event {
-                Happened::Requested { peer, .. } => drop(self.endpoint.accept(now, peer)),
+                Happened::Requested { peer, .. } if self.accepts => drop(self.endpoint.accept(now, peer)),
                 Happened::Connected { peer, .. } => self.peer = Some(peer),
                 Happened::Message { channel, payload, .. } => self.got.push((channel, payload)),
                 Happened::Closed { close, .. } => self.closes.push(close),

@@ -316,3 +316,21 @@ fn a_round_begins_few_handshakes_and_the_rest_wait() {
     assert!(begun[1..].iter().all(|count| *count <= 16), "{begun:?}");
     assert!(clients.iter().all(|client| client.granted == Some(true)), "{begun:?}");
 }
+
+/// Whether the streams of the one client have the limits of a player.
+fn has_players_limits(host: &Host) -> bool {
+    host.guests.guests.values().all(|guest| guest.session.is_player)
+}
+
+#[test]
+fn streams_of_a_client_have_the_limits_of_a_player_once_the_server_accepts_it() {
+    let mut world = World::new(1, Config::server(Default::default()), link());
+    world.host.accepts = false;
+    world.run_for(Duration::from_secs(2));
+    let number = *world.host.guests.guests.keys().next().expect("it is there");
+    let peer = world.host.endpoint.peer_of_stream(number).expect("it asks");
+    assert!(!world.host.endpoint.is_player(peer) && !has_players_limits(&world.host));
+    assert!(world.host.endpoint.accept(world.now, peer));
+    world.run_for(Duration::from_secs(1));
+    assert!(world.player.is_connected && has_players_limits(&world.host));
+}
