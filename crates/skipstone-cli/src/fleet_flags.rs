@@ -1,8 +1,8 @@
 //! Flags of runs on several machines, and how to reach NATS.
 
-use skipstone_fleet::bus::{Bus, BusLogin, BusSettings};
+use skipstone_fleet::bus::{Bus, BusLogin, BusSettings, NatsUrl};
 use skipstone_fleet::local::{LocalNats, LocalSettings};
-use skipstone_lab::report::output;
+use skipstone_lab::report::{Exit, output};
 use std::path::PathBuf;
 
 /// Flags of a login at NATS.
@@ -49,6 +49,8 @@ impl FleetArguments {
 pub(crate) struct Nats {
     pub(crate) bus: Bus,
     pub(crate) url: String,
+    /// The same without a password.
+    pub(crate) shown: String,
     /// Lives as long as the connection.
     _own: Option<LocalNats>,
 }
@@ -57,15 +59,16 @@ pub(crate) struct Nats {
 pub(crate) const LOCAL: &str = "local";
 
 impl NatsFlags {
-    /// Connects as `name`. The error is one sentence.
-    pub(crate) fn connect(&self, url: &str, name: &str) -> Result<Nats, String> {
+    /// Connects as `name`. The error is an exit code and one sentence.
+    pub(crate) fn connect(&self, url: &str, name: &str) -> Result<Nats, (Exit, String)> {
         let own = (url == LOCAL).then(|| LocalNats::start(LocalSettings::default()));
-        let own = own.transpose().map_err(|error| format!("--fleet local: {error}"))?;
+        let own = own.transpose().map_err(|error| (Exit::Unavailable, format!("--fleet local: {error}")))?;
         let url = own.as_ref().map_or_else(|| url.to_owned(), LocalNats::url);
         if own.is_some() {
             output::complain(format_args!("NATS of this run: {url}"));
         }
-        let parsed = url.parse().map_err(|error| format!("--fleet {url}: {error}"))?;
+        let parsed: NatsUrl = url.parse().map_err(|error| (Exit::BadConfiguration, format!("--fleet: {error}")))?;
+        let shown = parsed.to_string();
         let mut settings = BusSettings::new(parsed);
         settings.name = name.to_owned();
         settings.tls_ca = self.nats_ca.clone();
@@ -74,7 +77,7 @@ impl NatsFlags {
             (None, Some(file)) => BusLogin::NkeySeed(file.clone()),
             (None, None) => BusLogin::Url,
         };
-        let bus = Bus::connect(settings).map_err(|error| error.to_string())?;
-        Ok(Nats { bus, url, _own: own })
+        let bus = Bus::connect(settings).map_err(|error| (Exit::Unavailable, error.to_string()))?;
+        Ok(Nats { bus, url, shown, _own: own })
     }
 }

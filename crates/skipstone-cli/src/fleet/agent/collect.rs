@@ -54,7 +54,7 @@ fn collect(arguments: &CollectArguments) -> Result<Exit, Exit> {
     }
     if let Some(url) = &arguments.fleet {
         let nats = arguments.nats.connect(url, "collect");
-        let nats = nats.map_err(|sentence| Exit::Unavailable.told("agent collect", sentence))?;
+        let nats = nats.map_err(|(exit, sentence)| exit.told("agent collect", sentence))?;
         let Some(run) = &arguments.run else {
             return collect_from::list(&nats, &signals).map_err(invalid);
         };

@@ -60,7 +60,7 @@ impl Desk {
         format!(
             "agent {} waits at {}; it may stress {}, and keeps evidence in {}",
             self.name,
-            self.nats.url,
+            self.nats.shown,
             self.allowed_text().join(", "),
             self.shelf.folder().display()
         )

@@ -87,7 +87,7 @@ fn prepare(arguments: &AgentArguments) -> Result<Result<Desk, Exit>, String> {
     let url = arguments.fleet.as_deref().unwrap_or_default();
     let nats = match arguments.nats.connect(url, &format!("agent {name}")) {
         Ok(nats) => nats,
-        Err(sentence) => return Ok(Err(Exit::Unavailable.told("agent", sentence))),
+        Err((exit, sentence)) => return Ok(Err(exit.told("agent", sentence))),
     };
     let desk = Desk::new(nats, name, allowed, shelf);
     if let Some(other) = desk.twin() {

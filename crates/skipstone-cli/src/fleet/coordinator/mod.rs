@@ -63,7 +63,7 @@ struct Lead<'p> {
 }
 
 fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, Exit> {
-    let unreached = |sentence: String| Exit::Unavailable.told("stress", sentence);
+    let unreached = |(exit, sentence): (Exit, String)| exit.told("stress", sentence);
     let bad = |sentence: String| Exit::BadConfiguration.told("stress", sentence);
     let invalid = |sentence: String| Exit::Invalid.told("stress", sentence);
     let load = LoadOrder::of(&plan.flags, plan.seed).map_err(bad)?;
