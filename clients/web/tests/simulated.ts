@@ -117,8 +117,8 @@ export class FakeBrowser {
   }
 
   get carriers(): { WebTransport: typeof WebTransport; WebSocket: typeof WebSocket } {
-    // eslint-disable-next-line @typescript-eslint/no-this-alias -- The classes below are constructed by the code under
-    // test.
+    // The classes below are constructed by the code under test.
+    // eslint-disable-next-line @typescript-eslint/no-this-alias
     const browser = this;
     return {
       WebTransport: class extends FakeWebTransport {
