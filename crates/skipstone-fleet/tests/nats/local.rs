@@ -35,8 +35,9 @@ fn a_server_ends_with_its_owner_even_if_that_is_killed() {
     let mut owner = Command::new(own);
     owner.args(["local::owner", "--exact", "--nocapture"]).env(OWNER, "1").stdout(Stdio::piped());
     let mut owner = owner.spawn().unwrap();
-    let output = BufReader::new(owner.stdout.take().unwrap());
-    let pid = output.lines().map_while(Result::ok).find_map(|line| line.strip_prefix("pid ")?.parse().ok()).unwrap();
+    let mut lines = BufReader::new(owner.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let folder = lines.find_map(|line| line.strip_prefix("folder ").map(ToOwned::to_owned)).unwrap();
+    let pid = lines.find_map(|line| line.strip_prefix("pid ")?.parse().ok()).unwrap();
     assert!(is_there(pid));
     owner.kill().unwrap();
     owner.wait().unwrap();
@@ -45,6 +46,8 @@ fn a_server_ends_with_its_owner_even_if_that_is_killed() {
         assert!(killed.elapsed() < Duration::from_secs(5), "{pid} still runs");
         std::thread::sleep(Duration::from_millis(10));
     }
+    // Nobody was left to do it.
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 /// The owner that the test before kills.
@@ -55,7 +58,7 @@ fn owner() {
         return;
     }
     let server = server();
-    println!("\npid {}", server.pid().unwrap());
+    println!("\nfolder {}\npid {}", server.folder().display(), server.pid().unwrap());
     std::thread::sleep(Duration::from_secs(60));
 }
 
