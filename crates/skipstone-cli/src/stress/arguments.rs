@@ -1,7 +1,7 @@
 //! Flags of `stress`.
 
 use super::impairment;
-use super::merge::Merge;
+use super::merging::Merge;
 use crate::qlog_flags::QlogFlags;
 use crate::{sharing, trust};
 use skipstone_lab::resilience;

@@ -16,7 +16,7 @@ mod generator;
 pub(crate) mod impairment;
 mod keep;
 pub(crate) mod lead;
-mod merge;
+mod merging;
 mod outcome;
 mod pages;
 mod places;

@@ -1,34 +1,35 @@
 //! Congestion control and pacing: the bytes that may be in flight, and the time when the next datagram may be sent.
 //!
 //! The default controller keeps the queue at the bottleneck at a short target delay and treats loss as congestion only
-//! where a queue, or its excess, indicates it. Its parts and their sources:
+//! where a queue, or its excess, indicates it (`delay_aware`). Its parts, their files and their sources:
 //!
-//! - **The signal** is the standing queue: minimum round-trip time of the last half round trip, less the minimum of the
-//!   last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and allowed for. After a
-//!   silence, so is the delay that existed before it while the window was not used up: where packets keep their order,
-//!   all packets of a flow with many per round trip wait for the latest.
-//! - **The target** falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section 3.5), so that
-//!   flows with the same queue converge to the same rate. The window moves towards the target in steps that double
-//!   while their direction lasts (Copa), and from twice the target at once.
-//! - **The start** doubles each round trip up to what the dispersion of the first packets promises (packet trains),
-//!   then grows only by what a queue of 60 ms would hold until the acknowledgement arrives: a path of 600 ms is not
-//!   flooded.
-//! - **Competitors that yield to loss only** (CUBIC, Reno) are detected by a queue that persists although this side
-//!   yields, or that overflows repeatedly although this side keeps to the target. In competition with them the window
-//!   grows and shrinks as CUBIC's does (RFC 9438).
-//! - **Drains.** Ten seconds after the queue was at its shortest, which all flows that share it observe at the same
-//!   time, the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a queue, and whether
-//!   other flows keep the queue.
-//! - **Loss** counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or exceeds 30%
-//!   without a queue (policers); and in competition, each time that a queue is there. Random losses of an application
-//!   that sends less than the window do not reduce its window. Of consecutive losses only the first few count: a queue
-//!   that overflows, or a policer, lets some packets of a paced sender through; the loss of all of them is a fade.
-//! - **Rates** are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
-//! - **Redundancy** gets the capacity that data leave: none before the first round-trip time, twice as much after each
-//!   round trip without a queue, and never enough to delay the next data at the bottleneck, whose rate is measured by
-//!   the dispersion of packets that left together.
-//! - **Pacing** is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once unless the
-//!   window has been full for two round trips, then two, or one if it is small.
+//! - **The signal** (`queue`, `calm`) is the standing queue: minimum round-trip time of the last half round trip, less
+//!   the minimum of the last 30 to 60 s (Copa: Arun and Balakrishnan, NSDI 2018). Jitter of the path is measured and
+//!   allowed for. After a silence, so is the delay that existed before it while the window was not used up: where
+//!   packets keep their order, all packets of a flow with many per round trip wait for the latest.
+//! - **The target** (`delay_aware`) falls with the square root of the flow's rate (as in Swift, SIGCOMM 2020, section
+//!   3.5), so that flows with the same queue converge to the same rate. The window moves towards the target in steps
+//!   that double while their direction lasts (Copa), and from twice the target at once.
+//! - **The start** (`delay_aware/phases`) doubles each round trip up to what the dispersion of the first packets
+//!   promises (packet trains), then grows only by what a queue of 60 ms would hold until the acknowledgement arrives: a
+//!   path of 600 ms is not flooded.
+//! - **Competitors that yield to loss only** (CUBIC, Reno; `cubic`, `aggressiveness`) are detected by a queue that
+//!   persists although this side yields, or that overflows repeatedly although this side keeps to the target. In
+//!   competition with them the window grows and shrinks as CUBIC's does (RFC 9438).
+//! - **Drains** (`delay_aware/phases`). Ten seconds after the queue was at its shortest, which all flows that share it
+//!   observe at the same time, the window is small for a moment (as in BBR's ProbeRTT): that shows the path without a
+//!   queue, and whether other flows keep the queue.
+//! - **Loss** (`losses`) counts when a queue is there and it exceeds twice the path's usual loss and ten per cent, or
+//!   exceeds 30% without a queue (policers); and in competition, each time that a queue is there. Random losses of an
+//!   application that sends less than the window do not reduce its window. Of consecutive losses only the first few
+//!   count: a queue that overflows, or a policer, lets some packets of a paced sender through; the loss of all of them
+//!   is a fade.
+//! - **Rates** (`rate`) are estimated as in draft-cheng-iccrg-delivery-rate-estimation.
+//! - **Redundancy** (`share`, `bottleneck`) gets the capacity that data leave: none before the first round-trip time,
+//!   twice as much after each round trip without a queue, and never enough to delay the next data at the bottleneck,
+//!   whose rate is measured by the dispersion of packets that left together.
+//! - **Pacing** (`pacer`) is a token bucket at 1.25 times window over round trip; ten datagrams may leave at once
+//!   unless the window has been full for two round trips, then two, or one if it is small.
 //!
 //! A window that is not used up does not change: traffic far below the path's rate keeps its window despite losses and
 //! jitter.
@@ -38,7 +39,7 @@ mod bandwidth;
 mod bottleneck;
 mod calm;
 mod cubic;
-mod delay;
+mod delay_aware;
 mod losses;
 mod pacer;
 mod queue;
@@ -50,7 +51,7 @@ pub use crate::delivery::DeliveryStamp;
 use crate::time::{Duration, Time};
 use aggressiveness::Aggressiveness;
 pub use bandwidth::Bandwidth;
-use delay::DelayAware;
+use delay_aware::DelayAware;
 pub use samples::{AckSample, LossSample};
 
 /// Which controller a connection uses.

@@ -1,8 +1,8 @@
 //! Commands of the application to its connections.
 
+use super::admission::NotAdmitted;
 use super::config::Everyone;
 use super::groups::Group;
-use super::room::NoRoom;
 use super::state::Endpoint;
 use crate::channel::{MessageId, Submission};
 use crate::connection::client_handshake::Request;
@@ -98,7 +98,7 @@ impl Endpoint {
     pub fn accept(&mut self, now: Time, peer: PeerId) -> bool {
         let waiting = self.slots.connection(peer).filter(|connection| connection.waits_to_be_accepted());
         let remote = waiting.map(|connection| connection.path().remote);
-        if let Some(NoRoom { why, counted }) = remote.and_then(|remote| self.no_place(&remote)) {
+        if let Some(NotAdmitted { why, counted }) = remote.and_then(|remote| self.not_admitted(&remote)) {
             self.totals.past.drops.count(counted);
             self.refuse(now, peer, code::FULL, why);
             return false;

@@ -1,9 +1,9 @@
 //! Datagrams that arrive from the sockets, for a connection or from an unknown host. WIRE.md sections 2 and 6.
 
+use super::admission::{ClientAdmission, NotAdmitted};
 use super::directory::Opened;
 use super::pending_handshakes::HandshakeAdmission;
 use super::replies::REPLY_BYTES_MAX;
-use super::room::{NoRoom, Room};
 use super::state::Endpoint;
 use crate::connection::client_handshake::VERSIONS;
 use crate::connection::event::{PeerId, code};
@@ -231,7 +231,7 @@ impl Endpoint {
             return Err(DropReason::BadFrame);
         }
         // Before a handshake makes room for this one.
-        self.check_room(path, open, bytes.len())?;
+        self.check_admission(path, open, bytes.len())?;
         let is_costly = open.suite != SUITE_PLAIN;
         if is_costly && !self.costly.has_room() {
             return self.put_off(now, path, bytes);
@@ -312,11 +312,11 @@ impl Endpoint {
     }
 
     /// Checks that the server has room for another client, and refuses the client if there is none.
-    fn check_room(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
-        match self.room(&path.remote) {
-            Room::Free => Ok(()),
-            Room::Soon => Err(DropReason::TooManyHandshakes),
-            Room::None(NoRoom { why, counted }) => {
+    fn check_admission(&mut self, path: Path, open: &Open<'_>, length: usize) -> Result<(), DropReason> {
+        match self.admission(&path.remote) {
+            ClientAdmission::Now => Ok(()),
+            ClientAdmission::Soon => Err(DropReason::TooManyHandshakes),
+            ClientAdmission::Refused(NotAdmitted { why, counted }) => {
                 self.refuse_stranger(path, length, open.source, open.nonce, code::FULL, why);
                 Err(counted)
             }

@@ -8,10 +8,11 @@
 //! incoming datagrams, `poll` returns outgoing ones, `overview` is for monitoring, `wheel` holds the timers, `ids`
 //! finds connections, `pending_handshakes` and `handshake_budget` limit handshakes, `costly` spreads them over rounds,
 //! `memory` limits the memory that peers make an endpoint hold, `victims` selects the connections to close for it,
-//! `population` counts players and newcomers, `room` says whether another fits, `roaming` follows clients whose address
-//! changes, `dialing` finds the one of a server's addresses that answers, `query` answers server browsers.
+//! `population` counts players and newcomers, `admission` says whether another fits, `roaming` follows clients whose
+//! address changes, `dialing` finds the one of a server's addresses that answers, `query` answers server browsers.
 
 mod accounts;
+mod admission;
 mod answer;
 mod broadcast;
 mod carrier_handshakes;
@@ -39,7 +40,6 @@ mod ready;
 mod replies;
 mod reset;
 mod roaming;
-mod room;
 mod secrets;
 mod share;
 mod slots;

@@ -1,7 +1,7 @@
 //! `skipstone agent collect`: one result of a run whose coordinator could not make it.
 
 use super::super::coordinator::gather::Gathered;
-use super::super::coordinator::{collect_from, verdict};
+use super::super::coordinator::{collect_from, conclusion};
 use super::super::talk::is_name;
 use super::shelf::EVIDENCE;
 use crate::fleet_flags::NatsFlags;
@@ -73,7 +73,7 @@ fn collect(arguments: &CollectArguments) -> Result<Exit, Exit> {
         )));
     };
     let roster = first.roster.clone();
-    verdict::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Viewer::People)
+    conclusion::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Viewer::People)
 }
 
 /// The evidence at a path. The error is one sentence.

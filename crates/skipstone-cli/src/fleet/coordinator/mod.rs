@@ -8,11 +8,11 @@
 
 mod clocks;
 pub(super) mod collect_from;
+pub(super) mod conclusion;
 pub(super) mod gather;
 mod party;
 mod preflight;
 mod progress;
-pub(super) mod verdict;
 
 use super::order::LoadOrder;
 use super::talk::{AgentOrder, Enlist};
@@ -119,7 +119,7 @@ impl Lead<'_> {
         let ending = self.watch()?;
         let gathered = self.gather(ending);
         let report = (self.plan.report.as_ref(), &self.plan.sink);
-        verdict::show(&self.party.roster, &gathered, ending, report, self.view.viewer)
+        conclusion::show(&self.party.roster, &gathered, ending, report, self.view.viewer)
     }
 
     /// Each agent gets its part, or the run does not begin.

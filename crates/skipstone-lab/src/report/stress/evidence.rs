@@ -1,4 +1,4 @@
-//! What one machine of a run saw, whole enough that the proof is concluded elsewhere: [`super::merged`].
+//! What one machine of a run saw, whole enough that the proof is concluded elsewhere: [`super::merge_agents`].
 
 use serde::{Deserialize, Serialize};
 

@@ -6,7 +6,7 @@ pub mod evidence;
 mod example;
 pub mod judge;
 pub mod live;
-pub mod merged;
+pub mod merge_agents;
 pub mod result;
 pub mod roster;
 pub mod table;

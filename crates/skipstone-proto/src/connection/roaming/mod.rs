@@ -15,11 +15,11 @@
 //! who forwards in both directions, faster than the path, can (RFC 9000, section 9.3.3); so the address that was left
 //! is challenged as well, and gets the connection back as soon as the attacker loses one race.
 //!
-//! `candidate` is an address that has to prove itself, `state` has all of them and the path frames, `follow` decides
-//! when the connection moves.
+//! `candidate` is an address that is being validated, `state` holds all candidates and the path frames, and `migrate`
+//! decides when the connection moves.
 
 mod candidate;
-mod follow;
+mod migrate;
 mod state;
 
 pub(super) use candidate::CHALLENGE_BYTES;

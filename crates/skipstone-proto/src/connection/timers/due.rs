@@ -35,7 +35,7 @@ impl Connection {
             _ => Time::NEVER,
         };
         let linger = self.ending.as_ref().map_or(Time::NEVER, |ending| ending.due());
-        self.silence_due()
+        self.idle_due()
             .min(self.keepalive_due())
             .min(self.receiving.received.ack_due())
             .min(self.recovery_due())
@@ -79,7 +79,7 @@ impl Connection {
     }
 
     /// Time at which the peer counts as lost.
-    pub(super) fn silence_due(&self) -> Time {
+    pub(super) fn idle_due(&self) -> Time {
         let idle = self.timers.last_received + self.terms.settings.idle_timeout;
         let silent = if self.timers.is_confirmed { idle } else { idle.min(self.timers.handshake_due) };
         silent.min(self.timers.gone_due)

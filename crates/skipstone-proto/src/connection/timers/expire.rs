@@ -44,7 +44,7 @@ impl Connection {
 
     fn handle_established_timeout(&mut self, cx: &mut Context<'_>) {
         let now = cx.now;
-        if self.silence_due() <= now {
+        if self.idle_due() <= now {
             let (code, reason) = if self.timers.gone_due <= now {
                 (
                     code::CARRIER_LOST,

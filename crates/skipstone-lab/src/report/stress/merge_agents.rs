@@ -22,7 +22,7 @@ const ERRORS_MIN: f64 = 10.0;
 ///
 /// # Errors
 /// If pieces of evidence are not of one run, contradict themselves, or there is none; in one sentence.
-pub fn merged(
+pub fn merge_agents(
     roster: &Roster,
     evidence: &[PartEvidence],
     lost: &BTreeMap<String, String>,

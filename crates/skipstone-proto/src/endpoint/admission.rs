@@ -1,30 +1,31 @@
-//! Whether there is room for another connection: a place for a player, a part of the newcomers' budget, an id.
+//! Whether the endpoint admits another connection: it needs a place for a player, a part of the newcomers' budget and a
+//! free id.
 
 use super::state::Endpoint;
 use crate::connection::stats::DropReason;
 use crate::network::{Network, is_local};
 use core::net::SocketAddr;
 
-/// Room for another client.
+/// Whether another client may connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Room {
-    Free,
-    /// None for now. There will be room soon, and a client that waits repeats its OPEN.
+pub(super) enum ClientAdmission {
+    Now,
+    /// Not now. There will be room soon, and a waiting client repeats its OPEN.
     Soon,
-    None(NoRoom),
+    Refused(NotAdmitted),
 }
 
-/// The reason for refusing a client for lack of room.
+/// Why a client is refused for lack of room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct NoRoom {
+pub(super) struct NotAdmitted {
     pub(super) why: &'static str,
     pub(super) counted: DropReason,
 }
 
-const BEHIND: NoRoom = NoRoom { why: "the server is behind", counted: DropReason::Full };
-const FULL: NoRoom = NoRoom { why: "the server is full", counted: DropReason::Full };
-const NETWORK_FULL: NoRoom =
-    NoRoom { why: "the server has no more places for players of your network", counted: DropReason::NetworkFull };
+const BEHIND: NotAdmitted = NotAdmitted { why: "the server is behind", counted: DropReason::Full };
+const FULL: NotAdmitted = NotAdmitted { why: "the server is full", counted: DropReason::Full };
+const NETWORK_FULL: NotAdmitted =
+    NotAdmitted { why: "the server has no more places for players of your network", counted: DropReason::NetworkFull };
 /// By default, the players of a network and the free places are as three to one at most: one network that takes all it
 /// gets leaves a quarter of the places, and several leave something, too (Choudhury and Hahne, 1998: dynamic
 /// thresholds).
@@ -33,20 +34,20 @@ const OF_FREE_PLACES: usize = 3;
 const ALWAYS: usize = 8;
 
 impl Endpoint {
-    /// Room for another client from this address.
-    pub(super) fn room(&self, remote: &SocketAddr) -> Room {
+    /// Whether another client from this address may connect.
+    pub(super) fn admission(&self, remote: &SocketAddr) -> ClientAdmission {
         if self.is_behind() {
-            return Room::None(BEHIND);
+            return ClientAdmission::Refused(BEHIND);
         }
-        if let Some(none) = self.no_place(remote) {
-            return Room::None(none);
+        if let Some(none) = self.not_admitted(remote) {
+            return ClientAdmission::Refused(none);
         }
         let admits = self.population.admits(&Network::of(remote), self.places());
-        if admits && self.directory.ids.has_room() { Room::Free } else { Room::Soon }
+        if admits && self.directory.ids.has_room() { ClientAdmission::Now } else { ClientAdmission::Soon }
     }
 
     /// Why there is no place for another player from this address, if there is none.
-    pub(super) fn no_place(&self, remote: &SocketAddr) -> Option<NoRoom> {
+    pub(super) fn not_admitted(&self, remote: &SocketAddr) -> Option<NotAdmitted> {
         if self.is_full() {
             return Some(FULL);
         }
@@ -71,7 +72,7 @@ impl Endpoint {
         }
     }
 
-    /// Room for another connection of this endpoint's own.
+    /// Whether this endpoint has room for another connection that it opens itself.
     pub(super) fn may_connect(&self) -> bool {
         !self.is_full() && self.directory.ids.has_room()
     }
@@ -96,11 +97,11 @@ mod tests {
         let config = Config { shard: Shard { index: 3, bits: 8 }, ..Config::server(Default::default()) };
         let mut endpoint = Endpoint::new(config, [7; 32]).expect("it is good");
         let path = Path { socket: 0, local: None, remote: ([192, 0, 2, 1], 7_777).into(), carrier: Carrier::UDP };
-        assert_eq!((endpoint.room(&path.remote), endpoint.may_connect()), (Room::Free, true));
+        assert_eq!((endpoint.admission(&path.remote), endpoint.may_connect()), (ClientAdmission::Now, true));
         while endpoint.directory.ids.has_room() {
             endpoint.directory.ids.assign(&mut endpoint.secrets.rng, 0);
         }
-        assert_eq!((endpoint.room(&path.remote), endpoint.is_full()), (Room::Soon, false));
+        assert_eq!((endpoint.admission(&path.remote), endpoint.is_full()), (ClientAdmission::Soon, false));
         assert!(endpoint.connect(Time::ZERO, path, b"").is_err());
     }
 }

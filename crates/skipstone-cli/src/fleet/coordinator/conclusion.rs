@@ -4,7 +4,7 @@ use super::gather::Gathered;
 use crate::stress::view::Viewer;
 use crate::stress::{explanations, write_report};
 use skipstone_lab::report::stress::judge::{Ending, judge};
-use skipstone_lab::report::stress::merged::merged;
+use skipstone_lab::report::stress::merge_agents::merge_agents;
 use skipstone_lab::report::stress::roster::Roster;
 use skipstone_lab::report::stress::table::table;
 use skipstone_lab::report::{Exit, ReportFile, Sink, Verdict, output, paint};
@@ -24,7 +24,7 @@ pub(in super::super) fn show(
         if lost.is_empty() { sentence } else { format!("{sentence} ({})", lost.join("; ")) }
     };
     let (mut result, chronicle) =
-        merged(roster, &gathered.evidence, &gathered.lost).map_err(|sentence| invalid(because(sentence)))?;
+        merge_agents(roster, &gathered.evidence, &gathered.lost).map_err(|sentence| invalid(because(sentence)))?;
     let thresholds: Result<Vec<Threshold>, _> =
         roster.thresholds.iter().map(|text| text.parse::<Threshold>()).collect();
     let thresholds = thresholds.map_err(|error| invalid(error.to_string()))?;

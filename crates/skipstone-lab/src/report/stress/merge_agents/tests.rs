@@ -85,7 +85,7 @@ fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> PartEvidence {
 
 fn judged(roster: &Roster, pieces: &[PartEvidence], lost: &[(&str, &str)]) -> StressResult {
     let lost = lost.iter().map(|(agent, why)| ((*agent).to_owned(), (*why).to_owned())).collect();
-    let mut result = merged(roster, pieces, &lost).unwrap().0;
+    let mut result = merge_agents(roster, pieces, &lost).unwrap().0;
     judge(&mut result, &[], Ending::Completed);
     result
 }
@@ -189,7 +189,7 @@ fn percentiles_below_ten_times_the_clock_error_are_withheld_and_thresholds_on_th
     let mut pieces = evidence(&roster, &arrivals());
     pieces[0].clock.error_us = 2_000;
     pieces[1].clock.error_us = 3_000;
-    let mut result = merged(&roster, &pieces, &BTreeMap::new()).unwrap().0;
+    let mut result = merge_agents(&roster, &pieces, &BTreeMap::new()).unwrap().0;
     let LatencyMs { p50, p90, max, .. } = result.latency_ms.unwrap();
     assert_eq!((p50, p90.is_some(), max.is_some()), (None, true, true));
     judge(&mut result, &["latency.p50<60ms".parse().unwrap()], Ending::Completed);
@@ -221,7 +221,7 @@ fn evidence_that_does_not_fit_is_refused() {
     let refused = |change: fn(&mut Vec<PartEvidence>)| {
         let mut pieces = pieces.clone();
         change(&mut pieces);
-        merged(&roster, &pieces, &BTreeMap::new()).map(drop).unwrap_err()
+        merge_agents(&roster, &pieces, &BTreeMap::new()).map(drop).unwrap_err()
     };
     assert!(refused(|pieces| pieces.clear()).contains("no evidence"));
     assert!(refused(|pieces| pieces[1] = pieces[0].clone()).contains("two pieces"));
