@@ -176,7 +176,7 @@ fn complaints(counts: &Counts, record: &Record) -> Vec<String> {
     }
     if count("idle-1000") != count("idle-100") {
         complaints
-            .push("1,000 idle connections cost more than 100 between keepalives, and should cost the same".into());
+            .push("between keepalives, 1,000 idle connections should cost exactly as many instructions as 100".into());
     }
     complaints
 }
