@@ -67,12 +67,12 @@ impl StatisticsReader {
         self.boards.iter().map(|board| board.shard())
     }
 
-    /// The application's id of a peer of this shard.
+    /// Converts a shard's peer id to the id that the application sees.
     pub(crate) fn outside(&self, shard: usize, peer: PeerId) -> PeerId {
         PeerId { index: peer.index * self.boards.len() as u32 + shard as u32, ..peer }
     }
 
-    /// The shard of a peer, and the peer's id within the shard.
+    /// Converts the id that the application sees to the board of the peer's shard, and the peer's id within that shard.
     fn shard_of(&self, peer: PeerId) -> (&Board, PeerId) {
         let count = self.boards.len() as u32;
         (&self.boards[(peer.index % count) as usize], PeerId { index: peer.index / count, ..peer })

@@ -90,7 +90,7 @@ impl Acceptor {
         let thread = thread::Builder::new()
             .name(format!("console session {id}"))
             .spawn(move || driver::drive(stream, session, stall, &shared.ending));
-        // Without a thread the connection closes, which the client sees.
+        // If no thread can be started, `stream` is dropped and the client sees the connection close.
         if let Ok(thread) = thread {
             self.shared.logs.lock().push(Arc::clone(&log));
             self.sessions.push(Running { thread, log });

@@ -2,7 +2,7 @@
 
 use crate::time::Time;
 
-/// Loss of the current stretch of packets, and the usual one, both in parts of 65,536.
+/// The loss of the current measuring period, and the path's usual loss, both in parts of 65,536.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Losses {
     acked: u32,
@@ -18,7 +18,7 @@ pub(super) struct Losses {
     counted_at: Time,
 }
 
-/// Minimum number of datagrams of a stretch, so that a high loss is not due to chance.
+/// Minimum number of datagrams of a measuring period, so that a high loss is not due to chance.
 const DATAGRAMS_MIN: u32 = 48;
 /// Losses at the longest queue before they count as a sign of an overflow.
 const OVERFLOWS_MIN: u64 = 5;
@@ -88,9 +88,9 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// A stretch ends after a round trip and enough packets, before the acknowledgement that finds it so: the losses
-    /// which that acknowledgement shows come after it, and belong with the arrivals that it shows. A stretch with
-    /// `tells_usual` measures the path's own loss.
+    /// Counts acknowledged bytes. A measuring period of at least a round trip and [`DATAGRAMS_MIN`] datagrams ends before
+    /// they are counted: the losses that the same acknowledgement reports are counted after this call, in the same
+    /// period as these arrivals. If `tells_usual` is set, the finished period updates the path's usual loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,
@@ -118,12 +118,12 @@ impl Losses {
         self.present(DATAGRAMS_MIN * datagram) > 2 * u64::from(self.usual) + ONE * u64::from(percent) / 100
     }
 
-    /// Begins a new stretch.
+    /// Begins a new measuring period.
     pub(super) fn begin(&mut self, now: Time) {
         (self.acked, self.lost, self.from) = (0, 0, now);
     }
 
-    /// Loss of this stretch, as if it had at least this many bytes.
+    /// Loss of this measuring period, as if it had at least this many bytes.
     fn present(&self, bytes_min: u32) -> u64 {
         u64::from(self.lost) * ONE / u64::from(self.acked.saturating_add(self.lost).max(bytes_min).max(1))
     }
@@ -168,8 +168,8 @@ mod tests {
         assert!(losses.is_excessive(1_200, 10));
     }
 
-    /// One acknowledgement covers a window and shows a part of it to be lost, as after a move of the address, again and
-    /// again.
+    /// Whether [`Losses::is_excessive`] is ever true in 100 windows, one each 100 ms. In each window, one acknowledgement
+    /// reports `arrived` datagrams as received and `lost` datagrams as lost, as after a change of the address.
     fn is_excessive_in_windows(arrived: u32, lost: u32) -> bool {
         let mut losses = Losses::new();
         (1..=100).any(|window| {

@@ -28,21 +28,21 @@ pub(crate) struct Slot {
     pub(crate) is_unflushed: bool,
     /// The connection's stream accepts no more bytes for now.
     pub(crate) is_blocked: bool,
-    /// The connection is an encrypted handshake that the endpoint counts among those that are pending.
+    /// The connection is an encrypted handshake that the endpoint counts as pending.
     pub(crate) is_pending: bool,
-    /// Something happened to the connection since [`Slot::untouch`].
+    /// The connection has changed since the last [`Slot::untouch`].
     is_touched: bool,
     pub(crate) groups: Vec<Group>,
     /// The limit that the endpoint counts the connection towards.
     pub(crate) counted: Counted,
     /// Network and bytes of memory that the connection is charged for.
     pub(crate) charge: Option<(Network, u64)>,
-    /// Memory that the session beneath the connection holds.
+    /// Bytes of memory that the carrier's session holds for the connection.
     pub(crate) carrier_bytes: u32,
 }
 
 impl Slot {
-    /// Marks the connection as changed. Returns its id, if there was no change since [`Slot::untouch`].
+    /// Marks the connection as changed. Returns its id if this is the first change since the last [`Slot::untouch`].
     #[inline]
     pub(crate) fn touch(&mut self, index: u32) -> Option<PeerId> {
         let is_news = !core::mem::replace(&mut self.is_touched, true);

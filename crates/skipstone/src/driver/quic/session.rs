@@ -23,7 +23,7 @@ pub(super) struct Session {
     has_settings: bool,
     /// The CONNECT stream of the session.
     connect: Option<StreamId>,
-    /// The protocol's connection was accepted: it is charged for what the streams hold.
+    /// The protocol's connection was accepted, and is charged for the bytes that the streams hold.
     pub(super) is_player: bool,
     /// The prefix of each datagram of the session: its id divided by four (RFC 9297, section 2.1).
     prefix: Vec<u8>,
@@ -169,8 +169,10 @@ impl Session {
         Ok(())
     }
 
-    /// Takes a piece of a stream. Until the protocol's connection is accepted, all streams together have a small limit;
-    /// then each may hold more than a path carries while a loss is repaired, and the connection is charged for it.
+    /// Adds a piece that may have arrived early to its stream. Before the protocol's connection is accepted, all streams
+    /// together may hold [`KEPT_BYTES_MAX`]; that stays the limit for requests and streams of unknown type. After it is
+    /// accepted, each other stream may hold [`PLAYERS_EARLY_BYTES`], more than a path carries while a loss is repaired,
+    /// and the connection is charged for them.
     fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
         let kept = self.kept_bytes();
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };

@@ -41,7 +41,7 @@ impl PageTurn {
     #[cfg(feature = "self-signed")]
     fn life(self) -> core::ops::Range<SystemTime> {
         let start = self.begins() - TURN - DAY;
-        // Some libraries know no time before 1970.
+        // Some libraries cannot represent dates before 1970.
         start.max(SystemTime::UNIX_EPOCH)..self.begins() + 2 * TURN
     }
 }
@@ -49,9 +49,9 @@ impl PageTurn {
 /// Returns the certificates of each turn.
 #[derive(Debug)]
 pub(super) struct PageShelf {
-    /// The identity's file, in whose directory they are kept.
+    /// The identity's file; the certificates are stored in its directory.
     kept_in: Option<PathBuf>,
-    /// Those of the turns that were requested, including requests by a clock that was wrong for a while.
+    /// The certificates of all requested turns, including turns requested while the clock was wrong.
     known: BTreeMap<PageTurn, Arc<Identity>>,
 }
 
