@@ -554,8 +554,8 @@ impl Client {
         self.handle.board().overview(self.peer)
     }
 
-    /// Estimate of the server's clock now. `None` until the server's first answer, one round trip after the connection is
-    /// established; always `None` if [`ClientConfig::follows_server_time`] is off. Reading it never blocks.
+    /// Estimate of the server's clock now. `None` until the server's first answer, one round trip after the connection
+    /// is established; always `None` if [`ClientConfig::follows_server_time`] is off. Reading it never blocks.
     pub fn server_time(&self) -> Option<ServerTime> {
         self.handle.board().server_time(self.peer)
     }

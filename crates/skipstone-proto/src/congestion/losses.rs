@@ -88,9 +88,9 @@ impl Losses {
         if self.is_at_longest(wait_us) { &mut self.at_longest } else { &mut self.otherwise }
     }
 
-    /// Counts acknowledged bytes. A measuring period of at least a round trip and [`DATAGRAMS_MIN`] datagrams ends before
-    /// they are counted: the losses that the same acknowledgement reports are counted after this call, in the same
-    /// period as these arrivals. If `tells_usual` is set, the finished period updates the path's usual loss.
+    /// Counts acknowledged bytes. A measuring period of at least a round trip and [`DATAGRAMS_MIN`] datagrams ends
+    /// before they are counted: the losses that the same acknowledgement reports are counted after this call, in the
+    /// same period as these arrivals. If `tells_usual` is set, the finished period updates the path's usual loss.
     pub(super) fn on_acked(
         &mut self,
         now: Time,
@@ -168,8 +168,9 @@ mod tests {
         assert!(losses.is_excessive(1_200, 10));
     }
 
-    /// Whether [`Losses::is_excessive`] is ever true in 100 windows, one each 100 ms. In each window, one acknowledgement
-    /// reports `arrived` datagrams as received and `lost` datagrams as lost, as after a change of the address.
+    /// Whether [`Losses::is_excessive`] is ever true in 100 windows, one each 100 ms. In each window, one
+    /// acknowledgement reports `arrived` datagrams as received and `lost` datagrams as lost, as after a change of the
+    /// address.
     fn is_excessive_in_windows(arrived: u32, lost: u32) -> bool {
         let mut losses = Losses::new();
         (1..=100).any(|window| {

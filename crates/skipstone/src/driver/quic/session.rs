@@ -169,10 +169,10 @@ impl Session {
         Ok(())
     }
 
-    /// Adds a piece that may have arrived early to its stream. Before the protocol's connection is accepted, all streams
-    /// together may hold [`KEPT_BYTES_MAX`]; that stays the limit for requests and streams of unknown type. After it is
-    /// accepted, each other stream may hold [`PLAYERS_EARLY_BYTES`], more than a path carries while a loss is repaired,
-    /// and the connection is charged for them.
+    /// Adds a piece, which may have arrived early, to its stream. Before the protocol's connection is accepted, all
+    /// streams together may hold [`KEPT_BYTES_MAX`]; that stays the limit for requests and streams of unknown type.
+    /// After it is accepted, each other stream may hold [`PLAYERS_EARLY_BYTES`], more than a path carries while a loss
+    /// is repaired, and the connection is charged for them.
     fn push(&mut self, id: StreamId, offset: u64, bytes: Bytes) -> Result<Option<Bytes>, TooMany> {
         let kept = self.kept_bytes();
         let Some(stream) = self.streams.get_mut(&id) else { return Ok(None) };
