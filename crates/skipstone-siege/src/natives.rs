@@ -143,6 +143,6 @@ impl NativeWay {
     }
 }
 
-/// A client's first datagram, padded.
+/// A client's padded first datagram.
 const OPEN_BYTES: usize = 1_200;
 const NOISE_AT_ONCE: usize = 16;

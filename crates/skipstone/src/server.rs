@@ -724,7 +724,7 @@ fn page_url(host: &str, port: u16) -> String {
     if host.contains(':') { format!("https://[{host}]:{port}/") } else { format!("https://{host}:{port}/") }
 }
 
-/// A sentence for a server that was asked to listen on all addresses and listens only on those of IPv4.
+/// A sentence for a server that was asked to listen on all addresses and listens only on IPv4 addresses.
 fn without_ipv6(asked: Option<SocketAddr>, local: SocketAddr) -> Option<&'static str> {
     (asked.is_some_and(|asked| asked.is_ipv6()) && local.is_ipv4()).then_some(
         "this system has no IPv6: the server listens on all addresses of IPv4 alone. Remedy: turn IPv6 on, or listen \

@@ -144,8 +144,8 @@ fn bits_for(shards: u32) -> u32 {
     shards.next_power_of_two().trailing_zeros()
 }
 
-/// All shards' handles. A peer's index is that of its shard, times their number, plus the shard's own: unambiguous, and
-/// as small as can be.
+/// All shards' handles. The application's index of a peer is its index within the shard, times the number of shards,
+/// plus the shard's index: unambiguous, and as small as can be.
 #[derive(Debug)]
 pub(crate) struct Shards {
     handles: Vec<Handle>,

@@ -167,7 +167,7 @@ impl Board {
         Some(published.extras.as_ref().map(|extras| extras.transfers.clone()).unwrap_or_default())
     }
 
-    /// The snapshot in a peer's place, which may be that of an earlier peer.
+    /// The snapshot in a peer's place. It may belong to an earlier peer.
     pub(crate) fn last(&self, peer: PeerId) -> Option<Arc<Published>> {
         let (page, place) = place_of(peer);
         self.pages.load().get(page)?.0[place].load_full()

@@ -16,7 +16,7 @@ pub(super) fn rows(text: &str, width: u16) -> Vec<Range<usize>> {
         let at = letter.symbol.as_ptr() as usize - text.as_ptr() as usize;
         let letter_columns = letter.symbol.cell_width();
         if letter.symbol == " " {
-            // One that does not fit hangs over the edge, unseen.
+            // A space that does not fit extends past the edge, where it is not visible.
             columns += 1;
             space = Some((at + 1, columns));
             continue;

@@ -30,7 +30,7 @@ use std::time::{Duration, Instant};
 
 type Shared = State<Arc<DashboardState>>;
 
-/// All routes, guarded.
+/// All routes, behind the access guard.
 pub(super) fn router(state: Arc<DashboardState>) -> Router {
     let mut router = Router::new();
     for file in &page::FILES {

@@ -455,7 +455,7 @@ pub(crate) fn write_report(
     file.write(PageKind::Stress, &heading(result), &chronicle.report(result, carriers), &table(result, Style::Plain))
 }
 
-/// The result of what was measured, judged.
+/// Builds the result from the measurements, and judges it.
 fn conclude(plan: &Plan, generator: &mut Generator<'_>, measured: &Measured, rate: Rate, step: Step) -> StressResult {
     let mut result = outcome::result(plan, generator, measured);
     if plan.flags.wait {

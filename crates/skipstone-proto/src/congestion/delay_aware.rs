@@ -488,7 +488,7 @@ impl DelayAware {
 
     /// The rate that the path carries if a sender fills it. After slow start, the promised rate counts up to twice the
     /// delivered rate: acknowledgements that a queue on their path compressed promise many times the rate, and our own
-    /// queue would look like that of others.
+    /// queue would look like another flow's.
     fn delivered_rate(&self) -> u64 {
         match self.phase {
             Phase::Ramp { .. } => self.path_rate(),

@@ -15,11 +15,11 @@ pub(super) struct QueueDelay {
     /// Least of several round trips, and of those before.
     settled: [u32; 2],
     settled_from: Time,
-    /// Least since the queue was drained last, and when.
+    /// The least round-trip time since the queue was last drained, and its time.
     dip: u32,
     dip_at: Time,
     latest: u32,
-    /// Spread of the samples of a short window, smoothed.
+    /// Smoothed spread of the samples of a short window.
     noise: u32,
     zigzag: Zigzag,
 }

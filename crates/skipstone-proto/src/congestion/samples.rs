@@ -26,7 +26,7 @@ pub struct AckSample {
 /// Packets that were declared lost, or that were recovered from a repair packet.
 #[derive(Clone, Copy, Debug)]
 pub struct LossSample {
-    /// Their bytes; of consecutive losses, those of the first few.
+    /// The bytes of these packets; of consecutive losses, only the first few packets count.
     pub bytes: u32,
     /// When the latest-sent of them left.
     pub sent_at: Time,

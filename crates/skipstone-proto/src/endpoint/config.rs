@@ -17,7 +17,7 @@ pub struct Config {
     pub is_server: bool,
     /// The protocol settings of a server and its clients.
     pub settings: Settings,
-    /// Merging on this side; `None` for that of the settings.
+    /// Merging on this side; `None` for the value in `settings`.
     pub merging: Option<Merging>,
     /// Time limit of a handshake, the application's decision included: 1 ms to 1 hour.
     pub handshake_timeout: Duration,

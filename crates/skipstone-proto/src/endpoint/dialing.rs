@@ -21,7 +21,7 @@ impl Endpoint {
     }
 
     /// Sets the path of a client that has had no answer yet: this address answered, or the stream to it opened. The
-    /// carrier must be as reliable as that of the previous path. False if the client was answered already, or has
+    /// new path's carrier must be as reliable as the previous path's. False if the client was answered already, or has
     /// ended.
     pub fn settle_path(&mut self, peer: PeerId, path: Path) -> bool {
         let Some(connection) = self.slots.connection(peer) else { return false };

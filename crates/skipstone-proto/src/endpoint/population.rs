@@ -15,7 +15,7 @@ const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
 /// it has eight ninths of the room: with the default configuration, as many as there are places.
 const LEAVERS_OF_FREE: usize = 8;
 
-/// The connections of an endpoint, counted.
+/// Counts the connections of an endpoint.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Population {
     players: usize,

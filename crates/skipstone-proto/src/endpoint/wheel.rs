@@ -131,7 +131,7 @@ impl Wheel {
         // An entry beyond the last level waits in its furthest slot and is placed again from there.
         let span = 1 << (SLOT_BITS * LEVELS as u32);
         let until = tick.clamp(self.now, self.now + span - (span >> SLOT_BITS));
-        // The level is that of the highest digit in which the entry's tick differs from now.
+        // The level is the position of the highest digit in which the entry's tick differs from now.
         let digit = (63 - (until ^ self.now | 1).leading_zeros()) / SLOT_BITS;
         let level = digit.min(LEVELS as u32 - 1);
         let position = (until >> (SLOT_BITS * level)) as usize % SLOTS;

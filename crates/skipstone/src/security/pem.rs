@@ -6,7 +6,7 @@ use super::private_key::PrivateKey;
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-/// The certificates of a PEM text and the key of another, sorted.
+/// The certificates of one PEM text in chain order, and the private key of another.
 pub(super) struct Sorted {
     /// The certificate that the key belongs to, or the first if there is none.
     pub(super) certificate: CertificateDer<'static>,

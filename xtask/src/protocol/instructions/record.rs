@@ -15,7 +15,7 @@ const HEAD: &str = "\
 /// Instructions a unit, by scenario.
 pub(super) type Counts = BTreeMap<&'static str, f64>;
 
-/// The file, read.
+/// The content of the record file.
 #[derive(Debug, Default)]
 pub(super) struct Record {
     /// Counts by name, by architecture.

@@ -9,7 +9,7 @@ pub(super) enum ChildMessage {
     Waiting,
     /// The figures of the last second.
     Progress(Value),
-    /// The result, judged.
+    /// The result, with its verdict.
     Result(Value),
     /// The process is over; why.
     Ended(String),

@@ -11,11 +11,11 @@ pub(crate) struct Report {
     /// Clients, and the milliseconds that each needed.
     connected: Vec<f64>,
     pub(super) closed: Vec<ClosedGuest>,
-    /// Client, due, sent.
+    /// Triples: client, time at which the line was due, time at which it was sent.
     sent: Vec<f64>,
     /// Lines that were due and could not be sent.
     pub(crate) refused: u64,
-    /// Client, sender, sequence, due, received.
+    /// Groups of five: client, sender, sequence, time at which the line was due, time at which it was received.
     lines: Vec<f64>,
     pub(crate) corrupt: Vec<u32>,
     pub(crate) foreign: Vec<u32>,

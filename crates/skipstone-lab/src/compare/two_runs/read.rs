@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::compare::result::SCHEMA_VERSION;
 use crate::compare::series::RunSeries;
 
-/// A file, read.
+/// The content of a result file.
 #[derive(Debug)]
 pub(super) struct RunFile {
     pub(super) run: StoredRun,

@@ -90,7 +90,7 @@ struct Unlimited {
 const WINDOW: u64 = 64 << 20;
 /// Packets behind the newest acknowledged one: full ones for 260 Mbit/s at 300 ms.
 const UNACKNOWLEDGED_MAX: u64 = 8_192;
-/// The window beyond that: that of a probe.
+/// The window while [`UNACKNOWLEDGED_MAX`] is exceeded: enough for a probe.
 const WINDOW_MIN: u64 = 2 * 1_472;
 
 impl ControllerFactory for Unlimited {

@@ -70,7 +70,8 @@ pub(super) struct QuicGuests {
     stats: WebTransportStats,
 }
 
-/// Sockets of paths that are WebTransport sessions have numbers from here on, up to those of DTLS sessions.
+/// WebTransport sessions are numbered from here up to [`NUMBER_END`], where the numbers of DTLS sessions begin. A
+/// session's number is the socket of its path.
 const NUMBER_FIRST: u32 = 1 << 30;
 const NUMBER_END: u32 = 1 << 31;
 /// Connections without a connection of the protocol. An unproven one is as large as any other.

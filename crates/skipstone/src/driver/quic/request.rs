@@ -32,7 +32,7 @@ pub(super) enum RequestVerdict {
     Malformed,
 }
 
-/// Bytes of a request: those of the longest HEADERS that is read, and of grease before it.
+/// Maximum bytes of a request: the longest HEADERS frame that is read, and grease before it.
 pub(super) const REQUEST_BYTES_MAX: usize = 8 << 10;
 
 /// Judges the bytes that a client has sent so far. Any path is accepted, as on WebSocket; the host must be one of the

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The files of one certificate.
 #[derive(Debug)]
 pub(super) struct Watched {
-    /// The certificate's place among those of the server.
+    /// The index of the certificate among the server's certificates.
     place: usize,
     files: IdentityFiles,
     /// The content that was used or refused last.

@@ -126,7 +126,8 @@ fn kept(_: &Path, _: PageTurn) -> Result<Identity, IdentityError> {
     Err(IdentityError::CannotMake)
 }
 
-/// Certificates that are remembered: the current one, that of a wrong clock, and those of two turns before.
+/// Maximum number of certificates in memory: two for the current turn, two for a turn of a wrong clock, and two for
+/// earlier turns.
 const KNOWN_MAX: usize = 6;
 /// Files of past turns are kept by number and not by age: a clock may be fast, and be set back.
 const ENDED_KEPT: usize = 4;
