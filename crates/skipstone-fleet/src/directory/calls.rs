@@ -62,6 +62,7 @@ pub(super) enum Purpose {
     WriteRoom {
         room: RoomName,
         incarnation: Incarnation,
+        claim: u64,
     },
     ReadRoom {
         room: RoomName,
@@ -69,6 +70,7 @@ pub(super) enum Purpose {
     /// Deletes a room's entry that is this node's and not used.
     Discard {
         room: RoomName,
+        revision: u64,
     },
 }
 

@@ -130,7 +130,13 @@ impl Directory {
 
     /// Ends a room of this node: it has no epoch any more, and its entry is deleted.
     pub fn close(&mut self, room: &RoomName, now: Duration) {
-        let mut context = RoomContext { now, lease: &self.lease, calls: &mut self.calls, events: &mut self.events };
+        let mut context = RoomContext {
+            now,
+            floor: self.floor,
+            lease: &self.lease,
+            calls: &mut self.calls,
+            events: &mut self.events,
+        };
         self.rooms.close(room, &mut context);
         self.advance(now);
     }
@@ -227,15 +233,15 @@ impl Directory {
             }
             Purpose::Fence { node } => self.on_fenced(node, &outcome, now),
             Purpose::Look { node, as_of } => self.on_looked(&node, outcome, as_of, now),
-            Purpose::WriteRoom { room, incarnation } => {
+            Purpose::WriteRoom { room, incarnation, claim } => {
                 let (rooms, mut context) = self.own_rooms(now);
-                rooms.on_written(&room, outcome, incarnation, &mut context);
+                rooms.on_written(&room, outcome, (incarnation, claim), &mut context);
             }
             Purpose::ReadRoom { room } => {
                 let (rooms, mut context) = self.own_rooms(now);
                 rooms.on_read(&room, outcome, &mut context);
             }
-            Purpose::Discard { room } => self.rooms.on_discarded(&room, &outcome),
+            Purpose::Discard { room, revision } => self.rooms.on_discarded(&room, revision, &outcome),
         }
         self.advance(now);
     }
@@ -290,6 +296,7 @@ impl Directory {
     }
 
     fn on_room(&mut self, room: &RoomName, known: Known<RoomRecord>, now: Duration) {
+        self.floor = self.floor.max(known.record.as_ref().map_or(0, |record| record.floor));
         let copy = self.incoming.as_mut().unwrap_or(&mut self.copy);
         if copy.learn_room(room, known.clone()) {
             let (rooms, mut context) = self.own_rooms(now);
@@ -389,7 +396,13 @@ impl Directory {
     }
 
     fn own_rooms(&mut self, now: Duration) -> (&mut OwnRooms, RoomContext<'_>) {
-        let context = RoomContext { now, lease: &self.lease, calls: &mut self.calls, events: &mut self.events };
+        let context = RoomContext {
+            now,
+            floor: self.floor,
+            lease: &self.lease,
+            calls: &mut self.calls,
+            events: &mut self.events,
+        };
         (&mut self.rooms, context)
     }
 }

@@ -60,6 +60,8 @@ pub(super) struct Replaced {
 /// What all calls here need.
 pub(super) struct RoomContext<'a> {
     pub(super) now: Duration,
+    /// Of new entries.
+    pub(super) floor: u64,
     pub(super) lease: &'a OwnLease,
     pub(super) calls: &'a mut Calls,
     pub(super) events: &'a mut Events,
@@ -98,7 +100,6 @@ impl OwnRooms {
         self.unsettled.remove(room);
         if let Some(own) = self.rooms.remove(room)
             && own.revision > 0
-            && !own.is_in_flight
         {
             self.discard(room, own.revision, context);
         }
@@ -138,7 +139,7 @@ impl OwnRooms {
         for (room, (revision, next_at)) in &mut self.discards {
             if context.now >= *next_at && context.calls.has_place() {
                 *next_at = context.now + DISCARD_EVERY;
-                let purpose = Purpose::Discard { room: room.clone() };
+                let purpose = Purpose::Discard { room: room.clone(), revision: *revision };
                 let operation = StoreOperation::DeleteAt { revision: *revision };
                 context.calls.send(context.now, room.key(), operation, purpose);
             }
@@ -156,12 +157,12 @@ impl OwnRooms {
         }
     }
 
-    /// A write ended, which was sent in that session.
+    /// A write ended, which was sent for that claim in that session.
     pub(super) fn on_written(
         &mut self,
         room: &RoomName,
         outcome: KvOutcome,
-        incarnation: Incarnation,
+        (incarnation, claim): (Incarnation, u64),
         context: &mut RoomContext<'_>,
     ) {
         let Some(own) = self.rooms.get_mut(room) else {
@@ -173,7 +174,7 @@ impl OwnRooms {
         own.is_in_flight = false;
         match outcome {
             KvOutcome::Stored { revision } => {
-                let written = Written { revision, incarnation, claim: own.claim };
+                let written = Written { revision, incarnation, claim };
                 self.on_own(room, written, context);
             }
             KvOutcome::Exists { value, revision } => self.on_found(room, &value, revision, context),
@@ -198,7 +199,7 @@ impl OwnRooms {
             KvOutcome::Found { value, revision } => self.on_found(room, &value, revision, context),
             KvOutcome::NotFound => {
                 // The store may be another, which counts from 1: epochs do not go back.
-                own.floor += own.revision;
+                own.floor = own.floor.max(context.floor);
                 (own.revision, own.next_at) = (0, context.now);
             }
             _ => own.next_at = context.now + RETRY,
@@ -225,8 +226,9 @@ impl OwnRooms {
     }
 
     /// The deletion of an entry ended.
-    pub(super) fn on_discarded(&mut self, room: &RoomName, outcome: &KvOutcome) {
-        if matches!(outcome, KvOutcome::Stored { .. } | KvOutcome::WrongRevision) {
+    pub(super) fn on_discarded(&mut self, room: &RoomName, revision: u64, outcome: &KvOutcome) {
+        let is_present = self.discards.get(room).is_some_and(|(present, _)| *present == revision);
+        if is_present && matches!(outcome, KvOutcome::Stored { .. } | KvOutcome::WrongRevision) {
             self.discards.remove(room);
         }
     }
@@ -308,7 +310,7 @@ impl RoomContext<'_> {
             0 => StoreOperation::Create(value),
             revision => StoreOperation::Update { value, revision },
         };
-        self.calls.send(self.now, room.key(), operation, Purpose::WriteRoom { room: room.clone(), incarnation });
+        self.calls.send(self.now, room.key(), operation, Purpose::WriteRoom { room: room.clone(), incarnation, claim });
     }
 }
 

@@ -173,6 +173,10 @@ impl World {
     }
 
     fn on_wake(&mut self, process: Process) {
+        // Another was scheduled for an earlier moment since.
+        if self.nodes[process.0].wakes_at != Some(self.now) {
+            return;
+        }
         let Some((local, directory)) = self.running(process) else { return };
         directory.handle_timeout(local);
         self.nodes[process.0].wakes_at = None;
@@ -384,6 +388,10 @@ impl World {
             judge.see(room, &actors);
             let is_alone = actors.is_empty() && self.store.has(&format!("room.{room}"));
             judge.count(self.now, is_alone, is_excused);
+            if judge.alone_max > TAKEOVER_MAX {
+                let entries: Vec<_> = self.store.entries.iter().map(|(k, e)| (k, e.revision, &e.value)).collect();
+                panic!("{room} has no owner for {:?} at {:?}: {entries:#?}", judge.alone_max, self.now);
+            }
         }
     }
 
@@ -415,6 +423,8 @@ fn is_by_client(outcome: &KvOutcome) -> bool {
     matches!(outcome, KvOutcome::Unknown | KvOutcome::Unavailable { .. })
 }
 
+/// A lease of 15 s, and what the slowest answers and changes add.
+const TAKEOVER_MAX: Duration = Duration::from_secs(20);
 const END: Duration = Duration::from_secs(240);
 const FAULTS_END: Duration = Duration::from_secs(100);
 /// How long a call of the store may take.
