@@ -42,7 +42,8 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
 
 /// `cargo xtask fleet-simulation --seeds N`: leases, epochs and takeovers with the seeds from 0 up to N, optimised.
 pub(crate) fn simulation(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
-    let seeds = arguments.take_value("--seeds")?.ok_or("say how many seeds: `cargo xtask fleet-simulation --seeds 1000`")?;
+    let seeds =
+        arguments.take_value("--seeds")?.ok_or("say how many seeds: `cargo xtask fleet-simulation --seeds 1000`")?;
     arguments.expect_end()?;
     let count: u64 = seeds.parse().map_err(|_| format!("`{seeds}` is no number of seeds"))?;
     let mut cargo = process::cargo(tree);

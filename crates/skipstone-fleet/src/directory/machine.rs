@@ -130,14 +130,14 @@ impl Directory {
 
     /// Ends a room of this node: it has no epoch any more, and its entry is deleted.
     pub fn close(&mut self, room: &RoomName, now: Duration) {
-        let mut context = RoomContext {
+        let context = RoomContext {
             now,
             floor: self.floor,
             lease: &self.lease,
             calls: &mut self.calls,
             events: &mut self.events,
         };
-        self.rooms.close(room, &mut context);
+        self.rooms.close(room, &context);
         self.advance(now);
     }
 

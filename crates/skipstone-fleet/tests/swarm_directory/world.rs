@@ -20,6 +20,8 @@ pub(crate) struct World {
     scheduled: u64,
     store: Store,
     outage_until: Duration,
+    /// A renewal is on its way so long: when it is stored, its lease seems to begin.
+    late_until: Duration,
     nodes: Vec<Node>,
     rooms: Vec<(RoomName, RoomPolicy, RoomJudge)>,
     receivers: Vec<Receiver>,
@@ -62,6 +64,7 @@ impl World {
             scheduled: 0,
             store: Store::default(),
             outage_until: Duration::ZERO,
+            late_until: Duration::ZERO,
             nodes,
             rooms: rooms.collect(),
             receivers: vec![Receiver::new(), Receiver::new()],
@@ -273,6 +276,9 @@ impl World {
             let unknown = Happening::Answer { process, id, outcome: KvOutcome::Unknown, deadline };
             self.schedule(deadline.saturating_sub(self.now), unknown);
             let after = self.random.between(10, 20_000);
+            if call.key.starts_with("node.") {
+                self.late_until = self.late_until.max(self.now + after);
+            }
             return self.schedule(after, Happening::LateWrite { call });
         }
         let outcome = self.apply(&call);
@@ -378,7 +384,7 @@ impl World {
     }
 
     fn judge(&mut self) {
-        let is_excused = self.now < self.outage_until;
+        let is_excused = self.now < self.outage_until.max(self.late_until);
         for index in 0..self.rooms.len() {
             let actors = self.actors(&self.rooms[index].0);
             let (room, policy, judge) = &mut self.rooms[index];
