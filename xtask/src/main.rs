@@ -52,6 +52,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "bench-databases" => programs::bench_databases::bench_databases(arguments, tree),
         "bench-languages" => languages::bench_languages::bench_languages(arguments, tree),
         "browsers-bench" => languages::browsers_bench::browsers_bench(arguments, tree),
+        "fleet-simulation" => programs::fleet::simulation(arguments, tree),
         "flood" => programs::flood::flood(arguments, tree),
         "fuzz" => protocol::fuzz::fuzz(arguments, tree),
         "install-c" => languages::c::install(arguments, tree),
@@ -81,6 +82,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask test --only clippy      one step; repeat --only, or separate names with commas, for more
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    lists the fuzz targets
+  cargo xtask fleet-simulation --seeds N
+                                      leases, epochs and takeovers of a fleet over N seeds of faults; optimised build
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask bench-languages [--rounds N] [--json FOLDER] [FLAG OF BENCH]...
                                       the cost of servers in C, C# and Go compared with Rust; optimised builds

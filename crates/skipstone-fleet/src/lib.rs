@@ -1,8 +1,9 @@
 //! Machines that work as one, over NATS. Nothing async is in a signature: calls queue, events are polled.
 //!
 //! ```text
-//! { bus local }
+//! directory > { bus local }
 //! ```
 
 pub mod bus;
+pub mod directory;
 pub mod local;

@@ -18,6 +18,9 @@ pub(crate) const NATS: &str = "nats";
 /// Those that start the tool.
 pub(crate) const END_TO_END: &str = "end_to_end";
 
+/// The programs of simulated runs read from it which seeds to run: `0..1000`.
+pub(crate) const SEEDS_VARIABLE: &str = "SKIPSTONE_SWARM_SEEDS";
+
 /// A program that cargo has built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Executable {

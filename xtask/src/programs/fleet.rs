@@ -1,8 +1,10 @@
 //! The tests of the message bus and of runs on several machines, against real servers of NATS, which the tests themselves
-//! start and end: Debian's, which is old, and a current one.
+//! start and end: Debian's, which is old, and a current one. And the simulation of a fleet's
+//! directory over any number of seeds.
 
 use std::path::{Path, PathBuf};
 
+use crate::machine::arguments::Arguments;
 use crate::machine::tally::Tally;
 use crate::machine::test_programs::{END_TO_END, NATS};
 use crate::machine::tree::Tree;
@@ -36,6 +38,18 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         }
     }
     Verdict::Tests(tally)
+}
+
+/// `cargo xtask fleet-simulation --seeds N`: leases, epochs and takeovers with the seeds from 0 up to N, optimised.
+pub(crate) fn simulation(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
+    let seeds =
+        arguments.take_value("--seeds")?.ok_or("say how many seeds: `cargo xtask fleet-simulation --seeds 1000`")?;
+    arguments.expect_end()?;
+    let count: u64 = seeds.parse().map_err(|_| format!("`{seeds}` is no number of seeds"))?;
+    let mut cargo = process::cargo(tree);
+    cargo.args(["test", "--release", "-p", "skipstone-fleet", "--test", "swarm_directory", "--", "--nocapture"]);
+    cargo.env(test_programs::SEEDS_VARIABLE, format!("0..{count}"));
+    Ok(process::passes(cargo))
 }
 
 /// Why there is none, else.

@@ -2,6 +2,7 @@
 
 use crate::machine::arguments::Arguments;
 use crate::machine::process;
+use crate::machine::test_programs::SEEDS_VARIABLE;
 use crate::machine::tree::Tree;
 
 /// Runs the test programs whose name begins with `swarm`; they read the seeds from [`SEEDS_VARIABLE`].
@@ -28,8 +29,6 @@ fn check_range(seeds: &str) -> Result<(), String> {
         None => Err(format!("`{seeds}` is no range of seeds; one looks like 0..1000")),
     }
 }
-
-const SEEDS_VARIABLE: &str = "SKIPSTONE_SWARM_SEEDS";
 
 #[cfg(test)]
 mod tests {

@@ -5,6 +5,7 @@ mod clusters;
 mod common;
 mod connecting;
 mod credentials;
+mod directory;
 mod kv;
 mod local;
 mod messages;

@@ -124,7 +124,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["captured", "names"],
         ],
     ),
-    ("crates/skipstone-fleet", &[&["bus", "local"]]),
+    ("crates/skipstone-fleet", &[&["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",
         &[
