@@ -17,8 +17,9 @@ struct Program {
     crates_max: usize,
 }
 
-/// The whole tool. Its QUIC peers could bring aws-lc, whose C code takes longer to compile than anything else.
-const TOOL: Program = Program { package: "skipstone-cli", crates_max: 375 };
+/// The whole tool. Its QUIC peers could bring aws-lc, whose C code takes longer to compile than anything else. NATS'
+/// client brings 19 crates, half of them for logins by nkeys.
+const TOOL: Program = Program { package: "skipstone-cli", crates_max: 396 };
 
 /// The first thing that a newcomer compiles.
 const DEMONSTRATION: Program = Program { package: "skipstone-demo", crates_max: 140 };
