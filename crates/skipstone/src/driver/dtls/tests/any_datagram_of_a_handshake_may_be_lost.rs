@@ -18,13 +18,15 @@ fn connect(version: DtlsVersion, delay: Duration, lost: Vec<Datagram>) -> Option
     world.player.is_connected.then(|| world.now.since(START))
 }
 
-/// A handshake takes four round trips in 1.3 and five in 1.2.
+/// A handshake takes four round trips in 1.3 and five in 1.2. A flight is sent again after 1 s, then after 2 s, each a
+/// quarter more or less by chance; 1.2 has no acknowledgements, by which a side would know earlier what is missing.
 #[test]
 fn any_two_of_the_first_handshake_datagrams() {
     for version in VERSIONS {
+        let timeouts_ms = if version == DtlsVersion::V1_2 { 1_250 + 2_500 } else { 1_500 };
         for (delay_ms, lost) in [1, 10, 50].into_iter().flat_map(|ms| pairs_of_first(12).map(move |pair| (ms, pair))) {
             let took = connect(version, Duration::from_millis(delay_ms), lost.into());
-            let bound = Duration::from_millis(6 * delay_ms + 1_500);
+            let bound = Duration::from_millis(6 * delay_ms + timeouts_ms);
             assert!(took.is_some_and(|took| took <= bound), "{version:?}, {delay_ms} ms, {lost:?}: {took:?}");
         }
     }
