@@ -130,14 +130,8 @@ impl Directory {
 
     /// Ends a room of this node: it has no epoch any more, and its entry is deleted.
     pub fn close(&mut self, room: &RoomName, now: Duration) {
-        let context = RoomContext {
-            now,
-            floor: self.floor,
-            lease: &self.lease,
-            calls: &mut self.calls,
-            events: &mut self.events,
-        };
-        self.rooms.close(room, &context);
+        let (rooms, context) = self.own_rooms(now);
+        rooms.close(room, &context);
         self.advance(now);
     }
 
@@ -329,10 +323,13 @@ impl Directory {
                 }
                 None => self.invalid += 1,
             },
-            // There was none at a moment after that revision.
+            // There was none at a moment after that revision. What the watch has brought since may be later.
             KvOutcome::NotFound => {
-                let revision = as_of.max(self.copy.node(node).map_or(0, |known| known.revision + 1));
-                self.copy.learn_node(node, Known { record: None, revision, seen_at: now });
+                let known = self.copy.node(node).map_or(0, |known| known.revision);
+                if known <= as_of {
+                    let revision = as_of.max(known + 1);
+                    self.copy.learn_node(node, Known { record: None, revision, seen_at: now });
+                }
             }
             _ => {}
         }
@@ -419,3 +416,6 @@ const REVIEW_EVERY: Duration = Duration::from_millis(250);
 /// Longer than a change is delayed.
 const DELETED_KEPT: Duration = Duration::from_secs(60);
 const EVENTS_MIN: usize = 64;
+
+#[cfg(test)]
+mod tests;

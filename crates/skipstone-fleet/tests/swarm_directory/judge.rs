@@ -34,8 +34,12 @@ impl Receiver {
 pub(crate) struct RoomJudge {
     owners: BTreeMap<Epoch, Process>,
     alone_for: Duration,
+    /// The entry that no process acts by.
+    entry: Option<u64>,
     seen_at: Duration,
     pub(crate) alone_max: Duration,
+    /// The process that closed the room, whose entry is still there.
+    pub(crate) closed_by: Option<Process>,
 }
 
 impl RoomJudge {
@@ -55,13 +59,14 @@ impl RoomJudge {
         }
     }
 
-    /// Counts how long the room has had an entry and no process that acts for it, while the store worked.
-    pub(crate) fn count(&mut self, now: Duration, is_alone: bool, is_excused: bool) {
+    /// Counts how long the room has had this entry and no process that acts by it, while the store worked. Another
+    /// entry is another owner's, which may end before it acts: from then on, it is that one's end that counts.
+    pub(crate) fn count(&mut self, now: Duration, entry: Option<u64>, is_excused: bool) {
         let passed = now - std::mem::replace(&mut self.seen_at, now);
-        match (is_alone, is_excused) {
-            (true, false) => self.alone_for += passed,
-            (true, true) => {}
-            (false, _) => self.alone_for = Duration::ZERO,
+        if std::mem::replace(&mut self.entry, entry) != entry || entry.is_none() {
+            self.alone_for = Duration::ZERO;
+        } else if !is_excused {
+            self.alone_for += passed;
         }
         self.alone_max = self.alone_max.max(self.alone_for);
     }

@@ -35,8 +35,9 @@ impl Store {
         }
     }
 
-    pub(crate) fn has(&self, key: &str) -> bool {
-        self.entries.get(key).is_some_and(|entry| entry.value.is_some())
+    /// The revision of an entry, if there is one.
+    pub(crate) fn revision(&self, key: &str) -> Option<u64> {
+        self.entries.get(key).filter(|entry| entry.value.is_some()).map(|entry| entry.revision)
     }
 
     fn write(&mut self, key: &str, value: Option<Bytes>) -> KvOutcome {

@@ -200,6 +200,7 @@ impl World {
             let placement = directory.place(&room, local);
             if closes && epoch.is_some() {
                 directory.close(&room, local);
+                self.rooms[index].2.closed_by = Some(process);
             } else if claims && matches!(placement, Placement::New { .. } | Placement::Nowhere) {
                 let _ = directory.claim(&room, policy, local);
             }
@@ -392,8 +393,14 @@ impl World {
                 judge.see_unique(room, &actors);
             }
             judge.see(room, &actors);
-            let is_alone = actors.is_empty() && self.store.has(&format!("room.{room}"));
-            judge.count(self.now, is_alone, is_excused);
+            let entry = self.store.revision(&format!("room.{room}")).filter(|_| actors.is_empty());
+            judge.closed_by = judge.closed_by.filter(|_| entry.is_some());
+            // Who closed it deletes its entry, as long as it runs.
+            let is_being_deleted = judge.closed_by.is_some_and(|(index, life)| {
+                let node = &self.nodes[index];
+                node.life == life && node.pause.is_none() && node.directory.is_some()
+            });
+            judge.count(self.now, entry, is_excused || is_being_deleted);
             if judge.alone_max > TAKEOVER_MAX {
                 let entries: Vec<_> = self.store.entries.iter().map(|(k, e)| (k, e.revision, &e.value)).collect();
                 panic!("{room} has no owner for {:?} at {:?}: {entries:#?}", judge.alone_max, self.now);
