@@ -30,8 +30,13 @@ export async function command(path: string, order: object): Promise<string> {
 }
 
 /** Reads events until the connection ends. */
-export async function stream(onEvent: (event: SseEvent) => void, signal: AbortSignal): Promise<void> {
+export async function stream(
+  onOpen: () => void,
+  onEvent: (event: SseEvent) => void,
+  signal: AbortSignal,
+): Promise<void> {
   const response = await request("api/stream", { signal });
+  onOpen();
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   const parser = new SseParser();
   for (;;) {

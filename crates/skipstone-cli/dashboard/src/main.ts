@@ -84,7 +84,6 @@ async function start(): Promise<void> {
   model.stress = first.stress;
   shell.setServer(first.server);
   model.frames.add(...first.frames);
-  shell.setStatus("live", "good");
   performance.mark("ready");
   document.documentElement.dataset["ready"] = "true";
   shown?.onFrame?.();
@@ -96,12 +95,12 @@ async function listen(): Promise<never> {
     try {
       ended = "";
       await start();
-      const onFirst = (event: SseEvent): void => {
-        // The stream stands: one that is refused is asked for again less and less often.
+      const onOpen = (): void => {
+        // A stream that is refused is asked for again less and less often.
         failures = 0;
-        onEvent(event);
+        shell.setStatus("live", "good");
       };
-      await stream(onFirst, new AbortController().signal);
+      await stream(onOpen, onEvent, new AbortController().signal);
       shell.setStatus(ended || "the connection ended", "bad");
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {

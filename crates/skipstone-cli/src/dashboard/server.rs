@@ -11,7 +11,7 @@ use skipstone::StatisticsReader;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 pub(crate) use crate::dashboard::state::ServerFacts;
@@ -91,11 +91,14 @@ impl Dashboard {
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
-    /// Tells the pages that the server ends, and frees the port. Takes less than half a second.
+    /// Tells the pages that the server ends, and frees the port. A page that does not read delays it by half a second at
+    /// most.
     pub(crate) fn close(&mut self, reason: &str) {
-        self.state.streams.send("end", serde_json::json!(reason).to_string().into());
-        // The pages hear it before their connections end.
-        std::thread::sleep(GOODBYE);
+        self.state.streams.end(reason);
+        let late = Instant::now() + GOODBYE_MAX;
+        while self.state.streams.viewers() > 0 && Instant::now() < late {
+            std::thread::sleep(GOODBYE_STEP);
+        }
         self.end();
     }
 
@@ -128,4 +131,5 @@ async fn serve(listener: TcpListener, state: Arc<DashboardState>, intake: Intake
 /// Commands at once: each waits for a tick of the game.
 const COMMANDS_MAX: usize = 4;
 const COMMAND_GRACE: Duration = Duration::from_millis(200);
-const GOODBYE: Duration = Duration::from_millis(50);
+const GOODBYE_MAX: Duration = Duration::from_millis(500);
+const GOODBYE_STEP: Duration = Duration::from_millis(5);

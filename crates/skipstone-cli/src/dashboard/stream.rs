@@ -35,6 +35,12 @@ impl Streams {
         let _ = self.0.send(Update { name, json });
     }
 
+    /// Sends the reason as the last event: each viewer's stream ends behind it.
+    pub(super) fn end(&self, reason: &str) {
+        self.send("end", serde_json::json!(reason).to_string().into());
+        self.send(LAST, "".into());
+    }
+
     pub(super) fn viewers(&self) -> usize {
         self.0.receiver_count()
     }
@@ -44,7 +50,9 @@ impl Streams {
         if self.viewers() >= VIEWERS_MAX {
             return Err(Refusal(StatusCode::SERVICE_UNAVAILABLE, "16 pages are open already: close one of them"));
         }
-        let updates = BroadcastStream::new(self.0.subscribe()).map(|update| Ok(event(update)));
+        let updates = BroadcastStream::new(self.0.subscribe());
+        let updates = updates.take_while(|update| !matches!(update, Ok(Update { name: LAST, .. })));
+        let updates = updates.map(|update| Ok(event(update)));
         Ok(Sse::new(updates).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
     }
 }
@@ -58,5 +66,7 @@ fn event(update: Result<Update, BroadcastStreamRecvError>) -> Event {
 
 /// Updates that wait for a slow viewer: some twelve seconds.
 const UPDATES_MAX: usize = 64;
+/// Not sent to viewers: their streams end in its place.
+const LAST: &str = "last";
 const VIEWERS_MAX: usize = 16;
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
