@@ -379,6 +379,7 @@ NUMBERS = {
     4: ("message_bytes_max", 0, (1 << 32) - 1, 1_048_576),
     5: ("window_bytes", 0, (1 << 32) - 1, 2_097_152),
     6: ("datagram_bytes_max", 256, 65_507, 1_472),
+    11: ("moves_channel", 0, 65_536, 65_536),
 }
 
 
@@ -428,6 +429,9 @@ def settings(r):
             result["redundancy"] = {"mode": redundancy_mode(value), "budget_percent": value.varint(1 << 16)}
         else:
             value.rest()
+    if result["moves_channel"] != 65536:
+        of_moves = [rule for rule in result["channels"] if rule["first"] <= result["moves_channel"] <= rule["last"]]
+        require(of_moves and of_moves[0]["mode"] == "reliable-ordered")
     most = result["message_bytes_max"]
     require(result["window_bytes"] >= most + most // 16 + 64)
     return result
@@ -476,6 +480,50 @@ def combines(vector, decoded, vectors):
     return numbers == set(sources) and combination(found["index"], sources) == found["symbol"]
 
 
+MOVES = ["able", "move", "cancel", "ready", "stayed", "welcome", "arrived", "left"]
+STAYED = {0: "cancelled", 1: "refused", 2: "late", 3: "busy"}
+
+
+def move(data):
+    """A message on the channel of moves."""
+    r = Reader(data)
+    kind = r.uint(1)
+    if kind >= len(MOVES):
+        return None
+    found = {"kind": MOVES[kind]}
+    if kind > 0:
+        found["id"] = f"{r.uint(8):016x}"
+    if kind == 1:
+        destination, token = r.prefixed(), r.prefixed()
+        require(len(destination) <= 263 and len(token) <= 1_024)
+        found.update(destination=text(destination), token=token.hex())
+    if kind == 4:
+        found["why"] = STAYED.get(r.uint(1), "other")
+    require(r.left() == 0)
+    return found
+
+
+def text(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Malformed from None
+
+
+def differing_moves():
+    """The messages of `moves.json` that decode to something else."""
+    messages = json.loads(pathlib.Path(__file__).with_name("moves.json").read_text(encoding="utf-8"))
+    found = []
+    for message in messages:
+        try:
+            decoded = move(bytes.fromhex(message["hex"]))
+        except Malformed:
+            decoded = "malformed"
+        if decoded != message["expect"]:
+            found.append(message["name"])
+    return len(messages), found
+
+
 def main():
     check = "--check" in sys.argv[1:]
     golden = pathlib.Path(__file__).with_name("golden.json")
@@ -498,7 +546,9 @@ def main():
     verdict = f", {len(vectors) - wrong} as expected, {wrong} not" if check else ""
     print(f"{len(vectors)} datagrams decoded{verdict}")
     if check:
-        wrong += tls.check()
+        count, differing = differing_moves()
+        print(f"{count} messages of moves decoded, {len(differing)} not as expected {' '.join(differing)}".rstrip())
+        wrong += len(differing) + tls.check()
     sys.exit(1 if wrong else 0)
 
 

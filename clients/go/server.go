@@ -52,6 +52,9 @@ type ServerConfig struct {
 	WindowBytes uint32
 	// DatagramBytesMax: maximum bytes of a datagram of UDP; streams have packets of their own size. 0 has the default.
 	DatagramBytesMax uint32
+	// MovesChannel: the channel by which the server moves its clients to other servers (WIRE.md section 8.2), which
+	// must be reliable and ordered, and which applications cannot use; 65,536 for none. 0 has the default.
+	MovesChannel uint32
 	// catalogue: end
 	// catalogue: server settings
 	// TrustedProxies: proxies, by address or network (`10.0.0.7`, `10.0.0.0/8`), that may name the client whose
@@ -188,6 +191,9 @@ func (config *ServerConfig) write(raw *C.SkipstoneServerConfig, memory *arena) {
 	}
 	if config.DatagramBytesMax != 0 {
 		raw.datagram_bytes_max = C.uint32_t(config.DatagramBytesMax)
+	}
+	if config.MovesChannel != 0 {
+		raw.moves_channel = C.uint32_t(config.MovesChannel)
 	}
 	// catalogue: end
 	// catalogue: server settings written

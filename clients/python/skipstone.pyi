@@ -185,6 +185,7 @@ class Settings:
         message_bytes_max: int | None = None,
         window_bytes: int | None = None,
         datagram_bytes_max: int | None = None,
+        moves_channel: int | None = None,
         # catalogue: end
         client_merging: Merging | None = None,
         redundancy: Redundancy | None = None,
@@ -207,6 +208,8 @@ class Settings:
     def window_bytes(self) -> int: ...
     @property
     def datagram_bytes_max(self) -> int: ...
+    @property
+    def moves_channel(self) -> int: ...
     # catalogue: end
 
 @final

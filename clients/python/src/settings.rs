@@ -196,6 +196,7 @@ impl Settings {
         message_bytes_max = None,
         window_bytes = None,
         datagram_bytes_max = None,
+        moves_channel = None,
         // catalogue: end
         client_merging = None, redundancy = None, redundancy_budget_percent = None,
     ))]
@@ -209,6 +210,7 @@ impl Settings {
         message_bytes_max: Option<u32>,
         window_bytes: Option<u32>,
         datagram_bytes_max: Option<u16>,
+        moves_channel: Option<u32>,
         // catalogue: end
         client_merging: Option<Merging>,
         redundancy: Option<Redundancy>,
@@ -226,6 +228,7 @@ impl Settings {
         settings.message_bytes_max = message_bytes_max.unwrap_or(settings.message_bytes_max);
         settings.window_bytes = window_bytes.unwrap_or(settings.window_bytes);
         settings.datagram_bytes_max = datagram_bytes_max.unwrap_or(settings.datagram_bytes_max);
+        settings.moves_channel = moves_channel.unwrap_or(settings.moves_channel);
         // catalogue: end
         settings.merging = client_merging.map_or(settings.merging, |merging| merging.0);
         settings.redundancy.mode = redundancy.map_or(settings.redundancy.mode, |redundancy| redundancy.0);
@@ -285,6 +288,13 @@ impl Settings {
     #[getter]
     fn datagram_bytes_max(&self) -> u16 {
         self.0.datagram_bytes_max
+    }
+
+    /// The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which must be reliable
+    /// and ordered, and which applications cannot use; 65,536 for none.
+    #[getter]
+    fn moves_channel(&self) -> u32 {
+        self.0.moves_channel
     }
     // catalogue: end
 

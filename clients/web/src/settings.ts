@@ -75,6 +75,11 @@ export interface ServerSettings {
   windowBytes: number;
   /** Maximum bytes of a datagram of UDP; streams have packets of their own size. */
   datagramBytesMax: number;
+  /**
+   * The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which must be
+   * reliable and ordered, and which applications cannot use; 65,536 for none.
+   */
+  movesChannel: number;
   // catalogue: end
   /** How long messages wait for others; 0 for no wait, `"flush"` until `flush` is called. */
   merging: number | "flush";

@@ -36,7 +36,7 @@ fn wire_settings(_: usize) -> Vec<String> {
     all.sort_by_key(|setting| setting.id);
     let mut lines = vec!["| id | value | limits | default |".to_owned(), "|---|---|---|---|".into()];
     for setting in all {
-        let about = phrase(&setting.summary()).replace(" (WIRE.md section 4.1)", " (4.1)");
+        let about = phrase(&setting.summary()).replace(" (WIRE.md section ", " (");
         let unit = setting.number.map_or_else(String::new, |number| format!("; {}, varint", number.unit.name()));
         let (limits, default) = (limits(&setting), default(&setting));
         lines.push(format!("| {} | {about}{unit} | {limits} | {default} |", setting.id));

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 // The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-#define SKIPSTONE_ABI_VERSION ((1 << 16) + 4)
+#define SKIPSTONE_ABI_VERSION ((1 << 16) + 5)
 
 // A value of `merging_us`: each message is sent when it is queued.
 #define SKIPSTONE_MERGE_NOT 0
@@ -1010,6 +1010,9 @@ typedef struct SkipstoneServerConfig {
   // Maximum number of players of one network (IPv4 /24, IPv6 /56). 0: three times the number of free places, but at
   // least 8, and no limit for loopback and private addresses. Since version 1.4.
   uint32_t players_of_network_max;
+  // The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which must be reliable
+  // and ordered, and which applications cannot use; 65,536 for none. Since version 1.5.
+  uint32_t moves_channel;
 } SkipstoneServerConfig;
 
 // Counters of a connection, or of all. They only grow.

@@ -201,6 +201,7 @@ pub(crate) fn server_defaults() -> SkipstoneServerConfig {
         message_bytes_max: settings.message_bytes_max,
         window_bytes: settings.window_bytes,
         datagram_bytes_max: settings.datagram_bytes_max.into(),
+        moves_channel: settings.moves_channel,
         // catalogue: end
         redundancy: redundancy as u32,
         redundancy_first,

@@ -85,6 +85,7 @@ mod connection;
 mod cost;
 mod delivery;
 mod endpoint;
+mod moves;
 mod mtu;
 mod network;
 mod path;
@@ -134,6 +135,9 @@ pub use connection::packet_log::{
 pub use connection::stats::{DropReason, Drops, Flow, RedundancyStats, Stats};
 pub use connection::{Overview, SendError, ServerTime, Side};
 pub use rtt::Rtt;
+
+/// Moves of a client to another server.
+pub use moves::{ClientMoves, DESTINATION_BYTES_MAX, MoveAction, MoveId, MoveMessage, MoveStage, Stayed};
 
 /// Messages in both directions.
 pub use channel::channels::Depth;

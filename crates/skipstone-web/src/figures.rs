@@ -29,6 +29,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
         f64::from(settings.message_bytes_max),
         f64::from(settings.window_bytes),
         f64::from(settings.datagram_bytes_max),
+        f64::from(settings.moves_channel),
         // catalogue: end
         merging,
         f64::from(settings.redundancy.budget_percent),
@@ -41,7 +42,7 @@ pub fn of_settings(settings: &Settings) -> Vec<f64> {
 
 /// Numbers of the settings before the channel table.
 // catalogue: settings counted
-pub const SETTINGS: usize = 12;
+pub const SETTINGS: usize = 13;
 // catalogue: end
 /// Numbers of each rule.
 pub const RULE: usize = 12;

@@ -7,10 +7,12 @@ use crate::driver::{Beneath, DialConfig, Driver, LOCAL_ADDRESS, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::{Handle, HandleConfig, NoAnswer, Threading, Wake};
 use crate::logged;
+use crate::moving::{Connecting, MoveStep, Moving};
 use crate::net::local::LocalListener;
 use crate::net::websocket::TlsClient;
 use crate::reconnect::{Reconnect, Returning};
 use crate::recording::{RecordedMessage, RecordingSide, RecordingStatus, TrafficRecorder};
+use crate::restart_notice::split;
 use crate::security::{DtlsVersion, Trust};
 use crate::send_error::{PeerError, SendError};
 use crate::server_time::ServerTime;
@@ -222,6 +224,8 @@ pub struct Client {
     /// Empty until one of the server's addresses answered.
     remote: Arc<OnceLock<SocketAddr>>,
     comeback: Option<Box<Comeback>>,
+    /// The moves of a client that reconnects by itself, if its server can move it.
+    moving: Option<Box<Moving>>,
     ticks: Ticks,
     recorder: Option<Box<TrafficRecorder>>,
 }
@@ -234,6 +238,17 @@ struct Comeback {
     config: ClientConfig,
     /// Reports that no attempt is left.
     last: Option<Event>,
+}
+
+impl Comeback {
+    /// Begins to connect to another server while the present connection goes on.
+    fn go(&self, destination: &str, token: &[u8]) -> Option<Connecting> {
+        let (host, port) = split(destination)?;
+        let target = self.returning.target().moved(host, port);
+        let (driver, peer, remote) = begin(Box::new(url::resolve), target.clone(), token, &self.config).ok()?;
+        let Client { handle, .. } = Client::start(driver, peer, Arc::clone(&remote), &self.config).ok()?;
+        Some(Connecting { handle, peer, remote, target })
+    }
 }
 
 impl Client {
@@ -295,7 +310,7 @@ impl Client {
         };
         let mut handle = Handle::new(driver, &handle)?;
         handle.connecting(peer);
-        Ok(Client { handle, peer, remote, comeback: None, ticks: Ticks::default(), recorder: None })
+        Ok(Client { handle, peer, remote, comeback: None, moving: None, ticks: Ticks::default(), recorder: None })
     }
 
     /// Begins to connect to a server of this process.
@@ -330,7 +345,7 @@ impl Client {
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.return_if_due();
-        let Some(event) = self.handle.poll_event() else {
+        let Some(event) = self.next_event() else {
             return self.comeback.as_mut()?.last.take().inspect(logged::on_event);
         };
         logged::on_event(&event);
@@ -347,11 +362,73 @@ impl Client {
         Some(event)
     }
 
+    fn next_event(&mut self) -> Option<Event> {
+        loop {
+            self.follow_move();
+            let waiting = self.moving.as_mut().and_then(|moving| moving.poll_event());
+            let event = match waiting {
+                Some(event) => event,
+                None => {
+                    let event = self.handle.poll_event()?;
+                    match &mut self.moving {
+                        Some(moving) => {
+                            let Some(event) = moving.on_event(event) else { continue };
+                            event
+                        }
+                        None => event,
+                    }
+                }
+            };
+            match (&event, &self.comeback) {
+                (Event::Connected { settings, .. }, Some(comeback)) => {
+                    let moving = Moving::begin(&mut self.handle, self.peer, settings, comeback.config.queue_bytes_max);
+                    self.moving = moving.map(Box::new);
+                }
+                (Event::Closed { .. }, _) => self.moving = None,
+                _ => {}
+            }
+            return Some(event);
+        }
+    }
+
+    /// Does what the client's move needs now.
+    fn follow_move(&mut self) {
+        while let Some(moving) = &mut self.moving
+            && let Some(step) = moving.advance(&mut self.handle, self.peer)
+        {
+            match step {
+                MoveStep::Connect { destination, token } => {
+                    let there = self.comeback.as_ref().and_then(|comeback| comeback.go(&destination, &token));
+                    moving.connecting(there);
+                }
+                MoveStep::Arrived(there) => {
+                    self.comeback.iter_mut().for_each(|comeback| comeback.returning.on_moved(there.target.clone()));
+                    (self.handle, self.peer, self.remote) = (there.handle, there.peer, there.remote);
+                }
+            }
+        }
+    }
+
     /// Waits until there is an event, for `span` at most. It returns at the first event: a loop that runs at a fixed
     /// rate calls [`Client::wait_tick`].
     pub fn wait(&mut self, span: Duration) {
         self.return_if_due();
-        self.handle.wait(self.returns_in().map_or(span, |pause| span.min(pause)));
+        let span = self.returns_in().map_or(span, |pause| span.min(pause));
+        let end = deadline_in(span);
+        loop {
+            self.follow_move();
+            let left = end.saturating_duration_since(Instant::now());
+            let Some(moving) = &mut self.moving else { return self.handle.wait(left) };
+            if moving.has_events() || self.handle.has_events() || left.is_zero() {
+                return;
+            }
+            if !moving.is_moving() {
+                return self.handle.wait(left);
+            }
+            // Events of either connection.
+            moving.drive(Duration::ZERO);
+            self.handle.wait(left.min(MOVE_STEP));
+        }
     }
 
     /// Waits until `deadline`, however many events arrive before: they wait for [`Client::poll_event`], up to
@@ -428,7 +505,15 @@ impl Client {
     /// The system refuses to wait for the socket; the driver cannot continue.
     pub fn drive(&mut self, wait_max: Duration) -> io::Result<()> {
         self.return_if_due();
-        self.handle.drive(self.returns_in().map_or(wait_max, |pause| wait_max.min(pause)))
+        self.follow_move();
+        let wait_max = self.returns_in().map_or(wait_max, |pause| wait_max.min(pause));
+        match self.moving.as_mut().filter(|moving| moving.is_moving()) {
+            Some(moving) => {
+                moving.drive(Duration::ZERO);
+                self.handle.drive(wait_max.min(MOVE_STEP))
+            }
+            None => self.handle.drive(wait_max),
+        }
     }
 
     /// Sends a message.
@@ -497,7 +582,10 @@ impl Client {
         let id = self.handle.next_id();
         let message = Submission { payload: payload.into(), id, age };
         let bytes = message.payload.len() as u64;
-        self.handle.send((self.peer, channel), message, Wake::Now)?;
+        match &mut self.moving {
+            Some(moving) => moving.send(&mut self.handle, self.peer, channel, message)?,
+            None => self.handle.send((self.peer, channel), message, Wake::Now)?,
+        }
         if let Some(recorder) = &mut self.recorder {
             let mode = self.handle.roster().mode(Some(self.peer), channel);
             recorder.on_sent(RecordedMessage { peer: self.peer.index, channel, bytes }, mode);
@@ -525,6 +613,9 @@ impl Client {
     /// # Errors
     /// The driver is gone.
     pub fn flush(&mut self) -> Result<(), PeerError> {
+        if let Some(there) = self.moving.as_mut().and_then(|moving| moving.there()) {
+            there.handle.flush()?;
+        }
         self.handle.flush()
     }
 
@@ -582,8 +673,11 @@ impl Client {
     /// above 2^62-1 is sent as 2^62-1.
     pub fn close(mut self, code: u64, reason: &str, linger: Duration) {
         let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
-        self.handle.close_all(code, reason, linger);
-        self.handle.await_goodbyes(end);
+        let there = self.moving.as_mut().and_then(|moving| moving.there());
+        for handle in there.map(|there| &mut there.handle).into_iter().chain([&mut self.handle]) {
+            handle.close_all(code, reason, linger);
+            handle.await_goodbyes(end);
+        }
     }
 }
 
@@ -613,6 +707,8 @@ fn begin(
     Ok((driver, peer, remote))
 }
 
+/// How long a client that is moved waits for one of its two connections before it looks at the other.
+const MOVE_STEP: Duration = Duration::from_millis(1);
 /// Time limit for the server's acknowledgement of the close.
 const GOODBYE_MAX: Duration = Duration::from_millis(500);
 

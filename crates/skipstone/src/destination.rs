@@ -74,6 +74,11 @@ impl Destination {
         self.is_connected = true;
     }
 
+    /// The client was moved to this server while it was connected.
+    pub(crate) fn on_moved(&mut self, target: Target) {
+        self.target = target;
+    }
+
     /// A connection, or an attempt, has ended. Returns the destination of the next one.
     pub fn on_closed(&mut self, close: &Close) -> NextDestination {
         let was_there = std::mem::take(&mut self.is_connected);

@@ -141,6 +141,19 @@ impl Handle {
         MessageId(self.next_id)
     }
 
+    /// Continues with the ids of another handle, so that they stay unique.
+    pub(crate) fn continue_ids(&mut self, other: &Handle) {
+        self.next_id = self.next_id.max(other.next_id);
+    }
+
+    /// Whether a message would be accepted now.
+    pub(crate) fn admit(&mut self, peer: PeerId, channel: u16, bytes: usize) -> Result<(), SendRefusal> {
+        if self.is_gone() {
+            return Err(SendRefusal::DriverGone);
+        }
+        self.roster.admit(peer, channel, bytes).map(drop)
+    }
+
     /// Accepts a message, or returns it with the reason.
     pub(crate) fn send(
         &mut self,
@@ -208,6 +221,11 @@ impl Handle {
             self.push(Command::Flush, Wake::Now);
         }
         Ok(())
+    }
+
+    /// Asks for [`Event::Settled`], once the messages that were accepted so far have been acknowledged.
+    pub(crate) fn settle(&mut self, peer: PeerId) {
+        self.push(Command::Settle(peer), Wake::Now);
     }
 
     pub(crate) fn accept(&mut self, peer: PeerId) -> Result<(), PeerError> {

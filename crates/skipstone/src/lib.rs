@@ -91,6 +91,7 @@ mod listen_sockets;
 mod listener_rules;
 #[cfg_attr(not(feature = "tracing"), path = "logged/absent.rs")]
 mod logged;
+mod moving;
 #[cfg(feature = "unstable")]
 pub mod net;
 #[cfg(not(feature = "unstable"))]
@@ -110,6 +111,7 @@ mod security;
 mod send_error;
 mod server;
 mod server_config;
+mod server_moves;
 mod server_time;
 mod shards;
 mod start_error;
@@ -163,6 +165,7 @@ pub use security::{DtlsVersion, Fingerprint, FingerprintError, IdentityError, Se
 pub use send_error::{PeerError, SendError, SendRefusal};
 pub use server::{BroadcastReceipt, Server};
 pub use server_config::ServerConfig;
+pub use server_moves::MoveError;
 pub use server_time::ServerTime;
 #[cfg(feature = "simulate")]
 pub use skipstone_netsim as netsim;
@@ -170,8 +173,8 @@ pub use skipstone_proto::{
     Carrier, ChannelRule, Close, CloseCode, ClosedBy, ConfigError, Congestion, ConnectError, DeliveryMode, Depth,
     Direction, DropReason, Drops, Event, Figure, Flow, GivenUp, Group, InboundRule, IncomingTransfer, Limits,
     LoggedConnection, LoggedFrame, LoggedFrames, LossTrigger, MemoryBudget, Merging, MessageId, MessageRate, Metric,
-    OutgoingTransfer, Overflow, PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy, RedundancyMode,
-    RedundancyStats, Rtt, Settings, Side, Stats, Transfers, Unit, Violation, code,
+    MoveId, MoveStage, OutgoingTransfer, Overflow, PacketEvent, PacketLog, Path, PeerId, RecoveryMetrics, Redundancy,
+    RedundancyMode, RedundancyStats, Rtt, Settings, Side, Stats, Stayed, Transfers, Unit, Violation, code,
 };
 pub use start_error::{ShardsError, StartError};
 pub use statistics::{Overview, ShardOverview, Traffic};

@@ -67,6 +67,11 @@ impl Returning {
         self.next_pause = self.rules.pause_min;
     }
 
+    /// The connected client was moved to this server.
+    pub(crate) fn on_moved(&mut self, target: Target) {
+        self.destination.on_moved(target);
+    }
+
     /// Decides whether the client reconnects, and when.
     pub(crate) fn on_closed(&mut self, close: &Close, now: Instant) {
         self.due = None;

@@ -107,7 +107,7 @@ fn milliseconds(text: &str) -> Option<Duration> {
 }
 
 /// Host and port. The brackets of an IPv6 address are removed.
-fn split(address: &str) -> Option<(&str, u16)> {
+pub(crate) fn split(address: &str) -> Option<(&str, u16)> {
     let (host, port) = address.rsplit_once(':')?;
     let inner = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_');

@@ -24,6 +24,7 @@ use crate::security::{CertificateEvent, CertificateStats, CertificateWatch};
 use crate::security::{Fingerprint, Security};
 use crate::send_error::{PeerError, SendError};
 use crate::server_config::ServerConfig;
+use crate::server_moves::{MoveError, ServerMoves};
 use crate::shards::{self, Browsers, Listening, Shards};
 use crate::start_error::StartError;
 use crate::statistics::{Overview, ShardOverview};
@@ -34,7 +35,7 @@ use crate::waiter::Waiter;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use skipstone_proto::Transfers;
-use skipstone_proto::{Config, ConfigError, Event, Everyone, Group, Merging, PeerId, Stats};
+use skipstone_proto::{Config, ConfigError, Event, Everyone, Group, Merging, MoveId, MoveMessage, PeerId, Stats};
 use skipstone_proto::{MessageId, Submission};
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
@@ -62,6 +63,7 @@ pub struct Server {
     local_listener: Arc<LocalListener>,
     ticks: Ticks,
     recorder: Option<Box<TrafficRecorder>>,
+    moves: ServerMoves,
 }
 
 impl Server {
@@ -124,10 +126,11 @@ impl Server {
         let (buffers, local_listener) = (drivers[0].buffer_grants(), drivers[0].local_listener());
         let mut remedies = drivers[0].remedies();
         remedies.extend(without_ipv6(config.listen.filter(|_| config.sockets.is_none()), local).map(String::from));
+        let settings = Arc::new(endpoint.settings);
         let handles = HandleConfig {
             threading: config.threading,
             queue_bytes_max: config.queue_bytes_max,
-            settings: Arc::new(endpoint.settings),
+            settings: Arc::clone(&settings),
             inbound: endpoint.inbound,
         };
         #[cfg(feature = "__tls")]
@@ -147,6 +150,7 @@ impl Server {
             local_listener,
             ticks: Ticks::default(),
             recorder: None,
+            moves: ServerMoves::new(&settings),
         })
     }
 
@@ -279,7 +283,15 @@ impl Server {
 
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let event = self.shards.poll_event()?;
+        let event = loop {
+            if let Some(event) = self.moves.next() {
+                break event;
+            }
+            let event = self.shards.poll_event()?;
+            if let Some(event) = self.moves.filter(event) {
+                break event;
+            }
+        };
         logged::on_event(&event);
         if let Some(recorder) = &mut self.recorder {
             recorder.on_event(&event, |channel| self.shards.mode(channel));
@@ -382,8 +394,16 @@ impl Server {
         payload: impl Into<Bytes>,
         age: Duration,
     ) -> Result<MessageId, SendError> {
+        let payload = payload.into();
+        match self.moves.check(channel) {
+            Ok(()) => self.submit(peer, channel, payload, age),
+            Err(reason) => Err(SendError::new(reason, payload)),
+        }
+    }
+
+    fn submit(&mut self, peer: PeerId, channel: u16, payload: Bytes, age: Duration) -> Result<MessageId, SendError> {
         let (id, wake) = (self.shards.next_id(), self.wake());
-        let message = Submission { payload: payload.into(), id, age };
+        let message = Submission { payload, id, age };
         let bytes = message.payload.len() as u64;
         let (shard, local) = self.shards.of(peer);
         shard.send((local, channel), message, wake)?;
@@ -489,6 +509,9 @@ impl Server {
     }
 
     fn broadcast_to(&mut self, to: &Recipients, channel: u16, payload: Bytes) -> Result<BroadcastReceipt, SendError> {
+        if let Err(reason) = self.moves.check(channel) {
+            return Err(SendError::new(reason, payload));
+        }
         let (id, wake) = (self.shards.next_id(), self.wake());
         let bytes = payload.len() as u64;
         let peers = self.shards.broadcast(to, (channel, payload), id, wake)?;
@@ -496,6 +519,43 @@ impl Server {
             record_broadcast(recorder, &self.shards, to, (channel, bytes));
         }
         Ok(BroadcastReceipt { id, peers })
+    }
+
+    /// Asks a client that is [able](crate::MoveStage::Able) to connect to another server with this token, while it plays on
+    /// here. The application numbers its moves. [`MoveStage::Ready`](crate::MoveStage::Ready) or [`MoveStage::Stayed`](crate::MoveStage::Stayed) follows, or the
+    /// connection's end.
+    ///
+    /// # Errors
+    /// This server has no channel for moves, the destination or the token is invalid, or the message was refused.
+    pub fn move_client(&mut self, peer: PeerId, id: MoveId, destination: &str, token: &[u8]) -> Result<(), MoveError> {
+        let message = self.moves.to(id, destination, token)?;
+        self.say(peer, message)
+    }
+
+    /// Ends a move. The client answers with [`MoveStage::Stayed`](crate::MoveStage::Stayed), or has [left](crate::MoveStage::Left) already.
+    ///
+    /// # Errors
+    /// As [`Server::move_client`].
+    pub fn cancel_move(&mut self, peer: PeerId, id: MoveId) -> Result<(), MoveError> {
+        let message = self.moves.message(MoveMessage::Cancel(id))?;
+        self.say(peer, message)
+    }
+
+    /// Tells a client that came here with the token of a move that this server has its player. It answers with
+    /// [`MoveStage::Arrived`](crate::MoveStage::Arrived), or stays where it is and goes. Send it nothing before that answer.
+    ///
+    /// # Errors
+    /// As [`Server::move_client`].
+    pub fn welcome(&mut self, peer: PeerId, id: MoveId) -> Result<(), MoveError> {
+        let message = self.moves.message(MoveMessage::Welcome(id))?;
+        self.say(peer, message)?;
+        self.moves.on_welcomed(peer, id);
+        Ok(())
+    }
+
+    fn say(&mut self, peer: PeerId, (channel, message): (u16, Bytes)) -> Result<(), MoveError> {
+        let sent = self.submit(peer, channel, message, Duration::ZERO);
+        sent.map(drop).map_err(|error| MoveError::Refused(error.reason))
     }
 
     /// Sends all messages that were queued since the last flush.

@@ -30,6 +30,7 @@ export function settingsOf(figures: readonly number[]): ServerSettings {
     messageBytesMax: next(),
     windowBytes: next(),
     datagramBytesMax: next(),
+    movesChannel: next(),
     // catalogue: end
   };
   const [merging = 0, budgetPercent = 0, mode = 0, first = 0, second = 0] = figures.slice(at);

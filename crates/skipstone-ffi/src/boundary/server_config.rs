@@ -114,6 +114,7 @@ unsafe fn settings(given: &SkipstoneServerConfig) -> Result<Settings, Failure> {
         message_bytes_max: given.message_bytes_max,
         window_bytes: given.window_bytes,
         datagram_bytes_max: datagram_bytes("datagram_bytes_max", given.datagram_bytes_max)?,
+        moves_channel: given.moves_channel,
         // catalogue: end
         merging: merging(given.client_merging_us),
         channels: rules,

@@ -202,6 +202,9 @@ pub struct SkipstoneServerConfig {
     /// least 8, and no limit for loopback and private addresses. Since version 1.4.
     pub players_of_network_max: u32,
     // catalogue: settings since version 1.4
+    /// The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which must be reliable
+    /// and ordered, and which applications cannot use; 65,536 for none. Since version 1.5.
+    pub moves_channel: u32,
     // catalogue: end
 }
 

@@ -31,7 +31,7 @@ pub type SkipstoneGroup = u32;
 
 // catalogue: version
 /// The version of this interface: the major number in the upper 16 bits, the minor in the lower.
-pub const SKIPSTONE_ABI_VERSION: u32 = (1 << 16) + 4;
+pub const SKIPSTONE_ABI_VERSION: u32 = (1 << 16) + 5;
 // catalogue: end
 /// The group of all connected peers, which the library keeps.
 pub const SKIPSTONE_EVERYONE: SkipstoneGroup = 0;

@@ -14,6 +14,8 @@ pub enum SettingUnit {
     Bytes,
     /// Bytes of a datagram, below 2^16.
     DatagramBytes,
+    /// A channel's number, below 2^16, or 2^16 for none.
+    Channel,
 }
 
 impl SettingUnit {
@@ -23,6 +25,7 @@ impl SettingUnit {
             SettingUnit::Milliseconds => "ms",
             SettingUnit::Microseconds => "µs",
             SettingUnit::Bytes | SettingUnit::DatagramBytes => "bytes",
+            SettingUnit::Channel => "channel",
         }
     }
 
@@ -36,7 +39,7 @@ impl SettingUnit {
         let span = match self {
             SettingUnit::Milliseconds => Duration::from_millis(value),
             SettingUnit::Microseconds => Duration::from_micros(value),
-            SettingUnit::Bytes | SettingUnit::DatagramBytes => return value.to_string(),
+            SettingUnit::Bytes | SettingUnit::DatagramBytes | SettingUnit::Channel => return value.to_string(),
         };
         match span.as_secs() {
             _ if span.is_zero() => "0".into(),
@@ -83,7 +86,10 @@ pub struct SettingNumber {
 impl SettingNumber {
     /// The range for people: "100 ms to 24 h".
     pub fn range(&self) -> String {
-        let unit = if self.unit.is_time() { "" } else { " bytes" };
+        let unit = match self.unit {
+            SettingUnit::Bytes | SettingUnit::DatagramBytes => " bytes",
+            SettingUnit::Milliseconds | SettingUnit::Microseconds | SettingUnit::Channel => "",
+        };
         format!("{} to {}{unit}", self.unit.text(self.min), self.unit.text(self.max))
     }
 

@@ -3,6 +3,7 @@
 mod queue;
 
 use crate::channel::{GivenUp, MessageId};
+use crate::moves::MoveStage;
 use crate::path::Path;
 use crate::time::Duration;
 use crate::wire::settings::Settings;
@@ -81,6 +82,18 @@ pub enum Event {
         /// The reason.
         why: GivenUp,
     },
+    /// No reliable message waits for an acknowledgement any more: the answer to `settle`.
+    Settled {
+        /// The peer that has received all of them.
+        peer: PeerId,
+    },
+    /// A client said how far its move to or from this server is. Only on servers that move clients.
+    Move {
+        /// The client.
+        peer: PeerId,
+        /// How far the move is.
+        stage: MoveStage,
+    },
     /// A client's address changed, and the new address is validated. The connection continues.
     PathChanged {
         /// The client.
@@ -106,6 +119,8 @@ impl Event {
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
+            | Event::Settled { peer }
+            | Event::Move { peer, .. }
             | Event::PathChanged { peer, .. }
             | Event::Closed { peer, .. } => *peer,
         }
@@ -119,6 +134,8 @@ impl Event {
             | Event::Message { peer, .. }
             | Event::Acknowledged { peer, .. }
             | Event::GivenUp { peer, .. }
+            | Event::Settled { peer }
+            | Event::Move { peer, .. }
             | Event::PathChanged { peer, .. }
             | Event::Closed { peer, .. } => peer,
         }

@@ -135,6 +135,20 @@ impl Connection {
         self.timers.merge.end(now);
     }
 
+    /// Asks for [`Event::Settled`], once every reliable message has been acknowledged.
+    pub(crate) fn await_settled(&mut self, cx: &mut Context<'_>) {
+        self.sending.is_settling = self.state == ConnectionState::Established;
+        self.flush(cx.now);
+        self.tell_if_settled(cx);
+    }
+
+    pub(super) fn tell_if_settled(&mut self, cx: &mut Context<'_>) {
+        if self.sending.is_settling && !self.channels.owes() {
+            self.sending.is_settling = false;
+            cx.events.push(Event::Settled { peer: self.identity.peer });
+        }
+    }
+
     pub(super) fn push_receipts(&mut self, cx: &mut Context<'_>) {
         if cx.scratch.receipts.is_empty() {
             return;

@@ -119,6 +119,13 @@ impl Endpoint {
         self.with(now, peer, |connection, cx| connection.close(cx, code, reason, linger)).is_some()
     }
 
+    /// Asks for [`Event::Settled`](crate::Event::Settled), once no reliable message of an established connection waits
+    /// for an acknowledgement.
+    /// Messages that are sent meanwhile delay it; a connection that ends has `Closed` in its place.
+    pub fn settle(&mut self, now: Time, peer: PeerId) {
+        self.with(now, peer, |connection, cx| connection.await_settled(cx));
+    }
+
     /// Whether this endpoint has, or had, a connection with this id.
     pub fn knew(&self, peer: PeerId) -> bool {
         self.slots.was(peer)

@@ -11,7 +11,7 @@ use crate::wire::frame;
 use crate::wire::limits::{Limits, WINDOW_BYTES_MIN};
 use crate::wire::redundancy::{BLOCK_MAX, BURSTS_MAX, RedundancyMode};
 use crate::wire::settings::{
-    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, Settings, TIME_MAX, window_cost,
+    CHANNEL_RULES_MAX, ChannelRule, DATAGRAM_BYTES, DeliveryMode, Merging, NO_CHANNEL, Settings, TIME_MAX, window_cost,
 };
 
 /// Less than one datagram in a second would look like a dead path.
@@ -106,6 +106,10 @@ fn check_settings(settings: &Settings) -> Result<(), ConfigError> {
         let range =
             format!("at least {window_min}, which a message of settings.message_bytes_max ({longest} bytes) takes");
         return Err(ConfigError::out_of_range("settings.window_bytes", settings.window_bytes, range));
+    }
+    if settings.moves_channel().is_none() && settings.moves_channel != NO_CHANNEL {
+        let range = "a channel whose rule is reliable-ordered, or 65,536 for none";
+        return Err(ConfigError::out_of_range("settings.moves_channel", settings.moves_channel, range));
     }
     check_merging("settings.merging", settings.merging)?;
     check_redundancy("settings.redundancy.mode", settings.redundancy.mode)?;

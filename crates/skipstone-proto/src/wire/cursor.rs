@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes a varint-prefixed text, `bytes_max` at most.
-    pub(super) fn prefixed_str(&mut self, bytes_max: usize) -> Result<&'a str, Malformed> {
+    pub(crate) fn prefixed_str(&mut self, bytes_max: usize) -> Result<&'a str, Malformed> {
         std::str::from_utf8(self.prefixed(bytes_max)?).map_err(|_| Malformed)
     }
 
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An error unless every byte was taken.
-    pub(super) const fn end(&self) -> Result<(), Malformed> {
+    pub(crate) const fn end(&self) -> Result<(), Malformed> {
         if self.is_empty() { Ok(()) } else { Err(Malformed) }
     }
 }

@@ -36,6 +36,9 @@ settings! {
                 limits("what the longest message occupies (4.1) to 4,294,967,295");
             /// Maximum bytes of a datagram of UDP; streams have packets of their own size.
             6 datagram_bytes_max: u16 as DatagramBytes, 256 to 65_507, default 1_472;
+            /// The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which must be
+            /// reliable and ordered, and which applications cannot use; 65,536 for none.
+            11 moves_channel: u32 as Channel, 0 to 65_536, default 65_536, since(1, 5);
         }
         others {
             /// Channel table: the first rule that covers a channel applies.
@@ -63,6 +66,12 @@ impl Settings {
         self.channels.iter().find(|rule| (rule.first..=rule.last).contains(&channel))
     }
 
+    /// The channel of moves, if there is one that can carry them: it is reliable and ordered.
+    pub fn moves_channel(&self) -> Option<u16> {
+        let channel = u16::try_from(self.moves_channel).ok()?;
+        self.rule(channel).filter(|rule| rule.mode == DeliveryMode::ReliableOrdered).map(|_| channel)
+    }
+
     /// The redundancy mode of a rule's channels: the rule's own, or that of all.
     pub fn redundancy_of(&self, rule: &ChannelRule) -> RedundancyMode {
         rule.redundancy.unwrap_or(self.redundancy.mode)
@@ -83,6 +92,7 @@ impl Settings {
             && merging_is_valid
             && u64::from(self.window_bytes) >= window_cost(self.message_bytes_max as usize)
             && self.redundancy.mode.is_valid()
+            && (self.moves_channel().is_some() || self.moves_channel == NO_CHANNEL)
             && self.channels.len() <= CHANNEL_RULES_MAX
             && self.channels.iter().all(ChannelRule::is_valid)
     }
@@ -175,6 +185,8 @@ impl Merging {
 pub(super) const ID_MESSAGE_BYTES_MAX: u64 = 4;
 pub(super) const ID_WINDOW_BYTES: u64 = 5;
 pub(super) const ID_DATAGRAM_BYTES_MAX: u64 = 6;
+/// No channel: one above the last.
+pub(crate) const NO_CHANNEL: u32 = 1 << 16;
 const ID_CHANNELS: u64 = 7;
 const ID_MERGING: u64 = 8;
 const ID_REDUNDANCY: u64 = 9;

@@ -396,7 +396,7 @@ fn settings_json(settings: &Settings) -> Value {
         "idle_timeout_ms": millis(settings.idle_timeout), "keepalive_ms": millis(settings.keepalive),
         "ack_delay_us": micros(settings.ack_delay), "ack_delay_max_us": micros(settings.ack_delay_max),
         "message_bytes_max": settings.message_bytes_max, "window_bytes": settings.window_bytes,
-        "datagram_bytes_max": settings.datagram_bytes_max,
+        "datagram_bytes_max": settings.datagram_bytes_max, "moves_channel": settings.moves_channel,
         "merging": match settings.merging {
             Merging::Immediate => json!("immediate"),
             Merging::After(delay) => json!({"after_us": micros(delay)}),

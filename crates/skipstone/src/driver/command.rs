@@ -46,6 +46,8 @@ pub(crate) enum Command {
     /// These addresses are denied from now on, and no others.
     Deny(Arc<NetworkList>),
     Flush,
+    /// [`Event::Settled`] follows when no reliable message waits for its acknowledgement.
+    Settle(PeerId),
     /// A closure for a request that needs a result.
     Ask(Box<dyn FnOnce(&mut Driver) + Send>),
     Stop,
@@ -128,6 +130,7 @@ impl Driver {
             Command::Merging(peer, merging) => endpoint.set_merging(peer, merging),
             Command::QueryAnswer(answer) => drop(endpoint.set_query_answer(answer)),
             Command::Deny(networks) => self.denied = networks,
+            Command::Settle(peer) => endpoint.settle(now, peer),
             Command::Ask(question) => question(self),
         }
     }

@@ -16,7 +16,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["connection"],
             &["channel"],
             &["recovery", "congestion", "mtu", "security"],
-            &["redundancy"],
+            &["moves", "redundancy"],
             &["wire", "rtt", "delivery"],
             &["allowance", "checksum", "ranges", "shrink_queue", "sparse_ranges"],
             &["catalogue", "time", "seq", "rng", "path", "network", "cost"],
@@ -41,6 +41,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         &[
             &["pool", "server"],
             &["client", "server_config", "shards"],
+            &["moving", "server_moves"],
             &["handle", "reconnect"],
             &["start_error"],
             &["waiter"],

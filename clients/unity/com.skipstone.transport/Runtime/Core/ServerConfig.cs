@@ -118,6 +118,9 @@ namespace Skipstone
         public uint? WindowBytes { get; set; }
         /// <summary>Maximum bytes of a datagram of UDP; streams have packets of their own size.</summary>
         public uint? DatagramBytesMax { get; set; }
+        /// <summary>The channel by which the server moves its clients to other servers (WIRE.md section 8.2), which
+        /// must be reliable and ordered, and which applications cannot use; 65,536 for none.</summary>
+        public uint? MovesChannel { get; set; }
         // catalogue: end
         /// <summary>Protection against loss, for channels without their own.</summary>
         public Redundancy? Redundancy { get; set; }

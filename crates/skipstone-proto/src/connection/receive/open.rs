@@ -99,6 +99,7 @@ impl Connection {
         }
         // Only now: messages in the same packet were acknowledged with it and must be delivered.
         self.end_lingering_if_done(cx);
+        self.tell_if_settled(cx);
         if self.sending.ledger.is_ignored() {
             self.close(cx, code::PROTOCOL, "the peer acknowledges nothing".into(), Duration::ZERO);
         }

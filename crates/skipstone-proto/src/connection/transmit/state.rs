@@ -21,6 +21,8 @@ pub(in crate::connection) struct Sending {
     pub(in crate::connection) held_until: Time,
     /// Messages wait only for that share.
     pub(in crate::connection) is_held: bool,
+    /// The application asked to be told when every reliable message was acknowledged.
+    pub(in crate::connection) is_settling: bool,
 }
 
 /// Frames of the connection's own that wait to be sent.
@@ -46,6 +48,7 @@ impl Default for Sending {
             bandwidth: None,
             held_until: Time::ZERO,
             is_held: false,
+            is_settling: false,
         }
     }
 }

@@ -9,7 +9,7 @@ namespace Skipstone.Native
     {
         // catalogue: version
         internal const ushort Major = 1;
-        internal const ushort Minor = 4;
+        internal const ushort Minor = 5;
         // catalogue: end
 
         private static bool isDone;

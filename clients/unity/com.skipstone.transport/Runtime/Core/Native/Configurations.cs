@@ -27,6 +27,7 @@ namespace Skipstone.Native
             native->MessageBytesMax = config.MessageBytesMax ?? native->MessageBytesMax;
             native->WindowBytes = config.WindowBytes ?? native->WindowBytes;
             native->DatagramBytesMax = config.DatagramBytesMax ?? native->DatagramBytesMax;
+            native->MovesChannel = config.MovesChannel ?? native->MovesChannel;
             // catalogue: end
             native->RedundancyBudgetPercent = config.RedundancyBudgetPercent ?? native->RedundancyBudgetPercent;
             if (config.Congestion.HasValue) native->Congestion = (uint)config.Congestion.Value;

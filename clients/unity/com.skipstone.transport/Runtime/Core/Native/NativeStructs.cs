@@ -125,6 +125,7 @@ namespace Skipstone.Native
         public uint DeniedCount;
         public uint PlayersOfNetworkMax;
         // catalogue: settings since version 1.4
+        public uint MovesChannel;
         // catalogue: end
     }
 

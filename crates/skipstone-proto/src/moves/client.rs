@@ -1,0 +1,188 @@
+//! A client's part of a move: what it hears from both servers and its clock, and what it does about it.
+
+use super::message::{MoveId, MoveMessage, Stayed};
+use crate::time::{Duration, Time};
+use std::collections::VecDeque;
+
+/// What a client is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MoveAction {
+    /// Connect to this server with this token, while the connection here goes on.
+    Connect {
+        /// `HOST:PORT`.
+        destination: String,
+        /// The token.
+        token: Vec<u8>,
+    },
+    /// Hold back reliable messages from now on, and report when those sent before are acknowledged.
+    Settle,
+    /// Send these bytes to the present server, on its channel of moves.
+    SendHere(Vec<u8>),
+    /// Send these bytes to the other server, on its channel of moves.
+    SendThere(Vec<u8>),
+    /// Send what was held back, and everything from now on, to the other server. Its reliable messages are delivered
+    /// behind the last of this one.
+    Switch,
+    /// The other server is the present one now. Deliver what it has sent, and forget the former one.
+    Finish,
+    /// Close the connection to the other server. Send what was held back here.
+    Stay,
+}
+
+/// The moves of a client, one after the other.
+#[derive(Debug, Default)]
+pub struct ClientMoves {
+    phase: Phase,
+    deadline: Option<Time>,
+    actions: VecDeque<MoveAction>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Idle,
+    /// The connection to the other server is not established yet.
+    Connecting(MoveId),
+    /// Reliable messages are held back until those before were acknowledged.
+    Settling(MoveId),
+    /// The other server has not welcomed the client yet.
+    Waiting(MoveId),
+    /// The client has chosen the other server, and hears out this one.
+    Leaving,
+}
+
+impl ClientMoves {
+    /// The present server's message. Malformed ones are ignored, as are those that do not fit.
+    pub fn on_message_here(&mut self, encoded: &[u8], now: Time) {
+        match MoveMessage::decode(encoded) {
+            Ok(Some(MoveMessage::Move { id, destination, token })) => self.on_move(id, destination, token, now),
+            Ok(Some(MoveMessage::Cancel(id))) if self.open() == Some(id) => self.stay(Stayed::Cancelled),
+            _ => {}
+        }
+    }
+
+    /// The other server's message; false if it belongs to no move.
+    pub fn on_message_there(&mut self, encoded: &[u8], now: Time) {
+        let Phase::Waiting(id) = self.phase else { return };
+        if MoveMessage::decode(encoded) == Ok(Some(MoveMessage::Welcome(id))) {
+            self.actions.push_back(MoveAction::SendThere(MoveMessage::Arrived(id).encode()));
+            self.actions.push_back(MoveAction::SendHere(MoveMessage::Left(id).encode()));
+            self.actions.push_back(MoveAction::Switch);
+            self.enter(Phase::Leaving, Some(now + LEAVING_MAX));
+        }
+    }
+
+    /// The connection to the other server is established.
+    pub fn on_connected_there(&mut self) {
+        if let Phase::Connecting(id) = self.phase {
+            self.phase = Phase::Settling(id);
+            self.actions.push_back(MoveAction::Settle);
+        }
+    }
+
+    /// Every reliable message to the present server was acknowledged.
+    pub fn on_settled_here(&mut self) {
+        if let Phase::Settling(id) = self.phase {
+            self.phase = Phase::Waiting(id);
+            self.actions.push_back(MoveAction::SendHere(MoveMessage::Ready(id).encode()));
+        }
+    }
+
+    /// The connection to the other server ended, or could not begin.
+    pub fn on_closed_there(&mut self) {
+        match self.phase {
+            Phase::Idle | Phase::Leaving => {}
+            Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => self.stay(Stayed::Refused),
+        }
+    }
+
+    /// The connection to the present server ended. True if that completes a move; otherwise the client has lost its
+    /// server, and the move with it.
+    pub fn on_closed_here(&mut self) -> bool {
+        let phase = self.phase;
+        self.enter(Phase::Idle, None);
+        match phase {
+            Phase::Idle => false,
+            Phase::Leaving => {
+                self.actions.push_back(MoveAction::Finish);
+                true
+            }
+            Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => {
+                self.actions.push_back(MoveAction::Stay);
+                false
+            }
+        }
+    }
+
+    /// Time has passed.
+    pub fn on_time(&mut self, now: Time) {
+        if self.deadline.is_none_or(|deadline| now < deadline) {
+            return;
+        }
+        match self.phase {
+            Phase::Idle => self.deadline = None,
+            Phase::Leaving => {
+                self.enter(Phase::Idle, None);
+                self.actions.push_back(MoveAction::Finish);
+            }
+            Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => self.stay(Stayed::Late),
+        }
+    }
+
+    /// What to do next.
+    pub fn poll_action(&mut self) -> Option<MoveAction> {
+        self.actions.pop_front()
+    }
+
+    /// Whether there is a connection to another server.
+    pub fn is_moving(&self) -> bool {
+        self.phase != Phase::Idle
+    }
+
+    /// Whether reliable messages are held back.
+    pub fn holds_reliable(&self) -> bool {
+        matches!(self.phase, Phase::Settling(_) | Phase::Waiting(_))
+    }
+
+    /// Whether the client has chosen the other server and hears out this one.
+    pub fn is_leaving(&self) -> bool {
+        self.phase == Phase::Leaving
+    }
+
+    fn on_move(&mut self, id: MoveId, destination: &str, token: &[u8], now: Time) {
+        if self.open() == Some(id) {
+            return;
+        }
+        if self.phase != Phase::Idle {
+            let busy = MoveMessage::Stayed(id, Stayed::Busy).encode();
+            return self.actions.push_back(MoveAction::SendHere(busy));
+        }
+        self.enter(Phase::Connecting(id), Some(now + MOVE_MAX));
+        self.actions.push_back(MoveAction::Connect { destination: destination.into(), token: token.into() });
+    }
+
+    /// The move that can still fail.
+    fn open(&self) -> Option<MoveId> {
+        match self.phase {
+            Phase::Connecting(id) | Phase::Settling(id) | Phase::Waiting(id) => Some(id),
+            Phase::Idle | Phase::Leaving => None,
+        }
+    }
+
+    fn stay(&mut self, why: Stayed) {
+        if let Some(id) = self.open() {
+            self.enter(Phase::Idle, None);
+            self.actions.push_back(MoveAction::SendHere(MoveMessage::Stayed(id, why).encode()));
+            self.actions.push_back(MoveAction::Stay);
+        }
+    }
+
+    fn enter(&mut self, phase: Phase, deadline: Option<Time>) {
+        (self.phase, self.deadline) = (phase, deadline);
+    }
+}
+
+/// How long the other server may take until it welcomes the client.
+const MOVE_MAX: Duration = Duration::from_secs(10);
+/// How long the server that is left may take for its last messages.
+const LEAVING_MAX: Duration = Duration::from_secs(5);

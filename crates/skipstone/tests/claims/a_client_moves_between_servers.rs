@@ -1,0 +1,309 @@
+//! A client plays on while it is moved from server to server: nothing reliable is lost, doubled or reordered, in either
+//! direction, and whatever fails leaves it where it is.
+
+use skipstone::netsim::{LinkConfig, Loss};
+use skipstone::{
+    ChannelRule, Client, ClientConfig, Close, DeliveryMode, Event, Impairment, MoveError, MoveId, MoveStage, PeerId,
+    Reconnect, Security, SendRefusal, Server, ServerConfig, Settings, Stayed, Threading,
+};
+use std::time::{Duration, Instant};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+const TRADES: u16 = 0;
+const POSITIONS: u16 = 1;
+const MOVES: u16 = 2;
+const LINGER: Duration = Duration::from_secs(5);
+
+/// A server with what its application knows.
+struct Node {
+    server: Server,
+    /// The client, once it is a player of this node.
+    player: Option<PeerId>,
+    /// A client that came with a ticket, and is not a player yet.
+    guest: Option<PeerId>,
+    is_able: bool,
+}
+
+/// Two nodes and a client, and what each side has sent and received.
+struct Stage {
+    nodes: [Node; 2],
+    client: Client,
+    moves: u64,
+    stays: Vec<Stayed>,
+    up: Sequence,
+    down: Sequence,
+    positions: usize,
+    closed: Option<Close>,
+    /// What a node does with a client that is ready.
+    welcomes: bool,
+}
+
+#[derive(Default)]
+struct Sequence {
+    sent: u32,
+    received: u32,
+}
+
+impl Sequence {
+    fn next(&mut self) -> Vec<u8> {
+        self.sent += 1;
+        self.sent.to_be_bytes().to_vec()
+    }
+
+    /// Each number once, and in order.
+    fn take(&mut self, payload: &[u8], by: &str) {
+        let number = u32::from_be_bytes(payload.try_into().expect("a number"));
+        assert_eq!(number, self.received + 1, "{by}");
+        self.received = number;
+    }
+}
+
+fn settings() -> Settings {
+    let channels = vec![
+        ChannelRule::new(TRADES..=TRADES, DeliveryMode::ReliableOrdered),
+        ChannelRule::new(POSITIONS..=POSITIONS, DeliveryMode::UnreliableSequenced),
+        ChannelRule::new(MOVES..=MOVES, DeliveryMode::ReliableOrdered),
+    ];
+    Settings { channels, moves_channel: MOVES.into(), ..Settings::default() }
+}
+
+fn node(security: &Security) -> Node {
+    let listen = "127.0.0.1:0".parse().expect("an address");
+    let config = ServerConfig { security: Some(security.clone()), settings: settings(), ..ServerConfig::new(listen) };
+    Node { server: Server::start(config).expect("a port"), player: None, guest: None, is_able: false }
+}
+
+impl Stage {
+    fn new(carrier: &str, config: ClientConfig) -> Stage {
+        let security = Security::self_signed().expect("a certificate");
+        let nodes = [node(&security), node(&security)];
+        let url = match carrier {
+            "tcp" => format!("tcp://127.0.0.1:{}", nodes[0].server.local_addr().port()),
+            carrier => nodes[0].server.url().replacen("skip://", carrier, 1),
+        };
+        let config = ClientConfig { reconnect: Some(Reconnect::default()), ..config };
+        let client = Client::connect(&url, b"first", config).expect("a socket");
+        let (up, down) = (Sequence::default(), Sequence::default());
+        let mut stage =
+            Stage { nodes, client, moves: 0, stays: Vec::new(), up, down, positions: 0, closed: None, welcomes: true };
+        stage.play_until(|stage| stage.nodes[0].is_able);
+        stage
+    }
+
+    fn play_until(&mut self, is_done: impl Fn(&Stage) -> bool) {
+        let began = Instant::now();
+        while !is_done(self) {
+            assert!(began.elapsed() < PATIENCE, "{} moves, stays: {:?}", self.moves, self.stays);
+            self.step();
+        }
+    }
+
+    fn step(&mut self) {
+        self.client.wait(Duration::from_millis(1));
+        let mut is_connected = self.client.overview().is_some() && self.closed.is_none();
+        while let Some(event) = self.client.poll_event() {
+            match event {
+                Event::Message { channel: TRADES, payload, .. } => self.down.take(&payload, "the client"),
+                Event::Message { channel: POSITIONS, .. } => self.positions += 1,
+                Event::Closed { close, .. } => {
+                    is_connected = false;
+                    self.closed = Some(close);
+                }
+                Event::GivenUp { .. } | Event::Message { .. } => panic!("{event:?}"),
+                _ => {}
+            }
+        }
+        if is_connected {
+            let payload = self.up.next();
+            if self.client.send(TRADES, payload).is_err() {
+                self.up.sent -= 1;
+            }
+            let _ = self.client.send(POSITIONS, "here");
+        }
+        for at in 0..2 {
+            self.step_node(at);
+        }
+    }
+
+    fn step_node(&mut self, at: usize) {
+        let node = &mut self.nodes[at];
+        let mut ready = None;
+        while let Some(event) = node.server.poll_event() {
+            match event {
+                Event::Requested { peer, token, .. } => {
+                    if &token[..] == b"ticket" {
+                        node.guest = Some(peer);
+                    } else {
+                        node.player = Some(peer);
+                    }
+                    node.server.accept(peer).expect("it waits");
+                }
+                Event::Message { channel: TRADES, payload, peer, .. } => {
+                    assert_eq!(Some(peer), node.player, "only a player's messages arrive");
+                    self.up.take(&payload, "a server");
+                }
+                Event::Move { peer, stage } => match stage {
+                    MoveStage::Able => node.is_able = true,
+                    MoveStage::Ready(id) => ready = Some(id),
+                    MoveStage::Stayed(_, why) => {
+                        self.stays.push(why);
+                        // A player again, to whom the node may write.
+                        node.is_able = true;
+                    }
+                    MoveStage::Arrived(_) => {
+                        node.player = node.guest.take();
+                        node.is_able = true;
+                        self.moves += 1;
+                    }
+                    MoveStage::Left(_) => {
+                        node.is_able = false;
+                        node.server.close(peer, 1, "moved", LINGER).expect("it is open");
+                    }
+                    stage => panic!("{stage:?}"),
+                },
+                Event::Closed { peer, .. } => {
+                    if node.player == Some(peer) {
+                        node.player = None;
+                    }
+                    if node.guest == Some(peer) {
+                        node.guest = None;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(player) = node.player.filter(|_| node.is_able) {
+            if ready.is_some() {
+                // The player is handed over: nothing reliable follows.
+                node.is_able = false;
+            } else {
+                let payload = self.down.next();
+                if node.server.send(player, TRADES, payload).is_err() {
+                    self.down.sent -= 1;
+                }
+                let _ = node.server.send(player, POSITIONS, "there");
+            }
+        }
+        node.server.flush().expect("the driver runs");
+        let other = &mut self.nodes[1 - at];
+        if let (Some(id), Some(guest), true) = (ready, other.guest, self.welcomes) {
+            other.server.welcome(guest, id).expect("it is connected");
+        }
+    }
+
+    fn home(&self) -> usize {
+        usize::from(self.nodes[1].player.is_some())
+    }
+
+    fn begin_move(&mut self, destination: &str) {
+        let from = self.home();
+        let player = self.nodes[from].player.expect("a player");
+        let id = MoveId(self.moves + 1);
+        self.nodes[from].server.move_client(player, id, destination, b"ticket").expect("it is able");
+    }
+
+    fn move_over(&mut self) {
+        let (from, done) = (self.home(), self.moves + 1);
+        let there = self.nodes[1 - from].server.local_addr().to_string();
+        self.begin_move(&there);
+        self.play_until(|stage| stage.moves == done && stage.nodes[from].player.is_none());
+    }
+
+    /// Everything that was sent arrives.
+    fn settle(&mut self) {
+        let (up, down) = (self.up.sent, self.down.sent);
+        self.play_until(|stage| stage.up.received >= up && stage.down.received >= down);
+        assert_eq!(self.closed, None, "the application sees no end");
+    }
+}
+
+fn lossy(loss: f64) -> ClientConfig {
+    let link = LinkConfig {
+        loss: Loss::Random(loss),
+        delay: Duration::from_millis(5),
+        jitter: Duration::from_millis(3),
+        ..LinkConfig::default()
+    };
+    let impairment = Impairment { up: link.clone(), down: link, seed: 7 };
+    ClientConfig { impairment: Some(impairment), ..ClientConfig::default() }
+}
+
+#[test]
+fn nothing_reliable_is_lost_doubled_or_reordered_over_moves() {
+    let stepped = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+    for (carrier, config, moves) in [
+        ("skip://", ClientConfig::default(), 30),
+        ("skip://", stepped, 10),
+        ("wss://", ClientConfig::default(), 5),
+        ("tcp", ClientConfig::default(), 5),
+    ] {
+        let mut stage = Stage::new(carrier, config);
+        for _ in 0..moves {
+            stage.move_over();
+        }
+        stage.settle();
+        assert!(stage.positions > 0 && stage.stays.is_empty(), "{carrier}");
+    }
+}
+
+#[test]
+fn loss_delays_a_move_and_breaks_none() {
+    let mut stage = Stage::new("skip://", lossy(0.05));
+    for _ in 0..15 {
+        stage.move_over();
+    }
+    stage.settle();
+}
+
+#[test]
+fn a_client_that_cannot_get_there_plays_on_here() {
+    let mut stage = Stage::new("skip://", ClientConfig::default());
+    // Nobody listens there: the handshake ends at once, by ICMP, or with its timeout.
+    let closed = std::net::UdpSocket::bind("127.0.0.1:0").expect("a port").local_addr().expect("it is bound");
+    stage.begin_move(&closed.to_string());
+    stage.play_until(|stage| !stage.stays.is_empty());
+    assert!(matches!(stage.stays[..], [Stayed::Refused | Stayed::Late]), "{:?}", stage.stays);
+    stage.move_over();
+    stage.settle();
+}
+
+#[test]
+fn a_cancelled_move_returns_what_was_held_back() {
+    let mut stage = Stage::new("skip://", ClientConfig::default());
+    stage.welcomes = false;
+    let there = stage.nodes[1].server.local_addr().to_string();
+    stage.begin_move(&there);
+    stage.play_until(|stage| stage.nodes[1].guest.is_some() && !stage.nodes[0].is_able);
+    for _ in 0..20 {
+        stage.step();
+    }
+    let player = stage.nodes[0].player.expect("still here");
+    stage.nodes[0].server.cancel_move(player, MoveId(1)).expect("it is connected");
+    stage.play_until(|stage| stage.stays == [Stayed::Cancelled]);
+    stage.welcomes = true;
+    stage.settle();
+    stage.move_over();
+    stage.settle();
+}
+
+#[test]
+fn the_channel_of_moves_is_not_the_applications() {
+    let mut stage = Stage::new("skip://", ClientConfig::default());
+    let refusal = SendRefusal::NoSuchChannel { channel: MOVES };
+    assert_eq!(stage.client.send(MOVES, "mine").expect_err("it is refused").reason, refusal);
+    let player = stage.nodes[0].player.expect("a player");
+    let server = &mut stage.nodes[0].server;
+    assert_eq!(server.send(player, MOVES, "mine").expect_err("it is refused").reason, refusal);
+    for destination in ["", "nowhere", "a b:1", "host:0", &format!("{}:1", "a".repeat(300))] {
+        let error = server.move_client(player, MoveId(1), destination, b"").expect_err("it is refused");
+        assert_eq!(error, MoveError::Destination, "{destination}");
+    }
+    let error = server.move_client(player, MoveId(1), "a:1", &[0; 1_025]).expect_err("it is refused");
+    assert_eq!(error, MoveError::Token(1_025));
+    let config = ServerConfig {
+        settings: Settings { moves_channel: POSITIONS.into(), ..settings() },
+        ..ServerConfig::new("127.0.0.1:0".parse().expect("an address"))
+    };
+    let error = Server::start(config).expect_err("positions are unreliable").to_string();
+    assert!(error.contains("moves_channel") && error.contains("reliable-ordered"), "{error}");
+}
