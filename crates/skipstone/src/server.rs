@@ -521,31 +521,40 @@ impl Server {
         Ok(BroadcastReceipt { id, peers })
     }
 
-    /// Asks a client that is [able](crate::MoveStage::Able) to connect to another server with this token, while it plays on
-    /// here. The application numbers its moves. [`MoveStage::Ready`](crate::MoveStage::Ready) or [`MoveStage::Stayed`](crate::MoveStage::Stayed) follows, or the
+    /// Asks a client that is [able] to connect to another server with this token, while it plays on
+    /// here. The application numbers its moves. [`MoveStage::Ready`] or [`MoveStage::Stayed`] follows, or the
     /// connection's end.
     ///
     /// # Errors
     /// This server has no channel for moves, the destination or the token is invalid, or the message was refused.
+    ///
+    /// [able]: crate::MoveStage::Able
+    /// [`MoveStage::Ready`]: crate::MoveStage::Ready
+    /// [`MoveStage::Stayed`]: crate::MoveStage::Stayed
     pub fn move_client(&mut self, peer: PeerId, id: MoveId, destination: &str, token: &[u8]) -> Result<(), MoveError> {
         let message = self.moves.to(id, destination, token)?;
         self.say(peer, message)
     }
 
-    /// Ends a move. The client answers with [`MoveStage::Stayed`](crate::MoveStage::Stayed), or has [left](crate::MoveStage::Left) already.
+    /// Ends a move. The client answers with [`MoveStage::Stayed`], or has [left] already.
     ///
     /// # Errors
     /// As [`Server::move_client`].
+    ///
+    /// [`MoveStage::Stayed`]: crate::MoveStage::Stayed
+    /// [left]: crate::MoveStage::Left
     pub fn cancel_move(&mut self, peer: PeerId, id: MoveId) -> Result<(), MoveError> {
         let message = self.moves.message(MoveMessage::Cancel(id))?;
         self.say(peer, message)
     }
 
     /// Tells a client that came here with the token of a move that this server has its player. It answers with
-    /// [`MoveStage::Arrived`](crate::MoveStage::Arrived), or stays where it is and goes. Send it nothing before that answer.
+    /// [`MoveStage::Arrived`], or stays where it is and goes. Send it nothing before that answer.
     ///
     /// # Errors
     /// As [`Server::move_client`].
+    ///
+    /// [`MoveStage::Arrived`]: crate::MoveStage::Arrived
     pub fn welcome(&mut self, peer: PeerId, id: MoveId) -> Result<(), MoveError> {
         let message = self.moves.message(MoveMessage::Welcome(id))?;
         self.say(peer, message)?;
