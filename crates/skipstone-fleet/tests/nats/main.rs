@@ -9,6 +9,7 @@ mod directory;
 mod kv;
 mod local;
 mod messages;
+mod moves;
 #[cfg(unix)]
 mod outages;
 mod tls;

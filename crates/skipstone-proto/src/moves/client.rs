@@ -57,14 +57,24 @@ impl ClientMoves {
         match MoveMessage::decode(encoded) {
             Ok(Some(MoveMessage::Move { id, destination, token })) => self.on_move(id, destination, token, now),
             Ok(Some(MoveMessage::Cancel(id))) if self.open() == Some(id) => self.stay(Stayed::Cancelled),
+            // It ended before.
+            Ok(Some(MoveMessage::Cancel(id))) if self.phase == Phase::Idle => {
+                let stayed = MoveMessage::Stayed(id, Stayed::Cancelled).encode();
+                self.actions.push_back(MoveAction::SendHere(stayed));
+            }
             _ => {}
         }
     }
 
-    /// The other server's message; false if it belongs to no move.
+    /// The other server's message. It moves no client that hears out another server.
     pub fn on_message_there(&mut self, encoded: &[u8], now: Time) {
+        let Ok(Some(message)) = MoveMessage::decode(encoded) else { return };
+        if let MoveMessage::Move { id, .. } = message {
+            let busy = MoveMessage::Stayed(id, Stayed::Busy).encode();
+            self.actions.push_back(MoveAction::SendThere(busy));
+        }
         let Phase::Waiting(id) = self.phase else { return };
-        if MoveMessage::decode(encoded) == Ok(Some(MoveMessage::Welcome(id))) {
+        if message == MoveMessage::Welcome(id) {
             self.actions.push_back(MoveAction::SendThere(MoveMessage::Arrived(id).encode()));
             self.actions.push_back(MoveAction::SendHere(MoveMessage::Left(id).encode()));
             self.actions.push_back(MoveAction::Switch);

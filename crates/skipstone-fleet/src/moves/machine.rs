@@ -1,0 +1,260 @@
+//! The moves of one node, in both directions: a state machine that takes time, letters and what clients say, and gives
+//! letters, orders and events.
+
+use super::arrival::Arrivals;
+use super::departure::Departures;
+use super::note::{Letter, MoveOrigin, Note};
+use super::settings::MoveSettings;
+use crate::directory::NodeName;
+use bytes::Bytes;
+use skipstone::{Event, MoveId, MoveStage, PeerId, Stayed};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// What the node's server is to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MoveOrder {
+    /// Accept a client that came with the token of a move.
+    Accept(PeerId),
+    /// As [`skipstone::Server::move_client`].
+    Move {
+        /// The client.
+        peer: PeerId,
+        /// The move.
+        id: MoveId,
+        /// `HOST:PORT` of the other node.
+        destination: String,
+        /// The token for it.
+        token: Bytes,
+    },
+    /// As [`skipstone::Server::cancel_move`].
+    Cancel(PeerId, MoveId),
+    /// As [`skipstone::Server::welcome`].
+    Welcome(PeerId, MoveId),
+    /// Close the connection of a client that has moved on, with time for its last messages.
+    Part(PeerId),
+    /// Close the connection of a client whose move has ended without its player.
+    Dismiss(PeerId),
+}
+
+/// What happened to a player.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MoveNotice {
+    /// Another node asks for a place: answer with [`Moves::admit`] or [`Moves::refuse`].
+    Asked {
+        /// The move.
+        origin: MoveOrigin,
+        /// What the other node says about the player.
+        player: Bytes,
+    },
+    /// The player can be handed over: stop acting for it, and call [`Moves::hand_over`] with its state. The last event
+    /// before its messages went on was polled.
+    Ready {
+        /// The player.
+        peer: PeerId,
+    },
+    /// The player is another node's. [`Event::Closed`] follows.
+    Left {
+        /// The player.
+        peer: PeerId,
+    },
+    /// The move has ended: the player is this node's, also if its state was handed over.
+    Stayed {
+        /// The player.
+        peer: PeerId,
+        /// Why, for people.
+        why: String,
+    },
+    /// A player has come from another node. It is connected, and from now on this node's.
+    Arrived {
+        /// The player.
+        peer: PeerId,
+        /// What the other node said about it.
+        player: Bytes,
+        /// Its state.
+        state: Bytes,
+    },
+}
+
+/// Why a move does not begin, or a state is not taken.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MoveRefusal {
+    /// The client cannot be moved.
+    #[error("the client does not follow moves: it lacks `reconnect`, or its library is older; close it with `at=`")]
+    NotAble,
+    /// The client is being moved.
+    #[error("the client is being moved already")]
+    Busy,
+    /// It is not being moved, or was handed over.
+    #[error("the client is at no point of a move at which it can be handed over")]
+    NotReady,
+    /// Too many moves at once.
+    #[error("{0} moves are under way, which is the maximum; raise `moves_max` or begin fewer at once")]
+    Full(usize),
+    /// A blob is too long.
+    #[error("{bytes} bytes, where {bytes_max} is the maximum")]
+    TooLong {
+        /// Its bytes.
+        bytes: usize,
+        /// The maximum.
+        bytes_max: usize,
+    },
+    /// There is no such reservation, or it was answered.
+    #[error("the move waits for no answer: it was answered, or has ended")]
+    NotAsked,
+}
+
+/// Letters, orders and events that wait.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    pub(super) letters: VecDeque<(NodeName, Letter)>,
+    pub(super) orders: VecDeque<MoveOrder>,
+    pub(super) notices: VecDeque<MoveNotice>,
+}
+
+/// A node's moves. All calls take `now`: the time since any moment, by one monotonic clock of this process.
+#[derive(Debug)]
+pub struct Moves {
+    departures: Departures,
+    arrivals: Arrivals,
+    output: Output,
+    invalid: u64,
+}
+
+impl Moves {
+    /// No moves yet.
+    pub fn new(settings: MoveSettings) -> Moves {
+        Moves {
+            departures: Departures::new(settings.clone()),
+            arrivals: Arrivals::new(settings),
+            output: Output::default(),
+            invalid: 0,
+        }
+    }
+
+    /// Begins to move a player to another node, which learns `player` of it.
+    ///
+    /// # Errors
+    /// The client cannot be moved now.
+    pub fn begin(&mut self, peer: PeerId, to: NodeName, player: Bytes, now: Duration) -> Result<(), MoveRefusal> {
+        self.departures.begin(peer, to, player, now, &mut self.output)
+    }
+
+    /// Hands a player over that is [ready](MoveNotice::Ready). [`MoveNotice::Left`] or [`MoveNotice::Stayed`] follows.
+    ///
+    /// # Errors
+    /// The player is not ready, or its state too long. The move is cancelled if it is not handed over in time.
+    pub fn hand_over(&mut self, peer: PeerId, state: Bytes, now: Duration) -> Result<(), MoveRefusal> {
+        self.departures.hand_over(peer, state, now, &mut self.output)
+    }
+
+    /// Keeps a place for a player that another node [asked](MoveNotice::Asked) for. `address` is this node's, as clients
+    /// reach it, and `token` a secret of 16 random bytes at least, for this one client.
+    ///
+    /// # Errors
+    /// The move was answered, or has ended.
+    pub fn admit(&mut self, origin: &MoveOrigin, address: &str, token: Bytes) -> Result<(), MoveRefusal> {
+        self.arrivals.admit(origin, address, token, &mut self.output)
+    }
+
+    /// Has no place for a player.
+    pub fn refuse(&mut self, origin: &MoveOrigin, why: &str) {
+        self.arrivals.refuse(origin, why, &mut self.output);
+    }
+
+    /// Takes an event of the server, or gives it back if it is the application's.
+    pub fn handle_event(&mut self, event: Event, now: Duration) -> Option<Event> {
+        match &event {
+            Event::Requested { peer, token, .. } if self.arrivals.on_requested(*peer, token) => {
+                self.output.orders.push_back(MoveOrder::Accept(*peer));
+                return None;
+            }
+            Event::Connected { peer, .. } if self.arrivals.on_connected(*peer, &mut self.output) => return None,
+            Event::Closed { peer, .. } => {
+                self.departures.on_closed(*peer, &mut self.output);
+                if self.arrivals.on_closed(*peer) {
+                    return None;
+                }
+            }
+            Event::Move { peer, stage } => {
+                self.on_stage(*peer, *stage, now);
+                return None;
+            }
+            _ => {}
+        }
+        Some(event)
+    }
+
+    /// Takes a letter of another node.
+    pub fn handle_letter(&mut self, encoded: &Bytes, now: Duration) {
+        let Some(Letter { origin, note }) = Letter::decode(encoded) else {
+            self.invalid += 1;
+            return;
+        };
+        match note {
+            Note::Reserve { player } => self.arrivals.on_reserve(origin, player, now, &mut self.output),
+            Note::Player { state } => self.arrivals.on_state(&origin, state, &mut self.output),
+            Note::Cancelled => self.arrivals.on_cancelled(&origin, &mut self.output),
+            Note::Reserved { address, token } => {
+                self.departures.on_reserved(&origin, address, token, now, &mut self.output);
+            }
+            Note::Refused { why } => self.departures.on_refused(&origin, why, &mut self.output),
+        }
+    }
+
+    /// Time has passed.
+    pub fn handle_timeout(&mut self, now: Duration) {
+        self.departures.advance(now, &mut self.output);
+        self.arrivals.advance(now, &mut self.output);
+    }
+
+    /// The next letter, and the node that it goes to.
+    pub fn poll_letter(&mut self) -> Option<(NodeName, Bytes)> {
+        self.output.letters.pop_front().map(|(to, letter)| (to, letter.encode()))
+    }
+
+    /// What the server is to do next.
+    pub fn poll_order(&mut self) -> Option<MoveOrder> {
+        self.output.orders.pop_front()
+    }
+
+    /// What happened next.
+    pub fn poll_notice(&mut self) -> Option<MoveNotice> {
+        self.output.notices.pop_front()
+    }
+
+    /// Moves under way, from and to this node.
+    pub fn under_way(&self) -> (usize, usize) {
+        (self.departures.len(), self.arrivals.len())
+    }
+
+    /// Letters that were none.
+    pub fn invalid_letters(&self) -> u64 {
+        self.invalid
+    }
+
+    fn on_stage(&mut self, peer: PeerId, stage: MoveStage, now: Duration) {
+        match stage {
+            MoveStage::Able => self.departures.on_able(peer),
+            MoveStage::Ready(id) => self.departures.on_ready(peer, id, now, &mut self.output),
+            MoveStage::Stayed(id, why) => self.departures.on_stayed(peer, id, reason(why), &mut self.output),
+            MoveStage::Left(id) => self.departures.on_left(peer, id, &mut self.output),
+            MoveStage::Arrived(id) if self.arrivals.on_arrived(peer, id, &mut self.output) => {
+                self.departures.on_able(peer);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn reason(why: Stayed) -> &'static str {
+    match why {
+        Stayed::Cancelled => "the move was cancelled",
+        Stayed::Refused => "the client could not connect to the other node",
+        Stayed::Late => "the other node did not take the player in time",
+        Stayed::Busy => "the client is being moved already",
+        _ => "the client stayed",
+    }
+}
