@@ -27,6 +27,8 @@ pub(crate) struct Link {
     life: u64,
     pub(crate) is_open_at_node: bool,
     is_open_at_client: bool,
+    /// The client lost its server by it, which that may not know yet.
+    is_lost: bool,
     /// What arrives keeps its order.
     up_at: Duration,
     down_at: Duration,
@@ -124,7 +126,7 @@ impl World {
         for (client, nodes) in acting.iter().enumerate() {
             let stale = self.nodes.iter().flat_map(|node| &node.players).filter(|peer| {
                 let link = &self.links[peer];
-                link.client == client && !link.is_open_at_client
+                link.client == client && link.is_lost
             });
             let stale = stale.count();
             assert!(nodes.len() - stale <= 1, "client {client} is a player of {nodes:?} at {:?}", self.now);
@@ -320,12 +322,15 @@ impl World {
         self.hang_up(Some(peer));
         if self.clients[client].here == Some(peer) {
             if !self.clients[client].moves.on_closed_here() {
+                self.links.get_mut(&peer).expect("it was opened").is_lost = true;
                 while let Some(action) = self.clients[client].moves.poll_action() {
                     self.act(client, action);
                 }
                 self.clients[client].here = None;
             }
         } else if self.clients[client].there == Some(peer) {
+            // It may have chosen that one.
+            self.links.get_mut(&peer).expect("it was opened").is_lost = self.clients[client].moves.is_leaving();
             self.clients[client].moves.on_closed_there();
         }
     }
@@ -338,6 +343,7 @@ impl World {
             life: self.nodes[node].life,
             is_open_at_node: false,
             is_open_at_client: true,
+            is_lost: false,
             up_at: self.now,
             down_at: self.now,
         };
@@ -372,9 +378,13 @@ impl World {
         self.at(at, What::ToClient(peer, said));
     }
 
-    /// Sometimes as long as several losses take.
+    /// Sometimes as long as several losses take, and rarely longer than any deadline of a move.
     fn delay(&mut self) -> Duration {
-        let most = if self.random.chance(20) { 1_500 } else { 60 };
+        let most = match self.random.below(300) {
+            0 => 12_000,
+            1..15 => 1_500,
+            _ => 60,
+        };
         Duration::from_millis(1 + self.random.below(most))
     }
 
