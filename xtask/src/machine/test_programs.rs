@@ -1,8 +1,10 @@
 //! The workspace's test programs, as cargo builds them all at once, and how several are run at once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+
+use cargo_metadata::Message;
 
 use crate::machine::process;
 use crate::machine::tally::Tally;
@@ -123,45 +125,41 @@ pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally 
 
 /// The program of one of cargo's messages, which are objects of JSON, a line each.
 fn executable(message: &str) -> Option<Executable> {
-    let folder = Path::new(&text(message, "manifest_path")?).parent()?.to_owned();
-    let target = message.split_once("\"target\":")?.1;
-    let profile = message.split_once("\"profile\":")?.1;
-    let is_test = profile.split('}').next()?.contains("\"test\":true");
-    Some(Executable { folder, name: text(target, "name")?, file: text(message, "executable")?.into(), is_test })
-}
-
-/// The text of the first such key.
-fn text(object: &str, key: &str) -> Option<String> {
-    let value = object.split_once(&format!("\"{key}\":\""))?.1;
-    let mut text = String::new();
-    let mut characters = value.chars();
-    loop {
-        match characters.next()? {
-            '"' => return Some(text),
-            // Of paths: those of Windows have backslashes.
-            '\\' => text.push(characters.next()?),
-            character => text.push(character),
-        }
-    }
+    let Some(Ok(Message::CompilerArtifact(built))) = Message::parse_stream(message.as_bytes()).next() else {
+        return None;
+    };
+    let folder = built.manifest_path.parent()?.into();
+    Some(Executable { folder, name: built.target.name, file: built.executable?.into(), is_test: built.profile.test })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn programs_are_read_from_cargos_messages() {
-        let message = r#"{"reason":"compiler-artifact","package_id":"path+file:///p/a#0.1.0","manifest_path":"C:\\p\\a\\Cargo.toml",
-            "target":{"kind":["test"],"crate_types":["bin"],"name":"claims","src_path":"/p/a/tests/claims/main.rs","test":true},
-            "profile":{"opt_level":"1","test":true},"features":[],"filenames":["/t/claims-1"],"executable":"/t/claims-1","fresh":true}"#;
-        let program = executable(&message.replace(r"C:\\p\\a\\", "/p/a/")).expect("one program");
+        let message = json!({
+            "reason": "compiler-artifact", "package_id": "path+file:///p/a#0.1.0", "manifest_path": "/p/a/Cargo.toml",
+            "target": { "kind": ["test"], "crate_types": ["bin"], "name": "claims",
+                "src_path": "/p/a/tests/claims/main.rs", "test": true },
+            "profile": { "opt_level": "1", "debuginfo": 1, "debug_assertions": true, "overflow_checks": true, "test": true },
+            "features": [], "filenames": ["/t/claims-1"], "executable": "/t/claims-1", "fresh": true,
+        });
+        let program = executable(&message.to_string()).expect("one program");
         assert_eq!((program.folder.as_path(), program.name.as_str()), (Path::new("/p/a"), "claims"));
         assert_eq!((&program.file, program.is_test), (&PathBuf::from("/t/claims-1"), true));
         assert_eq!(Executable::of_line(program.to_line().trim_end()), Some(program));
-        assert_eq!(text(message, "manifest_path").as_deref(), Some(r"C:\p\a\Cargo.toml"));
-        let tool = message.replace(r#""opt_level":"1","test":true"#, r#""opt_level":"1","test":false"#);
-        assert!(executable(&tool).is_none_or(|program| !program.is_test));
-        let library = message.replace(r#""executable":"/t/claims-1""#, r#""executable":null"#);
-        assert_eq!(executable(&library), None);
+        let with = |key: &str, value: Value| {
+            let mut message = message.clone();
+            *message.pointer_mut(key).expect("it is there") = value;
+            executable(&message.to_string())
+        };
+        assert!(with("/profile/test", false.into()).is_some_and(|program| !program.is_test));
+        assert_eq!(with("/executable", Value::Null), None, "a library");
+        assert_eq!(with("/reason", "build-finished".into()), None);
     }
 }

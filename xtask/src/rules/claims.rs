@@ -1,11 +1,25 @@
 //! How tests are laid out: each crate's claims are modules of one program, `tests/claims/main.rs`, since each program
 //! costs a link of its own. A test with a program of its own says why, and every file that looks like a test is built.
 
-use crate::machine::files::File;
-use crate::rules::source::tokens::{Placed, Token, tokens};
+use cargo_metadata::{Package, Target};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+
+use crate::machine::files::{self, File};
+use crate::machine::packages;
+use crate::machine::tree::Tree;
+use crate::rules::source::tokens::{self, is_mark, name};
 
 /// Violations of this rule, each as `path: what`.
-pub(crate) fn breaches(files: &[File]) -> Vec<String> {
+pub(crate) fn breaches(tree: &Tree) -> Result<Vec<String>, String> {
+    let files = files::files(tree);
+    let mut breaches = breaches_of_claims(&files);
+    for described in packages::all(&files, tree)?.iter().filter(|described| is_library_untested(&described.package)) {
+        breaches.extend(unit_tests_left_out(&described.folder, &files));
+    }
+    Ok(breaches)
+}
+
+fn breaches_of_claims(files: &[File]) -> Vec<String> {
     let mut breaches = Vec::new();
     let mains = files.iter().filter(|file| file.path.contains("/tests/") && file.path.ends_with("/main.rs"));
     breaches.extend(mains.flat_map(|main| modules_left_out(main, files)));
@@ -13,29 +27,33 @@ pub(crate) fn breaches(files: &[File]) -> Vec<String> {
         let Some(folder) = main.path.strip_suffix("/claims/main.rs") else { continue };
         breaches.extend(files.iter().filter(|file| is_program(&file.path, folder)).filter_map(reason_missing));
     }
-    breaches.extend(
-        files
-            .iter()
-            .filter(|file| file.path.ends_with("Cargo.toml"))
-            .flat_map(|manifest| unit_tests_left_out(manifest, files)),
-    );
     breaches
 }
 
 /// Files next to `main.rs` that it does not name.
 fn modules_left_out(main: &File, files: &[File]) -> Vec<String> {
-    let tokens = tokens(&main.text);
     let folder = main.path.trim_end_matches("main.rs");
     let left_out = files.iter().filter_map(|file| {
         let name = file.path.strip_prefix(folder)?.strip_suffix(".rs")?;
-        let is_left_out = !name.contains('/') && name != "main" && !declares(&tokens, name);
+        let is_left_out = !name.contains('/') && name != "main" && !declares(main, name);
         is_left_out.then(|| format!("{}: no test runs it; add `mod {name};` to {}", file.path, main.path))
     });
     left_out.collect()
 }
 
-fn declares(tokens: &[Placed<'_>], name: &str) -> bool {
-    tokens.windows(2).any(|pair| pair[0].token == Token::Word("mod") && pair[1].token == Token::Word(name))
+fn declares(main: &File, module: &str) -> bool {
+    has(main, |tokens, at| {
+        name(tokens, at).is_some_and(|word| word == "mod") && name(tokens, at + 1).is_some_and(|word| word == module)
+    })
+}
+
+/// Whether `is_it` is true for one of its tokens, given with their indexes.
+fn has(file: &File, mut is_it: impl FnMut(&[TokenTree], usize) -> bool) -> bool {
+    let mut found = false;
+    // What is no Rust does not compile: it needs no complaint here.
+    let tokens: TokenStream = file.text.parse().unwrap_or_default();
+    tokens::each(tokens, &mut |tokens, at| found |= is_it(tokens, at));
+    found
 }
 
 /// Whether cargo builds it as a program of its own.
@@ -55,31 +73,41 @@ fn reason_missing(file: &File) -> Option<String> {
         .then(|| format!("{}: belongs in claims/; else its first comment says why it needs `{REASON}`", file.path))
 }
 
-/// Tests in a library whose manifest states that it has none.
-fn unit_tests_left_out(manifest: &File, files: &[File]) -> Option<String> {
-    let library = manifest.text.split("[lib]").nth(1)?.split("\n[").next()?;
-    if !library.lines().any(|line| line.replace(' ', "") == "test=false") {
-        return None;
-    }
-    let sources = format!("{}src/", manifest.path.strip_suffix("Cargo.toml")?);
-    let tested = files.iter().find(|file| {
-        file.path.starts_with(&sources)
-            && tokens(&file.text).windows(4).any(|four| four.iter().map(|placed| placed.token).eq(TEST))
-    })?;
-    Some(format!("{}: no test of it runs, since {} says `test = false`", tested.path, manifest.path))
+/// Whether its manifest states that its library, for Rust or for another language, has no tests.
+fn is_library_untested(package: &Package) -> bool {
+    let is_library = |target: &Target| target.is_lib() || target.is_cdylib() || target.is_staticlib();
+    package.targets.iter().any(|target| is_library(target) && !target.test)
+}
+
+/// The first test in the sources of the package in that folder.
+fn unit_tests_left_out(folder: &str, files: &[File]) -> Option<String> {
+    let sources = format!("{folder}src/");
+    let tested = files.iter().find(|file| file.path.starts_with(&sources) && has(file, is_test_attribute))?;
+    Some(format!("{}: no test of it runs, since {folder}Cargo.toml says `test = false`", tested.path))
 }
 
 /// `#[test]`
-const TEST: [Token<'_>; 4] = [Token::Mark('#'), Token::Mark('['), Token::Word("test"), Token::Mark(']')];
+fn is_test_attribute(tokens: &[TokenTree], at: usize) -> bool {
+    let is_test = |group: &Group| group.delimiter() == Delimiter::Bracket && group.stream().to_string() == "test";
+    is_mark(tokens, at, '#') && matches!(tokens.get(at + 1), Some(TokenTree::Group(group)) if is_test(group))
+}
+
 const REASON: &str = "A process of its own";
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
+    use crate::machine::packages::package;
+
+    fn read(files: &[(&str, &str)]) -> Vec<File> {
+        let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
+        files.iter().map(file).collect()
+    }
 
     fn check(files: &[(&str, &str)]) -> Vec<String> {
-        let file = |(path, text): &(&str, &str)| File { path: (*path).into(), text: (*text).into() };
-        breaches(&files.iter().map(file).collect::<Vec<_>>())
+        breaches_of_claims(&read(files))
     }
 
     #[test]
@@ -104,10 +132,22 @@ mod tests {
 
     #[test]
     fn unit_tests_of_a_library_without_tests_are_named() {
-        let without = ("a/Cargo.toml", "[package]\nname = \"a\"\n\n[lib]\ntest = false\n\n[lints]\n");
+        let found = |files: &[(&str, &str)]| unit_tests_left_out("a/", &read(files));
         let tested = ("a/src/b.rs", "#[cfg(test)] mod tests { #[test] fn c() {} }");
-        assert_eq!(check(&[without, tested]).len(), 1);
-        assert_eq!(check(&[("a/Cargo.toml", "[lib]\ndoctest = false\n[lints]\ntest = false"), tested]).len(), 0);
-        assert_eq!(check(&[without, ("a/src/b.rs", "// #[test]"), ("c/src/b.rs", "#[test]")]).len(), 0);
+        assert!(found(&[tested]).is_some_and(|breach| breach.starts_with("a/src/b.rs: ")));
+        assert_eq!(
+            found(&[("a/src/b.rs", "// #[test]\n#[a(test)] fn d() {}"), ("c/src/b.rs", "#[test] fn e() {}")]),
+            None
+        );
+    }
+
+    #[test]
+    fn a_library_is_untested_if_its_manifest_says_so() {
+        let target = |kind: &str, test: bool| json!({ "name": "a", "kind": [kind], "crate_types": [kind], "src_path": "/p/a/src/x.rs", "test": test });
+        let is_untested = |targets: &[serde_json::Value]| is_library_untested(&package(json!({ "targets": targets })));
+        assert!(is_untested(&[target("lib", false), target("test", true)]));
+        assert!(is_untested(&[target("cdylib", false)]));
+        assert!(!is_untested(&[target("lib", true), target("bin", false)]));
+        assert!(!is_untested(&[target("bin", false)]));
     }
 }

@@ -60,7 +60,7 @@ pub(super) const STEPS: &[Step] = &[
         is_fast: true,
         lane: Lane::Compiles,
         after: &[],
-        run: |tree, _| report(claims::breaches(&files::files(tree))),
+        run: |tree, _| claims::breaches(tree).map_or_else(Verdict::Failed, report),
     },
     Step {
         name: "snippets",
@@ -336,7 +336,7 @@ fn clippy(tree: &Tree) -> Verdict {
 
 fn layering_and_purity(tree: &Tree) -> Verdict {
     let files = files::files(tree);
-    let mut breaches = layering::breaches(&files);
+    let mut breaches = layering::breaches(&files).unwrap_or_else(|unread| vec![unread]);
     breaches.extend(purity::breaches(&files));
     report(breaches)
 }

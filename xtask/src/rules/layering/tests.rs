@@ -16,7 +16,7 @@ fn found(sources: &[(&str, &str)]) -> Vec<Finding> {
             files.push(File { path: format!("a/src/{module}.rs"), text: String::new() });
         }
     }
-    findings_in(&crates(&files)[0], Some(RANKS))
+    findings_in(&crates(&files).expect("it parses")[0], Some(RANKS))
 }
 
 fn check(sources: &[(&str, &str)]) -> Vec<String> {
@@ -76,9 +76,9 @@ fn modules_and_crates_without_rank_are_named_once_and_say_what_to_do() {
     let sources = [("pacing/mod.rs", "use crate::endpoint::X;"), ("wire.rs", "use crate::pacing::Y;")];
     assert_one(&sources, "src/pacing", "add it to RANKS");
     let files = [File { path: "b/src/lib.rs".into(), text: String::new() }];
-    let found = findings_in(&crates(&files)[0], None);
+    let found = findings_in(&crates(&files).expect("it parses")[0], None);
     assert!(found.len() == 1 && found[0].text.contains("b: the crate has no ranks"), "{found:?}");
-    let found = findings_in(&crates(&files)[0], Some(&[&["gone"]]));
+    let found = findings_in(&crates(&files).expect("it parses")[0], Some(&[&["gone"]]));
     assert!(found.len() == 1 && found[0].text.contains("is no module"), "{found:?}");
 }
 
@@ -109,7 +109,7 @@ fn the_suggested_order_is_as_low_as_imports_allow() {
         file("c.rs", ""),
         file("d.rs", "use crate::b::B;"),
     ];
-    let suggested = ranks::suggestion(&crates(&files)[0]);
+    let suggested = ranks::suggestion(&crates(&files).expect("it parses")[0]);
     assert_eq!(suggested, r#"("a", &[&["a", "d"], &["b"], &["c"]]),"#);
 }
 
