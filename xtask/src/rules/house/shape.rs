@@ -1,7 +1,7 @@
 //! Lines, functions, fields and public items, tests left out.
 
 use crate::rules::source::crates::Crate;
-use crate::rules::source::items::{Item, ItemKind, Visibility};
+use crate::rules::source::items::{Item, ItemKind, Visible};
 use crate::rules::source::tokens::code_lines;
 
 /// Reports them for the crates of a tree.
@@ -93,7 +93,7 @@ fn structs(of: &Crate<'_>) -> Vec<(usize, String)> {
 
 /// Items and methods that are `pub`, and how many names are re-exported.
 fn public_items(of: &Crate<'_>) -> (usize, usize) {
-    let public = shipped(of).filter(|item| item.visibility == Visibility::Public);
+    let public = shipped(of).filter(|item| item.visibility == Visible::Public);
     public.fold((0, 0), |(own, passed_on), item| match item.kind {
         ItemKind::Use { names } => (own, passed_on + names),
         _ => (own + 1, passed_on),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::finding::{Finding, Kind};
 use crate::rules::source::crates::Crate;
-use crate::rules::source::items::{Item, ItemKind, Visibility};
+use crate::rules::source::items::{Item, ItemKind, Visible};
 
 /// A name, and the files of the types that have it.
 pub(crate) struct SharedName<'b> {
@@ -42,7 +42,7 @@ pub(super) fn findings(of: &Crate<'_>) -> Vec<Finding> {
 
 fn is_visible_type(item: &Item) -> bool {
     let is_type = matches!(item.kind, ItemKind::Struct { .. } | ItemKind::OtherType);
-    is_type && !item.is_test && item.visibility != Visibility::Private
+    is_type && !item.is_test && item.visibility != Visible::Private
 }
 
 fn is_stand_in(path: &str) -> bool {

@@ -93,13 +93,12 @@ impl<'a> Crate<'a> {
         for (from, source) in self.sources.iter().enumerate() {
             let uses = source.names.uses.iter().map(|leaf| {
                 let is_passed_on = leaf.is_reexport && !source.uses_itself(leaf);
-                (leaf.written(), leaf.import.line, leaf.import.name.is_none(), is_passed_on)
+                (&leaf.written, leaf.name.is_none(), is_passed_on)
             });
-            let named = source.names.paths.iter().filter(|named| named.path.len() > 1);
-            let named = named.map(|named| (named.written(), named.line, false, false));
-            for (written, line, is_glob, is_passed_on) in uses.chain(named) {
-                if let Some(path) = self.absolute(source, &written) {
-                    namings.push(Naming { from, path, line, is_glob, is_passed_on });
+            let paths = source.names.paths.iter().filter(|written| written.path.len() > 1);
+            for (written, is_glob, is_passed_on) in uses.chain(paths.map(|written| (written, false, false))) {
+                if let Some(path) = self.absolute(source, written) {
+                    namings.push(Naming { from, path, line: written.line, is_glob, is_passed_on });
                 }
             }
         }
@@ -124,9 +123,10 @@ impl<'a> Crate<'a> {
     }
 
     /// The path from the root of the crate, or nothing if it leads out of the crate or to something local.
-    fn absolute<'b>(&'b self, source: &'b Source<'a>, written: &Written<'b>) -> Option<Vec<&'b str>> {
-        let mut here = source.module_around(written.modules);
-        let mut rest = &written.path[..];
+    fn absolute<'b>(&'b self, source: &'b Source<'a>, written: &'b Written) -> Option<Vec<&'b str>> {
+        let mut here = source.module_around(&written.modules);
+        let path: Vec<&str> = written.path.iter().map(String::as_str).collect();
+        let mut rest = &path[..];
         match *rest.first()? {
             "crate" => (here, rest) = (Vec::new(), &rest[1..]),
             "self" if rest.len() > 1 => rest = &rest[1..],
@@ -138,12 +138,12 @@ impl<'a> Crate<'a> {
             }
             first if self.is_module(&here, first) => {}
             first => {
-                let is_elsewhere = |leaf: &&Use| Some(leaf.declaration) != written.declaration;
-                let leaf = source.imported(first).find(is_elsewhere)?.written();
-                if leaf.path.first() == Some(&first) && !self.is_module(&here, first) {
+                let is_elsewhere = |leaf: &&Use| leaf.written.declaration != written.declaration;
+                let leaf = &source.imported(first).find(is_elsewhere)?.written;
+                if leaf.path.first().is_some_and(|begin| begin == first) {
                     return None;
                 }
-                let mut start = self.absolute(source, &leaf)?;
+                let mut start = self.absolute(source, leaf)?;
                 start.extend(&rest[1..]);
                 return Some(start);
             }
@@ -175,10 +175,10 @@ impl<'a> Crate<'a> {
             if source.defines(name) {
                 return Some(Target { source: at, is_item: true });
             }
-            let next = match source.imported(name).find(|leaf| leaf.modules.is_empty()) {
-                Some(leaf) => self.absolute(source, &leaf.written()),
+            let next = match source.imported(name).find(|leaf| leaf.written.modules.is_empty()) {
+                Some(leaf) => self.absolute(source, &leaf.written),
                 None => source.globs().find_map(|leaf| {
-                    let mut behind = self.absolute(source, &leaf.written())?;
+                    let mut behind = self.absolute(source, &leaf.written)?;
                     let (globbed, depth) = self.deepest(&behind)?;
                     behind.push(name);
                     (depth + 1 == behind.len() && self.sources[globbed].offers(name)).then_some(behind)
@@ -229,11 +229,11 @@ impl<'a> Source<'a> {
 
     /// The leaves of its `use` declarations that give something that name.
     fn imported(&self, name: &str) -> impl Iterator<Item = &Use> {
-        self.names.uses.iter().filter(move |leaf| leaf.import.name.as_deref() == Some(name))
+        self.names.uses.iter().filter(move |leaf| leaf.name.as_deref() == Some(name))
     }
 
     fn globs(&self) -> impl Iterator<Item = &Use> {
-        self.names.uses.iter().filter(|leaf| leaf.import.name.is_none())
+        self.names.uses.iter().filter(|leaf| leaf.name.is_none())
     }
 
     /// Whether it has an item of that name, inline modules themselves included, but not the modules of other files.
@@ -249,7 +249,7 @@ impl<'a> Source<'a> {
 
     /// Whether the name of a re-export is used in the file that re-exports it.
     fn uses_itself(&self, leaf: &Use) -> bool {
-        leaf.import.name.as_ref().is_some_and(|name| self.names.paths.iter().any(|named| named.path[0] == *name))
+        leaf.name.as_ref().is_some_and(|name| self.names.paths.iter().any(|written| written.path[0] == *name))
     }
 }
 

@@ -1,8 +1,9 @@
 //! The names in a file: the leaves of its `use` declarations, and the paths in its other code.
 
-use proc_macro2::{Ident, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{ItemMod, ItemUse, Macro, MetaList, Path, UseName, UseRename, UseTree, Visibility};
+use syn::{ItemMod, ItemUse, Macro, MetaList, Path, UseName, UsePath, UseRename, UseTree, Visibility};
 
 use super::tokens::{self, line, text};
 
@@ -10,55 +11,27 @@ use super::tokens::{self, line, text};
 #[derive(Default)]
 pub(crate) struct Names {
     pub(crate) uses: Vec<Use>,
-    pub(crate) paths: Vec<Named>,
+    /// Outside of `use` declarations, single names included.
+    pub(crate) paths: Vec<Written>,
 }
 
 /// One leaf of a `use` declaration: `use a::{b, c as d, e::*};` has three.
-pub(crate) struct Import {
-    /// As written, `self` at the end left out.
-    pub(crate) path: Vec<String>,
+pub(crate) struct Use {
+    /// `self` at the end left out.
+    pub(crate) written: Written,
     /// The name that it has in this file; a glob has none.
     pub(crate) name: Option<String>,
-    pub(crate) line: usize,
-}
-
-/// An import, with its place.
-pub(crate) struct Use {
-    pub(crate) import: Import,
-    /// The number of its declaration in this file.
-    pub(crate) declaration: usize,
-    /// Names of the inline modules around it, outermost first.
-    pub(crate) modules: Vec<String>,
     pub(crate) is_reexport: bool,
 }
 
-/// A path in code outside of `use` declarations, single names included.
-pub(crate) struct Named {
+/// A path as it is written, and what its meaning depends on.
+pub(crate) struct Written {
     pub(crate) path: Vec<String>,
     pub(crate) line: usize,
+    /// Names of the inline modules around it, outermost first.
     pub(crate) modules: Vec<String>,
-}
-
-/// A path, and what its meaning depends on.
-pub(crate) struct Written<'b> {
-    pub(crate) path: Vec<&'b str>,
-    pub(crate) modules: &'b [String],
-    /// The `use` declaration that it is part of.
+    /// The number of the `use` declaration that it is part of.
     pub(crate) declaration: Option<usize>,
-}
-
-impl Use {
-    pub(crate) fn written(&self) -> Written<'_> {
-        let path = self.import.path.iter().map(String::as_str).collect();
-        Written { path, modules: &self.modules, declaration: Some(self.declaration) }
-    }
-}
-
-impl Named {
-    pub(crate) fn written(&self) -> Written<'_> {
-        let path = self.path.iter().map(String::as_str).collect();
-        Written { path, modules: &self.modules, declaration: None }
-    }
 }
 
 /// The names in a file, those in functions, macros and attributes included.
@@ -66,32 +39,6 @@ pub(crate) fn names(file: &syn::File) -> Names {
     let mut reader = Reader::default();
     reader.visit_file(file);
     reader.found
-}
-
-/// The leaves of one declaration.
-pub(crate) fn leaves(tree: &UseTree) -> Vec<Import> {
-    let mut found = Vec::new();
-    branch(tree, &[], &mut found);
-    found
-}
-
-fn branch(tree: &UseTree, prefix: &[String], found: &mut Vec<Import>) {
-    let with = |ident: &Ident| [prefix, &[text(ident)]].concat();
-    let leaf = |ident: &Ident| if ident == "self" && !prefix.is_empty() { prefix.to_vec() } else { with(ident) };
-    match tree {
-        UseTree::Path(path) => branch(&path.tree, &with(&path.ident), found),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| branch(tree, prefix, found)),
-        UseTree::Name(UseName { ident }) => {
-            let path = leaf(ident);
-            found.push(Import { name: path.last().cloned(), path, line: line(ident.span()) });
-        }
-        UseTree::Rename(UseRename { ident, rename, .. }) => {
-            found.push(Import { path: leaf(ident), name: Some(text(rename)), line: line(ident.span()) });
-        }
-        UseTree::Glob(glob) => {
-            found.push(Import { path: prefix.to_vec(), name: None, line: line(glob.star_token.span) });
-        }
-    }
 }
 
 #[derive(Default)]
@@ -103,14 +50,32 @@ struct Reader {
 
 impl Reader {
     fn add_path(&mut self, path: Vec<String>, line: usize) {
-        self.found.paths.push(Named { path, line, modules: self.modules.clone() });
+        self.found.paths.push(Written { path, line, modules: self.modules.clone(), declaration: None });
     }
 
     fn add_use(&mut self, declared: &ItemUse) {
         self.declarations += 1;
-        let (declaration, is_reexport) = (self.declarations, !matches!(declared.vis, Visibility::Inherited));
-        let (leaves, modules) = (leaves(&declared.tree).into_iter(), &self.modules);
-        self.found.uses.extend(leaves.map(|import| Use { import, declaration, modules: modules.clone(), is_reexport }));
+        self.add_branch(&declared.tree, &[], !matches!(declared.vis, Visibility::Inherited));
+    }
+
+    fn add_branch(&mut self, tree: &UseTree, prefix: &[String], is_reexport: bool) {
+        let (ident, name) = match tree {
+            UseTree::Group(group) => {
+                return group.items.iter().for_each(|tree| self.add_branch(tree, prefix, is_reexport));
+            }
+            UseTree::Path(UsePath { ident, tree, .. }) => {
+                return self.add_branch(tree, &[prefix, &[text(ident)]].concat(), is_reexport);
+            }
+            UseTree::Name(UseName { ident }) => (Some(ident), Some(ident)),
+            UseTree::Rename(UseRename { ident, rename, .. }) => (Some(ident), Some(rename)),
+            UseTree::Glob(_) => (None, None),
+        };
+        let last = ident.filter(|ident| prefix.is_empty() || *ident != "self").map(text);
+        let path: Vec<String> = prefix.iter().cloned().chain(last).collect();
+        let name = name.and_then(|name| if name == "self" { path.last().cloned() } else { Some(text(name)) });
+        let declaration = Some(self.declarations);
+        let written = Written { path, line: line(tree.span()), modules: self.modules.clone(), declaration };
+        self.found.uses.push(Use { written, name, is_reexport });
     }
 
     /// Only the macro knows the syntax of what is in it: each run of names and `::` is taken for a path.
@@ -176,8 +141,8 @@ mod tests {
     }
 
     fn described(source: &str) -> Vec<String> {
-        let name = |import: &Import| import.name.clone().unwrap_or_else(|| "*".into());
-        let describe = |Use { import, .. }: &Use| format!("{} as {}", import.path.join("::"), name(import));
+        let describe =
+            |leaf: &Use| format!("{} as {}", leaf.written.path.join("::"), leaf.name.as_deref().unwrap_or("*"));
         read(source).uses.iter().map(describe).collect()
     }
 

@@ -11,7 +11,7 @@ pub(crate) struct Item {
     pub(crate) lines: RangeInclusive<usize>,
     /// Names of the inline modules around it, outermost first.
     pub(crate) modules: Vec<String>,
-    pub(crate) visibility: Visibility,
+    pub(crate) visibility: Visible,
     /// Whether the item, or something around it, is behind `#[cfg(test)]` or `#[test]`.
     pub(crate) is_test: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) enum ItemKind {
 
 /// The code that may name an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Visibility {
+pub(crate) enum Visible {
     /// Written without `pub`.
     Private,
     /// `pub(crate)`, `pub(super)` and `pub(in path)`.
@@ -62,7 +62,7 @@ pub(crate) enum Visibility {
     Public,
 }
 
-impl From<&syn::Visibility> for Visibility {
+impl From<&syn::Visibility> for Visible {
     fn from(written: &syn::Visibility) -> Self {
         match written {
             syn::Visibility::Public(_) => Self::Public,

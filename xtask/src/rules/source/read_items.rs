@@ -4,9 +4,10 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Fields, ForeignItem, ImplItem, ItemImpl, Meta, Signature, Token, TraitItem, Type};
+use syn::{
+    Attribute, Fields, ForeignItem, ImplItem, ItemImpl, Meta, Signature, Token, TraitItem, Type, UseTree, Visibility,
+};
 
-use super::imports;
 use super::items::{Item, ItemKind};
 use super::tokens::{is_mark, is_separator, line, lines, name, text};
 
@@ -26,8 +27,8 @@ struct Surroundings {
     is_test: bool,
 }
 
-/// What all items have.
-struct Head<'a>(&'a [Attribute], &'a syn::Visibility, Span);
+/// What all items have: their attributes, their visibility, and their extent.
+struct Head<'a>(&'a [Attribute], &'a Visibility, Span);
 
 impl Surroundings {
     fn read(&self, items: &[syn::Item], found: &mut Vec<Item>) {
@@ -36,39 +37,31 @@ impl Surroundings {
 
     fn read_item(&self, item: &syn::Item, found: &mut Vec<Item>) {
         let span = item.span();
-        let mut add = |kind: ItemKind, name: &Ident, attributes: &[Attribute], visibility: &syn::Visibility| {
+        let mut add = |kind: ItemKind, name: Option<&Ident>, attributes: &[Attribute], visibility: &Visibility| {
             found.push(self.item(kind, name, Head(attributes, visibility, span)));
         };
         match item {
-            syn::Item::Const(it) => add(ItemKind::Other, &it.ident, &it.attrs, &it.vis),
-            syn::Item::Static(it) => add(ItemKind::Other, &it.ident, &it.attrs, &it.vis),
-            syn::Item::Enum(it) => add(ItemKind::OtherType, &it.ident, &it.attrs, &it.vis),
-            syn::Item::Union(it) => add(ItemKind::OtherType, &it.ident, &it.attrs, &it.vis),
-            syn::Item::Type(it) => add(ItemKind::OtherType, &it.ident, &it.attrs, &it.vis),
-            syn::Item::Struct(it) => {
-                let kind = ItemKind::Struct { fields: named_fields(&it.fields) };
-                add(kind, &it.ident, &it.attrs, &it.vis);
-            }
-            syn::Item::Fn(it) => found.push(self.function(&it.sig, Head(&it.attrs, &it.vis, span))),
-            syn::Item::Use(it) => {
-                let kind = ItemKind::Use { names: imports::leaves(&it.tree).len() };
-                found.push(self.nameless(kind, Head(&it.attrs, &it.vis, span)));
-            }
+            syn::Item::Const(it) => add(ItemKind::Other, Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Static(it) => add(ItemKind::Other, Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Enum(it) => add(ItemKind::OtherType, Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Union(it) => add(ItemKind::OtherType, Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Type(it) => add(ItemKind::OtherType, Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Struct(it) => add(fields(&it.fields), Some(&it.ident), &it.attrs, &it.vis),
+            syn::Item::Use(it) => add(ItemKind::Use { names: leaves(&it.tree) }, None, &it.attrs, &it.vis),
+            syn::Item::Fn(it) => add(self.function(&it.sig, span), Some(&it.sig.ident), &it.attrs, &it.vis),
             syn::Item::Mod(it) => {
-                let kind = ItemKind::Module { is_inline: it.content.is_some() };
-                add(kind, &it.ident, &it.attrs, &it.vis);
+                add(ItemKind::Module { is_inline: it.content.is_some() }, Some(&it.ident), &it.attrs, &it.vis);
                 let mut inside = self.behind(&it.attrs);
                 inside.modules.push(text(&it.ident));
                 inside.read(it.content.as_ref().map_or(&[], |(_, items)| items), found);
             }
             syn::Item::Impl(it) => {
-                let kind = ItemKind::Implementation { of: own_type(it) };
-                found.push(self.nameless(kind, Head(&it.attrs, PRIVATE, span)));
+                add(ItemKind::Implementation { of: own_type(it) }, None, &it.attrs, PRIVATE);
                 let inside = Self { of: own_type(it), ..self.behind(&it.attrs) };
                 found.extend(it.items.iter().filter_map(|item| inside.of_block(item)));
             }
             syn::Item::Trait(it) => {
-                add(ItemKind::OtherType, &it.ident, &it.attrs, &it.vis);
+                add(ItemKind::OtherType, Some(&it.ident), &it.attrs, &it.vis);
                 let inside = self.behind(&it.attrs);
                 found.extend(it.items.iter().filter_map(|item| inside.of_trait(item)));
             }
@@ -77,7 +70,7 @@ impl Surroundings {
                 found.extend(it.items.iter().filter_map(|item| inside.of_other_language(item)));
             }
             syn::Item::Macro(it) => match &it.ident {
-                Some(name) => add(ItemKind::Other, name, &it.attrs, PRIVATE),
+                Some(name) => add(ItemKind::Other, Some(name), &it.attrs, PRIVATE),
                 None => self.behind(&it.attrs).read_content(&it.mac.tokens, found),
             },
             _ => {}
@@ -98,11 +91,11 @@ impl Surroundings {
         let mut found = Vec::new();
         while !input.is_empty() {
             let attributes = input.call(Attribute::parse_outer)?;
-            let visibility: syn::Visibility = input.parse()?;
+            let visibility: Visibility = input.parse()?;
             if input.parse::<Option<Token![struct]>>()?.is_some() {
                 let (name, fields): (Ident, Group) = (input.parse()?, input.parse()?);
                 let kind = ItemKind::Struct { fields: colons(fields.stream()) };
-                found.push(self.item(kind, &name, Head(&attributes, &visibility, fields.span())));
+                found.push(self.item(kind, Some(&name), Head(&attributes, &visibility, fields.span())));
             } else {
                 input.parse::<TokenTree>()?;
             }
@@ -111,47 +104,43 @@ impl Surroundings {
     }
 
     fn of_block(&self, item: &ImplItem) -> Option<Item> {
-        let span = item.span();
-        match item {
-            ImplItem::Fn(it) => Some(self.function(&it.sig, Head(&it.attrs, &it.vis, span))),
-            ImplItem::Const(it) => Some(self.item(ItemKind::Other, &it.ident, Head(&it.attrs, &it.vis, span))),
-            ImplItem::Type(it) => Some(self.item(ItemKind::OtherType, &it.ident, Head(&it.attrs, &it.vis, span))),
-            _ => None,
-        }
+        let (kind, name, attributes, visibility) = match item {
+            ImplItem::Fn(it) => (self.function(&it.sig, it.span()), &it.sig.ident, &it.attrs, &it.vis),
+            ImplItem::Const(it) => (ItemKind::Other, &it.ident, &it.attrs, &it.vis),
+            ImplItem::Type(it) => (ItemKind::OtherType, &it.ident, &it.attrs, &it.vis),
+            _ => return None,
+        };
+        Some(self.item(kind, Some(name), Head(attributes, visibility, item.span())))
     }
 
     fn of_trait(&self, item: &TraitItem) -> Option<Item> {
-        let span = item.span();
-        match item {
-            TraitItem::Fn(it) => Some(self.function(&it.sig, Head(&it.attrs, PRIVATE, span))),
-            TraitItem::Const(it) => Some(self.item(ItemKind::Other, &it.ident, Head(&it.attrs, PRIVATE, span))),
-            TraitItem::Type(it) => Some(self.item(ItemKind::OtherType, &it.ident, Head(&it.attrs, PRIVATE, span))),
-            _ => None,
-        }
+        let (kind, name, attributes) = match item {
+            TraitItem::Fn(it) => (self.function(&it.sig, it.span()), &it.sig.ident, &it.attrs),
+            TraitItem::Const(it) => (ItemKind::Other, &it.ident, &it.attrs),
+            TraitItem::Type(it) => (ItemKind::OtherType, &it.ident, &it.attrs),
+            _ => return None,
+        };
+        Some(self.item(kind, Some(name), Head(attributes, PRIVATE, item.span())))
     }
 
     fn of_other_language(&self, item: &ForeignItem) -> Option<Item> {
-        let span = item.span();
         match item {
-            ForeignItem::Fn(it) => Some(self.function(&it.sig, Head(&it.attrs, &it.vis, span))),
-            ForeignItem::Static(it) => Some(self.item(ItemKind::Other, &it.ident, Head(&it.attrs, &it.vis, span))),
-            ForeignItem::Type(it) => Some(self.item(ItemKind::OtherType, &it.ident, Head(&it.attrs, &it.vis, span))),
+            ForeignItem::Fn(it) => {
+                let head = Head(&it.attrs, &it.vis, it.span());
+                Some(self.item(self.function(&it.sig, it.span()), Some(&it.sig.ident), head))
+            }
             _ => None,
         }
     }
 
-    fn function(&self, signature: &Signature, head: Head<'_>) -> Item {
-        let lines = head.2.end().line + 1 - line(signature.fn_token.span);
-        self.item(ItemKind::Function { lines, of: self.of.clone() }, &signature.ident, head)
+    fn function(&self, signature: &Signature, span: Span) -> ItemKind {
+        ItemKind::Function { lines: span.end().line + 1 - line(signature.fn_token.span), of: self.of.clone() }
     }
 
-    fn item(&self, kind: ItemKind, name: &Ident, head: Head<'_>) -> Item {
-        Item { name: text(name), ..self.nameless(kind, head) }
-    }
-
-    fn nameless(&self, kind: ItemKind, Head(attributes, visibility, span): Head<'_>) -> Item {
+    fn item(&self, kind: ItemKind, name: Option<&Ident>, Head(attributes, visibility, span): Head<'_>) -> Item {
         let Self { modules, is_test, .. } = self.behind(attributes);
-        Item { kind, name: String::new(), lines: lines(span), modules, visibility: visibility.into(), is_test }
+        let name = name.map(text).unwrap_or_default();
+        Item { kind, name, lines: lines(span), modules, visibility: visibility.into(), is_test }
     }
 
     /// The surroundings of what is behind these attributes.
@@ -160,10 +149,19 @@ impl Surroundings {
     }
 }
 
-const PRIVATE: &syn::Visibility = &syn::Visibility::Inherited;
+const PRIVATE: &Visibility = &Visibility::Inherited;
 
-fn named_fields(fields: &Fields) -> usize {
-    if let Fields::Named(fields) = fields { fields.named.len() } else { 0 }
+fn fields(fields: &Fields) -> ItemKind {
+    ItemKind::Struct { fields: if let Fields::Named(fields) = fields { fields.named.len() } else { 0 } }
+}
+
+/// How many names a tree of imports gives.
+fn leaves(tree: &UseTree) -> usize {
+    match tree {
+        UseTree::Path(path) => leaves(&path.tree),
+        UseTree::Group(group) => group.items.iter().map(leaves).sum(),
+        _ => 1,
+    }
 }
 
 /// How many names have a colon behind them, outside of groups.
@@ -200,7 +198,7 @@ fn asks_for_tests(condition: &Meta) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rules::source::items::Visibility;
+    use crate::rules::source::items::Visible;
 
     fn read(source: &str) -> Vec<Item> {
         items(&syn::parse_str(source).expect("it parses"))
@@ -211,9 +209,9 @@ mod tests {
         let describe = |item: &Item| {
             let test = if item.is_test { " test" } else { "" };
             let visibility = match item.visibility {
-                Visibility::Private => "",
-                Visibility::Restricted => "pub() ",
-                Visibility::Public => "pub ",
+                Visible::Private => "",
+                Visible::Restricted => "pub() ",
+                Visible::Public => "pub ",
             };
             format!("{visibility}{}::{}{test}", item.modules.join("::"), item.name)
         };
