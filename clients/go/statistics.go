@@ -90,7 +90,7 @@ type Overview struct {
 
 // Traffic is one direction of a connection: rates over about a second, and loss.
 type Traffic struct {
-	// BytesPerSecond are on the wire, headers included; PayloadBytesPerSecond are those of messages.
+	// BytesPerSecond counts bytes on the wire, headers included; PayloadBytesPerSecond counts the bytes of messages.
 	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
 	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets
 	// that were sent together count as one.

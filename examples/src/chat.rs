@@ -1,4 +1,5 @@
-//! A chat room: the token carries a name, the server decides whom to accept, and every guest receives every line.
+//! A chat room: the token carries a name, the server decides which clients to accept, and every client receives every
+//! line.
 //!
 //! `cargo run -p skipstone-examples --example chat`
 

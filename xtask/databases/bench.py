@@ -166,8 +166,8 @@ class Mariadb(Database):
         return histogram_quantiles(text)
 
 
-# The median is judged. On a machine that others use it moves by a time slice of the scheduler; the quickest tenth, which waited for
-# nobody, stands beside it.
+# The median is judged. On a machine that others use it moves by a time slice of the scheduler; the quickest tenth,
+# which waited for no other process, is shown next to it.
 QUANTILES = (0.1, 0.5)
 
 

@@ -28,7 +28,7 @@ pub(crate) const IN_DIRECTORY: &str = r#"cd "$1" && sh -c "$2""#;
 
 /// The exit code of ssh itself, for a connection that could not be made or has ended.
 const NO_CONNECTION: i32 = 255;
-/// That of `timeout` of coreutils for a command that it ended at its limit.
+/// The exit code of coreutils' `timeout` for a command that exceeded its limit.
 const TIMED_OUT: i32 = 124;
 /// A shell and `timeout` add the signal's number to this for a command that a signal ended: 137 is a kill. 255 lies
 /// above it as well.

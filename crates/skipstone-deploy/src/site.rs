@@ -1,5 +1,5 @@
-//! The state of a target's directory: its owner, its releases, the current one. Its changes are those of
-//! `locked_site`; each is atomic for readers.
+//! The state of a target's directory: its owner, its releases, the current one. Only `locked_site` changes it; each
+//! change is atomic for readers.
 //!
 //! ```text
 //! /srv/game/.skipstone-deploy      whose it is

@@ -11,7 +11,7 @@ pub const CONTROL: u16 = 1;
 /// Stress clients whose sockets are looked at before the application hears what came.
 pub const SOCKETS_AT_ONCE: usize = 32;
 
-/// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when so
+/// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when this
 /// many bytes wait for it.
 pub fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
     let rule = |channel: u16, priority| ChannelRule {

@@ -41,7 +41,7 @@ impl Fades {
     pub(crate) fn is_faded(&mut self, now: Duration, rate: f64, mean_length: Duration) -> bool {
         let chain = (rate, mean_length);
         if self.of.is_none() {
-            // The first fades of a link are those of its whole life, whenever the first datagram is sent.
+            // A link's fades are drawn from its beginning, whenever the first datagram is sent.
             self.begin(Duration::ZERO, chain);
         } else if self.of != Some(chain) {
             self.begin(now, chain);

@@ -1,6 +1,6 @@
-//! A recorded link, played back: the moments at which it carries data. The format is that of mahimahi (Netravali and
-//! others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line
-//! the recording starts again.
+//! A recorded link, played back: the moments at which it carries data. The format is mahimahi's (Netravali and others,
+//! 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line the
+//! recording starts again.
 
 use core::{fmt, str::FromStr, time::Duration};
 use std::sync::Arc;

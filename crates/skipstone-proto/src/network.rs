@@ -11,7 +11,7 @@ pub struct Network(u64);
 
 /// The bit that distinguishes IPv4 networks from IPv6 networks.
 const V4: u64 = 1 << 56;
-/// Bits of an IPv6 network that distinguish those of one site.
+/// Bits that distinguish the IPv6 networks of one site.
 const SITE_BITS: u32 = 8;
 
 impl Network {

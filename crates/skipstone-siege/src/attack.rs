@@ -180,7 +180,7 @@ pub enum Then {
 /// The server settings that an attack requires.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerSettings {
-    /// Flags of `skipstone serve`, in addition to those of every row.
+    /// Flags of `skipstone serve`, in addition to the flags that every row has.
     pub flags: &'static [&'static str],
     /// Its certificate and key as PEM, in place of one of its own making.
     pub certificate: Option<&'static str>,

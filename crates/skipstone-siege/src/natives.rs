@@ -117,7 +117,7 @@ fn say(client: &mut Endpoint, socket: &UdpSocket, to: SocketAddr, time: Time, se
     }
 }
 
-/// Bytes without sense whose first takes every value, and whose length every one up to that of an OPEN.
+/// Random bytes: the first byte takes every value, and the length every value up to an OPEN's length.
 fn noise(number: u64) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let length = 1 + (number / 256) as usize % OPEN_BYTES;

@@ -12,7 +12,7 @@ pub(crate) struct Failure {
     pub(crate) lines: Vec<String>,
 }
 
-/// Those of this process.
+/// The failures of this process.
 static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
 /// How many of the last lines of a failed program are repeated.

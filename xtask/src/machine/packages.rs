@@ -13,12 +13,12 @@ pub(crate) struct Described {
     pub(crate) package: Package,
 }
 
-/// Those of the workspace.
+/// The packages of the workspace.
 pub(crate) fn members(tree: &Tree) -> Result<Vec<Described>, String> {
     described(MANIFEST, tree)
 }
 
-/// Those of the workspace, and those of manifests that are not part of it.
+/// The packages of the workspace, and the packages of manifests that are not part of it.
 pub(crate) fn all(files: &[File], tree: &Tree) -> Result<Vec<Described>, String> {
     let mut found = members(tree)?;
     for manifest in files.iter().filter(|file| file.path.ends_with("/Cargo.toml")) {

@@ -1,5 +1,5 @@
-//! Child processes: how they are started (no standard input, at the root of the project) and how their output
-//! goes on to ours while it is being read.
+//! Child processes: how they are started (no standard input, at the root of the project), and how their output is
+//! forwarded while it is being read.
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
     run(cargo)
 }
 
-/// Builds the C library as it is shipped: with its own features, and not with those of the whole workspace.
+/// Builds the C library as it is shipped: with its own features, and not with the whole workspace's.
 pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
     if is_built("native") {
         return Ok(());
@@ -239,7 +239,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
+    /// Passes bytes on as they arrive, so that a partial line (`test slow_one ... `) shows while its test runs.
     fn forward(&mut self, chunk: &[u8], to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
         // Our own output may be closed. The lines still count.
         let _ = to.write_all(chunk);

@@ -276,7 +276,7 @@ const PROGRAMS: &[Program] = &[
     Program { name: "nats-server", debian_package: "nats-server" },
 ];
 
-/// The first name is that of Debian's package.
+/// The first name is Debian's.
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 

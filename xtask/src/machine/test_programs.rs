@@ -10,11 +10,11 @@ use crate::machine::process;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Those of databases, which want servers: the step `databases` runs them.
+/// Tests of databases, which need servers: the step `databases` runs them.
 pub(crate) const ENGINES: &str = "engines";
-/// Those of deployments, which want an sshd: the step `deploy` runs them.
+/// Tests of deployments, which need an sshd: the step `deploy` runs them.
 pub(crate) const DEPLOYS: &str = "deploys";
-/// Those of the message bus, which want servers of NATS: the step `fleet` runs them.
+/// Tests of the message bus, which need NATS servers: the step `fleet` runs them.
 pub(crate) const NATS: &str = "nats";
 
 /// Those that start the tool.

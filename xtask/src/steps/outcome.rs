@@ -20,7 +20,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// That of a step in this process.
+    /// The outcome of a step in this process.
     pub(super) fn of(verdict: Verdict) -> Self {
         let (tally, word, note) = match verdict {
             Verdict::Passed => (Tally::ONE_PASSED, "passed", String::new()),
@@ -35,7 +35,7 @@ impl Outcome {
         Self { tally, word: word.into(), note, cpu_seconds: cpu_seconds(), failures: failures::take() }
     }
 
-    /// That of a step whose process did not come to its end.
+    /// The outcome of a step whose process did not finish.
     pub(super) fn broken(why: String) -> Self {
         let failures = Vec::new();
         Self { tally: Tally::ONE_FAILED, word: "FAILED".into(), note: why, cpu_seconds: None, failures }

@@ -92,8 +92,9 @@ impl ConsoleSession {
         self.end(&format!("server ends: {reason}"));
     }
 
-    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the
-    /// session was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
+    /// Continues as far as the input and `now` allow. WHY in this order: bytes that have arrived are executed even if
+    /// the session was displaced meanwhile, so that an operator who begins with the token gets in however many others
+    /// connect.
     pub(super) fn process(&mut self, now: Instant) {
         while matches!(self.phase, Phase::Login(_) | Phase::Open) && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {

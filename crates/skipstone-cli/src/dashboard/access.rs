@@ -36,7 +36,7 @@ impl Access {
         name == "localhost" || self.names.contains(&name)
     }
 
-    /// Whether an `Origin` is that of this dashboard's own page, behind a proxy with TLS too.
+    /// Whether an `Origin` is this dashboard's own page, including behind a TLS proxy.
     pub(super) fn is_own_origin(origin: &str, host: &str) -> bool {
         let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))

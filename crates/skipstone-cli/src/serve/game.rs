@@ -98,7 +98,7 @@ impl Game {
         let _ = self.server.flush();
     }
 
-    /// Takes the tick's events, and handles those of connections at once.
+    /// Takes the tick's events, and handles events of connections at once.
     fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) {
         let mut bytes = 0;
         while let Some(event) = self.server.poll_event() {

@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &StressArguments, rate: Rate) -> Exit {
     Exit::of("stress", played)
 }
 
-/// The flags as those of any run, whose clients are the sockets that may be open at once.
+/// These flags as flags of an ordinary run, in which the number of clients is the number of sockets open at once.
 fn plan(arguments: &StressArguments, rate: Rate) -> Result<Plan, String> {
     let sockets = (rate.per_second() * (ANSWER_MAX + GOODBYE_MAX).as_secs_f64()).ceil();
     if sockets > f64::from(u16::MAX / 2) {

@@ -295,7 +295,7 @@ impl<'p> Generator<'p> {
         Ok(())
     }
 
-    /// Tells the server what the clients do, so that its operators see for whom their word is.
+    /// Tells the server what the clients do, so that its operators see which clients their command reaches.
     pub(crate) fn tell(&mut self, turn: StressTurn) {
         let Some(text) = turn.encode() else { return };
         for client in self.clients.iter().filter(|client| client.state == ClientState::Connected) {

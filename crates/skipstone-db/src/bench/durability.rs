@@ -40,7 +40,7 @@ enum Setting {
     },
 }
 
-/// Those of an engine. Settings of a whole server are changed only if that is allowed.
+/// The settings of an engine. Server-wide settings are changed only if the caller allows it.
 pub(crate) fn of(dialect: Dialect, may_change_server: bool, extent: Extent) -> Vec<Durability> {
     let durability = |name, is_full, setting| Durability { name, is_full, setting };
     let file =

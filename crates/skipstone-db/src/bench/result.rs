@@ -40,7 +40,7 @@ pub(crate) struct StageResult {
     pub(crate) is_durable: bool,
     pub(crate) load_per_second: f64,
     pub(crate) bytes: u64,
-    /// Rows that were compared in the end, and those of them that were not as they had to be.
+    /// Rows that were compared at the end, and how many of them were wrong.
     pub(crate) rows_verified: u64,
     pub(crate) rows_wrong: u64,
     pub(crate) cells: Vec<CellResult>,

@@ -247,7 +247,7 @@ async fn connect(url: &DatabaseUrl, durability: &Durability) -> Outcome<Session>
     Ok(session)
 }
 
-/// The file of a bench, next to the one of the URL: on the same disk, without touching its content.
+/// The database file of a benchmark, next to the URL's file: it is on the same disk, and leaves that file alone.
 struct TemporaryFiles(Option<PathBuf>);
 
 impl TemporaryFiles {

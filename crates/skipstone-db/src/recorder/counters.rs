@@ -27,7 +27,7 @@ pub(super) struct Counters {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderStats {
-    /// Notes that wait, and those of a batch under way.
+    /// Notes that wait, and notes of the batch that is being written.
     pub queued: u64,
     /// Their size.
     pub queued_bytes: u64,

@@ -86,7 +86,8 @@ impl Writer {
         Some(Batch { run: self.run, number: self.batches, notes: taken, bytes })
     }
 
-    /// Until it is there. An error is that of the last try: the server has ended, or the database will never take it.
+    /// Retries until the database accepts it. The error is the one of the last attempt: the server has ended, or the
+    /// database will never accept it.
     async fn write(&mut self, batch: &Batch) -> Outcome<()> {
         let mut wait = BACK_OFF.0;
         let mut refusals = 0;

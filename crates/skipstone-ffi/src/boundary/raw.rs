@@ -144,7 +144,7 @@ pub(crate) unsafe fn texts(name: &str, pointer: *const *const c_char, count: u32
     texts.collect()
 }
 
-/// A structure with a size: the fields that the caller's version has, and those of `defaults` for the rest.
+/// A structure with a size: the fields that the caller's version has; the others come from `defaults`.
 ///
 /// # Safety
 /// `pointer` is NULL, or points to the number of bytes that its first field states.

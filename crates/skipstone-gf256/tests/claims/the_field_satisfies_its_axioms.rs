@@ -1,4 +1,5 @@
-//! Every pair and every triple of elements satisfies the axioms of a field; the product is that of polynomials.
+//! Every pair and every triple of elements satisfies the axioms of a field; the product equals the product of
+//! polynomials.
 
 use skipstone_gf256::{inverse, mul};
 

@@ -102,7 +102,7 @@ pub(crate) struct LoadReport {
     pub(crate) dropped: u32,
     /// Reasons for connections that ended or did not begin, with their number.
     pub(crate) reasons: BTreeMap<String, u64>,
-    /// Lines that came due, and those of them that were sent.
+    /// Lines that came due, and how many of them were sent.
     pub(crate) planned: u64,
     pub(crate) sent: u64,
     /// The fate of these lines. Lines that were never sent count as corrupted.

@@ -47,7 +47,7 @@ figures! {
         /// Of the lines that had to be delivered, of 1.
         delivered_share: f64,
         cpu_us_per_delivery: f64,
-        /// The same over that of the transport that everything is compared with.
+        /// The same figure, divided by the figure of the reference transport.
         ratio: f64,
         /// Over the rounds.
         cpu_us_per_delivery_least: f64,

@@ -45,7 +45,7 @@ pub(crate) struct TrialSetup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) transport: BenchTransport,
-    /// The place of the server's program among those of the setup; `None`: this one's.
+    /// The index of the server's program in the setup; `None` is this program's own server.
     pub(crate) server: Option<usize>,
     pub(crate) clients: u32,
     pub(crate) variant: Variant,

@@ -200,7 +200,7 @@ impl Condition {
         self.schedule.as_ref().map_or(Sender::Client, |schedule| schedule.sender_of(entity))
     }
 
-    /// Whether updates come back. Otherwise each end sends its own, and latency is that of one way.
+    /// Whether updates are echoed. Otherwise each end sends its own updates, and latency is one-way.
     pub(crate) fn is_echoed(&self) -> bool {
         self.schedule.as_ref().is_none_or(|schedule| !schedule.is_both_ways())
     }
@@ -349,7 +349,7 @@ fn flow(beside: &CompetingFlow, link: &LinkConfig, lasting: Duration) -> Result<
     Ok(Flow { kind: beside.flow, ahead, starts, stops })
 }
 
-/// Connections keep themselves alive for longer, those of all transports.
+/// Connections of all transports stay alive for longer without traffic.
 const AHEAD_MAX: Duration = Duration::from_secs(20);
 
 fn told(flow: &Flow) -> String {
@@ -387,7 +387,7 @@ fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
     ComparePlan { link: overlaid(&plan.link, fields(given)), entities, ..plan.clone() }
 }
 
-/// The plan's link with a condition's or the flags' values, which are those of both directions.
+/// The plan's link with the values of a condition or of the flags, which apply to both directions.
 fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     let mut all = fields(link);
     all.retain(|name, _| !given.keys().any(|flag| replaces(flag, name)));

@@ -35,7 +35,8 @@ pub(crate) struct ComparePlan {
     pub(crate) payload_bytes: Option<usize>,
     /// A game's own messages, in place of those three.
     pub(crate) recording: Option<PlayedRecording>,
-    /// How updates are delivered. If it does not say: those of a recording as they were, others reliable and in order.
+    /// How updates are delivered. By default, updates of a recording keep their recorded mode, and others are reliable
+    /// and in order.
     pub(crate) delivery: Option<Delivery>,
     /// Updates of each entity that may wait at a sender; what does not fit is refused. As it comes, if it does not say.
     pub(crate) waiting_max: Option<u32>,

@@ -112,12 +112,12 @@ impl Ledger {
         }
     }
 
-    /// A line arrived that had been changed.
+    /// A changed line arrived.
     pub fn on_corrupt(&mut self, receiver: u32) {
         self.row(receiver).corrupted += 1;
     }
 
-    /// Something arrived that is not of this run.
+    /// Something arrived that does not belong to this run.
     pub fn on_foreign(&mut self, receiver: u32) {
         self.row(receiver).foreign += 1;
     }
@@ -152,8 +152,8 @@ impl Ledger {
         tally
     }
 
-    /// The balance of some receivers alone, such as those of one carrier. Lines of or to clients that do not exist are
-    /// only in the balance of all.
+    /// The balance of some receivers alone, such as one carrier's. Lines of or to clients that do not exist are only in
+    /// the balance of all.
     pub fn finish_of(&self, receivers: impl IntoIterator<Item = u32>, sent: &[u32]) -> Tally {
         assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
         let mut tally = Tally::default();

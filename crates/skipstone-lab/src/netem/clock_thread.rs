@@ -1,5 +1,5 @@
-//! Punctual threads: a priority above all ordinary threads, locked memory, timers that end
-//! to the nanosecond; and short waits that are spun through, because a sleep ends some 50 us late.
+//! Punctual threads: a priority above all ordinary threads, locked memory, timers that end to the nanosecond; and
+//! busy-waiting for short times, because a sleep ends about 50 us late.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -17,7 +17,7 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// A path whose time is that of the machine.
+/// A path that runs on the machine's clock.
 pub(crate) struct LivePath {
     epoch: Instant,
     /// The same moment by the clock that all processes share.

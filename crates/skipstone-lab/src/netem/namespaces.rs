@@ -1,5 +1,6 @@
-//! Two network namespaces, and what is left of those of runs that were killed. Each has a name with the number of the
-//! process that made it, so that leftovers are distinguished from those in use. All through `ip`, of iproute2.
+//! Two network namespaces, and the removal of namespaces that killed runs left behind. Each name contains the id of the
+//! process that made it, so that leftovers are distinguished from namespaces in use. All calls go through `ip` of
+//! iproute2.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -28,7 +28,7 @@ pub(crate) struct TcpRelay {
     busy: BTreeSet<u64>,
     counts: StreamCounts,
     may_accept: bool,
-    /// Clients may wait that the system had no room for, of which no event tells again.
+    /// Clients for which the system had no room may still wait, and no further event reports them.
     accept_again: Option<Duration>,
     buffer: Vec<u8>,
 }

@@ -23,7 +23,7 @@ fn path(list: &str, seed: u64) -> PathSettings {
     path
 }
 
-/// Real-time threads that share two cores make each other late: one link at a time.
+/// Only one link runs at a time, because real-time threads that share two cores delay each other.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -218,7 +218,8 @@ fn packets_keep_their_order_unless_reordered() {
         arrived.iter().filter(late).count() as f64 / 2_000.0
     };
     assert_eq!(overtaken("delay=5ms,jitter=4ms"), 0.0);
-    // Held back for up to 20 ms, uniformly: all but those of the first millisecond are overtaken.
+    // Datagrams are held back for up to 20 ms, uniformly: all but the ones held for less than a millisecond are
+    // overtaken.
     let asked = 0.2 * 0.975;
     let share = overtaken("delay=5ms,reorder=20%");
     assert!((share / asked - 1.0).abs() < 0.1, "{share} of {asked}");

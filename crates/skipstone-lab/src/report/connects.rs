@@ -130,7 +130,7 @@ impl ConnectsResult {
         if all.attempted > 0 && all.connected == 0 && self.silenced_at_end >= all.attempted {
             return Some(format!("None of the {} connected.", counted(all.attempted, "client")));
         }
-        // A network that loses packets does not lose those of every client for a second.
+        // A lossy network does not lose every client's packets for a whole second.
         let in_a_second = all.attempted as f64 / self.duration_s.max(1.0);
         let is_gone = self.silenced_at_end as f64 >= in_a_second.max(SILENCED_MIN);
         is_gone.then(|| {

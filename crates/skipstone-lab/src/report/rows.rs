@@ -1,6 +1,6 @@
-//! Results that have rows, which are those of `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms`
-//! holds for every row; names before the figure narrow it down: `skipstone.p998<24ms`,
-//! `skipstone.adaptive.median.p998<24ms`, `tcp.600.ratio<=0.4`.
+//! Results with rows, from `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms` holds for every
+//! row; names before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`,
+//! `tcp.600.ratio<=0.4`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -80,7 +80,7 @@ pub(crate) fn judge(
 }
 
 impl Verdict {
-    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
+    /// The verdict on rows. Its reasons name each failure, and an interruption of `what`.
     pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
         let verdict = Verdict::of(!is_whole, &[], reasons);
         if verdict == Verdict::Interrupted {

@@ -58,7 +58,7 @@ pub(super) fn play(
     });
 }
 
-/// Findings that came before those of smaller seeds.
+/// Findings that arrived before the findings of smaller seeds.
 struct Ordered<F> {
     next: u64,
     waiting: BTreeMap<u64, Finding>,

@@ -110,7 +110,7 @@ impl Outgoing {
         self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);
     }
 
-    /// A channel whose next message has this sequence; its redundancy is that of its class.
+    /// A channel whose next message has this sequence. Its class determines its redundancy.
     pub(crate) fn new(channel: u16, rule: &ChannelRule, redundancy: RedundancyMode, next: Seq) -> Self {
         let mut outgoing = Outgoing {
             channel,

@@ -110,7 +110,7 @@ impl Controller {
             .map_or(DeliveryStamp::default(), |controller| controller.on_sent(now, bytes, bytes_in_flight_before))
     }
 
-    /// A packet is sent that is never acknowledged: it takes its share of the pacing rate.
+    /// A packet that is never acknowledged is sent: it takes its share of the pacing rate.
     pub fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         if let Some(controller) = &mut self.0 {
             controller.on_sent_untracked(now, bytes);

@@ -47,7 +47,7 @@ impl Recovered {
         waits
     }
 
-    /// A packet arrived that had been received or recovered before; returns whether its recovery was not reported yet.
+    /// A packet that was received or recovered before arrived again. Returns whether its recovery was not reported yet.
     pub(super) fn on_late(&mut self, now: Time, number: u64) -> bool {
         let Some(index) = self.lately.iter().position(|recovery| recovery.number == number) else { return false };
         let Some(recovery) = self.lately.remove(index) else { return false };

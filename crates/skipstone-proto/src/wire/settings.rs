@@ -14,7 +14,7 @@ pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
 use rules::{decode_table, encode_table};
 
 settings! {
-    /// The settings of a connection. The default is that of section 5.
+    /// The settings of a connection. Section 5 lists the defaults.
     pub struct Settings {
         numbers {
             /// Time without a packet after which the peer is gone: the idle timeout.

@@ -53,8 +53,8 @@ fn acks_are_few_and_never_queued_behind_many_packets() {
     }
 }
 
-/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, do not
-/// increase it.
+/// The round-trip time is as short as if the application answered at once: acknowledgements, which wait on a stream, do
+/// not increase it.
 #[test]
 fn the_measured_rtt_is_that_of_the_path() {
     for delay in [1, 10, 60] {

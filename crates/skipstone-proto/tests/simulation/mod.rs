@@ -207,7 +207,7 @@ impl World {
         self.addresses[at].push(address.into());
     }
 
-    /// A client returns to an earlier address, that of its `stay`th stay, and its endpoint is told.
+    /// A client returns to an earlier address, the one of its `stay`th stay, and its endpoint is told.
     pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
         let address = self.addresses[at][stay];
         self.addresses[at].push(address);

@@ -76,7 +76,7 @@ impl Forging {
 impl Session for Forging {
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
         let mut keys = self.tls.write_handshake(buffer)?;
-        // The first keys are those of the handshake, the second those of 1-RTT.
+        // First the handshake keys, then the 1-RTT keys.
         if std::mem::replace(&mut self.has_handshake_keys, true) {
             keys.packet.local = self.forge(keys.packet.local);
         }

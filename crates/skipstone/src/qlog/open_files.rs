@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The files that were made, and those of them that are open.
+/// The files that were created, and how many of them are open.
 pub(super) struct OpenFiles {
     directory: PathBuf,
     open_max: usize,

@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Datagrams that went from shard to shard, once those of the last moment are counted.
+    /// Datagrams that went from shard to shard, once the latest ones are counted.
     fn handed_on(&mut self) -> u64 {
         std::thread::sleep(Duration::from_millis(120));
         self.server.driver_stats().misrouted.handed_on

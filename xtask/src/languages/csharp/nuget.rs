@@ -9,8 +9,8 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-/// Runtime id and file of each library. Those of other systems are taken from a folder of this id next to the one of
-/// this machine.
+/// Runtime id and file of each library. Libraries of other systems are taken from a folder of this id next to this
+/// machine's folder.
 const LIBRARIES: [(&str, &str); 6] = [
     ("linux-x64", "libskipstone.so"),
     ("linux-arm64", "libskipstone.so"),

@@ -27,7 +27,7 @@ pub(super) struct Tried {
     pub(super) took: Duration,
 }
 
-/// Those of one run.
+/// The mutants of one run.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     tried: Vec<Tried>,

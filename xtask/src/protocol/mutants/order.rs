@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Mutant {
     /// `file:line:column: replacement`.
     pub(super) name: String,
-    /// Its place among those of its file, and how many these are.
+    /// Its index among the mutants of its file, and the number of these.
     pub(super) place: (usize, usize),
 }
 

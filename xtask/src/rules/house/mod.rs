@@ -64,7 +64,7 @@ fn test_programs(members: &[Described]) -> usize {
     members.iter().flat_map(|member| &member.package.targets).filter(|target| target.test).count()
 }
 
-/// In Markdown. The rows are those of the first tree, then those that only later ones have.
+/// In Markdown. The rows of the first tree come first, then rows that only later trees have.
 fn table(columns: &[Column]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in columns.iter().flat_map(|column| &column.figures) {

@@ -1,5 +1,5 @@
 //! The crates of the project as modules that name each other. A module is a file here: the names in an inline module
-//! count as those of its file.
+//! count as its file's.
 
 use std::collections::BTreeMap;
 
@@ -206,7 +206,7 @@ impl<'a> Crate<'a> {
 
 struct Target {
     source: usize,
-    /// Whether the path went on behind the module.
+    /// Whether the path continued after the module.
     is_item: bool,
 }
 

@@ -80,7 +80,7 @@ namespace Skipstone.Unity
             new ChannelRule(ReliableUnordered, DeliveryMode.ReliableUnordered),
         };
 
-        // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this
+        // Whether a connection must end after a send with this outcome: the channel promises every message, and this
         // one is missing.
         internal static bool IsBroken(ushort channel, Status status) =>
             (channel == ReliableOrdered || channel == ReliableUnordered)

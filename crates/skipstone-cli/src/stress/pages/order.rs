@@ -21,7 +21,7 @@ pub(crate) enum Order {
         interval_ms: f64,
         /// Until when.
         until_ms: f64,
-        /// Clients of the whole run, over whom an interval is spread.
+        /// Clients of the whole run, over which an interval is spread.
         clients: u32,
         /// The run's name in its lines.
         run: u16,

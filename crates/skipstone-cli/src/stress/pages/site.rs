@@ -36,7 +36,7 @@ pub(super) struct ReceivedReport {
 
 /// Reports that wait for the run; then pages wait for their answers.
 pub(super) const REPORTS_MAX: usize = 64;
-/// Bytes of a report: those of 250 clients that hear 10,000 lines a second each of 50 ms.
+/// The largest report in bytes: 250 clients that each receive 10,000 lines a second, over an interval of 50 ms.
 const REPORT_BYTES_MAX: u64 = 40 << 20;
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>stress clients</title>\
                     <link rel=\"icon\" href=\"data:,\"><script type=\"module\" src=\"stress.js\"></script></html>";

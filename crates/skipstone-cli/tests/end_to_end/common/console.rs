@@ -47,7 +47,7 @@ impl Session {
         self.until(until)
     }
 
-    /// The answer to `stats`, whose last line is that of the driver.
+    /// The answer to `stats`. Its last line is about the driver.
     pub(crate) fn stats(&mut self) -> String {
         self.ask("stats", "kernel receive drops")
     }

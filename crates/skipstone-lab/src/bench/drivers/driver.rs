@@ -102,7 +102,7 @@ pub(crate) struct ServerSetup<'a> {
 /// The setup of the clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClientSetup {
-    /// The number of the first among those of all processes.
+    /// The number of the first client, counted over all processes.
     pub(crate) first: u32,
     pub(crate) trial: Trial,
     /// How Skipstone's clients share a link.

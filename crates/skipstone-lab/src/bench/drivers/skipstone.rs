@@ -45,7 +45,7 @@ pub(super) struct SkipstoneServer {
     server: skipstone::Server,
     drive: Drive,
     scheme: Scheme,
-    /// By the client's number, which is that of its place.
+    /// Indexed by the client's number, which is its position.
     peers: Vec<Option<PeerId>>,
     channel: u16,
 }

@@ -14,7 +14,7 @@ use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 use crate::measure::worst_clients::WorstClient;
 use crate::workload::Workload;
 
-/// Which clients a process has, of those of all processes.
+/// Which of all clients belong to this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clientele {
     /// The number of its first.

@@ -28,7 +28,7 @@ use blocks::{BlockSize, Decoder, Encoder};
 /// How messages share packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// A stream of messages, each with its length; those of one moment share segments.
+    /// A stream of messages, each with its length. Messages of the same moment share segments.
     Stream,
     /// Each in a packet of its own.
     PacketPerMessage,
@@ -69,7 +69,7 @@ impl KcpStyle {
 
 pub(super) fn ends(style: KcpStyle, setup: EndsSetup<'_>) -> Ends {
     let mut seed = setup.seed;
-    // KCP has one queue for all updates, and counts segments; those of a stream may hold several updates.
+    // KCP has one queue for all updates, and counts segments. A segment of a stream may hold several updates.
     let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
     let waiting_max = setup.condition.waiting_max.map_or(usize::MAX, of_all);
     let mut end = |to| {

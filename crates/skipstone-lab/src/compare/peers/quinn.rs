@@ -132,7 +132,7 @@ struct QuinnEnd {
     is_connected: bool,
     /// Answers of the endpoint's own.
     responses: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// By the number of the stream, which is that of the entity.
+    /// Indexed by the number of the stream, which equals the entity's number.
     streams: BTreeMap<u64, Stream>,
     arrived: VecDeque<Update>,
     /// Whether updates that do not fit into the connection's send window are refused; they wait otherwise.

@@ -3,8 +3,8 @@
 //! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
 //! renet asks to be called every frame; here it sends when its application has sent or received a message, when one is
-//! due to be sent again, and every 5 ms. It acknowledges acknowledgements, too: an end that answered each datagram at
-//! once would never be silent again.
+//! due to be sent again, and every 5 ms. It also acknowledges acknowledgements, so two ends that answered each datagram
+//! at once would never stop.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;

@@ -154,7 +154,7 @@ pub(super) struct EndReport {
     pub(super) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, in µs, sorted.
     pub(super) latencies_us: Vec<u32>,
-    /// Those of them that touch no stall of the machine.
+    /// The samples that overlap no stall of the machine.
     pub(super) calm_us: Vec<u32>,
     /// How often the machine stalled, by the control of the client's process, and for how long at most.
     pub(super) stalls: u64,

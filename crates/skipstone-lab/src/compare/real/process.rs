@@ -158,7 +158,7 @@ fn server(
         #[cfg(feature = "peers")]
         Transport::Enet => Box::new(super::enet_end::EnetEnd::open(listen, None, condition.entities)?),
         _ => {
-            // The client's end that is made with it is not used, but wants to know where the server is.
+            // The client's end that is created with it is not used, but requires the server's address.
             let server = SocketAddr::new(listen.ip(), listen.port().max(1));
             let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition, logs };
             let epoch = next_multiple(CLOCKS_BEGIN);
@@ -264,7 +264,7 @@ fn conclude(
     }
 }
 
-/// An end that sends updates and takes those that come.
+/// An end that sends updates and receives them.
 struct Player<'a> {
     end: Box<dyn RealEnd>,
     condition: &'a Condition,

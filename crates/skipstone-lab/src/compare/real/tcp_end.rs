@@ -1,4 +1,4 @@
-//! The kernel's TCP: one stream with NODELAY, messages with their lengths before them. Those of a tick share a write.
+//! The kernel's TCP: one stream with NODELAY, each message after its length. Messages of one tick share a write.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};

@@ -1,5 +1,5 @@
 //! The confidence interval of a percentile: blocks of a run are drawn at random, repeatedly and with replacement (the
-//! block bootstrap; Künsch 1989). Updates of one block may depend on each other, those of different blocks do not.
+//! block bootstrap; Künsch 1989). Updates within a block may depend on each other; updates of different blocks do not.
 
 use crate::compare::series::{RunBlock, RunSeries};
 use crate::measure::splitmix::splitmix;

@@ -95,7 +95,7 @@ fn unlike(before: &Value, after: &Value) -> Vec<String> {
             all.push(format!("The plans differ in {key}: {one} and {other}."));
         }
     }
-    // The plan's settings are those of the first condition.
+    // The plan's settings come from the first condition.
     let [one, other] = [before, after].map(|run| run["conditions"].as_array().map_or(&[][..], Vec::as_slice));
     let of_name = |conditions: &'_ [Value], name: &Value| conditions.iter().position(|of| of["name"] == *name);
     for condition in one {

@@ -1,5 +1,5 @@
-//! Clients of Skipstone's servers like those of web pages: the protocol in WebTransport datagrams. One endpoint of the
-//! protocol and one of QUIC for all of them, and a socket for each.
+//! Clients as web pages run them: the protocol in WebTransport datagrams. All of them share one endpoint of the
+//! protocol and one QUIC endpoint; each has its own socket.
 
 mod session;
 mod tls;

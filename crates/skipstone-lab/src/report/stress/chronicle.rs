@@ -108,7 +108,7 @@ impl Chronicle {
         }
     }
 
-    /// Adds that of other clients of the same run, which are numbered behind these.
+    /// Adds the chronicle of other clients of the same run, whose numbers follow these clients' numbers.
     pub fn append(&mut self, other: &Chronicle) {
         let blocks = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(blocks, LatencySteps::default());

@@ -214,7 +214,7 @@ fn generator(snapshot: &Snapshot) -> String {
     format!("{cpu}latest send {latest}, {}", counted(snapshot.late_sends, "late send"))
 }
 
-/// A count that is to stay zero catches the eye when it does not.
+/// A count that should stay zero is highlighted when it does not.
 fn alarm(count: u64) -> Option<Tone> {
     (count > 0).then_some(Tone::Bad)
 }

@@ -1,5 +1,5 @@
 //! One result of a run on several machines: the ledgers prove every line together, counts add up, and percentiles are
-//! those of all samples.
+//! taken over all samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -95,7 +95,7 @@ impl Proof {
         Ok(Proof { ledgers, sent, clock_error_ms: clock_error_ms(pieces) })
     }
 
-    /// What some clients found: those of the agents and carriers that are meant, by their places.
+    /// The findings of some clients, selected by the indexes of their agents and carriers.
     fn findings(&self, pieces: &[&PartEvidence], is_meant: impl Fn(usize, usize) -> bool) -> CarrierResult {
         let (mut tally, mut latency, mut took) = (Tally::default(), Latency::default(), Vec::new());
         let (mut clients, mut sent, mut elapsed) = (ClientCounts::default(), 0, 0);
@@ -130,7 +130,7 @@ impl Proof {
         }
     }
 
-    /// Deliveries to or by the clients of these agents: those that arrived, and those that nobody can vouch for.
+    /// Deliveries to or by the clients of these agents: how many arrived, and how many cannot be proven.
     fn excused(&self, lost: &[&AgentPlace]) -> u64 {
         let of = |number: u32| self.ledgers.iter().flatten().map(|ledger| ledger.arrived_from(number)).sum::<u64>();
         let by_them: u64 = lost.iter().flat_map(|place| place.numbers()).map(of).sum();

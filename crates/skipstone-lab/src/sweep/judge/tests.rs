@@ -40,7 +40,7 @@ fn setting(holds: impl Fn(&Setting) -> bool) -> Setting {
     found.expect("seeds draw everything there is")
 }
 
-/// A clean link with a rate, on which every rule applies but that of what is delivered.
+/// A clean link with a rate, on which every rule applies except the one about deliveries.
 fn clean() -> Setting {
     setting(|setting| setting.is_clean() && setting.delivers_all() && setting.queue_max().is_some())
 }

@@ -73,8 +73,8 @@ impl Redundant {
         self.classes.iter().any(|class| class.repairs.are_due(now))
     }
 
-    /// Whether new messages of a class wait for the repairs that are due: those of other classes, which are few and
-    /// were due before; and those of a block of its own class, because the next messages belong to another block.
+    /// Whether new messages of a class wait for repairs that are due: for repairs of other classes, which are few and
+    /// were due before; and for repairs of a block of its own class, because the next messages belong to another block.
     pub(in crate::connection) fn repairs_come_first(&self, now: Time, next: ClassId) -> bool {
         let mut due = self.classes.iter().enumerate().filter(|(_, class)| class.repairs.are_due(now));
         due.any(|(id, class)| id != usize::from(next) || class.has_blocks())

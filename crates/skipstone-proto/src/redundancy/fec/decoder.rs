@@ -284,7 +284,7 @@ mod tests {
                 lost += losses.len();
                 (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));
             }
-            // The last of them wait for packets that never come.
+            // The last equations wait for packets that never arrive.
             assert!(receiver.repaired >= lost - 2, "seed {seed}: {} of {lost}", receiver.repaired);
             assert_eq!(receiver.decoder.take_invalid(), 0);
         }

@@ -78,7 +78,7 @@ enum Stage {
     Connected,
 }
 
-/// Sockets of paths that are DTLS sessions have numbers from here on; those of a driver's sockets are below.
+/// DTLS sessions have socket numbers from here on; a driver's own sockets have lower numbers.
 const NUMBER_FIRST: u32 = 1 << 31;
 /// Maximum number of datagrams from an unproven address, which may send a hello in pieces, and each piece again. dimpl
 /// keeps each until the address is proven.

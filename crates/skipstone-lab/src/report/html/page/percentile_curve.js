@@ -11,8 +11,8 @@ const NINES = [
   [6, "99.9999%"],
 ];
 
-/** Draws `all` (counts, and the longest in ms) with the looks of `series`, those of `shown` at first; `floor` is in ms, or null.
- * Returns what ends it. */
+/** Draws `all` (counts, and the longest in ms) with the looks of `series`. The series in `shown` are visible at first;
+ * `floor` is in ms, or null. Returns a function that ends it. */
 const percentileCurve = (host, all, series, shown, floor) => {
   const totals = all.map(({ counts }) => counts.reduce((sum, [, count]) => sum + count, 0));
   const last = Math.min(Math.max(Math.log10(Math.max(...totals, 10)), 1), 6);

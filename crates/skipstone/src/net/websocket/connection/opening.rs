@@ -97,7 +97,7 @@ impl WsConnection {
             return true;
         }
         match ProxyHeader::read(entrance.head.bytes()) {
-            // The first bytes of a request may be those of a header.
+            // The first bytes of a request may look like a header.
             ProxyHeader::Incomplete => return false,
             ProxyHeader::Absent => entrance.may_be_announced = false,
             _ if !entrance.is_proxied => {
