@@ -66,7 +66,7 @@ impl Polled for Driven {
 pub(crate) struct BroadcastReceipt {
     /// The message's id in the events about it.
     id: u64,
-    /// For how many peers it was accepted.
+    /// The number of peers for which it was accepted.
     peers: usize,
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Failure {
     /// Its kind.
     pub(crate) kind: FailureKind,
-    /// For people.
+    /// An explanation for people.
     pub(crate) sentence: String,
 }
 

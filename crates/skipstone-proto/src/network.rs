@@ -45,7 +45,7 @@ pub(crate) fn is_local(address: &SocketAddr) -> bool {
     }
 }
 
-/// As a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
+/// Formatted as a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
 impl fmt::Debug for Network {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 & V4 {

@@ -129,7 +129,7 @@ pub enum NativeWay {
     FirstFlights(Duration),
     /// It sends the first datagram of a plain handshake, a new one each time, and hears no answer.
     Opens,
-    /// It sends datagrams without sense.
+    /// Sends random datagrams.
     Noise,
 }
 

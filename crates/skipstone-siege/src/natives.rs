@@ -36,7 +36,7 @@ impl Natives {
         Natives { way, to, began: now, places: (0..crowd).filter_map(place).collect(), comings: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let before = sent.bytes;
         let time = Time::from_micros(1 + (now - self.began).as_micros() as u64);

@@ -35,7 +35,7 @@ impl Players {
         Players { player, to, origin, began: now, places, comings: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         for (number, place) in self.places.iter_mut().enumerate() {

@@ -19,10 +19,10 @@ pub struct Row {
     pub memory: Memory,
 }
 
-/// The same seconds three times.
+/// The same seconds, measured three times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Round {
-    /// Without the attack.
+    /// Lines before the attack.
     pub calm: Lines,
     /// Under it.
     pub under: Lines,
@@ -95,9 +95,9 @@ pub struct Memory {
 pub enum Verdict {
     /// Good clients were not hurt.
     Held,
-    /// They were.
+    /// Good clients were hurt.
     Missed,
-    /// They were, and by the attack at the decoy as much: the machine is too small to tell.
+    /// Good clients were hurt, but by the same attack on the decoy as much: the machine is too small to tell.
     Machine,
 }
 

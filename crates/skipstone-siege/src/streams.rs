@@ -57,7 +57,7 @@ impl Streams {
             Then::Repeats(unit) | Then::Drips(unit) => openings::repeated(unit),
             Then::Stays | Then::Leaves(_) => Vec::new(),
         };
-        // They do not all come in the same moment.
+        // Connections are spread over time.
         let due = |number: usize| match script.then {
             Then::Leaves(span) => now + span * number as u32 / crowd as u32,
             Then::Stays | Then::Repeats(_) | Then::Drips(_) => now,
@@ -66,7 +66,7 @@ impl Streams {
         Streams { script, to, origin, tls: Arc::new(trust::client()), repeats, places, turn: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         self.turn += 1;

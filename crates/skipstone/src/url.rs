@@ -90,7 +90,7 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        // It keeps its zone.
+        // An IPv6 address keeps its zone.
         IpAddr::V6(_) => return address,
         ip => ip,
     };

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 /// A program that failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// As one would type it.
+    /// The command as a person would type it.
     pub(crate) command: String,
     /// The lines that it printed, as far as they are repeated.
     pub(crate) lines: Vec<String>,

@@ -7,7 +7,7 @@ use crate::machine::tree::Tree;
 
 /// One file of the project.
 pub(crate) struct File {
-    /// From the root, with `/` on every platform.
+    /// The path from the root, with `/` on every platform.
     pub(crate) path: String,
     /// The content; bytes that are not UTF-8 are replaced.
     pub(crate) text: String,
@@ -39,7 +39,7 @@ pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
         }
         let parent = to.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-        // With its permissions: some are programs.
+        // Keeps permissions, because some files are programs.
         std::fs::copy(&from, &to).map_err(|error| failed(&to, error))?;
     }
     Ok(())

@@ -84,7 +84,7 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// As [`run`]; an error is printed.
+/// Like [`run`]; an error is printed.
 pub(crate) fn passes(command: Command) -> bool {
     run(command).inspect_err(|why| println!("{why}")).is_ok()
 }
@@ -97,7 +97,7 @@ pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String
     if status.success() { Ok(()) } else { Err(format!("{what}: ended with {status}")) }
 }
 
-/// As [`run`], but its output goes only to `on_line`.
+/// Like [`run`], but its output goes only to `on_line`.
 pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let ran = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(&command, &error))?;
@@ -159,7 +159,7 @@ pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnM
     let status = command.status().map_err(|error| not_started(&command, &error))?;
     let text = String::from_utf8_lossy(&std::fs::read(log).map_err(failed)?).into_owned();
     let seconds = started.elapsed().as_secs_f64();
-    // In one piece, even if another thread shows something.
+    // Written in one piece, even if another thread prints at the same time.
     let shown = format!("$ {}\n{text}after {seconds:.1} s\n", describe(&command));
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     text.lines().for_each(on_line);

@@ -17,7 +17,7 @@ pub(crate) const DEPLOYS: &str = "deploys";
 /// Tests of the message bus, which need NATS servers: the step `fleet` runs them.
 pub(crate) const NATS: &str = "nats";
 
-/// Those that start the tool.
+/// Tests that start the tool.
 pub(crate) const END_TO_END: &str = "end_to_end";
 
 /// The programs of simulated runs read from it which seeds to run: `0..1000`.

@@ -6,7 +6,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// Without a target: names those that there are.
+/// Fuzzes a target. Without one, lists the targets.
 pub(crate) fn fuzz(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let seconds = match arguments.take_value("--seconds")? {
         Some(text) => parse_seconds(&text)?,

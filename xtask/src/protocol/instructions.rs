@@ -28,7 +28,7 @@ const OF_STRANGERS: [(&str, &str); 3] =
 
 /// One of the scenarios.
 struct Scenario {
-    /// In the record.
+    /// The scenario's name in the record.
     name: &'static str,
     /// The arguments of the benchmark.
     words: &'static str,
@@ -109,7 +109,7 @@ pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool
     Ok(complaints.is_empty())
 }
 
-/// The same as a step of `cargo xtask test`.
+/// Compares the counts, as a step of `cargo xtask test`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if !cfg!(target_os = "linux") {
         return Verdict::Skipped("there is no valgrind for this system: run this step on Linux".into());

@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Of the experiment: `plans/spatialos-25.toml`.
+/// The number of entities in `plans/spatialos-25.toml`.
 const ENTITIES: u16 = 25;
 const TICKS_PER_SECOND: u32 = 60;
 const UPDATE_BYTES: usize = 50;
@@ -52,7 +52,7 @@ const TOLD_EVERY: Duration = Duration::from_millis(100);
 
 /// The purpose of a client, by its token.
 enum Visit {
-    /// Its messages are echoed.
+    /// A connection whose messages are echoed.
     Echo,
     /// It gets numbered messages of this size as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },

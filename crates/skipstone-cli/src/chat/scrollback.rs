@@ -4,7 +4,7 @@ use super::session::Line;
 use super::text;
 use std::collections::VecDeque;
 
-/// At most [`LINES_MAX`] lines of together [`BYTES_MAX`].
+/// At most [`LINES_MAX`] lines, with at most [`BYTES_MAX`] in total.
 #[derive(Debug, Default)]
 pub(super) struct Scrollback {
     lines: VecDeque<Line>,

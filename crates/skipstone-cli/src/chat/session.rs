@@ -189,7 +189,7 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
     let said = match Word::decode(payload) {
         Some(Word::Say(said)) => said,
         Some(Word::Who(names)) => format!("here: {names}"),
-        // For stress clients, not for people.
+        // These are commands for stress clients.
         Some(Word::StressOn(_) | Word::StressOff) | None => return,
     };
     heard.extend(said.lines().map(|line| Line { source: Source::Server, text: clean::line(line) }));

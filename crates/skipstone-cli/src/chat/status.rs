@@ -20,7 +20,7 @@ pub(super) struct Status {
 struct Figures {
     rtt: Option<Duration>,
     payload_bytes: u64,
-    /// With every header.
+    /// Bytes on the wire, with all headers.
     wire_bytes: u64,
 }
 
@@ -59,7 +59,7 @@ impl Status {
         fit(&parts, width)
     }
 
-    /// In whole lines when there are many.
+    /// The rate, without decimal places if it is high.
     fn rate(&self) -> String {
         match self.lines_per_second {
             none if none < 0.05 => "0".into(),

@@ -43,7 +43,7 @@ enum DecoderState {
     Command,
     /// The next byte is an option, which is answered by this verb; `None` where no answer is due.
     Option(Option<u8>),
-    /// In a subnegotiation, all of which is skipped.
+    /// Inside a subnegotiation, which is skipped.
     Inside,
     InsideCommand,
 }

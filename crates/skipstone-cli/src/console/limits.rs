@@ -6,7 +6,7 @@ use std::time::Duration;
 /// The limits of a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// From the connection to the right token.
+    /// The longest time from the connection to the right token.
     pub(super) login: Duration,
     /// From a wrong token to the sentence that says so.
     pub(super) wrong_told_after: Duration,

@@ -138,5 +138,5 @@ fn own_cpu() -> Option<Duration> {
 
 const TURN: Duration = Duration::from_millis(250);
 const TURNS_PER_FRAME: u64 = 4;
-/// Of at most 1,000 bytes each.
+/// Each line has at most 1,000 bytes.
 const LINES_PER_TURN: usize = 1000;

@@ -24,7 +24,7 @@ pub(crate) struct PlacesMax {
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// By the order in which they came.
+    /// Unauthenticated connections, in the order in which they arrived.
     strangers: BTreeMap<u64, Network>,
     came: u64,
     seats: usize,

@@ -45,7 +45,7 @@ pub(super) trait Watcher {
         Vec::new()
     }
 
-    /// For the parent process: what it records.
+    /// The statistics that the parent process records.
     fn json(&self) -> Option<serde_json::Value> {
         None
     }
@@ -74,7 +74,7 @@ impl Watcher for Console {
 }
 
 impl Audience {
-    /// Those to be told.
+    /// The watchers to notify.
     pub(super) fn all(&self) -> impl Iterator<Item = &dyn Watcher> {
         let console = self.console.iter().map(|console| console as &dyn Watcher);
         console.chain(self.watchers.iter().map(|watcher| &**watcher))

@@ -94,7 +94,7 @@ impl Game {
         Reply::Text(lines.join("\n"))
     }
 
-    /// For the parent process.
+    /// Statistics for the parent process.
     fn stats_json(&mut self, ticks: &Ticks, audience: &Audience) -> Reply {
         let figures = ticks.figures();
         // Asked once: this continues while costs are measured.
@@ -324,7 +324,7 @@ fn shards(all: &[ShardOverview]) -> Vec<String> {
     if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
 }
 
-/// What was lost, sent again, recovered and refused.
+/// Packets lost, retransmitted, recovered and refused.
 fn losses(stats: &Stats) -> String {
     let figures = stats.figures().filter(|(figure, _)| !matches!(figure.group, "sent" | "received" | "drops"));
     let counts: Vec<String> =

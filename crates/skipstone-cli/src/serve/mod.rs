@@ -174,7 +174,7 @@ struct Checked {
     queue_bytes_max: u32,
     security: Security,
     addresses: Addresses,
-    /// Of the console and of the dashboard.
+    /// The token of the console and of the dashboard.
     secret: Option<Secret>,
 }
 

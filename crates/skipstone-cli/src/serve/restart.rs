@@ -48,7 +48,7 @@ pub(super) enum RestartStep {
     /// Prepare what the next program needs; new clients belong to it from then on. [`Restart::stay`] if
     /// that fails.
     MakeReady,
-    /// It stays as it is, because of this.
+    /// The old process continues to serve, for this reason.
     Stay(String),
     /// Players go to this address, or come back to the same.
     Leave(Option<String>),

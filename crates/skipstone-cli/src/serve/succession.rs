@@ -82,7 +82,7 @@ mod unix {
         }
     }
 
-    /// The same with a number of at least this.
+    /// The same descriptor under a number of at least `end`.
     fn beyond(end: i32, fd: OwnedFd) -> std::io::Result<OwnedFd> {
         let (mut fd, mut too_low) = (fd, Vec::new());
         while fd.as_raw_fd() < end {

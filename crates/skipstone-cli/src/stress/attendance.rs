@@ -21,7 +21,7 @@ pub(crate) struct Attendance {
 #[derive(Debug, Default)]
 struct Visits {
     sessions: Vec<Session>,
-    /// By sequence number.
+    /// Sent lines, indexed by sequence number.
     lines: Vec<SentLine>,
 }
 

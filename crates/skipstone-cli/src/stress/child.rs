@@ -51,7 +51,7 @@ struct Announcement {
 /// Why the run's own server does not serve.
 #[derive(Debug)]
 enum StartFailure {
-    /// In one sentence: this machine, or the flags.
+    /// The reason in one sentence: this machine or the flags do not allow it.
     Refused(String),
     /// It has neither ended nor said that it serves.
     Silent,

@@ -28,7 +28,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(10);
 const BEGIN_AT_ONCE: usize = 32;
 /// Reasons that are distinguished.
 const REASONS_MAX: usize = 64;
-/// For goodbyes at the end.
+/// The longest time that goodbyes at the end may take.
 const GOODBYE_MAX: Duration = Duration::from_secs(1);
 
 /// Runs as the flags say, at this rate.

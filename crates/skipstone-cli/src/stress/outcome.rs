@@ -23,7 +23,7 @@ pub(crate) struct Measured {
     pub(crate) started: SystemTime,
     /// From the first line due to the last one arrived.
     pub(crate) elapsed: Duration,
-    /// For how long lines were due.
+    /// How long lines were sent according to the schedule.
     pub(crate) sending: Duration,
     pub(crate) ramp: Duration,
     pub(crate) close: Duration,

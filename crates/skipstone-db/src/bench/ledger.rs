@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub(crate) struct Ledger {
     seed: u64,
-    /// By number; the first accounts without a gap.
+    /// Accounts by number; the first numbers have no gap.
     accounts: BTreeMap<i64, Account>,
     /// Numbers whose last request was not answered: its outcome is unknown.
     unknown: BTreeMap<i64, ()>,

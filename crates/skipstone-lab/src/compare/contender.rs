@@ -33,7 +33,7 @@ impl Contender {
         Self { transport: Transport::External, mode: None, external }
     }
 
-    /// The same for all; names must be unique.
+    /// All external transports; their names must be unique.
     pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Self>, String> {
         for (at, transport) in transports.iter().enumerate() {
             let name = transport.name.as_str();

@@ -137,7 +137,7 @@ pub(super) fn fields(link: &impl Serialize) -> Map<String, Value> {
     all
 }
 
-/// The same as a plan has them.
+/// The link's values in the notation of plans.
 pub(super) fn words(link: &LinkValues) -> BTreeMap<String, String> {
     let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut words: BTreeMap<String, String> =

@@ -52,7 +52,7 @@ pub(crate) fn all(contenders: &[Contender], seeds: &[u64], conditions: usize) ->
 /// The results of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
-    /// None for those that were not run, or failed.
+    /// One row for each run that succeeded.
     pub(crate) rows: Vec<CompareRow>,
     /// Whether all were run.
     pub(crate) is_whole: bool,

@@ -237,7 +237,7 @@ fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &Ato
     Played { rows: rows.into_iter().flatten().collect(), is_whole, ..Played::default() }
 }
 
-/// The same for real: one after another.
+/// Runs real jobs one after another.
 fn play(
     jobs: &[Job],
     condition: &Condition,
@@ -260,7 +260,7 @@ fn play(
     Ok(played)
 }
 
-/// How far a comparison is, for those who watch.
+/// The progress of a comparison, for its users.
 fn told(job: &Job, condition: &Condition) -> String {
     let under = condition.name.as_ref().map_or(String::new(), |name| format!(", {name}"));
     table::job(job.contender, job.seed) + &under

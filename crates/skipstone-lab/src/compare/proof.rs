@@ -13,19 +13,19 @@ use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 /// The fate of all updates.
 #[derive(Debug)]
 pub(crate) struct Proof {
-    /// By entity, bulk behind the last.
+    /// Deliveries by entity; bulk comes after the last entity.
     deliveries: Vec<Delivery>,
     /// By entity, bulk behind the last: its updates, which come back to the one client, or go to one end.
     entities: Vec<Ledger>,
-    /// By entity: how many were sent.
+    /// By entity: the number of updates sent.
     sent: Vec<u32>,
     /// By entity: how many were sent when the newest that was not refused was.
     accepted: Vec<u32>,
     /// By entity: how many were sent when the newest that came back was.
     newest: Vec<u32>,
-    /// By entity: how many came back.
+    /// By entity: the number of updates that came back.
     arrived: Vec<u32>,
-    /// By entity: how many a full queue took not.
+    /// By entity: the number of updates that a full queue refused.
     turned_away: Vec<u32>,
     /// By tick: when its updates were due.
     due: Vec<Duration>,
@@ -44,9 +44,9 @@ pub(crate) struct Proof {
 /// The updates of a run by the moments in which they were due.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Moments {
-    /// By moment.
+    /// By moment: the number of updates sent.
     sent: Vec<u32>,
-    /// By moment: in µs.
+    /// By moment: latencies in µs.
     latencies: Vec<Vec<u32>>,
 }
 
@@ -72,7 +72,7 @@ impl Moments {
         self.sent.iter().map(|sent| u64::from(*sent)).sum()
     }
 
-    /// By moment: how many took longer, or never came.
+    /// By moment: how many took longer, or never arrived.
     pub(crate) fn later_than(&self, latency_us: u32) -> Vec<u32> {
         let in_time = |latencies: &Vec<u32>| latencies.iter().filter(|latency| **latency <= latency_us).count() as u32;
         self.sent.iter().zip(&self.latencies).map(|(sent, latencies)| sent - in_time(latencies)).collect()
@@ -82,7 +82,7 @@ impl Moments {
 /// In which ticks updates were due, where not each entity has one in every tick.
 #[derive(Debug)]
 struct OwnTicks {
-    /// By entity and sequence.
+    /// Indexed by entity and sequence.
     of: Vec<Vec<u32>>,
     /// By tick: how many updates it has.
     updates: Vec<u32>,
@@ -96,7 +96,7 @@ impl OwnTicks {
     }
 }
 
-/// How the updates of a run fared.
+/// What happened to the updates of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::AddAssign)]
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
@@ -114,7 +114,7 @@ pub(crate) struct UpdateCounts {
 }
 
 impl Proof {
-    /// Of a run under this condition.
+    /// An empty proof for a run under this condition.
     pub(crate) fn of(condition: &Condition) -> Self {
         let proof = Self::new((0..condition.entities).map(|entity| condition.delivery_of(entity)));
         let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
@@ -221,7 +221,7 @@ impl Proof {
         self.is_complete_of(|_| true)
     }
 
-    /// The same of some entities.
+    /// Whether the updates of some entities are complete.
     pub(crate) fn is_complete_of(&self, counts: impl Fn(u16) -> bool) -> bool {
         let is_complete = |entity: usize| match self.deliveries[entity].owes() {
             Owed::All => self.lost_of(entity) == 0,

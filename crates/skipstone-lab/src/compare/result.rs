@@ -77,7 +77,7 @@ pub(crate) struct ConditionWords {
 }
 
 impl ConditionWords {
-    /// Of those that have names.
+    /// The conditions that have names.
     pub(crate) fn of(conditions: &[Condition]) -> Vec<Self> {
         let of_one = |condition: &Condition| {
             Some(Self {

@@ -25,7 +25,7 @@ pub(crate) struct Measured {
     pub(crate) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, or of the update itself, in µs, sorted.
     pub(crate) latencies: Vec<u32>,
-    /// The same by moments of the run.
+    /// The latencies by moments of the run.
     pub(crate) moments: Moments,
     /// From the first datagram until updates could be sent.
     pub(crate) connect: Option<Duration>,
@@ -103,7 +103,7 @@ pub(crate) fn simulate(
     simulate_logged(contender, condition, seed, &NO_LOGS, stop)
 }
 
-/// The same, with logs of packets.
+/// Runs the simulation, with logs of packets.
 pub(crate) fn simulate_logged(
     contender: Contender,
     condition: &Condition,

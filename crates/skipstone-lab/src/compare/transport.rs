@@ -100,9 +100,9 @@ enum Modes {
 /// The builds that contain a transport.
 enum Build {
     Every,
-    /// Those with the feature `peers`.
+    /// Transports that need the feature `peers`.
     WithPeers,
-    /// None: its program is named on the command line.
+    /// No feature: its program is named on the command line.
     External,
 }
 

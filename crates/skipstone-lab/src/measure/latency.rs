@@ -48,7 +48,7 @@ pub struct SpreadMs {
 }
 
 impl SpreadMs {
-    /// Of these durations, in microseconds; `None` of none.
+    /// The latencies of these durations, in microseconds; `None` if there are none.
     pub fn of(mut took_us: Vec<u64>) -> Option<Self> {
         took_us.sort_unstable();
         let rank = |share: f64| ((took_us.len() as f64 * share).ceil() as usize).saturating_sub(1);
@@ -72,7 +72,7 @@ impl LatencyCounts {
         self.longest_us = self.longest_us.max(other.longest_us);
     }
 
-    /// The same by fewer digits.
+    /// The same latencies, rounded to fewer digits.
     pub fn steps(&self) -> LatencySteps {
         let mut steps = LatencySteps::default();
         self.counts.iter().for_each(|(micros, count)| steps.record_many(*micros, *count));

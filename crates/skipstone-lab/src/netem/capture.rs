@@ -19,9 +19,9 @@ use crate::report::output;
 /// An end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Where the way there begins.
+    /// The end where the forward direction begins.
     A,
-    /// Where it ends.
+    /// The end where the forward direction ends.
     B,
 }
 

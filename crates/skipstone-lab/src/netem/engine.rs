@@ -102,7 +102,7 @@ impl<P: Ports> Engine<P> {
         Ok(())
     }
 
-    /// Until the next arrival.
+    /// The time until the next arrival.
     fn left(&mut self) -> Duration {
         let other = self.ports.next_time(&self.path);
         let next = [self.path.next_arrival(), other].into_iter().flatten().min();

@@ -31,7 +31,7 @@ pub(crate) struct TunLink {
 
 /// The client's end, as a rule, and the server's. Of the range that RFC 2544 has for measurements.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
-/// Of the devices, which have namespaces of their own.
+/// The name of both devices; each has its own namespace.
 const DEVICE: &str = "netem0";
 /// Packets that the kernel keeps for this process while it is not running.
 const DEVICE_QUEUE: &str = "10000";

@@ -15,13 +15,13 @@ use super::iproute::ip;
 #[derive(Debug)]
 pub(crate) struct Namespaces {
     names: [String; 2],
-    /// Of this process's links.
+    /// Numbers the links of this process.
     number: u32,
 }
 
-/// Before the number of the process.
+/// The prefix before the process id.
 const PREFIX: &str = "skipstone-netem-";
-/// Where `ip netns` keeps names.
+/// Where `ip netns` keeps its names.
 const NAMES: &str = "/run/netns";
 
 impl Namespaces {

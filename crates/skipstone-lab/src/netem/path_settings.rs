@@ -39,7 +39,7 @@ pub(crate) struct PathSettings {
     pub(crate) seed: u64,
 }
 
-/// Which directions an order is about.
+/// The directions to which a command applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Up,
@@ -47,7 +47,7 @@ pub(crate) enum Scope {
     Both,
 }
 
-/// As the model network has them.
+/// The settings in the form of the model network.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PathConfig {
     pub(crate) up: LinkConfig,

@@ -81,7 +81,7 @@ pub(crate) struct SessionCounts {
 }
 
 impl LinkSnapshot {
-    /// To be called by the link's thread.
+    /// Must be called by the link's thread.
     pub(crate) fn of(path: &LivePath, imprecise: Option<String>) -> LinkSnapshot {
         let counts = |direction| DirectionCounts::of(&path.stats(direction), path.overflowed(direction));
         let lateness = path.lateness();

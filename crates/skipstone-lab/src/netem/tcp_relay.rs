@@ -35,7 +35,7 @@ pub(crate) struct TcpRelay {
 
 /// A client's stream and the server's.
 struct Pair {
-    /// By the direction that begins there.
+    /// The ends, indexed by the direction that begins there.
     ends: [StreamEnd; 2],
 }
 

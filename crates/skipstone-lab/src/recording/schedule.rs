@@ -65,7 +65,7 @@ pub(crate) struct Schedule {
     player: u32,
     /// By entity: the channel that it had. Those that deliver alike follow each other.
     channels: Vec<PlayedChannel>,
-    /// In the order of time, since the first message.
+    /// Moments in the order of time, counted from the first message.
     moments: Vec<Moment>,
     messages: Vec<ScheduledMessage>,
     /// Messages that were longer than played here, or shorter.
@@ -98,7 +98,7 @@ pub(crate) struct ScheduledMessage {
 const MOMENT: Duration = Duration::from_millis(1);
 /// Hours of a busy player; more would take more memory than a comparison should.
 const MESSAGES_MAX: usize = 5_000_000;
-/// As many as a plan's entities.
+/// The same limit as a plan's entities.
 const CHANNELS_MAX: usize = 200;
 
 impl Schedule {
@@ -245,7 +245,7 @@ impl Schedule {
         (bytes as f64 / messages as f64).round() as usize
     }
 
-    /// In words, for people and results.
+    /// A description for people and results.
     pub(crate) fn words(&self) -> String {
         let moments = self.moments.len() as u64;
         let (messages, bytes) = self.sums(moments);

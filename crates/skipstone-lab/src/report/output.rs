@@ -34,7 +34,7 @@ pub fn failure() -> Option<&'static str> {
     FAILURE.get().map(String::as_str)
 }
 
-/// Of this process, as its standard output is.
+/// A failure of this process's standard output.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
 /// A line to standard output.

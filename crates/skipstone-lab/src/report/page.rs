@@ -71,7 +71,7 @@ impl Page {
         }
     }
 
-    /// How each threshold was kept.
+    /// Whether each threshold was met.
     pub fn thresholds(&mut self, thresholds: &[ThresholdResult]) {
         for threshold in thresholds {
             let (mark, tone) = if threshold.passed { ("kept  ", Tone::Good) } else { ("missed", Tone::Bad) };

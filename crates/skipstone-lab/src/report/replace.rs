@@ -41,7 +41,7 @@ fn write(draft: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Where a link leads.
+/// The target of a link.
 fn place(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

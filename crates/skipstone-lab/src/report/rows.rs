@@ -51,7 +51,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// How every subject did, and why one did not.
+/// The verdict on all subjects, with reasons for failures.
 pub(crate) fn judge(
     thresholds: &[Threshold],
     subjects: &[Subject],

@@ -31,7 +31,7 @@ pub(crate) enum Rule {
     Clean,
 }
 
-/// How strictly rules are taken that are no promises.
+/// How strictly rules are judged that are not promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerance {
     None,
@@ -51,7 +51,7 @@ impl Rule {
         }
     }
 
-    /// As a sentence.
+    /// The rule as a sentence.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Rule::Connects => "every run connects",

@@ -26,7 +26,7 @@ pub struct Evaluation {
     pub passed: bool,
     /// The number, in the unit of the result.
     pub actual: f64,
-    /// That unit; `None` of a count.
+    /// The threshold's unit; `None` for a count.
     pub unit: Option<FigureUnit>,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Outgoing {
     /// The newest message in flight, while some of its fragments have never been sent.
     is_partly_sent: bool,
     queued_bytes: usize,
-    /// Of these, bytes in `pending`.
+    /// The part of these bytes that is in `pending`.
     pending_bytes: usize,
     /// Messages in `pending`.
     pending_messages: usize,

@@ -81,7 +81,7 @@ impl Population {
         self.players
     }
 
-    /// Those of one network.
+    /// The number of players from one network.
     pub(super) fn players_of(&self, network: &Network) -> usize {
         self.networks.get(network).map_or(0, |of| of.players as usize)
     }

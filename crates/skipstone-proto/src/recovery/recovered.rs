@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// The recently recovered packets, and how often and how late their originals arrived.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
-    /// In the order of recovery.
+    /// Recent recoveries, in order.
     lately: VecDeque<Recovery>,
     /// The share of recovered packets that arrived later, smoothed: 0 to 1.
     came: f32,

@@ -85,7 +85,7 @@ pub enum Frame<'a> {
     Extension {
         /// [`TYPE_EXTENSION`] to 0x7F.
         kind: u8,
-        /// Its own.
+        /// The frame's content.
         body: &'a [u8],
     },
     /// A message or a fragment of one (section 4.2).

@@ -30,7 +30,7 @@ pub enum Sequence {
     None,
     /// One more than the message before it in this packet, which was on the same channel and had one.
     Next,
-    /// To be resolved.
+    /// Truncated; the receiver resolves it.
     Truncated(Truncated),
 }
 

@@ -14,7 +14,7 @@ pub(super) struct OpenFiles {
     open_max: usize,
     /// How a file is opened; tests replace it by a system without room.
     open_file: fn(&OpenOptions, &Path) -> io::Result<File>,
-    /// By number; `None` for connections that are left out.
+    /// Paths by number; `None` for connections that are not logged.
     paths: BTreeMap<u32, Option<PathBuf>>,
     /// How many files there are, by the prefix of their names.
     counts: BTreeMap<Arc<str>, u32>,

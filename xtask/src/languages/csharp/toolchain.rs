@@ -13,7 +13,7 @@ pub(crate) struct Toolchain {
     folder: PathBuf,
 }
 
-/// One that every assembly is run on.
+/// A runtime on which every assembly is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Mono,
@@ -125,7 +125,7 @@ impl Toolchain {
         command
     }
 
-    /// The same for a shell, behind `env`.
+    /// The same command for a shell, after `env`.
     pub(crate) fn shell_words(&self, runtime: Runtime, assembly: &Path) -> String {
         let assembly = process::quoted(assembly);
         match runtime {

@@ -154,7 +154,7 @@ impl Drop for Folder {
 const MINUTES_MAX: u64 = 1_440;
 /// In seconds: until all clients are connected, and after a restart are connected again.
 const WARM: u64 = 20;
-/// In seconds, for clients to end.
+/// How long clients have to end, in seconds.
 const GRACE: u64 = 120;
 /// At which percent of the time the server's clock goes where, in seconds.
 const JUMPS: [(u64, &str); 4] = [(20, "+3600"), (45, "+0"), (55, "-3600"), (80, "+0")];

@@ -3,7 +3,7 @@
 /// One part, as data.
 #[derive(Debug)]
 pub(super) struct Subject {
-    /// As `--of` has it.
+    /// The name that `--of` accepts.
     pub(super) name: &'static str,
     pub(super) package: &'static str,
     /// The files whose functions are changed: cargo-mutants' patterns, from the root.

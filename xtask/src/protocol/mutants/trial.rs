@@ -156,12 +156,12 @@ fn test_arguments(subject: &Subject) -> Vec<String> {
     arguments
 }
 
-/// Of `Cargo.toml`, and of `.config/nextest.toml`.
+/// The profile in `Cargo.toml` and in `.config/nextest.toml`.
 const PROFILE: &str = "mutants";
 /// The program that tries the mutants, and the one that runs tests until the first that fails.
 const TOOLS: [(&str, &str); 2] = [("mutants", "27.1.0"), ("nextest", "0.9.151")];
 /// The path of the tool for tests; by default it is built.
 const TOOL_VARIABLE: &str = "SKIPSTONE_TEST_TOOL";
-/// On top of twice the time without a mutant.
+/// Added to twice the time without a mutant.
 const TIMEOUT_MIN: Duration = Duration::from_secs(20);
 const BUILD_TIMEOUT_S: &str = "600";

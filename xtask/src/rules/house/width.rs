@@ -10,7 +10,7 @@ pub(super) fn figures(files: &[File], say: &mut impl FnMut(&str, String)) {
     say(&format!("lines of Rust above {WIDTH} columns: comments, code"), format!("{}, {}", comments.len(), code.len()));
 }
 
-/// As `rustfmt.toml` has it.
+/// The width in `rustfmt.toml`.
 const WIDTH: usize = 120;
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) struct Source<'a> {
 pub(crate) struct Naming<'a> {
     /// Index into the sources of the crate.
     pub(crate) from: usize,
-    /// From the root of the crate.
+    /// The path from the root of the crate.
     pub(crate) path: Vec<&'a str>,
     pub(crate) line: usize,
     /// Whether it ends in `*`.

@@ -32,7 +32,7 @@ pub(crate) enum ItemKind {
         of: Option<String>,
     },
     Struct {
-        /// Those that have names.
+        /// Fields that have names.
         fields: usize,
     },
     /// An enum, a union, a trait or an alias.

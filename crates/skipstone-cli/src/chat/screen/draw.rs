@@ -17,7 +17,7 @@ impl Screen {
         let heights = [height - input - status, status, input].map(Constraint::Length);
         let [messages, status, input] = Layout::vertical(heights).areas(frame.area());
         self.draw_messages(frame, messages);
-        // After the messages, which are seen now.
+        // Drawn after the messages, because drawing them marks them as seen.
         let row = self.status.row(status.width, &self.server, self.state, self.view.unread());
         frame.render_widget(Line::raw(row).style(Modifier::REVERSED), status);
         self.draw_input(frame, input);

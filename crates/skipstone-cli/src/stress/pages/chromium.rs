@@ -52,7 +52,7 @@ impl Chromium {
         self.process.try_wait().ok().flatten().map(|status| status.to_string())
     }
 
-    /// The same, once.
+    /// How it ended; returned only once.
     pub(super) fn ended_news(&mut self) -> Option<String> {
         let news = self.ended().filter(|_| !self.is_told)?;
         self.is_told = true;

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) enum Order {
     /// These clients connect.
     Connect {
-        /// To here.
+        /// The server's URL.
         url: String,
         /// Their numbers in the run.
         numbers: Vec<u32>,
@@ -17,9 +17,9 @@ pub(crate) enum Order {
     Start {
         /// The time from which on they are, in ms since 1970.
         epoch_ms: f64,
-        /// From one line of a client to its next.
+        /// The time from one line of a client to its next.
         interval_ms: f64,
-        /// Until when.
+        /// When sending ends.
         until_ms: f64,
         /// Clients of the whole run, over which an interval is spread.
         clients: u32,

@@ -30,14 +30,14 @@ use blocks::{BlockSize, Decoder, Encoder};
 pub(super) enum Packing {
     /// A stream of messages, each with its length. Messages of the same moment share segments.
     Stream,
-    /// Each in a packet of its own.
+    /// Each message in its own packet.
     PacketPerMessage,
 }
 
 /// When an end flushes, in addition to its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flushes {
-    /// When its application has written.
+    /// After its application has written.
     OnWrite,
     /// And when a datagram came, so that acknowledgements do not wait for the clock.
     OnInput,
@@ -61,7 +61,7 @@ impl KcpStyle {
     /// A stream that acknowledges at once.
     pub(super) const PROMPT: Self = Self { flushes: Flushes::OnInput, ..KcpStyle::STREAM };
 
-    /// The same in blocks.
+    /// The same settings with FEC in blocks.
     pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Self {
         Self { parity: Some(BlockSize { data, parity }), ..self }
     }

@@ -74,7 +74,7 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    /// Of both ends.
+    /// The sum over both ends.
     pub(crate) fn with(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
         Self {

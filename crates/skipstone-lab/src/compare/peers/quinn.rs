@@ -24,7 +24,7 @@ use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;
 use crate::quic::certificate::{NAME, client_crypto, server_crypto};
 
-/// With which settings.
+/// The settings that quinn runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuinnTuning {
     /// quinn's defaults, except for the number of streams.

@@ -23,7 +23,7 @@ use crate::units::Mode;
 pub(super) enum Suite {
     /// By a stand-in of TLS 1.3's sizes, which it has of its handshake too.
     Sealed,
-    /// In clear, with a tag against damage.
+    /// Cleartext, with a tag that detects damage.
     Plain,
 }
 

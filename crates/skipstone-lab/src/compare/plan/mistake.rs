@@ -29,7 +29,7 @@ pub(super) fn placed(path: &str, text: &str, key: &str, sentence: &str) -> Strin
     }
 }
 
-/// Where the value of a key stands.
+/// The position of a key's value.
 fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?.into_inner();
     let mut names = key.split('.');

@@ -76,7 +76,7 @@ impl RealWorkload {
         }
     }
 
-    /// As the ends of transports take it.
+    /// The condition in the form that the ends of transports accept.
     pub(super) fn condition(&self) -> Result<Condition, String> {
         let link = |delay: u64| LinkConfig {
             delay: Duration::from_micros(delay),

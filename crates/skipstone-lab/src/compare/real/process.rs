@@ -76,7 +76,7 @@ fn enter(_namespace: &str) -> Result<(), String> {
 /// The commands of the parent process.
 struct Orders {
     lines: Receiver<String>,
-    /// It said that all is over.
+    /// It reported the end of the run.
     is_over: Arc<AtomicBool>,
     is_gone: Arc<AtomicBool>,
 }
@@ -244,7 +244,7 @@ fn conclude(
     let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
     let mut series = proof.series();
     let first = proof.first_due().unwrap_or_default();
-    // Those that ended before the first update touch none.
+    // Stalls that ended before the first update affect no update.
     let since_first = |stall: &Stall| (stall.start.saturating_sub(first), stall.length);
     let later = |stall: &&Stall| stall.start + stall.length >= first;
     series.take_stalls(stalls.stalls().iter().filter(later).map(since_first));

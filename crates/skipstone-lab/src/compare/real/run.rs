@@ -307,7 +307,7 @@ struct Findings {
     report: EndReport,
     /// Both ends' counters.
     telemetry: Telemetry,
-    /// In percent of a core, while updates were sent.
+    /// In percent of one core, while updates were sent.
     server_cpu: Option<f64>,
 }
 
@@ -329,7 +329,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// In percent of a core.
+    /// CPU time since then, in percent of one core.
     fn since(&self, before: Cost) -> f64 {
         self.sample.since(&before.sample, self.at - before.at).cpu_percent
     }

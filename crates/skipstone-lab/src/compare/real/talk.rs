@@ -71,7 +71,7 @@ impl Talk {
         }
     }
 
-    /// It is expected to be silent, and alive.
+    /// Checks that it is alive, and has reported nothing.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         match self.lines.try_recv() {
             Ok(Some(line)) => message(self.who, &self.fitting(line)?).map(drop),

@@ -86,7 +86,7 @@ impl TcpEnd {
         self.accept()?;
         let Some(stream) = &mut self.stream else { return Ok(()) };
         if !self.is_connected {
-            // Until it stands, it has no peer.
+            // It has no peer before it is connected.
             self.is_connected = stream.peer_addr().is_ok();
             if let Some(error) = stream.take_error()? {
                 return Err(error);

@@ -9,7 +9,7 @@ use crate::measure::splitmix::splitmix;
 pub(super) struct Blocks {
     /// The latencies that occur, ascending.
     values: Vec<u32>,
-    /// By block: positions in `values`, and how many.
+    /// By block: positions in `values`, and their counts.
     blocks: Vec<Vec<(usize, u32)>>,
 }
 
@@ -17,7 +17,7 @@ pub(super) struct Blocks {
 const BLOCK_MIN_S: f64 = 2.0;
 /// How often all blocks are drawn.
 const DRAWS: usize = 1_000;
-/// Each tail of the 99% interval.
+/// The probability of each tail of the 99% interval.
 const TAIL: f64 = 0.005;
 
 impl Blocks {
@@ -63,7 +63,7 @@ pub(super) fn intervals(before: &Blocks, after: &Blocks, shares: &[f64]) -> Opti
     if before.blocks.len() < 2 || after.blocks.len() < 2 {
         return None;
     }
-    // The same files give the same answer.
+    // A fixed seed: the same files give the same answer.
     let mut state = 0x5eed;
     let mut differences = vec![Vec::with_capacity(DRAWS); shares.len()];
     for _ in 0..DRAWS {

@@ -14,7 +14,7 @@ pub(super) struct Difference {
     /// Medians over the seeds; of `lost` and `refused` means.
     pub(super) before: f64,
     pub(super) after: f64,
-    /// How much more it is afterwards.
+    /// The increase from the first run to the second.
     pub(super) change: f64,
     /// The 99% interval of the change, of percentiles.
     pub(super) interval: Option<[f64; 2]>,
@@ -41,7 +41,7 @@ pub(super) fn differences(before: &StoredRun, after: &StoredRun) -> Vec<Differen
     names(before).iter().flat_map(|name| of_one(name, &of(before, name), &of(after, name))).collect()
 }
 
-/// Each once, in the order of the rows.
+/// Each name once, in the order of the rows.
 fn names(run: &StoredRun) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in &run.results {
@@ -69,7 +69,7 @@ fn of_one(name: &str, before: &[StoredRow], after: &[StoredRow]) -> Vec<Differen
     let counts = COUNTS.iter().filter_map(|figure| {
         let (one, other) = (values(figure, before), values(figure, after));
         let found = between(name, figure, mean(&one)?, mean(&other)?);
-        // Where none was ever lost, one is no chance.
+        // If no run before ever counted one, a count afterwards is no coincidence.
         let is_first = one.last() == Some(&0.0) && other.last() > Some(&0.0);
         Some(Difference { is_beyond: is_first || is_apart(&one, &other), ..found })
     });

@@ -15,7 +15,7 @@ use crate::units::Carrier;
 pub struct Chronicle {
     block: Duration,
     blocks: Vec<LatencySteps>,
-    /// By carrier, then by its clients.
+    /// Indexed by carrier, then by its clients.
     clients: Vec<Vec<LatencySteps>>,
     costs: Vec<CostPoint>,
 }
@@ -55,7 +55,7 @@ pub struct StressReport<'a> {
     verdict_sentence: &'static str,
     notes: Vec<(&'static str, String)>,
     block_s: f64,
-    /// Of the lines that were due within each.
+    /// Figures of the lines that were due within each block.
     blocks: Vec<StressBlock>,
     curves: Vec<StressCurve>,
     /// The latest first.
@@ -142,7 +142,7 @@ impl Chronicle {
         }
     }
 
-    /// By the latest hundredth of what they received.
+    /// The worst clients, ranked by their slowest 1% of received lines.
     fn worst_clients(&self, carriers: &[Carrier]) -> Vec<WorstClient> {
         let named = self.clients.iter().zip(carriers).flat_map(|(clients, carrier)| {
             (1..).zip(clients).map(move |(number, steps): (usize, _)| (format!("{carrier} {number}"), steps))

@@ -62,9 +62,9 @@ pub fn merge_agents(
 
 /// What is known of lines, over all agents whose evidence is here.
 struct Proof {
-    /// By agent and carrier.
+    /// Ledgers by agent and carrier.
     ledgers: Vec<Vec<Ledger>>,
-    /// By client.
+    /// Sent lines by client.
     sent: Vec<u32>,
     clock_error_ms: f64,
 }

@@ -489,7 +489,7 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    /// At this offset of the stream.
+    /// Bytes at this offset of the stream.
     Piece(u64, Bytes),
     Over,
 }

@@ -106,12 +106,12 @@ impl WsListener {
         self.listener.local_addr()
     }
 
-    /// From now on, streams are accepted by these rules.
+    /// Accepts streams by these rules from now on.
     pub fn set_rules(&mut self, rules: StreamRules) {
         self.rules = Arc::new(rules);
     }
 
-    /// From now on, connections have these limits.
+    /// Gives connections these limits from now on.
     pub fn set_options(&mut self, options: WsOptions) {
         self.options = options;
     }

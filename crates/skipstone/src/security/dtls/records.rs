@@ -78,7 +78,7 @@ pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     First,
-    /// The one with the cookie.
+    /// The ClientHello with the cookie.
     Second,
 }
 

@@ -22,7 +22,7 @@ struct Sealed {
     iv: Iv,
 }
 
-/// The same in TLS 1.3.
+/// One direction of a TLS 1.3 connection.
 struct Sealed13(Sealed);
 /// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);

@@ -38,7 +38,7 @@ pub(super) const CHACHA20_POLY1305: SupportedCipherSuite = SupportedCipherSuite:
 pub(super) const AES: Cipher =
     Cipher { algorithm: &aead::AES_128_GCM, confidentiality_limit: 1 << 23, integrity_limit: 1 << 52 };
 
-/// The same section.
+/// The limits: RFC 9001, section 6.6.
 pub(super) const CHACHA20: Cipher =
     Cipher { algorithm: &aead::CHACHA20_POLY1305, confidentiality_limit: u64::MAX, integrity_limit: 1 << 36 };
 
