@@ -2,12 +2,12 @@
 //! costs a link of its own. A test with a program of its own says why, and every file that looks like a test is built.
 
 use cargo_metadata::{Package, Target};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::machine::files::{self, File};
 use crate::machine::packages;
 use crate::machine::tree::Tree;
-use crate::rules::source::tokens::{self, is_mark, name};
+use crate::rules::source::items::Item;
+use crate::rules::source::read_items::items;
 
 /// Violations of this rule, each as `path: what`.
 pub(crate) fn breaches(tree: &Tree) -> Result<Vec<String>, String> {
@@ -33,27 +33,19 @@ fn breaches_of_claims(files: &[File]) -> Vec<String> {
 /// Files next to `main.rs` that it does not name.
 fn modules_left_out(main: &File, files: &[File]) -> Vec<String> {
     let folder = main.path.trim_end_matches("main.rs");
+    let declared = items_of(main);
     let left_out = files.iter().filter_map(|file| {
         let name = file.path.strip_prefix(folder)?.strip_suffix(".rs")?;
-        let is_left_out = !name.contains('/') && name != "main" && !declares(main, name);
+        let is_declared = name == "main" || declared.iter().any(|item| item.is_module() && item.name == name);
+        let is_left_out = !name.contains('/') && !is_declared;
         is_left_out.then(|| format!("{}: no test runs it; add `mod {name};` to {}", file.path, main.path))
     });
     left_out.collect()
 }
 
-fn declares(main: &File, module: &str) -> bool {
-    has(main, |tokens, at| {
-        name(tokens, at).is_some_and(|word| word == "mod") && name(tokens, at + 1).is_some_and(|word| word == module)
-    })
-}
-
-/// Whether `is_it` is true for one of its tokens, given with their indexes.
-fn has(file: &File, mut is_it: impl FnMut(&[TokenTree], usize) -> bool) -> bool {
-    let mut found = false;
-    // What is no Rust does not compile: it needs no complaint here.
-    let tokens: TokenStream = file.text.parse().unwrap_or_default();
-    tokens::each(tokens, &mut |tokens, at| found |= is_it(tokens, at));
-    found
+/// The items of a file. Source that is not Rust has none: the compiler reports it.
+fn items_of(file: &File) -> Vec<Item> {
+    syn::parse_file(&file.text).map_or_else(|_| Vec::new(), |parsed| items(&parsed))
 }
 
 /// Whether cargo builds it as a program of its own.
@@ -82,14 +74,12 @@ fn is_library_untested(package: &Package) -> bool {
 /// The first test in the sources of the package in that folder.
 fn unit_tests_left_out(folder: &str, files: &[File]) -> Option<String> {
     let sources = format!("{folder}src/");
-    let tested = files.iter().find(|file| file.path.starts_with(&sources) && has(file, is_test_attribute))?;
+    let tested = files.iter().find(|file| file.path.starts_with(&sources) && has_tests(file))?;
     Some(format!("{}: no test of it runs, since {folder}Cargo.toml says `test = false`", tested.path))
 }
 
-/// `#[test]`
-fn is_test_attribute(tokens: &[TokenTree], at: usize) -> bool {
-    let is_test = |group: &Group| group.delimiter() == Delimiter::Bracket && group.stream().to_string() == "test";
-    is_mark(tokens, at, '#') && matches!(tokens.get(at + 1), Some(TokenTree::Group(group)) if is_test(group))
+fn has_tests(file: &File) -> bool {
+    items_of(file).iter().any(|item| item.is_test)
 }
 
 const REASON: &str = "A process of its own";
@@ -136,7 +126,10 @@ mod tests {
         let tested = ("a/src/b.rs", "#[cfg(test)] mod tests { #[test] fn c() {} }");
         assert!(found(&[tested]).is_some_and(|breach| breach.starts_with("a/src/b.rs: ")));
         assert_eq!(
-            found(&[("a/src/b.rs", "// #[test]\n#[a(test)] fn d() {}"), ("c/src/b.rs", "#[test] fn e() {}")]),
+            found(&[
+                ("a/src/b.rs", "// #[test]\n#[a(test)] fn d() {} #[cfg(not(test))] fn e() {}"),
+                ("c/src/b.rs", "#[test] fn e() {}")
+            ]),
             None
         );
     }

@@ -4,5 +4,5 @@
 pub(crate) mod crates;
 pub(crate) mod imports;
 pub(crate) mod items;
-mod read_items;
+pub(crate) mod read_items;
 pub(crate) mod tokens;
