@@ -76,7 +76,7 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     Ok(())
 }
 
-/// Marks, log lines and deletions that fail are told: they neither condemn a release nor stop the way back.
+/// Failures to mark, log or delete are reported, but neither fail a release nor stop a rollback.
 fn tell<T>(name: &str, what: &str, done: Result<T, &String>) {
     if let Err(error) = done {
         output::complain(format_args!("skipstone deploy: {name}: {what}: {error}"));

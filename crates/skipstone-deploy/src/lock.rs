@@ -102,7 +102,7 @@ impl SiteLock {
         }
     }
 
-    /// Runs a script as a step that takes the directory as its $1 and these words behind it.
+    /// Runs a script as a step. Its $1 is the directory, and these words follow.
     ///
     /// # Errors
     /// The lock is lost, and nothing was changed; or the step failed.

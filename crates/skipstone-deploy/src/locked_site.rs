@@ -20,8 +20,8 @@ printf '%s\n' "$3" > .skipstone-release
 cd .. && mv -T ".incoming-$2" "$2"
 "#;
 
-/// Leads `current` from one release to another in one rename; an empty name stands for none. One that leads elsewhere
-/// belongs to another program, and is kept.
+/// Switches `current` from one release to another in one rename; an empty name means no release. A link to another
+/// place belongs to another program, and is kept.
 const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
@@ -80,7 +80,7 @@ systemctl daemon-reload && systemctl enable --quiet "$2"
 /// A running server is asked to reload its program; one that failed too often may start once more.
 const RELOAD: &str = "systemctl reset-failed \"$2\" 2>/dev/null || :\nsystemctl reload-or-restart \"$2\"";
 
-/// The longest upload; a connection that stands still ends before, by ssh's own probes.
+/// The longest upload; ssh's own probes end a stalled connection earlier.
 const UPLOAD_MAX: Duration = Duration::from_secs(24 * 3_600);
 
 /// A target's directory that this deployment has locked.
@@ -136,7 +136,7 @@ impl<'p> LockedSite<'p> {
         rsync
     }
 
-    /// Leads `current` from one release to another in one step; an empty name stands for none.
+    /// Switches `current` from one release to another in one step; an empty name means no release.
     ///
     /// # Errors
     /// It leads to neither of them, or there is no such release.

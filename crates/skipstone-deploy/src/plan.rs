@@ -99,7 +99,7 @@ impl HealthPlan {
         span("health.settle", &self.settle)
     }
 
-    /// Host and port that a URL names, and the path behind them.
+    /// Host and port of a URL, and the path after them.
     pub(crate) fn url_parts(&self) -> Result<Option<(&str, &str)>, String> {
         let Some(url) = self.url.as_deref() else { return Ok(None) };
         let wrong =

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// How long one step on a target may take, such as a restart or the comparison of checksums.
 pub(crate) const STEP_MAX: Duration = Duration::from_secs(300);
 
-/// The line before an answer and behind it. Startup files of the target's shell may say something first, and an answer
-/// without its end is none.
+/// The lines before and after an answer. Startup files of the target's shell may print text first, and an answer
+/// without its end line is incomplete.
 const EDGE: &str = "----skipstone----";
 
 /// Whether commands run, or are only shown.

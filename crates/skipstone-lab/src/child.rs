@@ -64,7 +64,7 @@ impl Child {
         self.process.id()
     }
 
-    /// Sends it a line. If it is gone, its output has ended.
+    /// Sends it a line. If it has ended, so has its output.
     pub fn send(&mut self, line: &str) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(format!("{line}\n").as_bytes());

@@ -127,7 +127,7 @@ pub enum QuicWay {
 pub enum NativeWay {
     /// It begins an encrypted handshake up to the server's flight, and leaves after this time.
     FirstFlights(Duration),
-    /// It sends the first datagram of a plain handshake, a new one each time, and hears no answer.
+    /// It sends the first datagram of a plain handshake, a new one each time, and ignores answers.
     Opens,
     /// Sends random datagrams.
     Noise,
@@ -160,7 +160,7 @@ pub enum First {
     Bytes(&'static [u8]),
     /// The first message of TLS, a new one each time.
     ClientHello,
-    /// The request for a WebSocket with these frames behind it; the answer is waited for.
+    /// The request for a WebSocket, followed by these frames; it waits for the answer.
     Upgrade(&'static [u8]),
 }
 

@@ -214,7 +214,7 @@ pub(crate) fn python(tree: &Tree) -> Option<&'static str> {
 fn rustup_lists(kind: &str, name: &str, tree: &Tree) -> bool {
     let mut rustup = process::command("rustup", tree);
     rustup.args([kind, "list", "--installed"]);
-    // A component is listed with its host behind it: `clippy-x86_64-unknown-linux-gnu`.
+    // A component is listed with the host as its suffix: `clippy-x86_64-unknown-linux-gnu`.
     process::output(rustup).is_some_and(|list| list.lines().any(|line| line.starts_with(name)))
 }
 

@@ -61,7 +61,7 @@ fn breaches_of(file: &File) -> Vec<String> {
     breaches
 }
 
-/// What is wrong with a word in the protocol, if something is. `rest` is behind it, in the same brackets.
+/// The problem with a word in the protocol, if there is one. `rest` follows it within the same brackets.
 fn impurity(word: &str, rest: &[TokenTree]) -> Option<String> {
     if let Some((_, instead)) = NOT_IN_PROTOCOL.iter().find(|(forbidden, _)| *forbidden == word) {
         return Some(format!("no `{word}` in the protocol; {instead}"));

@@ -47,7 +47,7 @@ const UPDATE_BYTES: usize = 50;
 const ECHO: u16 = 63;
 const STREAM: u16 = 100;
 const DATAGRAMS: u16 = 101;
-/// How often a client that is drained hears what came.
+/// How often a client that is drained is told what arrived.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
 /// The purpose of a client, by its token.
@@ -56,7 +56,7 @@ enum Visit {
     Echo,
     /// It gets numbered messages of this size as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },
-    /// It sends numbered messages, and hears how many bytes of good ones came, and how many bad ones.
+    /// It sends numbered messages, and is told how many bytes of valid ones arrived, and how many invalid ones.
     Drain { next: u64, missing: BTreeSet<u64>, bytes: u64, bad: u64, told: Instant },
 }
 
@@ -147,7 +147,7 @@ fn on_round(server: &mut Server, peer: PeerId, visit: &mut Visit) {
     match visit {
         Visit::Echo => {}
         Visit::Pour { channel, bytes, number } => {
-            // A full queue ends the turn, a connection that does not stand yet as well.
+            // A full queue ends the turn, and so does a connection that is not open yet.
             while server.send(peer, *channel, message(*number, *bytes)).is_ok() {
                 *number += 1;
             }

@@ -23,7 +23,7 @@ pub(super) enum Ending {
     Undelivered,
     /// Input or output broke.
     Broken(io::Error),
-    /// The library's thread is gone: a defect.
+    /// The library's thread has ended, which is a defect.
     DriverGone,
 }
 

@@ -62,7 +62,7 @@ impl Session {
         Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 
-    /// Waits until there is something to hear, for `span` at most.
+    /// Waits until there is an event, for at most `span`.
     pub(super) fn wait(&mut self, span: Duration) {
         self.client.wait(span);
     }
@@ -100,7 +100,7 @@ impl Session {
         None
     }
 
-    /// Carries out an entered line; `heard` gets the answer, unless the server gives it.
+    /// Executes an entered line. `heard` receives the answer, unless the server sends it.
     pub(super) fn enter(&mut self, line: &str, heard: &mut Vec<Line>) -> Entered {
         match command::parse(line) {
             Input::Nothing => {}
@@ -168,7 +168,7 @@ impl Session {
         is_seen && self.overview().is_none_or(|overview| overview.depth.messages == 0)
     }
 
-    /// Leaves, if the connection stands, and gives the server a moment to know.
+    /// Leaves, if connected, and gives the server a moment to receive the close.
     pub(super) fn part(self, ending: Ending) -> Ending {
         if !matches!(ending, Ending::Closed { .. } | Ending::DriverGone) {
             self.client.close(0, "bye", LINGER);

@@ -35,7 +35,7 @@ impl Status {
         self.taken.is_none_or(|taken| now - taken >= SPACING)
     }
 
-    /// Takes the figures anew; `lines` were heard up to now.
+    /// Updates the figures; `lines` were received up to now.
     pub(super) fn take(&mut self, now: Instant, lines: u64, overview: Option<&Overview>) {
         let seconds = self.taken.map_or(0.0, |taken| (now - taken).as_secs_f64());
         let heard = lines.saturating_sub(self.lines) as f64;

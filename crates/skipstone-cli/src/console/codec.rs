@@ -49,7 +49,7 @@ enum DecoderState {
 }
 
 impl Codec {
-    /// A codec that has heard nothing yet.
+    /// A codec that has received nothing yet.
     pub(super) const fn new() -> Self {
         Self { state: DecoderState::Data, answers_left: ANSWERS_MAX, transmit: Vec::new(), spoke_telnet: false }
     }

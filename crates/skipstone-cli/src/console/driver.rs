@@ -58,7 +58,7 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_write_timeout(Some(POLL))
 }
 
-/// One write. Breaks if the client is gone, or has taken nothing for too long.
+/// One write. Breaks if the client is gone, or has read nothing for too long.
 fn send(stream: &mut TcpStream, session: &mut ConsoleSession, patience: &mut Patience) -> ControlFlow<()> {
     let waiting = session.transmit();
     if waiting.is_empty() {

@@ -99,8 +99,8 @@ impl Console {
         self.second = None;
         let _ = self.shared.ending.set(reason.to_owned());
         if let Some(acceptor) = self.acceptor.take() {
-            // The acceptor panics only by a defect of ours, which has then been printed; the threads are gone either
-            // way.
+            // The acceptor panics only if this program has a defect, and then the panic was printed; its threads have
+            // ended either way.
             let _ = acceptor.join();
         }
     }

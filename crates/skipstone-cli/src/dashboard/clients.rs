@@ -85,7 +85,7 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         all.retain(|it| has(name(&it.peer)) || has(&it.remote.to_string()) || has(&id(it.peer)) || has(it.carrier));
     }
-    // All sorts are stable upon this one.
+    // Later sorts are stable and keep this order.
     all.sort_unstable_by_key(|it| it.peer);
     match query.sort {
         SortKey::Id => {}

@@ -88,7 +88,7 @@ impl Feed {
         self.meters.roster.turn(peer, turn);
     }
 
-    /// A client is gone.
+    /// A client left.
     pub(crate) fn left(&self, peer: PeerId) {
         self.meters.roster.remove(peer);
     }

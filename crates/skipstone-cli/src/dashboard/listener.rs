@@ -22,7 +22,7 @@ pub(super) async fn accept(listener: TcpListener, router: Router) {
     let mut open: Vec<(AbortHandle, Weak<Place>)> = Vec::new();
     loop {
         let Ok((stream, from)) = listener.accept().await else {
-            // Out of descriptors, or the client is gone already: both pass.
+            // Either the process has no descriptors left, or the client is gone: both are temporary.
             tokio::time::sleep(FAILURE_PAUSE).await;
             continue;
         };
@@ -50,7 +50,7 @@ async fn serve(stream: TcpStream, place: Arc<Place>, router: Router) {
     let service = TowerToHyperService::new(router.layer(axum::Extension(place)));
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX).max_buf_size(HEAD_BYTES_MAX).max_headers(HEADERS_MAX);
-    // An error is the client's: hyper has answered it, or the client is gone.
+    // An error is the client's fault: hyper has answered it, or the client is gone.
     let _ = http.serve_connection(TokioIo::new(Box::pin(stream)), service).await;
 }
 

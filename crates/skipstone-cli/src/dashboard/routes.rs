@@ -161,7 +161,7 @@ async fn start_stress(State(state): Shared, order: Result<Json<StressOrder>, Jso
         Some(Err(error)) => return refused(&error),
         None => {}
     }
-    // A process is started: that takes a moment, in which the sampler stands still, but no game.
+    // Starting a process takes a moment, which delays the sampler but not the game.
     match state.stress.lock().start(order) {
         Ok(()) => done("the clients connect"),
         Err(error) => refused(&error),

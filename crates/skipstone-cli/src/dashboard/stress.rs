@@ -113,7 +113,7 @@ impl StressDesk {
         Ok(())
     }
 
-    /// Ends the run that is under way. Returns what the game loop is to be told.
+    /// Ends the current run. Returns the message for the game loop.
     pub(super) fn stop(&mut self) -> Option<Command> {
         let run = self.run.as_mut()?;
         match run.phase {
@@ -126,7 +126,7 @@ impl StressDesk {
         }
     }
 
-    /// Looks at the run. Returns what the game loop is to be told.
+    /// Checks the run. Returns the message for the game loop.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Command> {
         let run = self.run.as_mut()?;
         while let Some(message) = run.process.poll() {

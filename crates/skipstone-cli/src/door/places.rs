@@ -76,8 +76,8 @@ impl Taken {
 }
 
 impl Place {
-    /// Takes a seat; whether there was one. WHY: a displaced one may take it too, until its connection is closed: what
-    /// it sent first counts, and not how many came behind it.
+    /// Takes a seat. Returns whether one was free. WHY: a displaced connection may take one too, until it is closed:
+    /// what it sent first counts, not how many others arrived after it.
     pub(crate) fn take_seat(&self) -> bool {
         let mut has_seat = self.has_seat.lock();
         let mut taken = self.places.taken.lock();
@@ -94,7 +94,7 @@ impl Place {
         !*self.has_seat.lock()
     }
 
-    /// Whether others came, so that its connection has to be closed.
+    /// Whether newer connections displaced this one, so that it must be closed.
     pub(crate) fn is_displaced(&self) -> bool {
         self.is_strangers() && !self.places.taken.lock().strangers.contains_key(&self.number)
     }

@@ -18,7 +18,7 @@ pub(super) trait Watcher {
     /// A stress client tells what it does.
     fn turned(&self, _peer: PeerId, _turn: StressTurn) {}
 
-    /// A client is gone, by this close code.
+    /// A client left, with this close code.
     fn left(&self, _peer: PeerId, _visit: &Visit, _code: u64) {}
 
     /// A line of a chat client.

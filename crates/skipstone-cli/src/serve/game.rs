@@ -94,7 +94,7 @@ impl Game {
         events.drain(..).for_each(|event| self.handle(event, audience));
         self.events = events;
         self.answer_who();
-        // A driver that is gone reports that through its failure, which ends the server.
+        // A driver that has ended reports a failure, which ends the server.
         let _ = self.server.flush();
     }
 
@@ -243,7 +243,7 @@ impl Game {
     }
 
     fn refuse(&mut self, peer: PeerId, reason: &str) {
-        // A client that has gone meanwhile need not be refused.
+        // A client that has left meanwhile need not be refused.
         let _ = self.server.refuse(peer, code::REFUSED, reason);
     }
 

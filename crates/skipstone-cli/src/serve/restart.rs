@@ -160,7 +160,7 @@ pub(super) fn forget_handover(command: &mut Command) {
 /// the players.
 fn check() -> mpsc::Receiver<Result<(), String>> {
     let (answer, answered) = mpsc::channel();
-    // Without a thread the sender is gone, which the receiver sees.
+    // If the thread cannot start, the sender is dropped, which the receiver detects.
     let _ = std::thread::Builder::new().name("restart check".into()).spawn(move || {
         let _ = answer.send(would_start());
     });

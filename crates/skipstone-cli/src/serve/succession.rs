@@ -57,8 +57,8 @@ mod unix {
             Ok(Succession { sockets, identity })
         }
 
-        /// Becomes the program that follows; if that cannot be started, this one begins anew. Returns only if that
-        /// fails, too.
+        /// Becomes the new program. If that cannot be started, this program starts again. Returns only if that fails,
+        /// too.
         pub(crate) fn follow(self) -> String {
             let Some(mut command) = own_command() else { return "this process does not know its command".into() };
             let count = self.sockets.len();
@@ -73,7 +73,7 @@ mod unix {
                 Ok(command) => command.exec(),
                 Err(error) => return error.to_string(),
             };
-            // The descriptors are where they have to be by now.
+            // By now the descriptors are in place.
             let failure = format!("{:?} cannot be started: {error}", command.get_program());
             output::complain(format_args!("skipstone serve: {failure}; this program starts again"));
             let Some(mut again) = this_program(&command) else { return failure };

@@ -62,7 +62,7 @@ impl Ticks {
         TickFigures { per_second: self.count as f64 / seconds, slowest: self.slowest, total: self.total }
     }
 
-    /// Begins to measure anew.
+    /// Restarts the measurement.
     pub(crate) fn reset(&mut self) {
         (self.since, self.count, self.slowest) = (Instant::now(), 0, Duration::ZERO);
     }

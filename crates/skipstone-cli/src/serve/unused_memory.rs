@@ -51,8 +51,8 @@ impl UnusedMemory {
 }
 
 impl Sizes {
-    /// Whether to give memory back now: the process is larger than it was, does not grow, and half of the players have
-    /// gone or some time has passed.
+    /// Whether to return memory now: the process is larger than it was, is not growing, and half of the players have
+    /// left or some time has passed.
     fn is_worth_it(&mut self, now: Instant, resident: u64, players: usize) -> bool {
         let is_growing = resident > self.before.saturating_add(SLACK_BYTES / 8);
         self.before = resident;

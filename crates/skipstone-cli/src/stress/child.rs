@@ -60,8 +60,8 @@ enum StartFailure {
 const START_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
-/// The server of a run, by the plan's URL or as a process of the run's own, and its address. If there is none, the user
-/// has been told why.
+/// The server of a run, at the plan's URL or as a child process, and its address. If there is none, the user has been
+/// told why.
 pub(crate) fn server_of(plan: &Plan) -> Result<(Option<ServerProcess>, SocketAddr), Exit> {
     if let Some(target) = &plan.target {
         let address = target.resolve().map_err(|error| Exit::Unavailable.told("stress", error))?;
@@ -102,7 +102,7 @@ impl ServerProcess {
         Ok(Self { child, answers, address: listening, url, web_hash, probe })
     }
 
-    /// Lets the server measure its ticks anew.
+    /// Makes the server restart its tick measurement.
     pub(crate) fn reset(&mut self) {
         self.ask("reset");
     }

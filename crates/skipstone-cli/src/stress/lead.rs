@@ -1,10 +1,10 @@
-//! The agent that started this process for a part of a run on several machines: what it is told, and what it says.
+//! The agent that started this process for a part of a run on several machines: messages to it and from it.
 //!
 //! ```text
 //! agent ──stdin:  {"start":…}, {"stop":…}────────────────────────────────> this process
 //! agent <─stdout: {"ready":…}, {"progress":…}, {"kept":…}, {"failed":…} ── this process
 //! ```
-//! When the agent is gone, standard input ends, and so does the run.
+//! If the agent ends, standard input is closed, and the run ends.
 
 use super::server_clock::ServerClock;
 use serde::{Deserialize, Serialize};

@@ -85,7 +85,7 @@ impl Proof {
         }
     }
 
-    /// A client is gone: nothing need reach it, and none of its lines need arrive.
+    /// A client left: it need not receive anything, and none of its lines need arrive.
     pub(crate) fn exclude(&mut self, carrier: usize, receiver: u32, sender: u32) {
         self.carriers[carrier].ledger.exclude_receiver(receiver);
         self.carriers.iter_mut().for_each(|evidence| evidence.ledger.exclude_sender(sender));

@@ -1,5 +1,5 @@
-//! A stress run whose clients are at several agents, over a real NATS server: one verdict, whatever happens to an agent,
-//! to NATS or to the coordinator.
+//! A stress run whose clients are at several agents, over a real NATS server: one verdict, whatever happens to an
+//! agent, to NATS or to the coordinator.
 
 use crate::common::result::{is_noise, number, read};
 use crate::common::{Ended, Running, SKIPSTONE, Served};

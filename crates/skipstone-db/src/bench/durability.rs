@@ -125,7 +125,7 @@ impl Durability {
                      utf8mb4 COLLATE utf8mb4_bin"
                 )
             }
-            // Its indexes are hashes, by which nothing is ordered, unless they are told otherwise.
+            // By default its indexes are hashes, which keep no order.
             Setting::MysqlMemory => format!(
                 "CREATE TABLE {name} ({columns}, INDEX {name}_rating USING BTREE (rating, id)) ENGINE = MEMORY \
                  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"

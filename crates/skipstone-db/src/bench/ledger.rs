@@ -4,7 +4,7 @@ use crate::account::Account;
 use crate::statements::Change;
 use std::collections::BTreeMap;
 
-/// Accounts as they have to be.
+/// The expected accounts.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     seed: u64,

@@ -33,7 +33,7 @@ pub(crate) struct Measured {
     pub(crate) timer: Timer,
     pub(crate) accounts: u64,
     pub(crate) deeds: Deeds,
-    /// Answers that were not as they have to be.
+    /// Wrong answers.
     pub(crate) wrong: u64,
     pub(crate) failure: Option<Failure>,
     pub(crate) began: Instant,

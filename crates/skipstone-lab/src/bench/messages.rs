@@ -172,7 +172,7 @@ pub(crate) fn send(message: &ChildMessage) {
     output::say(serde_json::to_string(message).expect("it has only text keys"));
 }
 
-/// The parent's orders. The channel closes when the parent is gone, or sends what is no order.
+/// The parent's orders. The channel closes when the parent ends, or sends anything that is not an order.
 pub(crate) fn orders() -> mpsc::Receiver<Order> {
     let (to, orders) = mpsc::channel();
     std::thread::spawn(move || {

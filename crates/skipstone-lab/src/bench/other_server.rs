@@ -21,7 +21,7 @@ use crate::workload::Workload;
 const START_MAX: Duration = Duration::from_secs(12);
 /// And for each answer, which it gives at its next tick.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
-/// How long it may take to end. Then it is killed: by this process, which has to be there still.
+/// How long it may take to end before this process, which must still be running, kills it.
 const PROGRAM_END_MAX: Duration = Duration::from_secs(2);
 const _: () =
     assert!(PROGRAM_END_MAX.as_millis() < ORPHAN_MAX.as_millis() && ORPHAN_MAX.as_millis() < END_MAX.as_millis());
@@ -50,7 +50,7 @@ struct Program<'a> {
     apart: bool,
 }
 
-/// Serves by another program until the parent says `stop`, or is gone.
+/// Serves by another program until the parent sends `stop`, or ends.
 pub(super) fn serve(
     command: &ServerCommand,
     listen: SocketAddr,

@@ -79,7 +79,7 @@ figures! {
         duplicated: u64,
         reordered: u64,
         corrupted: u64,
-        /// From the first goodbye until all clients knew that they were gone.
+        /// The time from the first close until all clients were disconnected.
         close: f64,
     }
 }

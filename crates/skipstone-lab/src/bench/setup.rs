@@ -83,7 +83,7 @@ pub(crate) enum Drive {
 /// The processes that may run on a child's core meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Priority {
-    /// Whatever wants to.
+    /// Any process.
     Usual,
     /// Nothing, as long as the child has work.
     Realtime,

@@ -123,7 +123,7 @@ impl Trial {
 
     /// Server and load, each in its place, with a cable between them.
     fn processes(self, setup: &TrialSetup, signals: &Signals) -> Result<(Workers, Workers), ChildError> {
-        // The load is not what is measured, and shall be no bottleneck.
+        // The load is not measured, and must not be the bottleneck.
         let (mut server, mut load) =
             (Workers::new("bench-server", MemoryPages::Usual), Workers::new("bench-load", MemoryPages::Huge));
         let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };

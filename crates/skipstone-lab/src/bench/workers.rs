@@ -37,7 +37,7 @@ pub(crate) enum MemoryPages {
 pub(crate) enum ChildError {
     /// A child failed, ended, or took too long: one sentence.
     Failed(String),
-    /// This process was asked to stop, or its parent is gone.
+    /// This process was asked to stop, or its parent has ended.
     Interrupted,
 }
 

@@ -166,7 +166,7 @@ impl CubicTransfer {
         self.sender.on_timeout(since_epoch(now));
     }
 
-    /// When `handle_timeout` or `poll_transmit` wants to be called.
+    /// When `handle_timeout` or `poll_transmit` must be called.
     fn poll_timeout(&self) -> Time {
         self.sender.poll_timeout().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
     }

@@ -189,7 +189,7 @@ impl Condition {
         players.iter().map(of).collect()
     }
 
-    /// How an entity's updates are delivered; bulk has the number behind the last.
+    /// How an entity's updates are delivered; bulk has the number after the last entity's.
     pub(crate) fn delivery_of(&self, entity: u16) -> Delivery {
         let recorded = || self.schedule.as_ref()?.mode_of(entity).map(Delivery::of);
         self.delivery.or_else(recorded).unwrap_or_default()
@@ -264,7 +264,7 @@ impl Condition {
         self.beside.iter().map(|flow| flow.ahead).max().unwrap_or_default()
     }
 
-    /// Between these moments after the first update everything that shall share the link does, and shares are counted.
+    /// Between these times after the first update, all flows share the link, and their shares are counted.
     pub(crate) fn counted(&self) -> Range<Duration> {
         let starts = self.beside.iter().map(|flow| flow.starts).max().unwrap_or_default();
         starts..self.beside.iter().map(|flow| flow.stops).min().unwrap_or(self.lasting)

@@ -71,7 +71,7 @@ impl Played {
     }
 }
 
-/// Runs all jobs. `None` stands for those that were stopped. `on_done` hears of each that ends, by any thread.
+/// Runs all jobs. `None` stands for a stopped job. `on_done` is called for each job that ends, from any thread.
 pub(crate) fn run_all(
     jobs: &[Job],
     condition: &Condition,

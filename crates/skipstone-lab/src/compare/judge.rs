@@ -31,7 +31,7 @@ pub(crate) fn judge(
     rows::judge(thresholds, &subjects(rows, summaries), &TIMES)
 }
 
-/// A transport whose connection never stands has failed, whatever was asked of it: there is nothing else to judge.
+/// A transport that never connects has failed, whatever the plan requires.
 pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
     let reason = |summary: &Summary| {
         let name =

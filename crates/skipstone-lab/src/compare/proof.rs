@@ -15,7 +15,7 @@ use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 pub(crate) struct Proof {
     /// Deliveries by entity; bulk comes after the last entity.
     deliveries: Vec<Delivery>,
-    /// By entity, bulk behind the last: its updates, which come back to the one client, or go to one end.
+    /// By entity, then bulk: its updates, which come back to the one client, or go to one end.
     entities: Vec<Ledger>,
     /// By entity: the number of updates sent.
     sent: Vec<u32>,
@@ -238,7 +238,7 @@ impl Proof {
         u16::try_from((due - first).as_secs() / MOMENT_SECONDS).unwrap_or(u16::MAX)
     }
 
-    /// The number behind the last entity's.
+    /// The number after the last entity's.
     fn bulk(&self) -> usize {
         self.entities.len() - 1
     }

@@ -444,8 +444,8 @@ impl DelayAware {
         (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
     }
 
-    /// Whether a queue begins to stand, beyond jitter: the path is far from full, but traffic that makes the queue grow
-    /// is too much.
+    /// Whether a standing queue begins to form, beyond jitter. The path may be far from full, but traffic that makes
+    /// the queue grow is too much.
     fn shows_queue(&self) -> bool {
         let (full, noise) = (self.full_delay(), self.noise());
         self.queue.delay() > noise + full.saturating_sub(noise) / 4

@@ -16,7 +16,7 @@ pub(super) const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshad
 const POSIX: &str = "-D_POSIX_C_SOURCE=200809L";
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
-/// The example programs, which test themselves when told to.
+/// The example programs, which can test themselves.
 const EXAMPLES: &[&str] = &["echo.c", "bots.c", "bench_server.c", "echo.cpp"];
 /// A program that takes longer hangs.
 const SECONDS_MAX: &str = "120";

@@ -133,7 +133,7 @@ fn say(start: Instant, what: &str) {
     println!("{:6.1} min  {what}", start.elapsed().as_secs_f64() / 60.0);
 }
 
-/// A folder of this run's, gone with it.
+/// A folder of this run, deleted with it.
 struct Folder(PathBuf);
 
 impl Folder {

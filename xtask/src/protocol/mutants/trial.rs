@@ -81,8 +81,8 @@ impl Trials {
 
     /// Tries a mutant that [`Trials::list`] named.
     ///
-    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular
-    /// expression, and a name may stand in its list twice.
+    /// WHY: a mutant is selected by its place, as its own shard: cargo-mutants 27.1 does not filter all kinds of
+    /// mutants by a regular expression, and a name may be in its list twice.
     pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<MutantOutcome, String> {
         let (name, (place, count)) = (&mutant.name, mutant.place);
         let mut mutants = self.cargo();

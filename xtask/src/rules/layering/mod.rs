@@ -1,7 +1,7 @@
 //! Inside each crate imports point down, no two files import each other, and no two visible types share a name.
 //!
 //! `ranks` holds the order of the modules, `circles` finds files that import each other, `names` finds types that share
-//! a name, `debts` lists known violations that shall go, `page` shows the order in ARCHITECTURE.md.
+//! a name, `debts` lists known violations to resolve, `page` shows the order in ARCHITECTURE.md.
 
 mod circles;
 mod debts;

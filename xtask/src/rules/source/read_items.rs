@@ -143,7 +143,7 @@ impl Surroundings {
         Item { kind, name, lines: lines(span), modules, visibility: visibility.into(), is_test }
     }
 
-    /// The surroundings of what is behind these attributes.
+    /// The surroundings of the item that has these attributes.
     fn behind(&self, attributes: &[Attribute]) -> Self {
         Self { is_test: self.is_test || attributes.iter().any(is_for_tests), ..self.clone() }
     }
@@ -164,7 +164,7 @@ fn leaves(tree: &UseTree) -> usize {
     }
 }
 
-/// How many names have a colon behind them, outside of groups.
+/// How many names are followed by a colon, outside of groups.
 fn colons(fields: TokenStream) -> usize {
     let fields: Vec<TokenTree> = fields.into_iter().collect();
     let has_colon = |at: &usize| is_mark(&fields, at + 1, ':') && !is_separator(&fields, at + 1);

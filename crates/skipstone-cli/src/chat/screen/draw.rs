@@ -43,7 +43,7 @@ impl Screen {
     }
 }
 
-/// Text of strangers is plain; text that they cannot imitate stands out.
+/// Text from the network is plain. Text of this program is highlighted, so that the network cannot imitate it.
 fn style(source: Source) -> Style {
     match source {
         Source::Everybody => Style::new(),

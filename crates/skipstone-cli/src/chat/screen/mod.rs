@@ -33,7 +33,7 @@ struct Screen {
     view: ScrollView,
     editor: Editor,
     status: Status,
-    /// The server, and how it stands with it.
+    /// The server, and the state of the connection to it.
     server: String,
     state: &'static str,
     /// Lines on their way into the view.
@@ -138,7 +138,7 @@ impl Screen {
             Wish::Enter => {
                 let line = self.editor.enter();
                 match session.enter(&line, &mut self.heard) {
-                    // A user who enters a line wants to see it.
+                    // Entering a line scrolls to it.
                     Entered::Done => self.view.follow(),
                     Entered::NotNow => self.editor.restore(&line),
                     Entered::Quit => return Some(Ending::Quit),

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// A running process. Dropping it ends the process: at once if it is well, within seconds if it is not.
 pub(super) struct StressProcess {
     messages: Receiver<ChildMessage>,
-    // Declared last: its end is awaited after the listeners are gone.
+    // Declared last, so that it is dropped, and waits for its end, after the listeners.
     _child: Child,
 }
 

@@ -102,7 +102,7 @@ fn answer(
             match (page.parse::<usize>(), report) {
                 (Ok(page), Some(report)) => match take(waiting, page) {
                     Some((orders, has_begun)) => {
-                        // The run is over when the receiver is gone.
+                        // The run is over once the receiver is dropped.
                         let _ = tell.send(ReceivedReport { page, report, has_begun });
                         respond(request, 200, "application/json", serde_json::to_vec(&orders).unwrap_or_default());
                     }

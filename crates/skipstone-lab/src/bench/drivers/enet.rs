@@ -67,7 +67,7 @@ impl BenchServer for EnetServer {
     }
 
     fn answer(&mut self, client: u32, line: Bytes) {
-        // A peer that has gone meanwhile needs no answer.
+        // A peer that has left meanwhile needs no answer.
         let packet = packet(&line, self.delivery);
         let _ = self.host.peer_mut(PeerID(client as usize)).send(CHANNEL, &packet);
     }

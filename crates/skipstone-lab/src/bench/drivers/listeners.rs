@@ -52,7 +52,7 @@ pub(super) fn tcp_server(listen: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A stream whose connection stands; the server's kernel answers for it.
+/// A connected stream; the server's kernel accepted it.
 pub(super) fn tcp_client(server: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&server, CONNECT_MAX)?;
     stream.set_nodelay(true)?;

@@ -88,7 +88,7 @@ struct KcpEnd {
     /// Datagrams as they leave.
     ready: VecDeque<Vec<u8>>,
     framing: FramedMessages,
-    /// Where the peer was heard last.
+    /// The address from which the peer last sent.
     to: Option<SocketAddr>,
     /// The zero of its clock.
     epoch: Time,

@@ -15,7 +15,7 @@ pub(crate) trait Peer {
     /// Handles expired timers.
     fn handle_timeout(&mut self, now: Time);
 
-    /// When `handle_timeout` wants to be called.
+    /// When `handle_timeout` must be called.
     fn poll_timeout(&mut self) -> Time;
 
     /// Writes the next datagram, replacing the buffer's content, and returns its destination.
@@ -46,7 +46,7 @@ pub(crate) trait Peer {
 pub(crate) struct Update {
     pub(crate) entity: u16,
     pub(crate) payload: Bytes,
-    /// How much later than planned it is already, as far as the transport told. An echo passes it on.
+    /// How late it is already, as far as the transport reported. An echo passes it on.
     pub(crate) age: Duration,
 }
 

@@ -21,7 +21,7 @@ use crate::units::Mode;
 /// How packets are sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
-    /// By a stand-in of TLS 1.3's sizes, which it has of its handshake too.
+    /// By a simulated suite with the sizes of TLS 1.3, including its handshake's.
     Sealed,
     /// Cleartext, with a tag that detects damage.
     Plain,
@@ -39,7 +39,7 @@ pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -
     let settings = settings(setup.condition, mode);
     let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
     let mut seed = setup.seed;
-    // Both ends have the same stand-in, as both ends of a real connection have the same library.
+    // Both ends have the same simulated suite, as both ends of a real connection have the same library.
     let suites = SimulatedSuites::new(splitmix(&mut seed));
     let sealed = |config: Config| match suite {
         Suite::Sealed => config.encrypted(Arc::new(suites)),
@@ -84,8 +84,8 @@ fn window_bytes(condition: &Condition) -> u32 {
     ((4.0 * per_round_trip) as u32).clamp(Settings::default().window_bytes, most)
 }
 
-/// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and
-/// waits for all others.
+/// Each entity has a channel with its mode; consecutive channels of one mode share a rule. Bulk has the channel after
+/// them, and waits for all others.
 fn channels(condition: &Condition) -> Vec<ChannelRule> {
     let (mode, bulk) = (|entity| condition.delivery_of(entity).on_wire(), condition.entities);
     let entities: Vec<u16> = (0..bulk).collect();

@@ -13,7 +13,7 @@ use crate::compare::peers::peer::Telemetry;
 use crate::compare::proof::Proof;
 use crate::measure::stalls::{Stall, StallLog};
 
-/// The arguments of a server, behind the command's own.
+/// The arguments of a server, after the command's own.
 pub(super) fn server_arguments(condition: &Condition, listen: &str) -> Vec<String> {
     let words = ["server", "--listen", listen];
     words.into_iter().map(str::to_owned).chain(shape(condition)).collect()
@@ -77,7 +77,7 @@ const LATENCY_MAX: Duration = Duration::from_secs(3_600);
 #[derive(Debug)]
 pub(super) enum Next {
     Line,
-    /// Nothing: these are the counters that it told.
+    /// No result: these are the counters that it reported.
     Nothing {
         refused: u64,
         corrupted: u64,

@@ -120,12 +120,12 @@ pub(super) enum EndMessage {
     /// The connection was established after this time; the first update leaves now, or where each end sends its own, at
     /// this moment of the clock that all processes share.
     Connected { ms: f64, first_us: Option<u64> },
-    /// Where each end sends its own: the client has sent and received everything. It continues until it hears of the
-    /// server's.
+    /// If each end sends its own updates: the client has sent and received everything. It continues until the server
+    /// reports the same.
     Played,
     /// All is over.
     Done(Box<EndReport>),
-    /// A server's counters, after it was told that all is over.
+    /// A server's counters, after the end of the run.
     Served { telemetry: Telemetry, own: OwnFindings },
     /// It cannot continue.
     Failed { reason: String },

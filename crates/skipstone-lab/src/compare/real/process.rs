@@ -27,7 +27,7 @@ use crate::netem::{Before, make_punctual};
 use crate::recording::schedule::Sender;
 use crate::report::{Exit, output};
 
-/// Runs a task, as JSON, until it is done or the process that gave it is gone.
+/// Runs a task, given as JSON, until it is done or the parent process has ended.
 pub(crate) fn run(task: &str) -> Exit {
     let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
     match task.and_then(|task: EndTask| play(&task)) {
@@ -142,7 +142,7 @@ fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str)
 }
 
 const NO_CLOCK: &str = "this machine has no clock that processes share, which a recording in both directions needs";
-/// Between the connection and the first update, where the server has to hear of it first.
+/// The time between the connection and the first update, in which the server must learn of the connection.
 const LEAD: Duration = Duration::from_millis(300);
 
 fn server(
@@ -311,7 +311,7 @@ impl<'a> Player<'a> {
             match orders.lines.try_recv() {
                 Ok(line) => break line,
                 Err(_) if orders.is_over() => return Err(GONE.into()),
-                // The server ends its connection when it has told everything.
+                // The server ends its connection when it has reported everything.
                 Err(_) => drop(self.end.drive(LOOK_EVERY)),
             }
         };

@@ -80,7 +80,7 @@ impl Redundant {
         due.any(|(id, class)| id != usize::from(next) || class.has_blocks())
     }
 
-    /// Whether the repair that is next shall repeat the acknowledgement of its burst.
+    /// Whether the next repair repeats the acknowledgement of its burst.
     pub(in crate::connection) fn repeats_ack(&self, now: Time) -> bool {
         self.classes.iter().find(|class| class.repairs.are_due(now)).is_some_and(|class| class.repairs.repeat_ack)
     }

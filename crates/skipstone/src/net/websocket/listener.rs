@@ -38,7 +38,7 @@ pub enum WsAccept {
 pub struct WsListenerStatistics {
     /// Connections handed out.
     pub accepted: u64,
-    /// Connections that were gone before they were accepted.
+    /// Connections that ended before they were accepted.
     pub aborted: u64,
     /// Number of times that the limit of open files prevented an accept.
     pub out_of_files: u64,

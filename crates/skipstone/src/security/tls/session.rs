@@ -111,7 +111,7 @@ impl Session for TlsSession {
     }
 
     fn progress(&self) -> u64 {
-        // Once established, the handshake may be gone.
+        // Once the session is established, the handshake may have been dropped.
         let heard = self.handshake.as_ref().map_or(0, |handshake| handshake.heard_sealed());
         if self.is_established() { u64::MAX } else { heard as u64 }
     }

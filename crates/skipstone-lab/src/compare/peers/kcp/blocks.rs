@@ -48,7 +48,7 @@ impl Encoder {
         Self { size, code: size.code(), sequence: 0, block: Vec::new() }
     }
 
-    /// A datagram leaves, and the parity behind the last of its block.
+    /// Sends a datagram, and the parity after the last datagram of its block.
     pub(super) fn encode(&mut self, datagram: &[u8], out: &mut VecDeque<Vec<u8>>) {
         let mut shard = ((datagram.len() + LENGTH_BYTES) as u16).to_le_bytes().to_vec();
         shard.extend_from_slice(datagram);
