@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// Each call of the library has an error of its own, with cause and remedy.
+/// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The only channel. By default a server's channels are all reliable and ordered.

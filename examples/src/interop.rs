@@ -7,7 +7,7 @@ use skipstone::{Client, ClientConfig, Event, Group, PeerId, Server, ServerConfig
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Each call of the library has an error of its own, with cause and remedy.
+/// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The channel of control and chat messages, and the channel of the stress lines.

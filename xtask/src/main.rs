@@ -1,6 +1,6 @@
 //! `cargo xtask`: everything that continuous integration and contributors run, in one program. Only the command line is
-//! here; each command has a file of its own. Few dependencies, all of them Rust, so that it builds quickly on every
-//! platform that has cargo.
+//! here; each command has its own file. Few dependencies, all of them Rust, so that it builds quickly on every platform
+//! that has cargo.
 
 mod languages;
 mod machine;

@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BuildPlan {
-    /// For `sh -c`, in a clean clone of its own.
+    /// For `sh -c`, in its own clean clone.
     pub(crate) command: String,
     /// Files and folders of the clone that go into the release, by their last name.
     pub(crate) artifacts: Vec<String>,

@@ -1,6 +1,6 @@
-//! When a link is faded: a chain of two states in continuous time, each of which lasts for a random time of its own. It
-//! is drawn from a stream of its own and depends only on time: two runs with one seed meet the same fades at the same
-//! moments, whatever they send.
+//! When a link is faded: a chain of two states in continuous time, each of which lasts for its own random time. It is
+//! drawn from its own stream and depends only on time: two runs with one seed meet the same fades at the same moments,
+//! whatever they send.
 //!
 //! ```text
 //!                      mean_length x (1 - rate) / rate on average

@@ -145,7 +145,7 @@ impl World {
         world
     }
 
-    /// The server's path to a client. A stream has a socket of its own.
+    /// The server's path to a client. A stream has its own socket.
     fn path_to(&self, client: usize) -> Path {
         let remote = SocketAddr::from(([10, 0, (client >> 8) as u8, client as u8], 5_000));
         Path {

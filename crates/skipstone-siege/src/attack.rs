@@ -169,7 +169,7 @@ pub enum First {
 pub enum Then {
     /// These bytes, as often as there is room.
     Repeats(&'static [u8]),
-    /// These bytes again and again, each of them in a write of its own: above TLS a record for each byte.
+    /// These bytes again and again, each of them in its own write: above TLS a record for each byte.
     Drips(&'static [u8]),
     /// Nothing: the attacker stays until it is thrown out.
     Stays,

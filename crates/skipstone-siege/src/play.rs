@@ -84,7 +84,7 @@ impl Terms {
     }
 
     fn attackers(&self, attack: &Attack, victim: &[&str]) -> Result<Running, String> {
-        // WHY nice: on a machine of their own they would take nothing from good clients.
+        // WHY nice: on their own machine they would take nothing from good clients.
         let mut attackers = Command::new("nice");
         attackers.args(["-n", "19"]).arg(&self.attacker).args(["attack", &attack.name]).args(victim);
         attackers.args(["--millis", &self.lasting.as_millis().to_string()]);

@@ -1,4 +1,4 @@
-//! Many clients in one thread, each with a socket of its own, for a stress generator.
+//! Many clients in one thread, each with its own socket, for a stress generator.
 
 use crate::client::protection;
 use crate::driver::impair::Impairment;

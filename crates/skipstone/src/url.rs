@@ -73,7 +73,7 @@ impl Scheme {
     }
 }
 
-/// Resolves a name to its addresses. This may take long, and runs in a thread of its own.
+/// Resolves a name to its addresses. This may take long, and runs in its own thread.
 pub(crate) type Resolve = Box<dyn FnOnce(&str, u16) -> Result<Vec<SocketAddr>, UrlError> + Send>;
 
 /// Asks the system for the addresses of a name, at least one, in the order in which the system would try them.

@@ -1,5 +1,5 @@
 //! `cargo xtask joins`: clients that join a busy server over a bad network, a line for each cell of a matrix. Each cell
-//! has a server of its own, background clients that talk on it over a clean path, and `stress --connects` next to them.
+//! has its own server, background clients that talk on it over a clean path, and `stress --connects` next to them.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};

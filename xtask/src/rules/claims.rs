@@ -1,5 +1,5 @@
 //! How tests are laid out: each crate's claims are modules of one program, `tests/claims/main.rs`, since each program
-//! costs a link of its own. A test with a program of its own says why, and every file that looks like a test is built.
+//! costs a link of its own. A test with its own program says why, and every file that looks like a test is built.
 
 use cargo_metadata::{Package, Target};
 

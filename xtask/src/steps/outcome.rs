@@ -1,4 +1,4 @@
-//! The outcome of a step. Each step runs in a process of its own, which writes the outcome to a file.
+//! The outcome of a step. Each step runs in its own process, which writes the outcome to a file.
 
 use std::path::Path;
 

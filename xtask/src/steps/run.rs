@@ -1,5 +1,5 @@
-//! Runs steps, each in a process of its own, so that two may run at once and a crash ends only that step. One of the
-//! running steps, the one in front, prints as it goes; the output of others is shown in one piece when they have ended.
+//! Runs steps, each in its own process, so that two may run at once and a crash ends only that step. One of the running
+//! steps, the one in front, prints as it goes; the output of others is shown in one piece when they have ended.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

@@ -175,8 +175,8 @@ fn number_of(payload: &[u8]) -> Option<u64> {
     is_good.then_some(number)
 }
 
-/// The native client of the experiment: all entities' updates at each tick, each on a channel of its own, and how long
-/// each took from its tick to the server and back.
+/// The native client of the experiment: all entities' updates at each tick, each on its own channel, and how long each
+/// took from its tick to the server and back.
 fn echo(url: &str, seconds: &str) -> Result<(), Failure> {
     let ticks = seconds.parse::<u32>()? * TICKS_PER_SECOND;
     let mut client = Client::connect(url, b"echo", ClientConfig::default())?;

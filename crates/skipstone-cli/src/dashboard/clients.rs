@@ -136,7 +136,7 @@ pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetai
     })
 }
 
-/// All but those by reason, which have a list of their own.
+/// All but those by reason, which have their own list.
 fn counters(stats: &Stats) -> Vec<(String, u64)> {
     stats.figures().filter(|(figure, _)| figure.group != "drops").map(|(of, value)| (of.title(), value)).collect()
 }

@@ -27,7 +27,7 @@ pub(crate) struct ComparePlan {
     /// How long updates are sent, in simulated minutes.
     #[serde(default = "five_minutes")]
     pub(crate) minutes: f64,
-    /// Entities, each with a channel of its own.
+    /// Entities, each with its own channel.
     pub(crate) entities: Option<u16>,
     /// Ticks a second, at each of which every entity has an update.
     pub(crate) ticks_per_second: Option<u32>,

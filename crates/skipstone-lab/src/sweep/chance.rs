@@ -1,4 +1,4 @@
-//! Random draws from a seed. Each topic has a generator of its own, so that a new topic leaves the draws of all others
+//! Random draws from a seed. Each topic has its own generator, so that a new topic leaves the draws of all others
 //! unchanged.
 
 use std::time::Duration;

@@ -63,7 +63,7 @@ pub enum Congestion {
     DelayAware,
     /// The same for the owner of the link: in competition, the controller takes the share of several TCP flows.
     Aggressive,
-    /// No limit and no pacing, for carriers with a controller of their own, or by choice.
+    /// No limit and no pacing, for carriers with their own controller, or by choice.
     Off,
 }
 
@@ -96,7 +96,7 @@ impl Controller {
         }
     }
 
-    /// The carrier has a controller of its own, which makes queues that this side does not cause.
+    /// The carrier has its own controller, which makes queues that this side does not cause.
     pub fn expect_foreign_queues(&mut self) {
         if let Some(controller) = &mut self.0 {
             controller.expect_foreign_queues();

@@ -1,6 +1,6 @@
 //! Counts an endpoint's connections by the limit that they fall under. Players take the places that `connections_max`
-//! counts. Clients that were not accepted have a budget of their own, per network and in total, whether they ask, wait
-//! or were refused; so do connections that are closing. None of these keeps a player out.
+//! counts. Clients that were not accepted have their own budget, per network and in total, whether they ask, wait or
+//! were refused; so do connections that are closing. None of these keeps a player out.
 
 use crate::connection::{Connection, Standing};
 use crate::network::Network;

@@ -19,7 +19,7 @@ use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::net::{IpAddr, SocketAddr};
 
-/// A server and clients, each with a link of its own.
+/// A server and clients, each with its own link.
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) server: Node,
@@ -232,7 +232,7 @@ impl World {
         is_told
     }
 
-    /// A carrier of one connection has a socket of its own at the server; datagrams of UDP share one.
+    /// A carrier of one connection has its own socket at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_bound { at as u32 } else { 0 };
         Path { socket, local: self.server_ip, remote: self.address(at), carrier: self.carrier }

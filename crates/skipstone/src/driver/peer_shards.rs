@@ -31,8 +31,8 @@ pub(crate) struct Mailbox {
     population: Population,
 }
 
-/// A counter in a cache line of its own: it changes when clients join and leave, while the neighbouring fields are read
-/// all the time.
+/// A counter in its own cache line: it changes when clients join and leave, while the neighbouring fields are read all
+/// the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Population(AtomicU32);

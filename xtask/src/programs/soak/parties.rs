@@ -1,4 +1,4 @@
-//! The clients of a soak: `skipstone stress` once for each carrier and way of life, each with a verdict of its own.
+//! The clients of a soak: `skipstone stress` once for each carrier and way of life, each with its own verdict.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

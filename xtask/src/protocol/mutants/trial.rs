@@ -1,6 +1,6 @@
 //! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which
-//! stops at the first test that fails twice. The copy has a build folder of its own, so that each mutant recompiles
-//! only its change.
+//! stops at the first test that fails twice. The copy has its own build folder, so that each mutant recompiles only its
+//! change.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};

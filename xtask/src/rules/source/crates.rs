@@ -152,7 +152,7 @@ impl<'a> Crate<'a> {
         Some(here)
     }
 
-    /// Whether `parent` has a module of that name, in a file of its own or inline.
+    /// Whether `parent` has a module of that name, in its own file or inline.
     fn is_module(&self, parent: &[&str], name: &str) -> bool {
         let is_file = |source: &Source<'_>| {
             source.module.split_last().is_some_and(|(last, above)| *last == name && above == parent)

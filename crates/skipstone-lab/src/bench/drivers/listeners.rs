@@ -22,7 +22,7 @@ pub(super) fn udp_server(listen: SocketAddr) -> Result<(UdpSocket, SocketAddr), 
     Ok((socket, address))
 }
 
-/// A client's socket, with a port of its own.
+/// A client's socket, with its own port.
 pub(super) fn udp_client(server: SocketAddr) -> io::Result<UdpSocket> {
     udp(any(server), CLIENT_BYTES)
 }

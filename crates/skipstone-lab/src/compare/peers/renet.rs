@@ -1,5 +1,5 @@
 //! renet with netcode's handshake and encryption. With defaults: a reliable ordered channel for each entity, resent
-//! after 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
+//! after 300 ms. Channels do not share packets, so that every entity has its own datagram. Who knows that puts all
 //! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
 //! renet asks to be called every frame; here it sends when its application has sent or received a message, when one is

@@ -1,9 +1,9 @@
 //! A server's DTLS sessions: a client of any implementation begins with a ClientHello, and uses the protocol inside the
 //! session. WIRE.md section 7.1.
 //!
-//! DTLS validates addresses by its own cookie, for which dimpl needs a session each, so unproven addresses have a table
-//! of their own: a flood of spoofed ClientHellos can fill it and exclude new DTLS players, but no other clients. A
-//! session ends with its connection, and the connection with its session.
+//! DTLS validates addresses by its own cookie, for which dimpl needs a session each, so unproven addresses have their
+//! own table: a flood of spoofed ClientHellos can fill it and exclude new DTLS players, but no other clients. A session
+//! ends with its connection, and the connection with its session.
 //!
 //! ```text
 //! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected

@@ -21,7 +21,7 @@ fn roster(agents: u32) -> Roster {
     roster
 }
 
-/// All lines, each with a latency of its own.
+/// All lines, each with its own latency.
 fn arrivals() -> Vec<Arrival> {
     let lines = (0..LINES).flat_map(|line| (0..13).flat_map(move |sender| (0..13).map(move |to| (sender, to, line))));
     lines

@@ -222,8 +222,7 @@ impl Player {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }
-                // Each datagram in a packet of its own, as in Chromium, if its congestion window and its pacer let it
-                // leave.
+                // Each datagram in its own packet, as in Chromium, if its congestion window and its pacer let it leave.
                 left.extend(self.page.datagrams(instant(now)));
             }
         }

@@ -106,7 +106,7 @@ impl PacketKey for Key {
 }
 
 /// rustls makes keys for records and for QUIC's header protection with every secret. This protocol has neither: its
-/// handshake has a form of its own, and its headers are not encrypted (WIRE.md section 3).
+/// handshake has its own form, and its headers are not encrypted (WIRE.md section 3).
 struct Unused;
 
 impl Tls13AeadAlgorithm for Cipher {
