@@ -55,7 +55,9 @@ pub fn parse(arguments: &[String]) -> Result<(Role, Duration), String> {
         values.insert(name.as_str(), value.as_str());
     }
     let number = |name: &str, default: u32| {
-        values.get(name).map_or(Ok(default), |value| value.parse().map_err(|_| format!("{name} {value} is no number")))
+        values
+            .get(name)
+            .map_or(Ok(default), |value| value.parse().map_err(|_| format!("{name} {value} is not a number")))
     };
     let patience = Duration::from_secs(number("--seconds", 30)?.into());
     match (values.get("--server"), values.get("--listen")) {

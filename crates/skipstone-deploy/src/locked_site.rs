@@ -26,7 +26,7 @@ const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
 [ "$now" != "$3" ] || exit 0
-[ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create: it is kept" >&2; exit 78; }
+[ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create, so it is kept" >&2; exit 78; }
 [ -n "$3" ] || { rm -f -- current; exit 0; }
 [ -f "releases/$3/.skipstone-release" ] && [ ! -L "releases/$3" ] ||
   { echo "there is no release '$3'; \`status\` lists them" >&2; exit 65; }

@@ -152,7 +152,7 @@ impl Plan {
             build.artifacts.iter().try_for_each(|path| check_path("artifact", path, PathKind::Relative))?;
         }
         if self.builds.is_empty() || self.targets.is_empty() {
-            return Err("there must be a [build.NAME] and a [target.NAME] at least".into());
+            return Err("at least one [build.NAME] and one [target.NAME] are required".into());
         }
         self.targets.iter().try_for_each(|(name, target)| {
             check_name("target", name)?;

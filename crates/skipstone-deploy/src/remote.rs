@@ -104,8 +104,7 @@ impl Remote<'_> {
         let whole = said.whole().unwrap_or_default();
         let answer = whole.split_once(&edge).and_then(|(_, rest)| rest.strip_suffix(&edge));
         answer.map(|answer| clean::page(answer).trim_end().to_owned()).ok_or_else(|| {
-            let sentence =
-                format!("{}: the answer is cut, and nothing is read from it: {}", self.plan.host, ends_of(said));
+            let sentence = format!("{}: the answer is truncated and was ignored: {}", self.plan.host, ends_of(said));
             RemoteFailure { code: None, sentence }
         })
     }

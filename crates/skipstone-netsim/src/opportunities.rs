@@ -87,7 +87,7 @@ impl Opportunities {
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoNumber(line) => write!(f, "line {line} is no whole number of milliseconds"),
+            Self::NoNumber(line) => write!(f, "line {line} is not a whole number of milliseconds"),
             Self::Backwards(line) => write!(f, "line {line} is earlier than the line before it"),
             Self::NoLength => write!(f, "it has no line with a time above 0"),
             Self::TooLong => write!(f, "it has more than {OPPORTUNITIES_MAX} lines"),

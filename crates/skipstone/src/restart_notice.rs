@@ -50,7 +50,10 @@ impl RestartNotice {
     /// A text with the reason: the address has no port, or invalid characters.
     pub fn at(self, address: &str) -> Result<Self, String> {
         split(address).ok_or_else(|| {
-            format!("'{}' is no HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)", address.escape_debug())
+            format!(
+                "'{}' is not HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)",
+                address.escape_debug()
+            )
         })?;
         Ok(RestartNotice { at: Some(address.into()), ..self })
     }

@@ -37,7 +37,7 @@ fn missing(tree: &Tree) -> Option<String> {
     }
     let (major, minor) = OLDEST;
     version(tree).is_none_or(|version| version < OLDEST).then(|| {
-        format!("the Go package needs Go {major}.{minor} or later, and this system has an older one: see go.dev/dl")
+        format!("the Go package needs Go {major}.{minor} or later, and this system has an older version: see go.dev/dl")
     })
 }
 

@@ -211,7 +211,7 @@ impl ConsoleSession {
             Some(EngineCommand::Quit) => self.end(FAREWELL),
             Some(_) if !self.is_seated() => {}
             Some(EngineCommand::Log(switch)) => self.switch_log(switch),
-            Some(EngineCommand::LogMisused) => self.say("error: log takes on, off, or nothing to toggle"),
+            Some(EngineCommand::LogMisused) => self.say("error: log takes on or off; without an argument it toggles"),
             None => self.ask_handler(line),
         }
     }

@@ -169,7 +169,7 @@ impl Game {
     fn on_request(&mut self, peer: PeerId, token: &[u8]) -> Option<String> {
         let Some(guest) = Guest::from_token(token) else {
             self.refuse(peer, "the token names neither a chat guest nor a stress client");
-            return Some(format!("{peer} refused: its token makes no sense"));
+            return Some(format!("{peer} refused: its token is invalid"));
         };
         if let (Guest::Stress(_), Workload::Echo) = (&guest, self.workload) {
             self.refuse(peer, "this server echoes: a stress run needs --workload broadcast");

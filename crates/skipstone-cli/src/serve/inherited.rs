@@ -54,11 +54,11 @@ impl Inherited {
 fn sort(udp: Vec<std::net::UdpSocket>, tcp: Vec<TcpListener>, addresses: Addresses) -> Result<Inherited, String> {
     let text = |error: std::io::Error| format!("a socket that was handed over has no address: {error}");
     let Some(port) = udp.first().map(|first| first.local_addr()).transpose().map_err(text)?.map(|at| at.port()) else {
-        return Err("LISTEN_FDS contains no UDP socket: hand over that of --listen, too".into());
+        return Err("LISTEN_FDS contains no UDP socket: hand over the socket of --listen, too".into());
     };
     if addresses.game.port() != 0 && addresses.game.port() != port {
         let game = addresses.game;
-        return Err(format!("the sockets that were handed over use port {port}, and --listen is {game}: use one port"));
+        return Err(format!("the sockets that were handed over use port {port}, but --listen is {game}: use one port"));
     }
     let (mut game, mut inherited) = (Vec::new(), Inherited::default());
     for listener in tcp {

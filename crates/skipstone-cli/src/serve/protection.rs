@@ -58,7 +58,7 @@ impl ProtectionFlags {
             Some(file) if file != Path::new("new") => return Identity::self_signed_kept_in(file),
             Some(_) => {}
             None => output::complain(
-                "warning: this server's certificate is kept nowhere, since neither HOME nor STATE_DIRECTORY is set: it outlives \
+                "warning: this server's certificate is not saved, because neither HOME nor STATE_DIRECTORY is set: it outlives \
                  SIGUSR2, but not the server, and clients that pin it do not come back then. Remedy: --identity FILE",
             ),
         }
@@ -73,7 +73,7 @@ fn warn(identity: &Identity) {
     }
     if let Some(file) = identity.open_key_file() {
         output::complain(format_args!(
-            "warning: others than its owner can read the private key in {}, and pose as this server. Remedy: chmod 600 {0}",
+            "warning: users other than its owner can read the private key in {}, and impersonate this server. Remedy: chmod 600 {0}",
             file.display()
         ));
     }

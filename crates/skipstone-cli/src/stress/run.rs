@@ -76,7 +76,9 @@ fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, Stri
         Err(exit) => {
             if plan.order.is_some() {
                 let url = plan.words.url.as_deref().unwrap_or_default();
-                lead::tell(&PartNews::Failed(format!("the server {url} has no address that this machine knows")));
+                lead::tell(&PartNews::Failed(format!(
+                    "the server {url} cannot be resolved to an address on this machine"
+                )));
             }
             return Ok(exit);
         }

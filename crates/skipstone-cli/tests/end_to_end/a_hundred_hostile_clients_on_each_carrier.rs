@@ -134,7 +134,7 @@ fn a_hundred_hostile_clients_on_each_carrier_harm_no_client() {
 /// Why the connections of these names ended, and how many for each reason.
 fn ends_of(log: &mut Session, names: &[String]) -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
-    let text = log.ask("log maybe", "log takes on, off");
+    let text = log.ask("log maybe", "log takes on or off");
     for line in text.lines() {
         if let Some((_, reason)) = line.split_once(" closed: ")
             && names.iter().any(|name| line.contains(&format!("{name} closed: ")))

@@ -79,7 +79,7 @@ fn a_dead_remote_server_is_detected() {
     let native = native.wait();
     native.expect(&[97]);
     let notices =
-        if cfg!(target_os = "linux") { "or is not there" } else { "Nothing came from the server in the last" };
+        if cfg!(target_os = "linux") { "or is not running" } else { "Nothing came from the server in the last" };
     assert!(flat(&native.out).contains(notices), "{}", native.out);
 }
 

@@ -51,7 +51,7 @@ impl StageResult {
     pub(crate) fn rows(&self) -> String {
         match (self.rows_verified, self.rows_wrong) {
             (0, _) => "rows not compared".into(),
-            (compared, 0) => format!("{} rows compared, all as they have to be", thousands(compared)),
+            (compared, 0) => format!("{} rows compared, all correct", thousands(compared)),
             (compared, wrong) => format!("{} rows compared, {} WRONG", thousands(compared), thousands(wrong)),
         }
     }

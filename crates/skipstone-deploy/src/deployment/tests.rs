@@ -244,7 +244,7 @@ fn facts_are_read_only_from_complete_answers() {
     let about = place.path().join("site/releases/2/.skipstone-release");
     fs::write(&about, long).expect("written");
     let error = one.target.site.releases().expect_err("the middle is missing");
-    assert!(error.contains("the answer is cut"), "{error}");
+    assert!(error.contains("the answer is truncated"), "{error}");
     fs::write(&about, "a commit\n").expect("written");
     fs::remove_dir_all(place.path().join("site/releases/3")).expect("it is there");
     let site = one.target.site;

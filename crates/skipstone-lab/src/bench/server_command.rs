@@ -29,7 +29,7 @@ impl FromStr for ServerCommand {
             return Err("a server is a name of letters, digits and dashes, and a command: c=./bench_server".into());
         }
         if BenchTransport::of_name(name).is_ok() {
-            return Err(format!("{name} is a transport's name: call the server otherwise"));
+            return Err(format!("{name} is the name of a transport: give the server another name"));
         }
         Ok(ServerCommand { name: name.into(), command: command.trim().into() })
     }

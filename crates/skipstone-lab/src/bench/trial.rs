@@ -262,10 +262,13 @@ impl Findings {
         }
         let p99_max = setup.p99_max.as_secs_f64() * 1e3;
         let p99 = figures.p99.unwrap_or(0.0);
-        unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, and {p99_max} ms are allowed"));
+        unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, but at most {p99_max} ms are allowed"));
         let ticks_min = f64::from(setup.ticks_per_second) * 59.0 / 60.0;
         let ticks = figures.ticks_per_second.unwrap_or(0.0);
-        unless(ticks >= ticks_min, format!("the server made {ticks:.1} ticks a second, and {ticks_min} are required"));
+        unless(
+            ticks >= ticks_min,
+            format!("the server made {ticks:.1} ticks per second, but {ticks_min} are required"),
+        );
         reasons
     }
 }

@@ -163,10 +163,7 @@ impl Condition {
     fn of_each_player(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Self>, Misfit> {
         let recording = plan.recording.as_ref().expect("it is played");
         if !plan.conditions.is_empty() {
-            return misfit(
-                "conditions",
-                "each player is its own condition: leave out the conditions, or name a player",
-            );
+            return misfit("conditions", "each player is a condition: leave out the conditions, or name one player");
         }
         let players = players(recording).map_err(|sentence| Misfit { key: "recording", sentence })?;
         if players.len() > PLAYERS_MAX {

@@ -198,9 +198,7 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     is_distinct.map_err(|sentence| format!("--modes: {sentence}"))?;
     let named = arguments.transports.clone().or(plan.transports.clone());
     if let Some(transport) = named.iter().flatten().find(|transport| arguments.simulated && transport.needs_sockets()) {
-        return Err(format!(
-            "{transport} has sockets of its own, and takes part in real runs only: without --simulated"
-        ));
+        return Err(format!("{transport} opens its own sockets, so it runs only without --simulated"));
     }
     let takes_part = |transport: &Transport| {
         if arguments.simulated { !transport.needs_sockets() } else { transport.is_usual() }

@@ -193,7 +193,7 @@ fn notes(page: &mut Page, comparison: &Comparison) {
     }
     for summary in comparison.summary.iter().filter(|summary| summary.gave_up > 0) {
         let (who, of, runs) = (name(summary), comparison.seeds.len(), counted(summary.gave_up as u64, "run"));
-        let gave_up = format!("{who} gave up in {runs} of {of}: it wanted more datagrams than a run may take.");
+        let gave_up = format!("{who} gave up in {runs} of {of}: it sent more datagrams than a run may have.");
         page.note(&gave_up, TEXT_COLUMNS);
     }
     page.blank();

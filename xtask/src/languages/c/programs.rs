@@ -200,7 +200,7 @@ pub(super) fn exports(tree: &Tree) -> Result<Tally, String> {
         println!("the library exports the {} functions of the header", promised.len());
         Ok(())
     } else {
-        Err(format!("the library exports {exported:?}, and the header has {promised:?}"))
+        Err(format!("the library exports {exported:?}, but the header declares {promised:?}"))
     };
     Ok(one(outcome))
 }

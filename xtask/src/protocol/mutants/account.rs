@@ -116,7 +116,7 @@ impl Account {
     /// Reads the output of [`Account::json`], from a run with this seed.
     pub(super) fn read(json: &str, seed: u64) -> Result<Account, String> {
         if !json.starts_with(&format!("{{\"seed\": {seed}, ")) {
-            return Err(format!("that is no account of a run with seed {seed}"));
+            return Err(format!("this is not an account of a run with seed {seed}"));
         }
         Ok(Account { tried: json.lines().filter_map(Tried::read).collect() })
     }

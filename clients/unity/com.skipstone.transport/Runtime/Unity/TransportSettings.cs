@@ -29,7 +29,7 @@ namespace Skipstone.Unity
         public string KeyFile = "";
         /// <summary>For a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust the authorities
         /// of the system.</summary>
-        [Tooltip("Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust whom the system trusts")]
+        [Tooltip("Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust the system's authorities")]
         public string Fingerprint = "";
         /// <summary>Maximum number of players.</summary>
         [Tooltip("Players at once")]

@@ -141,7 +141,8 @@ fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str)
     Ok(())
 }
 
-const NO_CLOCK: &str = "this machine has no clock that processes share, which a recording in both directions needs";
+const NO_CLOCK: &str =
+    "a recording in both directions needs a clock that processes share, which this machine does not have";
 /// The time between the connection and the first update, in which the server must learn of the connection.
 const LEAD: Duration = Duration::from_millis(300);
 

@@ -1,7 +1,7 @@
 //! Control messages of `sendmsg` and `recvmsg` (cmsg(3)): segment sizes, and the local address of a datagram (ip(7),
 //! ipv6(7), RFC 3542).
 
-#![expect(unsafe_code, reason = "control messages are laid out by the kernel, beside headers of a C library")]
+#![expect(unsafe_code, reason = "the kernel lays out control messages as a C library's headers describe")]
 
 use std::mem::{self, MaybeUninit};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -205,7 +205,7 @@ impl Session for TlsSession {
             return Some(header..datagram.len() - OVERHEAD);
         }
         if packets.are_worn_out() {
-            self.fail("too many packets came that were forged or damaged: connect again".into());
+            self.fail("too many forged or damaged packets arrived: connect again".into());
         }
         None
     }
