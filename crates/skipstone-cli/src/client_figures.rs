@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loss_of_a_client_is_that_of_its_worse_direction() {
+    fn a_clients_loss_is_its_worse_directions() {
         let loss = |sent, received| PacketLoss { sent, received }.greater();
         assert_eq!((loss(Some(2.0), Some(0.5)), loss(Some(0.0), Some(3.0))), (Some(2.0), Some(3.0)));
         assert_eq!((loss(None, Some(0.5)), loss(None, None)), (Some(0.5), None));

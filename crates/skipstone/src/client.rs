@@ -717,7 +717,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_on_what_is_in_clear_is_an_error() {
+    fn a_fingerprint_in_an_unencrypted_url_is_an_error() {
         for scheme in [Scheme::Plain, Scheme::WebSocket, Scheme::Tcp] {
             let target = Target::new(scheme, "localhost", 1).pinned(crate::security::Fingerprint([7; 32]));
             let error = protection(&target, &Trust::System, DtlsVersion::default())

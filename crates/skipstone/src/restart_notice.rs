@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_no_notice_is_ignored_and_its_address_never_used() {
+    fn a_malformed_notice_is_ignored_and_its_address_never_used() {
         for reason in [
             "",
             "retry=",

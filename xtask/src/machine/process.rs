@@ -292,7 +292,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_program_leaves_running_is_not_waited_for() {
+    fn processes_left_running_are_not_waited_for() {
         let mut lines = Vec::new();
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo said; echo complained >&2; sleep 30 & exit 3"]);
@@ -305,7 +305,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_it_leaves_running_is_not_waited_for_even_if_it_goes_on_printing() {
+    fn processes_that_it_leaves_running_are_not_waited_for_even_if_they_keep_printing() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "for at in $(seq 200); do echo $at; sleep 0.1; done & exit 0"]);
         let started = Instant::now();

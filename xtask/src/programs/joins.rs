@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_are_those_of_all_carriers() {
+    fn the_figures_cover_all_carriers() {
         let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"connected\": 738,\n  \"unanswered\": \
                     12,\n  \"connect_ms\": {\n \"p50\": 21.5, \"p99\": 1040.25 }\n}, \"carriers\": {\"udp\": \
                     {\"attempted\": 9, \"unanswered\": 9}}}";

@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_by_more_than_a_tenth_is_told_with_old_new_and_percent() {
+    fn growth_above_a_tenth_is_reported_with_old_new_and_percent() {
         let mut record = Record::default();
         record.set(&counts(100.0, 100.0));
         for cheaper_or_hardly_dearer in [1.0, 100.0, 110.0] {

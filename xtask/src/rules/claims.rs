@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_that_nobody_declares_is_named() {
+    fn an_undeclared_claim_is_reported() {
         let files =
             [("a/tests/claims/main.rs", "mod b; // mod c;"), ("a/tests/claims/b.rs", ""), ("a/tests/claims/c.rs", "")];
         let found = check(&files);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_of_its_own_says_why() {
+    fn a_separate_test_program_says_why() {
         let main = ("a/tests/claims/main.rs", "");
         let reason = "//! Claim.\n//!\n//! A process of its own: it counts allocations.\n";
         assert_eq!(

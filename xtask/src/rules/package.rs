@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_registry_asks_for_and_is_missing_is_named() {
+    fn missing_registry_metadata_is_reported() {
         let in_folder = |package| Described { folder: "crates/a/".into(), package };
         let whole = in_folder(package(json!({
             "description": "d", "license": "MIT", "repository": "r", "rust_version": "1.95", "keywords": ["k"],

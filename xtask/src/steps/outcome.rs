@@ -110,7 +110,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn cpu_time_is_that_of_programs_that_were_waited_for_too() {
+    fn cpu_time_includes_awaited_programs() {
         let before = cpu_seconds().expect("Linux tells");
         let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         assert!(std::process::Command::new("sh").args(["-c", spin]).status().expect("a shell").success());

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_row_keeps_what_matters() {
+    fn a_narrow_row_keeps_the_most_important_cells() {
         assert_eq!(status().row(45, "ws://a:1", "connected", 0), " connected │ RTT 1.23 ms │ 12 lines/s");
         assert_eq!(status().row(3, "ws://a:1", "connected", 0), " connected");
     }

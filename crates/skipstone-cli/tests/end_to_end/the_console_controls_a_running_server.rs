@@ -55,7 +55,7 @@ fn the_console_lists_describes_messages_and_kicks_clients() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn each_shard_has_a_line_of_its_own_and_the_totals_are_those_of_all() {
+fn each_shard_has_its_own_line_and_the_totals_cover_all() {
     let served = Served::start(&["--shards", "2"]);
     let mut console = Session::open(served.console);
     let mut guests: Vec<Guest> = ["ann", "bob", "cat", "dan"].map(|name| Guest::connect(&served.url, name)).into();

@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_a_name_of_its_own_and_a_command() {
+    fn a_server_has_its_own_name_and_a_command() {
         let server: ServerCommand = "mono-6=env A=b mono x.exe".parse().unwrap();
         assert_eq!((server.name.as_str(), server.command.as_str()), ("mono-6", "env A=b mono x.exe"));
         for bad in ["", "c", "c=", "c= ", "=x", "6=x", "a.b=x", "a b=x", "skipstone=x"] {

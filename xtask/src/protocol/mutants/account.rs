@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_are_caught_and_what_does_not_build_does_not_count() {
+    fn timeouts_are_caught_and_failed_builds_do_not_count() {
         let mut outcomes = vec![MutantOutcome::Caught; 8];
         outcomes.extend([
             MutantOutcome::Timeout,

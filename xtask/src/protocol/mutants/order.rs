@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutant_is_found_again_where_its_code_has_gone() {
+    fn a_mutant_is_found_again_after_its_code_moved() {
         let names = [listed(1)[5].clone(), "src/a.rs:9:9: replace gone with ()".to_owned()];
         let found = found(&listed(2), &names);
         assert_eq!(found.len(), 1);

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_stand_beside_each_other_and_a_figure_that_one_lacks_is_a_dash() {
+    fn trees_are_columns_and_a_missing_figure_is_a_dash() {
         let column = |title: &str, figures: &[(&str, &str)]| Column {
             title: title.into(),
             figures: figures.iter().map(|(name, figure)| ((*name).into(), (*figure).into())).collect(),

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_those_of_the_types_own_blocks() {
+    fn methods_are_counted_in_the_types_own_blocks() {
         let blocks = "impl Connection { fn a() {} pub fn b() {} } impl Drop for Connection { fn drop() {} }";
         let sources = [("a.rs", blocks), ("b.rs", "impl Connection { fn c() { fn d() {} } } fn e() {}"), ("c.rs", "")];
         with(&sources, |of| assert_eq!(methods(of, "Connection"), (3, 2)));

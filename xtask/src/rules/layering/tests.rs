@@ -83,7 +83,7 @@ fn modules_and_crates_without_rank_are_named_once_and_say_what_to_do() {
 }
 
 #[test]
-fn the_root_is_no_way_around_the_order() {
+fn paths_through_the_root_do_not_bypass_the_order() {
     let around = "goes through the root";
     assert_one(
         &[("wire.rs", "use crate::Connection;"), ("lib.rs", "pub use quinn::Connection;")],
@@ -114,13 +114,13 @@ fn the_suggested_order_is_as_low_as_imports_allow() {
 }
 
 #[test]
-fn words_in_comments_strings_and_visibilities_are_no_imports() {
+fn words_in_comments_strings_and_visibilities_are_not_imports() {
     let source = "/// [`crate::endpoint::Endpoint`]\npub(crate) fn f() { \"crate::endpoint\"; }\npub(super) fn g() {}";
     assert_eq!(check(&[("wire.rs", source)]), Vec::<String>::new());
 }
 
 #[test]
-fn two_files_beside_each_other_do_not_import_each_other() {
+fn sibling_files_do_not_import_each_other() {
     let sources = [
         ("wire/mod.rs", "mod a; mod b;"),
         ("wire/a.rs", "use super::b::B; pub struct A;"),
@@ -150,7 +150,7 @@ fn longer_circles_and_those_through_a_reexport_are_found() {
 }
 
 #[test]
-fn a_parent_and_its_child_that_name_each_other_are_a_circle_of_their_own_kind() {
+fn a_parent_and_child_that_import_each_other_are_a_separate_kind_of_circle() {
     let child = ("wire/a.rs", "use super::Wire; pub struct A; impl Wire {}");
     let names_child = ("wire/mod.rs", "mod a; use a::A; pub struct Wire { a: A }");
     let kinds: Vec<Kind> = found(&[names_child, child]).iter().map(|finding| finding.kind).collect();

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_is_only_named_and_other_crates_are_no_arrows() {
+    fn naming_a_module_or_another_crate_makes_no_arrow() {
         let b = ("b.rs", "pub struct B;");
         assert_eq!(
             arrows(&[("a.rs", "use crate::b; use std::b::B; use c::B as C; fn b() {}"), b]),

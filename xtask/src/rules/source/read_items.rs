@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_exists_in_tests_only_is_known_by_its_attribute() {
+    fn test_only_items_are_known_by_their_attribute() {
         let source = "#[cfg(test)] mod t { fn a() {} } fn b() {} #[test] fn c() {} #[cfg(not(test))] fn d() {}
             #[cfg(test)] mod out; #[derive(Debug)] struct E; #[cfg(all(test, unix))] fn f() {}
             #[cfg(any(test, unix))] fn g() {}";

@@ -69,7 +69,7 @@ fn a_handler_can_end_the_session() {
 }
 
 #[test]
-fn a_handler_that_panics_is_an_internal_error_and_the_session_goes_on() {
+fn a_panic_in_a_handler_is_an_internal_error_and_the_session_continues() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("panic\nwho\nquit\n");

@@ -85,7 +85,7 @@ fn each_rule_fails_for_a_run_that_violates_it() {
 }
 
 #[test]
-fn an_overload_is_judged_by_what_it_delivers() {
+fn an_overload_is_judged_by_its_deliveries() {
     let setting = setting(Setting::is_overloaded);
     assert_eq!(missed(&setting, |played| played.adaptive.p998 = Some(1e6)), []);
     assert_eq!(missed(&setting, |played| played.adaptive.delivered_share = 0.96), [Rule::Delivers]);

@@ -128,7 +128,7 @@ fn kicking_a_player_ends_its_session() {
 
 /// By the application, which refuses it, and by a server that is full.
 #[test]
-fn a_repeatedly_refused_client_is_told_at_once_each_time() {
+fn a_repeatedly_refused_client_is_answered_at_once_each_time() {
     for (version, is_full) in VERSIONS.into_iter().flat_map(|version| [(version, false), (version, true)]) {
         let mut world = World::new(version, 1, server(), link());
         world.host.refuses = Some(77);
