@@ -64,7 +64,8 @@ pub(crate) fn carriers() -> Result<(), String> {
     if cfg!(feature = "carriers") { Ok(()) } else { Err(remedy(CARRIERS)) }
 }
 
-/// The end of the help: examples by the name under which this program was started, and what this build lacks.
+/// The end of the help: examples that use the name under which this program was started, and the commands that this
+/// build lacks.
 pub(crate) fn help() -> String {
     let program = program();
     let lacking: Vec<&str> =

@@ -25,8 +25,8 @@ impl Access {
         self.secret.as_ref()
     }
 
-    /// Whether the server answers to this `Host`. WHY: a page elsewhere may have its own name resolve to this address
-    /// (DNS rebinding), and its browser would take the dashboard for a part of it. An address cannot be rebound.
+    /// Whether the server answers to this `Host`. WHY: another site can make its own name resolve to this address (DNS
+    /// rebinding), and browsers would treat the dashboard as part of that site. An address cannot be rebound.
     pub(super) fn is_host(&self, host: &str) -> bool {
         let Some(name) = name_of(host) else { return false };
         if let Ok(address) = name.parse::<IpAddr>() {

@@ -175,7 +175,7 @@ async fn stop_stress(State(state): Shared) -> Response {
     };
     match command {
         Some(command) => run(&state, command).await,
-        // Clients of a run elsewhere that wait for the word.
+        // Clients of a run on another machine that wait for the command to start.
         None if !is_busy => run(&state, "stress off".into()).await,
         None => done("the run ends"),
     }

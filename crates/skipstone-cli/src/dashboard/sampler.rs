@@ -43,7 +43,7 @@ impl Sampler {
         Sampler { state, intake, probe: Probe::of_self(), before: None, shown: None }
     }
 
-    /// Takes the lines that came, as many as one event carries.
+    /// Takes the new lines, up to the number that one event carries.
     fn take_lines(&self) {
         let mut new: Vec<Numbered> = Vec::new();
         let mut log = self.state.log.lock();

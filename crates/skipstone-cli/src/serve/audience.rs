@@ -12,7 +12,7 @@ pub(super) trait Watcher {
     /// A line of the log.
     fn log(&self, _line: &str) {}
 
-    /// A client is there; its carrier is looked up for those who ask.
+    /// A client is connected. Its carrier is looked up only for watchers that need it.
     fn joined(&self, _peer: PeerId, _visit: &Visit, _carrier: &dyn Fn() -> &'static str) {}
 
     /// A stress client tells what it does.
@@ -57,7 +57,7 @@ pub(super) trait Watcher {
     fn finish(self: Box<Self>) {}
 }
 
-/// All watchers, as far as there are any.
+/// All watchers that exist.
 pub(super) struct Audience {
     pub(super) console: Option<Console>,
     pub(super) watchers: Vec<Box<dyn Watcher>>,

@@ -79,7 +79,7 @@ fn warn(identity: &Identity) {
     }
 }
 
-/// The file by these variables; `None` where neither the user nor the service has a place for such files.
+/// The file according to these variables; `None` if neither the user nor the service has a folder for such files.
 fn default_place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let from = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = from("XDG_STATE_HOME").or_else(|| from("LOCALAPPDATA"));
