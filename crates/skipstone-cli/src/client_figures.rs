@@ -8,9 +8,9 @@ use skipstone::{Flow, Overview};
 /// stream, which loses no packet, and before the first one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PacketLoss {
-    /// Of the packets that the server sent to the client.
+    /// The loss of packets that the server sent to the client.
     pub(crate) sent: Option<f64>,
-    /// Of the packets that the client sent to the server.
+    /// The loss of packets that the client sent to the server.
     pub(crate) received: Option<f64>,
 }
 

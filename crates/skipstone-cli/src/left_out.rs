@@ -1,5 +1,5 @@
-//! Parts of the tool that a build may lack. For such a command, the build says how to get it, rather than that the
-//! command is unknown.
+//! Parts of the tool that a build may lack. For such a command, the build says how to get it, instead of reporting an
+//! unknown command.
 
 use skipstone_lab::left_out::{WHOLE_TOOL, program, remedy};
 

@@ -130,7 +130,7 @@ impl Session {
             heard.push(here(format!("not sent: {error}")));
             return Entered::NotNow;
         }
-        // The server may have chosen that its clients send when they flush.
+        // The server's settings may make clients send only when they flush.
         let _ = self.client.flush();
         Entered::Done
     }
@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-/// Maximum age of statistics: lines sent since are not in them.
+/// The maximum age of statistics, which do not include lines sent since.
 const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
 /// A line of this program's own.
@@ -197,9 +197,9 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
 
 /// Events between two looks at the user.
 const EVENTS_MAX: usize = 2_048;
-/// Lines that are sent without looking at the queue.
+/// The number of lines that are sent without checking the queue.
 const UNCHECKED_MAX: u32 = 64;
-/// Far below what any server lets wait, and enough to keep a fast link busy.
+/// Far below every server's queue limit, but enough to keep a fast link busy.
 const QUEUE_BYTES_GOAL: u64 = 256 << 10;
 /// How long a goodbye may take.
 const LINGER: Duration = Duration::from_millis(500);

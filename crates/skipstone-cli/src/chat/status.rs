@@ -90,7 +90,7 @@ impl Figures {
     }
 }
 
-/// As many of the parts as the width has room for, from the first.
+/// As many parts, from the first on, as fit into the width.
 fn fit(parts: &[String], width: u16) -> String {
     let mut row = String::new();
     for part in parts {

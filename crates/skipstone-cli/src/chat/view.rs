@@ -64,7 +64,7 @@ impl ScrollView {
             && let Some(line) = self.lines.line(number)
         {
             let rows = wrap::rows(&line.text, self.width);
-            // The terminal may have become wider since the place was taken.
+            // The terminal may have become wider since this position was stored.
             let rows = rows.into_iter().skip(skipped).take(wanted);
             let before = shown.len();
             shown.extend(rows.map(|row| Row { source: line.source, text: &line.text[row] }));

@@ -45,7 +45,7 @@ impl Dashboard {
     /// Listens, and serves pages in its own thread.
     ///
     /// # Errors
-    /// The address cannot be bound. The sentence says what to do.
+    /// The address cannot be bound. The error says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
         let DashboardConfig { listen, handed, secret, names, server, statistics, commands } = config;
         let access = Access::new(listen, secret, &names);
@@ -85,7 +85,7 @@ impl Dashboard {
         format!("http://{host}:{}/", self.local_addr.port())
     }
 
-    /// A second handle to the listening socket, for the process that follows this one.
+    /// A second handle to the listening socket, for the next process.
     pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
         let closed = || std::io::Error::from(std::io::ErrorKind::NotConnected);
         self.second.as_ref().ok_or_else(closed)?.try_clone()

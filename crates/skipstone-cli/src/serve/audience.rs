@@ -35,7 +35,7 @@ pub(super) trait Watcher {
         None
     }
 
-    /// A second handle to its socket, for the process that follows this one.
+    /// A second handle to its socket, for the next process.
     fn listener(&self) -> Option<std::io::Result<TcpListener>> {
         None
     }
@@ -84,7 +84,7 @@ impl Audience {
         self.all().find_map(Watcher::url)
     }
 
-    /// Second handles to the sockets of console and dashboard, for the process that follows this one.
+    /// Second handles to the sockets of console and dashboard, for the next process.
     pub(super) fn listeners(&self) -> std::io::Result<Vec<TcpListener>> {
         self.all().filter_map(Watcher::listener).collect()
     }

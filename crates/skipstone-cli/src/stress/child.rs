@@ -22,7 +22,7 @@ pub(crate) struct ServerProcess {
     pub(crate) address: SocketAddr,
     /// The URL of its native clients, fingerprint included.
     pub(crate) url: String,
-    /// SHA-256 of the certificate that pages are shown, if it is one of the server's own making.
+    /// SHA-256 of the certificate for pages, if the server generated it.
     pub(crate) web_hash: Option<String>,
     /// Reads its CPU time and memory.
     pub(crate) probe: Probe,
@@ -53,7 +53,7 @@ struct Announcement {
 enum StartFailure {
     /// The reason in one sentence: this machine or the flags do not allow it.
     Refused(String),
-    /// It has neither ended nor said that it serves.
+    /// It has neither ended nor reported that it serves.
     Silent,
 }
 

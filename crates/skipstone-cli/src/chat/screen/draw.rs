@@ -11,7 +11,7 @@ use ratatui::widgets::Paragraph;
 impl Screen {
     /// Draws everything.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
-        // A screen too small for all three shows what is entered, then the status.
+        // A screen that is too small for all three shows the input line first, then the status.
         let height = frame.area().height;
         let (input, status) = (height.min(1), height.saturating_sub(1).min(1));
         let heights = [height - input - status, status, input].map(Constraint::Length);
