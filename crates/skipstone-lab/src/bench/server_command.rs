@@ -14,7 +14,7 @@ use crate::units::Named;
 pub(crate) struct ServerCommand {
     /// As rows and thresholds have it.
     pub(crate) name: String,
-    /// For a shell, which adds the task's words and becomes the command.
+    /// The command line for a shell, which appends the task's arguments and becomes the command.
     pub(crate) command: String,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct TrialSetup {
     pub(crate) ticks_per_second: u32,
     pub(crate) network: Network,
     pub(crate) server_cpu: Option<usize>,
-    /// The load's processes, and their cores in turns; on any if there are none.
+    /// The number of load processes, and their cores in turn; on any core if the list is empty.
     pub(crate) load_processes: u32,
     pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: Drive,
@@ -35,9 +35,9 @@ pub(crate) struct TrialSetup {
     pub(crate) priority: Priority,
     /// How Skipstone answers loss and shares a link.
     pub(crate) resilience: ResilienceFlags,
-    /// The most that a delivery may take at the 99th percentile.
+    /// The maximum delivery time at the 99th percentile.
     pub(crate) p99_max: Duration,
-    /// Whether the load keeps what each client received apart, for a report.
+    /// Whether the load keeps each client's latencies separately, for a report.
     pub(crate) tells_clients_apart: bool,
 }
 

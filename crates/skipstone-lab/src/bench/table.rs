@@ -16,7 +16,7 @@ pub(super) fn table(bench: &Bench, style: Style) -> String {
     page.into_text()
 }
 
-/// A column's head, and what a row has in it.
+/// A column's heading, and a row's value in it.
 type BenchColumn = (&'static str, fn(&BenchRow) -> Option<String>);
 
 const COLUMNS: [BenchColumn; 16] = [

@@ -34,7 +34,7 @@ const BREATH: Duration = Duration::from_millis(100);
 const END_MAX: Duration = Duration::from_secs(25);
 
 impl Trial {
-    /// Plays it. What goes wrong is in the row; an error is an interruption.
+    /// Plays the trial. Failures are in the row; an error is an interruption.
     pub(crate) fn play(
         self,
         setup: &TrialSetup,
@@ -91,7 +91,7 @@ impl Trial {
                     progress[number] = now;
                     show(Progress::together(&progress));
                 }
-                // The window is the same for all: the first that says so speaks for them.
+                // The window is the same for all load processes, so the first report counts for all.
                 ChildMessage::WindowBegins if evidence.begin.is_none() => {
                     evidence.begin = Some(counters(&mut server, signals)?)
                 }
@@ -210,8 +210,8 @@ impl Findings {
         }
         let (Some(begin), Some(end), Some(found)) = (self.begin, self.end, &self.found) else { return figures };
         let seconds = ((end.at_ns - begin.at_ns) as f64 / 1e9).max(1e-6);
-        // Where there is too much to do, the server's window begins and ends later than the load's: rates
-        // are compared, which a steady load makes right.
+        // Under overload the server's window begins and ends later than the load's. Rates are compared, which is
+        // correct for a steady load.
         let deliveries = figures.deliveries_per_second.unwrap_or(0.0);
         let sent = found.sent_in_window as f64 / setup.duration.as_secs_f64();
         figures.ticks_per_second = Some((end.ticks - begin.ticks) as f64 / seconds);

@@ -51,7 +51,7 @@ pub(crate) struct Condition {
     pub(crate) entities: u16,
     pub(crate) ticks_per_second: u32,
     pub(crate) payload_bytes: usize,
-    /// The recorded messages that replace equal updates; the three fields above are then means of it.
+    /// The recorded messages that replace the equal updates; the three fields above are then their means.
     pub(crate) schedule: Option<Arc<Schedule>>,
     /// Of all updates. `None`: as recorded, else reliable and in order.
     pub(crate) delivery: Option<Delivery>,
@@ -61,7 +61,7 @@ pub(crate) struct Condition {
     /// The way back.
     pub(crate) back: LinkConfig,
     pub(crate) roam_every: Option<Duration>,
-    /// Updates of each entity that may wait at a sender; further ones are refused.
+    /// The number of updates of each entity that may wait at a sender; further ones are refused.
     pub(crate) waiting_max: Option<u32>,
     /// Updates without an echo this long after the last one was sent are lost.
     pub(crate) patience: Duration,
@@ -220,7 +220,7 @@ impl Condition {
         (self.lasting.as_micros() as u64 * u64::from(self.ticks_per_second)).div_ceil(1_000_000)
     }
 
-    /// When a tick is due, since the first: ticks do not drift. Behind the last it is the end.
+    /// When a tick is due, since the first; ticks do not drift. After the last tick, it is the end.
     pub(crate) fn tick_at(&self, tick: u64) -> Duration {
         match &self.schedule {
             Some(schedule) => schedule.at(tick).min(self.lasting),
@@ -228,7 +228,7 @@ impl Condition {
         }
     }
 
-    /// The updates of a tick: whose, and how many bytes.
+    /// The updates of a tick: their entities and sizes in bytes.
     pub(crate) fn updates_at(&self, tick: u64) -> impl Iterator<Item = (u16, usize)> + '_ {
         let entities = if self.schedule.is_some() { 0 } else { self.entities };
         let alike = (0..entities).map(|entity| (entity, self.payload_bytes));
@@ -272,7 +272,7 @@ impl Condition {
         self.link.delay + self.back.delay
     }
 
-    /// The least time that an update takes: there and back, or the shorter of both ways.
+    /// The minimum time of an update: a round trip, or the shorter of both directions.
     pub(crate) fn floor(&self) -> Duration {
         if self.is_echoed() { self.round_trip() } else { self.link.delay.min(self.back.delay) }
     }
@@ -393,7 +393,7 @@ fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     LinkValues { mtu: overlaid.mtu.or(Some(MTU_DEFAULT)), outages: link.outages.clone(), ..overlaid }
 }
 
-/// Whether a flag takes the place of this value of the plan's: one kind of loss does so of the others.
+/// Whether a flag replaces this value of the plan: one kind of loss replaces the other kinds.
 fn replaces(flag: &str, name: &str) -> bool {
     let alike = |of: &str| match of {
         "loss" | "burst" | "fade" => "loss".to_owned(),

@@ -58,7 +58,7 @@ pub(crate) struct Played {
     pub(crate) is_whole: bool,
     /// A sentence for each run that failed.
     pub(crate) failures: Vec<String>,
-    /// Over what a real comparison went, for people; why, if it is not the best that there is.
+    /// A description of a real comparison's network, for people, and why it is not the best kind, if so.
     pub(crate) over: Option<String>,
 }
 

@@ -183,7 +183,8 @@ fn write_pages(comparison: &Comparison, report: Option<ReportFile>, results_page
         .map_err(|error| format!("cannot write --results-page {path}: {error}"))
 }
 
-/// The plan's conditions with the flags' values. A mistake of the plan has its place there, one of the flags has none.
+/// The plan's conditions with the flags' values. A mistake in the plan has its position there; a mistake in a flag has
+/// none.
 fn conditions(file: &PlanFile, flags: &condition::Flags) -> Result<Vec<Condition>, String> {
     Condition::all(&file.plan, flags).map_err(|misfit| {
         let is_the_plans = Condition::all(&file.plan, &condition::Flags::default()).err() == Some(misfit.clone());

@@ -1,5 +1,5 @@
-//! A plan as a file: TOML, of which every key is known. A mistake is reported with file, line, column and the nearest
-//! key.
+//! A plan file: TOML in which only known keys are allowed. A mistake is reported with file, line, column and the
+//! nearest key.
 
 mod mistake;
 
@@ -33,7 +33,7 @@ pub(crate) struct ComparePlan {
     pub(crate) ticks_per_second: Option<u32>,
     /// Bytes of an update.
     pub(crate) payload_bytes: Option<usize>,
-    /// A game's own messages, in place of those three.
+    /// A recording of a game's messages, which replaces these three.
     pub(crate) recording: Option<PlayedRecording>,
     /// How updates are delivered. By default, updates of a recording keep their recorded mode, and others are reliable
     /// and in order.

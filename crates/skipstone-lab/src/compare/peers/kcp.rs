@@ -39,7 +39,7 @@ pub(super) enum Packing {
 pub(super) enum Flushes {
     /// After its application has written.
     OnWrite,
-    /// And when a datagram came, so that acknowledgements do not wait for the clock.
+    /// Also when a datagram arrived, so that acknowledgements do not wait for the clock.
     OnInput,
 }
 

@@ -1,8 +1,8 @@
 //! QUIC by quinn-proto, with TLS 1.3: one bidirectional stream for each entity, on which messages have their length in
 //! two bytes before them.
 //!
-//! The certificate is an Ed25519 one, whose signatures are all of one length; what else the handshake
-//! leaves to chance changes no length and no time.
+//! The certificate is an Ed25519 one, whose signatures are all of one length; nothing else that is random in the
+//! handshake changes a length or a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;

@@ -31,7 +31,7 @@ pub(super) enum Suite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ages {
     HandedOn,
-    /// As applications of transports do that have nothing of the kind.
+    /// As with transports that have no such feature.
     Dropped,
 }
 
@@ -80,7 +80,7 @@ fn window_bytes(condition: &Condition) -> u32 {
     let load = window_cost(condition.payload_bytes) * condition.updates() + bulk;
     let per_round_trip = load as f64 / condition.lasting.as_secs_f64() * condition.round_trip().as_secs_f64();
     let most = Config::client().limits.window_bytes;
-    // A cast of what is too much is the greatest number there is.
+    // The cast saturates.
     ((4.0 * per_round_trip) as u32).clamp(Settings::default().window_bytes, most)
 }
 
@@ -153,7 +153,7 @@ impl SkipstoneEnd {
         }
     }
 
-    /// Finds out what was just written: what the endpoint's counters moved by.
+    /// Classifies the datagram that was just written, by the change of the endpoint's counters.
     fn note_written(&mut self, transmit: &Transmit) {
         let (totals, before) = (self.endpoint.totals(), self.written.totals);
         let ip_bytes = transmit.bytes + transmit.bytes.div_ceil(transmit.segment_bytes) * HEADER_BYTES;

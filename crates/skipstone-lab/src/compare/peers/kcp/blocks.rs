@@ -92,7 +92,7 @@ impl Decoder {
         Self { size, code: size.code(), blocks: BTreeMap::new() }
     }
 
-    /// A datagram came. Returns KCP's: the one that it held, or those that it repaired.
+    /// Handles an arrived datagram. Returns KCP's datagrams: the one that it contained, or the ones that it repaired.
     pub(super) fn decode(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         let Some((header, shard)) = datagram.split_first_chunk::<HEADER_BYTES>() else { return Vec::new() };
         let sequence = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);
