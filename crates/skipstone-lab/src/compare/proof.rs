@@ -19,9 +19,9 @@ pub(crate) struct Proof {
     entities: Vec<Ledger>,
     /// By entity: the number of updates sent.
     sent: Vec<u32>,
-    /// By entity: how many were sent when the newest that was not refused was.
+    /// By entity: the number sent up to the newest update that was not refused.
     accepted: Vec<u32>,
-    /// By entity: how many were sent when the newest that came back was.
+    /// By entity: the number sent up to the newest update that came back.
     newest: Vec<u32>,
     /// By entity: the number of updates that came back.
     arrived: Vec<u32>,
@@ -50,7 +50,7 @@ pub(crate) struct Moments {
     latencies: Vec<Vec<u32>>,
 }
 
-/// Losses, fades and queues that last for less are one event.
+/// Shorter losses, fades and queues count as one event.
 const MOMENT_SECONDS: u64 = 2;
 
 impl Moments {
@@ -79,7 +79,7 @@ impl Moments {
     }
 }
 
-/// In which ticks updates were due, where not each entity has one in every tick.
+/// The ticks in which updates were due, if not every entity has one in every tick.
 #[derive(Debug)]
 struct OwnTicks {
     /// Indexed by entity and sequence.
@@ -103,12 +103,13 @@ pub(crate) struct UpdateCounts {
     pub(crate) delivered: u64,
     /// Their payload.
     pub(crate) delivered_bytes: u64,
-    /// A full queue took them not, at either end.
+    /// Updates that a full queue refused, at either end.
     pub(crate) refused: u64,
-    /// Expected and not delivered: on sequenced channels the newest of each entity, on unreliable ones none.
+    /// Updates that were expected but not delivered: on sequenced channels only the newest of each entity is expected,
+    /// on unreliable ones none.
     pub(crate) lost: u64,
     pub(crate) duplicated: u64,
-    /// Came back after a newer one of the same entity.
+    /// Updates that came back after a newer one of the same entity.
     pub(crate) reordered: u64,
     pub(crate) corrupted: u64,
 }
@@ -226,7 +227,7 @@ impl Proof {
         let is_complete = |entity: usize| match self.deliveries[entity].owes() {
             Owed::All => self.lost_of(entity) == 0,
             Owed::Newest => self.newest[entity] >= self.accepted[entity],
-            // Any that was not delivered may still be under way.
+            // Any update that was not delivered may still be in flight.
             Owed::Nothing => self.sent[entity] == 0,
         };
         (0..self.entities.len()).filter(|entity| counts(*entity as u16)).all(is_complete)
@@ -256,7 +257,7 @@ impl Proof {
         self.sent.iter().map(|sent| u64::from(*sent)).sum()
     }
 
-    /// The latencies in µs, sorted, of updates that were under way between two moments of which this holds.
+    /// The latencies in µs, sorted, of updates that were in flight between two moments that satisfy this.
     pub(crate) fn latencies_where(&self, holds: impl Fn(Duration, Duration) -> bool) -> Vec<u32> {
         let both = self.latencies_due.iter().zip(&self.latencies);
         let of = |(due, took): (&u64, &u32)| {
@@ -314,7 +315,7 @@ pub(crate) fn percentile(sorted: &[u32], basis_points: u64) -> Option<u32> {
     percentile_of(sorted, sorted.len(), basis_points)
 }
 
-/// The same for a total of values, where missing ones are greater than all others.
+/// The same for this total number of values; missing values count as greater than all others.
 pub(crate) fn percentile_of(sorted: &[u32], count: usize, basis_points: u64) -> Option<u32> {
     let rank = (count as u64 * basis_points).div_ceil(10_000).max(1);
     sorted.get(rank as usize - 1).copied()

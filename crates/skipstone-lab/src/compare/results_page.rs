@@ -52,7 +52,7 @@ fn validity(comparison: &Comparison) -> String {
     }
 }
 
-/// Those that have names; else the one that has none.
+/// The conditions that have names, or else the single one without a name.
 fn conditions(comparison: &Comparison) -> Vec<Option<&str>> {
     let named = comparison.conditions.iter().map(|condition| Some(condition.name.as_str()));
     if comparison.conditions.is_empty() { vec![None] } else { named.collect() }

@@ -78,7 +78,7 @@ const COLUMNS: [CompareColumn; 17] = [
     share("beside", |figures| figures.beside_share, Best::Greatest),
 ];
 
-/// The worst seed's percentiles, which bars are set for.
+/// The worst seed's percentiles, to which thresholds usually apply.
 const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
@@ -214,7 +214,7 @@ fn seeds(seeds: &[u64]) -> String {
     }
 }
 
-/// How far a run is, for those who watch.
+/// The progress of a run, for display.
 pub(crate) fn job(contender: Contender, seed: u64) -> String {
     format!("{contender}, seed {seed}")
 }

@@ -36,7 +36,7 @@ const STALLED_DOUBTFUL: f64 = 0.1;
 const LATENESS_SOUND: f64 = 0.5;
 const LATENESS_DOUBTFUL: f64 = 2.0;
 
-/// How much the machine disturbed a run: beyond 1 its figures are the machine's.
+/// How much the machine disturbed a run: above 1, its figures reflect the machine.
 pub(super) fn disturbance(of: &CompareFigures) -> f64 {
     let stalled = of.stalled_share().unwrap_or_default() / STALLED_DOUBTFUL;
     stalled.max(of.link_lateness_p99.unwrap_or_default() / LATENESS_DOUBTFUL)

@@ -35,7 +35,7 @@ use super::validity::disturbance;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Moment {
     Begins,
-    /// The machine stalled in this share of the samples: the run does not count.
+    /// If the machine stalled in this share of the samples, the run does not count.
     Again {
         stalled: f64,
     },
@@ -51,7 +51,7 @@ pub(super) struct Repeats {
     pub(super) in_all: u32,
 }
 
-/// Runs all jobs, one after another, each again that the machine disturbed, as often as `repeats` allows.
+/// Runs all jobs one after another. A run that the machine disturbed is repeated, as often as `repeats` allows.
 pub(super) fn run_all(
     jobs: &[Job],
     condition: &Condition,
@@ -85,8 +85,8 @@ pub(super) fn run_all(
     Ok(all)
 }
 
-/// The run that the machine disturbed least, of as many as it takes to find one that counts. What a run found has no
-/// say in it; one that fails is a finding, and ends the search.
+/// Repeats a run until one counts, and returns the run that the machine disturbed least. The figures of a run do not
+/// matter for this; a failed run is a finding, and ends the search.
 fn calmest(
     repeats: u32,
     mut play: impl FnMut() -> Result<CompareRow, RunError>,

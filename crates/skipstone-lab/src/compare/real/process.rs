@@ -1,4 +1,4 @@
-//! A process of a real comparison: a server that sends back what it gets, or the client that measures.
+//! A process of a real comparison: a server that returns what it receives, or the client that measures.
 
 use std::io::BufRead;
 use std::net::SocketAddr;
@@ -48,7 +48,8 @@ fn play(task: &EndTask) -> Result<(), String> {
     if let Some(namespace) = &task.namespace {
         enter(namespace)?;
     }
-    // Where that is allowed, other programs do not disturb the measurement. The control's thread inherits it.
+    // If the priority is allowed, other programs do not disturb the measurement. The thread that detects stalls
+    // inherits it.
     let _ = make_punctual(Before::Others);
     let condition = task.workload.condition()?;
     let qlog = task.qlog.as_ref().map(|place| Ok::<_, String>((place, place.begin()?))).transpose()?;
@@ -193,7 +194,7 @@ fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &st
 
 const GONE: &str = "the process that started it is gone";
 
-/// All entities' updates that may wait at a sender.
+/// The number of updates, of all entities together, that may wait at a sender.
 #[cfg(feature = "peers")]
 fn waiting_bytes(condition: &Condition) -> Option<usize> {
     let each = condition.payload_bytes + 2;
@@ -281,8 +282,8 @@ impl<'a> Player<'a> {
         Player { end, condition, side, epoch, proof: Proof::of(condition), own: OwnFindings::default() }
     }
 
-    /// Waits for the first moment, sends the server's updates, and tells which of the client's came. `begun` is the
-    /// epoch by the clock that all processes share.
+    /// Waits for the first moment, sends the server's updates, and reports which of the client's arrived. `begun` is
+    /// the epoch by the clock that all processes share.
     fn serve(mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
         let first = loop {
             self.end.drive(LOOK_EVERY)?;
@@ -305,7 +306,7 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Keeps the connection until the server's findings come, and takes them as its own.
+    /// Keeps the connection until the server's findings arrive, and adds them to its own.
     fn hear_of_the_server(&mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
         say(&EndMessage::Played);
         let line = loop {
@@ -338,7 +339,7 @@ impl<'a> Player<'a> {
         let (mut tick, mut bulk) = (0, 0);
         let side = self.side;
         let comes = |entity| condition.is_echoed() || condition.sender_of(entity) != side;
-        // Told that all is over, a server still waits for what is under way to it.
+        // After the end of the run, a server still waits for updates in flight to it.
         let ends = || if side == Sender::Server { orders.is_gone() } else { orders.is_over() };
         while !ends() {
             let now = self.epoch.elapsed();

@@ -14,7 +14,7 @@ use crate::compare::payload::entity_of;
 use crate::compare::peers::peer::Update;
 use crate::framing::{FramedMessages, frame};
 
-/// An end of the stream, or the server before it has one.
+/// An end of the stream, or a server that has not accepted one yet.
 pub(super) struct TcpEnd {
     listener: Option<TcpListener>,
     stream: Option<TcpStream>,
@@ -29,7 +29,7 @@ pub(super) struct TcpEnd {
 
 const LISTENER: Token = Token(0);
 const STREAM: Token = Token(1);
-/// Where a plan does not say how much may wait.
+/// The maximum of waiting bytes, unless the plan states one.
 const UNWRITTEN_MAX: usize = 64 << 20;
 
 impl TcpEnd {

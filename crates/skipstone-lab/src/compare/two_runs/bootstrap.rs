@@ -13,7 +13,7 @@ pub(super) struct Blocks {
     blocks: Vec<Vec<(usize, u32)>>,
 }
 
-/// Losses, fades and queues that last for less are one event.
+/// Shorter losses, fades and queues count as one event.
 const BLOCK_MIN_S: f64 = 2.0;
 /// How often all blocks are drawn.
 const DRAWS: usize = 1_000;
@@ -36,7 +36,7 @@ impl Blocks {
         Blocks { values, blocks }
     }
 
-    /// The percentiles of one draw, in ms; none of nothing.
+    /// The percentiles of one draw, in ms; `None` if it is empty.
     fn draw(&self, shares: &[f64], state: &mut u64) -> Option<Vec<f64>> {
         let mut counts = vec![0_u64; self.values.len()];
         for _ in 0..self.blocks.len() {
@@ -57,8 +57,8 @@ impl Blocks {
     }
 }
 
-/// For each share, the 99% interval of what the second's percentile is more than the first's, in ms. `None` where
-/// either has fewer than two blocks: of chance nothing is known.
+/// For each share, the 99% interval of the second percentile minus the first, in ms. `None` if either run has fewer
+/// than two blocks, which say nothing about chance.
 pub(super) fn intervals(before: &Blocks, after: &Blocks, shares: &[f64]) -> Option<Vec<[f64; 2]>> {
     if before.blocks.len() < 2 || after.blocks.len() < 2 {
         return None;

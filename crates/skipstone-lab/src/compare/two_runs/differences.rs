@@ -30,10 +30,10 @@ const OTHERS: [Figure; 3] =
 const COUNTS: [Figure; 2] = [("lost", |row| row.lost), ("refused", |row| row.refused)];
 /// Latencies of blocks are rounded down to seven binary digits: by less than this share.
 const STEP: f64 = 1.0 / 64.0;
-/// Of two times five runs, one in 126 has all of one side beyond all of the other by chance.
+/// With five runs on each side, all of one side exceed all of the other by chance in one of 126 cases.
 const RUNS_MIN: usize = 5;
 
-/// All of those that both have, in the order of the first.
+/// The figures that both runs have, in the order of the first.
 pub(super) fn differences(before: &StoredRun, after: &StoredRun) -> Vec<Difference> {
     let of = |run: &StoredRun, name: &str| -> Vec<StoredRow> {
         run.results.iter().filter(|row| row.name() == name).cloned().collect()
@@ -82,8 +82,7 @@ fn is_beyond_chance(found: &Difference, [least, most]: [f64; 2]) -> bool {
     is_a_step && ((least > 0.0 && found.change > 0.0) || (most < 0.0 && found.change < 0.0))
 }
 
-/// A sentence for each of those that delivered before, and then did so in fewer of their runs, in none, or were not
-/// there.
+/// A sentence for each contender that delivered before, and afterwards in fewer of its runs, in none, or not at all.
 pub(super) fn missing(before: &StoredRun, after: &StoredRun) -> Vec<String> {
     let sentence = |name: &String| {
         let runs = |run: &StoredRun| {

@@ -68,7 +68,7 @@ fn report(arguments: &ReportArguments) -> Result<Exit, String> {
 /// The differences of two results.
 #[derive(Debug, Serialize)]
 struct TwoRuns {
-    /// In what they were not asked alike, a sentence each.
+    /// The differences between the two plans, one sentence each.
     unlike: Vec<String>,
     /// Contenders that delivered in the first result, and less or nothing in the second, a sentence each.
     missing: Vec<String>,
