@@ -71,7 +71,8 @@ type Stats struct {
 // Overview is a snapshot of a connection.
 type Overview struct {
 	Peer Peer
-	// RTT is smoothed, RTTVariation its jitter, RTTMin the least that was measured; 0 before the first.
+	// RTT is the smoothed round-trip time, RTTVariation its jitter, RTTMin the smallest measured value; 0 before the first
+	// measurement.
 	RTT, RTTVariation, RTTMin time.Duration
 	// Carrier is "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
 	Carrier string
@@ -99,7 +100,7 @@ type Traffic struct {
 
 // ServerTime is a client's estimate of the server's clock.
 type ServerTime struct {
-	// At is the server's uptime; Error the maximum error, in both directions.
+	// At is the server's uptime. Error is the maximum error, in either direction.
 	At, Error time.Duration
 }
 

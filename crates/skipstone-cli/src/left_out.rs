@@ -84,7 +84,7 @@ pub(crate) fn help() -> String {
     help
 }
 
-/// The first word that is a command, and the part which it lacks.
+/// The first word that is a command, and the part of the tool that it needs.
 fn find<'a>(parts: &'static [Part], words: &'a [String]) -> Option<(&'a str, &'static Part)> {
     let mut rest = words.iter().map(String::as_str).skip_while(|word| *word == "help");
     let command = rest.next()?;

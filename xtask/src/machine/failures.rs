@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn of_tests_the_failures_are_kept_whatever_follows() {
+    fn failures_of_tests_are_kept_whatever_follows() {
         let mut said = Said::default();
         for line in ["test a ... FAILED", "failures:", "---- a ----", "panicked", "test result: FAILED. 0 passed"] {
             said.add(line);

@@ -10,7 +10,7 @@ use crate::hostile::{HostileCarrier, Hostiles};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Of each of four kinds.
+/// The number of clients of each of four kinds.
 const EACH: usize = 25;
 /// Those hostile ones that begin a session of DTLS and leave it come from the same network as these, which has 64
 /// places for handshakes.

@@ -83,7 +83,7 @@ fn played(plan: &Path, flags: &[&str]) -> (f64, f64) {
     assert_eq!(figure(row, "sent"), figure(row, "delivered"), "{row:#}");
     // Counted there and back, unless each end sends its own.
     let ways = if result["plan"]["link"]["latency"].is_null() { 2.0 } else { 1.0 };
-    // Nothing beats the path.
+    // No latency is below the path's.
     assert!(figure(row, "p50") >= 10.0 * ways, "{row:#}");
     (figure(row, "sent"), figure(row, "payload_bytes") / ways)
 }

@@ -96,7 +96,7 @@ fn four_agents_prove_what_one_process_proves_and_start_together() {
     }
     assert_eq!(merged["fleet"]["clock"], "server");
     assert!(merged["fleet"]["clock_error_ms"].as_f64().unwrap() < 20.0, "{}", merged["fleet"]);
-    // All on one machine: its clock tells when each began.
+    // All agents are on one machine, so its clock shows when each began.
     let epochs: Vec<u64> =
         (1..=4).map(|agent| fleet.evidence(&format!("a{agent}"))["clock"]["epoch_unix_us"].as_u64().unwrap()).collect();
     let spread = epochs.iter().max().unwrap() - epochs.iter().min().unwrap();

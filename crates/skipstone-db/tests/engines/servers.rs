@@ -140,7 +140,7 @@ impl TestDatabase {
         if self.engine == Engine::Postgres {
             let mut create = self.command("createdb", "postgres");
             create.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "skipstone", "game"]);
-            // It is there after a restart.
+            // After a restart the user already exists.
             drop(create.env("PGPASSWORD", "s3cret").output());
         }
         skipstone_db::run_line(&self.url, "create").map(drop)

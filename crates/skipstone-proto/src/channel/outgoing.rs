@@ -148,7 +148,7 @@ impl Outgoing {
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
     }
 
-    /// Releases memory for many more messages than there are.
+    /// Releases memory if there is room for many more messages than needed.
     pub(crate) fn trim(&mut self) {
         shrink_queue(&mut self.pending, CAPACITY_TRIMMED);
         shrink_queue(&mut self.flight, CAPACITY_TRIMMED);

@@ -46,7 +46,7 @@ pub(super) struct DelayAware {
     /// The standing queue that remained when our own was drained.
     residual: u32,
     calm: Calm,
-    /// How long the path has been full, less half of the time in which it was not, and its time.
+    /// How long the path has been full, less half of the time in which it was not, and the time of this value.
     crowded: Duration,
     crowded_at: Time,
     /// The time until which unnecessary redundancy stays off the path, and the length of that pause.

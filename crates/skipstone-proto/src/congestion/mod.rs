@@ -138,7 +138,7 @@ impl Controller {
         }
     }
 
-    /// Nothing is acknowledged, not even probes: the path is down, or full beyond use.
+    /// Nothing is acknowledged, not even probes: the path is down, or too full to use.
     pub fn on_silence(&mut self, now: Time) {
         if let Some(controller) = &mut self.0 {
             controller.on_silence(now);

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// 1998: dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
 const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
-/// A network of which this many times as many connections are closing as there is room for more begins no other. Alone
-/// it has eight ninths of the room: with the default configuration, as many as there are places.
+/// A network may begin no connection while its closing connections exceed this many times the free room. A single
+/// network can thus use eight ninths of the room: with the default configuration, as many as there are places.
 const LEAVERS_OF_FREE: usize = 8;
 
 /// Counts the connections of an endpoint.

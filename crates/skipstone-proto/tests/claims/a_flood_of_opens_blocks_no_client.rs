@@ -21,7 +21,7 @@ enum Flood {
     Garbage,
     /// A different cookie for each, obtained by HELLO, and a handshake that begins correctly.
     Cookies,
-    /// As `Garbage`, from all addresses of the network.
+    /// Like `Garbage`, but from all addresses of the network.
     Network,
 }
 

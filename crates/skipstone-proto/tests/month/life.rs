@@ -50,7 +50,7 @@ pub(crate) struct Life {
     began: Time,
     /// Since the first day began.
     heap_bytes: i64,
-    /// At the end of the second day, when all buffers have their size.
+    /// The heap at the end of the second day, when all buffers have reached their size.
     usual_heap_bytes: i64,
     /// The server's counters and the client's, when last checked.
     counters: [Stats; 2],

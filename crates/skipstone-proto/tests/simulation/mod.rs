@@ -74,7 +74,7 @@ pub(crate) fn link(delay_ms: u64) -> LinkConfig {
     LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
 }
 
-/// Neither repairs nor copies, for tests that count datagrams of other kinds.
+/// Disables repairs and copies, for tests that count other datagrams.
 pub(crate) fn no_redundancy() -> Redundancy {
     Redundancy { mode: RedundancyMode::Off, ..Redundancy::default() }
 }
@@ -85,7 +85,7 @@ pub(crate) fn server_of(mode: DeliveryMode) -> Config {
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
-/// The same without redundancy, where a lost message stays lost for a while.
+/// The same server without redundancy, so that a lost message stays lost for a while.
 pub(crate) fn bare_server_of(mode: DeliveryMode) -> Config {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
     Config::server(Settings { channels: vec![rule], redundancy: no_redundancy(), ..Settings::default() })
@@ -125,7 +125,7 @@ impl World {
         World::on(Carrier::UDP, seed, server, links)
     }
 
-    /// As `new`, on another carrier.
+    /// Like `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         let (timeout, suites, limits) = (server.handshake_timeout, server.suites.clone(), server.limits);
         let (log, follows_server_time) = (server.packet_log.clone(), server.follows_server_time);

@@ -129,7 +129,7 @@ impl Client {
         std::mem::take(&mut self.received)
     }
 
-    /// The same, or until this is over.
+    /// The same, but stops when this is set.
     pub(super) fn read_to_any_end_or(&mut self, is_over: &AtomicBool) {
         self.stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout can be set");
         let mut buffer = [0; 1024];

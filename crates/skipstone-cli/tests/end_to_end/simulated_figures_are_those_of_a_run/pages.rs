@@ -15,7 +15,7 @@ pub(super) struct HeldPage {
 }
 
 impl HeldPage {
-    /// All of them.
+    /// All figures.
     pub(super) fn all() -> Vec<Self> {
         let mut pages: Vec<Self> = Vec::new();
         for (plan, page, content) in CONTENTS {

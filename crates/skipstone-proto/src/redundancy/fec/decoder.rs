@@ -254,7 +254,7 @@ mod tests {
             let repairs = 1 + rng.below(12) as usize;
             let mut sent: Vec<Sent> = (0..sources).map(|_| sender.source(&mut rng, 1_400)).collect();
             sent.extend((0..repairs).map(|_| sender.repair()));
-            // Of sources and repairs together, as many as there are repairs.
+            // Loses as many packets, sources and repairs together, as there are repairs.
             let lost = pick(&mut rng, sources + repairs, repairs);
             let order = pick(&mut rng, sources + repairs, sources + repairs);
             order.iter().filter(|place| !lost.contains(place)).for_each(|place| receiver.take(&sent[*place]));

@@ -126,7 +126,7 @@ fn kicking_a_player_ends_its_session() {
     }
 }
 
-/// By the application, which refuses it, and by a server that is full.
+/// Refusals by the application, and by a full server.
 #[test]
 fn a_repeatedly_refused_client_is_answered_at_once_each_time() {
     for (version, is_full) in VERSIONS.into_iter().flat_map(|version| [(version, false), (version, true)]) {

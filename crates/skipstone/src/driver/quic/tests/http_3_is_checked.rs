@@ -310,7 +310,7 @@ fn nothing_incomplete_is_kept_once_a_session_is_over() {
     let number = *host.guests.guests.keys().next().expect("it is there");
     host.guests.close(START, number, &mut host.endpoint);
     assert_eq!((host.guests.stats().open, kept_bytes(&host)), (1, 0));
-    // Early data of a session that is over has the limit of a stranger's.
+    // Early data of a session that has ended has the limit of an unauthenticated client's.
     let id = client.open(Dir::Uni, &[0x40]).expect("it may");
     drop(client.datagrams(instant(START)));
     for _ in 0..300 {

@@ -143,7 +143,7 @@ fn exchange(host: &mut Host, now: Time, from: SocketAddr, page: &mut Page, round
     }
 }
 
-/// The same with time going by.
+/// The same while time passes.
 fn exchange_for(host: &mut Host, now: &mut Time, span: Duration, from: SocketAddr, page: &mut Page) {
     let end = *now + span;
     while *now < end {
