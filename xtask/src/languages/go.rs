@@ -30,7 +30,7 @@ pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Res
     process::run(build).map(Ok)
 }
 
-/// Why there is no Go, or no suitable version.
+/// Why Go, or a suitable version of it, is missing.
 fn missing(tree: &Tree) -> Option<String> {
     if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
         return Some(why);

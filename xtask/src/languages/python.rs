@@ -100,7 +100,7 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> Command {
     with_what_is_built(cargo, tree)
 }
 
-/// In the workspace's folder, where the crates of others are built already, for the C library.
+/// In the workspace's target folder, where third-party crates are already built, for the C library.
 fn with_what_is_built(mut command: Command, tree: &Tree) -> Command {
     command.env("CARGO_TARGET_DIR", process::target_dir(tree)).env("CARGO_INCREMENTAL", "0");
     command

@@ -1,4 +1,4 @@
-//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are cut.
+//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are truncated.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Failure {
     /// The command as a person would type it.
     pub(crate) command: String,
-    /// The lines that it printed, as far as they are repeated.
+    /// The lines of its output that are repeated.
     pub(crate) lines: Vec<String>,
 }
 
@@ -20,7 +20,7 @@ const LAST_LINES: usize = 40;
 /// How many lines of its test harness about failures are repeated.
 const LINES_OF_FAILURES: usize = 200;
 
-/// The output of a running program, as far as it matters if the program fails.
+/// The part of a running program's output that matters if the program fails.
 #[derive(Default)]
 pub(crate) struct Said {
     last: VecDeque<String>,

@@ -18,8 +18,7 @@ pub(crate) fn files(tree: &Tree) -> Vec<File> {
     paths(tree).into_iter().filter_map(|path| read(tree, path)).collect()
 }
 
-/// Makes `folder` hold these files and no others. A file that is already the same keeps its time, and is not built
-/// again.
+/// Makes `folder` hold these files and no others. An unchanged file keeps its time, and is not built again.
 pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let paths = paths(tree);
@@ -32,7 +31,7 @@ pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     }
     for path in paths {
         let (from, to) = (tree.root().join(&path), folder.join(&path));
-        // Neither a link nor a file whose deletion is not committed yet.
+        // Excludes links, and files whose deletion is not committed yet.
         let Ok(bytes) = std::fs::read(&from) else { continue };
         if std::fs::read(&to).is_ok_and(|there| there == bytes) {
             continue;

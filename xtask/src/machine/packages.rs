@@ -6,8 +6,8 @@ use crate::machine::files::File;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// A package, and its folder from the root, with a slash at its end: `crates/skipstone/`. What its manifest takes from
-/// the workspace's is filled in.
+/// A package, and its folder from the root, with a slash at its end: `crates/skipstone/`. Fields that its manifest
+/// inherits from the workspace's are filled in.
 pub(crate) struct Described {
     pub(crate) folder: String,
     pub(crate) package: Package,

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::machine::failures::Said;
 use crate::machine::tree::Tree;
 
-/// `cargo`, the one that runs us. It keeps nothing for incremental builds, unless asked to: of a hundred test binaries
-/// that takes gigabytes.
+/// The `cargo` that runs this program. It keeps no data for incremental builds unless asked to: for a hundred test
+/// binaries that takes gigabytes.
 pub(crate) fn cargo(tree: &Tree) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut cargo = command(&program, tree);
@@ -45,8 +45,8 @@ pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
 /// The variable by which a step learns which steps have passed before it in the same run, separated by commas.
 pub(crate) const BUILT: &str = "SKIPSTONE_XTASK_PASSED";
 
-/// Whether that step has passed in the run that this process is part of. Asking cargo instead would wait until it has
-/// finished compiling for another step.
+/// Whether that step has passed in the run that this process is part of. Asking cargo instead would wait for its
+/// compilations for other steps.
 pub(crate) fn is_built(step: &str) -> bool {
     std::env::var(BUILT).is_ok_and(|passed| passed.split(',').any(|name| name == step))
 }
@@ -57,7 +57,7 @@ pub(crate) fn target_dir(tree: &Tree) -> PathBuf {
 }
 
 /// Any program, at the root, without standard input and without the variables that `cargo run` set for us: build
-/// scripts that watch those variables would run again each time cargo is called with and without xtask in turn.
+/// scripts that watch those variables would run again whenever calls with and without xtask alternate.
 pub(crate) fn command(program: &str, tree: &Tree) -> Command {
     let mut command = Command::new(program);
     command.current_dir(tree.root()).stdin(Stdio::null());
@@ -105,15 +105,14 @@ pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> 
     if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
 }
 
-/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the
-/// line's end.
+/// Like [`run`], and calls `on_line` with each line of its standard output or standard error, without the line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let no_pipe = |error: std::io::Error| format!("no pipe to read from: {error}");
     let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
     command.stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
     let started = command.spawn();
-    // The pipe ends with the last process that could write to it: we must not be one.
+    // The pipe ends when the last process that can write to it ends: this one must not be among them.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = started.map_err(|error| not_started(&command, &error))?;
     let mut said = Said::default();
@@ -179,7 +178,7 @@ pub(crate) fn output(mut command: Command) -> Option<String> {
     output.status.success().then_some(text)
 }
 
-/// Whether it runs at all and succeeds, in silence.
+/// Whether it can be run and succeeds, without showing its output.
 pub(crate) fn succeeds(command: Command) -> bool {
     output(command).is_some()
 }
@@ -206,7 +205,7 @@ pub(crate) fn quoted(path: &Path) -> String {
 
 fn announce(command: &Command) {
     println!("$ {}", describe(command));
-    // The child writes to the same place: our own output must be there first.
+    // The child writes to the same place, so earlier output must be flushed first.
     let _ = std::io::stdout().flush();
 }
 

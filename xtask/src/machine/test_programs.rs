@@ -35,8 +35,8 @@ pub(crate) struct Executable {
     pub(crate) is_test: bool,
 }
 
-/// Builds all of them, with one set of features, and the programs that they start. Gives those that test, and notes
-/// them for [`all`].
+/// Builds all of them, with one set of features, and the programs that they start. Returns the test programs, and
+/// records them for [`all`].
 pub(crate) fn build(tree: &Tree) -> Result<Vec<Executable>, String> {
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--workspace", "--no-run"]);
@@ -50,7 +50,7 @@ pub(crate) fn build(tree: &Tree) -> Result<Vec<Executable>, String> {
     Ok(programs)
 }
 
-/// Those that test; built first, unless the step `programs` has done that.
+/// The test programs; built first, unless the step `programs` has built them.
 pub(crate) fn all(tree: &Tree) -> Result<Vec<Executable>, String> {
     if !process::is_built("programs") {
         return build(tree);
@@ -69,7 +69,7 @@ fn list_file(tree: &Tree) -> PathBuf {
     process::target_dir(tree).join("xtask/programs.txt")
 }
 
-/// Runs cargo, and gives the programs that it names.
+/// Runs cargo, and returns the programs that it names.
 pub(crate) fn executables(mut cargo: Command) -> Result<Vec<Executable>, String> {
     cargo.args(["--message-format", "json-render-diagnostics"]);
     let mut found = Vec::new();
@@ -100,7 +100,7 @@ impl Executable {
 }
 
 /// Runs test programs, `at_once` at a time, and shows the output of each in one piece, when it has ended. A program
-/// that fails without a failed test counts as one.
+/// that fails without a failed test counts as a failed test.
 pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally {
     let pending = Mutex::new(programs.into_iter().enumerate());
     let total = Mutex::new(Tally::default());

@@ -219,7 +219,7 @@ fn build(tree: &Tree) -> Result<String, String> {
     Ok(program.file.to_string_lossy().into_owned())
 }
 
-/// Instructions of the measured part of one scenario, per unit; `None` if it had no unit to do.
+/// Instructions of the measured part of one scenario, per unit; `None` if it did no unit of work.
 fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
     let mut valgrind = process::command("valgrind", tree);
     valgrind.args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*measured_side*"]);

@@ -1,4 +1,4 @@
-//! `cargo xtask swarm --seeds A..B`: the simulated runs over a range of seeds, optimised, for as long as one likes.
+//! `cargo xtask swarm --seeds A..B`: the simulated runs over a range of seeds, optimised, for any length of time.
 
 use crate::machine::arguments::Arguments;
 use crate::machine::process;

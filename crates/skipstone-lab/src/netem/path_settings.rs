@@ -111,8 +111,8 @@ impl PathConfig {
         Duplex::new(self.up.clone(), self.down.clone(), seed).expect("the configuration was validated")
     }
 
-    /// The same for streams of the kernel's TCP, from which nothing can be taken: delay, jitter and rate are left.
-    /// Outages are none of the link's there.
+    /// The same for streams of the kernel's TCP, in which nothing can be lost: only delay, jitter and rate apply.
+    /// Outages are handled separately.
     pub(crate) fn of_streams(&self) -> PathConfig {
         let of = |config: &LinkConfig| LinkConfig {
             delay: config.delay,

@@ -22,7 +22,7 @@ use super::snapshot::LinkSnapshot;
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;
 
-/// A running link. Dropped, it ends, and with it what it made.
+/// A running link. Dropping it ends it, and removes everything that it created.
 pub(crate) struct Running {
     shared: Arc<Shared>,
     orders: Sender<LinkCommand>,
@@ -104,7 +104,7 @@ impl Running {
         Ok(running)
     }
 
-    /// A link between two namespaces. `say` hears what was left of other runs.
+    /// A link between two namespaces. `say` is called for leftovers of other runs.
     #[cfg(target_os = "linux")]
     pub(crate) fn link(
         path: &PathSettings,

@@ -67,7 +67,7 @@ pub(crate) struct DirectionCounts {
 pub(crate) struct StreamCounts {
     pub(crate) opened: u64,
     pub(crate) open: u64,
-    /// Ended by an error of either side, or because the server was not there.
+    /// Connections that ended by an error of either side, or because the server was unreachable.
     pub(crate) broken: u64,
     pub(crate) bytes_up: u64,
     pub(crate) bytes_down: u64,

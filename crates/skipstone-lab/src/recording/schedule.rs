@@ -37,7 +37,7 @@ pub(crate) enum Each {
     Each,
 }
 
-/// One of a connection's two directions, which goes there and back; or both, each of which goes its own way.
+/// One of a connection's two directions, played as echoes; or both, each played one-way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -216,7 +216,7 @@ impl Schedule {
         self.moments.partition_point(|moment| moment.at < end) as u64
     }
 
-    /// When a moment is, since the first; the end behind the last one.
+    /// The time of a moment since the first one; after the last one, the end.
     pub(crate) fn at(&self, moment: u64) -> Duration {
         self.moments.get(moment as usize).map_or_else(|| self.length(), |moment| moment.at)
     }
@@ -317,7 +317,7 @@ fn for_each_message(
     Ok(modes)
 }
 
-/// The players that have messages in what is played, the busiest first; there is at least one.
+/// The players that have messages in the played directions, the busiest first; there is at least one.
 pub(crate) fn players(source: &PlayedRecording) -> Result<Vec<u32>, String> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for_each_message(source, |_, _, messages| {

@@ -1,6 +1,6 @@
 //! Figures of rows, of which any may be missing.
 
-/// A struct of optional figures, each a count (`u64`) or a measure (`f64`), and what is done to each of them alike.
+/// A struct of optional figures, each a count (`u64`) or a measure (`f64`), with operations on all of them.
 macro_rules! figures {
     ($(#[$about:meta])* $visibility:vis struct $name:ident { $($(#[$doc:meta])* $figure:ident: $type:ty,)* }) => {
         $(#[$about])*

@@ -17,7 +17,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell whose text stands at its right end.
+    /// A right-aligned cell.
     pub fn right(text: impl AsRef<str>, columns: usize) -> Cell {
         Cell { text: format!("{:>columns$}", text.as_ref()), tone: None }
     }

@@ -10,19 +10,19 @@ use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::nearest::nearest;
 use crate::units::{FigureUnit, Threshold};
 
-/// Something with figures that a threshold can be about: a row, or what sums several rows up.
+/// The subject of thresholds: a row, or a summary of several rows.
 pub(crate) struct Subject {
     /// Its name in sentences.
     pub(crate) of: String,
     /// The names that narrow a threshold down to it, in the order in which they are written.
     pub(crate) labels: Vec<String>,
-    /// A label that has to be written: sums are meant only by their name.
+    /// A label that a threshold must contain: summaries are selected only by name.
     pub(crate) over: Option<&'static str>,
     pub(crate) figures: Map<String, Value>,
 }
 
-/// Whether thresholds name figures of those who take part: to be asked before a run. `names` says who
-/// does, and `figures` which figures each has.
+/// Whether thresholds name existing figures of participants; checked before a run. `names` lists the participants, and
+/// `figures` the figures of each.
 pub(crate) fn check(
     thresholds: &[Threshold],
     subjects: &[Subject],

@@ -21,7 +21,7 @@ const LIBRARIES: [(&str, &str); 6] = [
 ];
 const MANIFEST: &str = "clients/csharp/Skipstone.nuspec";
 
-/// Lays the package out under `out` and makes the archive; gives its path.
+/// Lays the package out under `out` and makes the archive; returns its path.
 pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let layout = out.join("layout");
     // Files of an earlier run must not get into this package.
@@ -54,7 +54,7 @@ pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &T
     Ok(archive)
 }
 
-/// This machine's runtime id, if it is one of those.
+/// This machine's runtime id, if it is in the list.
 fn own_id() -> Option<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Some("linux-x64"),

@@ -12,7 +12,7 @@ pub(super) struct Subject {
     pub(super) features: &'static str,
     /// Test programs in addition to the unit tests, which run first.
     pub(super) programs: &'static [&'static str],
-    /// Tests that are left out, by a part of their names: they take long and are of something else.
+    /// Tests that are left out, by a part of their names: they take long and test something else.
     pub(super) left_out: Option<&'static str>,
     /// Tests at once. Tests over sockets wait more than they work.
     pub(super) threads: &'static str,

@@ -58,7 +58,7 @@ impl Trials {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// Builds and runs the tests without a mutant, and gives how long they may take with one.
+    /// Builds and runs the tests without a mutant, and returns the time limit for runs with one.
     pub(super) fn baseline(&self, subject: &Subject) -> Result<Duration, String> {
         if subject.needs_tool && std::env::var_os(TOOL_VARIABLE).is_none() {
             let mut build = self.cargo();

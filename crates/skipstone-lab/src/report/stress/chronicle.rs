@@ -51,7 +51,7 @@ impl CostPoint {
 pub struct StressReport<'a> {
     kind: &'static str,
     result: &'a StressResult,
-    /// The sentence of the verdict, and what the terminal tells beneath the figures: the page says the same.
+    /// The sentence of the verdict, and the notes beneath the figures, as on the terminal.
     verdict_sentence: &'static str,
     notes: Vec<(&'static str, String)>,
     block_s: f64,

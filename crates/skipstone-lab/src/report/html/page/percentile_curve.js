@@ -20,7 +20,7 @@ const percentileCurve = (host, all, series, shown, floor) => {
   const shares = steps.map((step) => 1 - 10 ** -step);
   const curves = all.map(({ counts, longest }, which) => {
     const values = quantiles(counts, shares, longest);
-    // Beyond one sample in all there is nothing to say.
+    // A share of less than one sample has no value.
     return values.map((value, at) => (10 ** steps[at] > totals[which] * 1.02 ? null : value));
   });
   const isShown = (at) => at <= last && (host.clientWidth > 620 || Number.isInteger(at));
