@@ -133,7 +133,7 @@ impl Server {
         let mut config = match listen {
             Some(listen) => {
                 let address = listen.parse().map_err(|_| {
-                    start_error(format!("'{listen}' is not an address with a port: write one like 0.0.0.0:7777 or [::]:7777"))
+                    start_error(format!("'{listen}' is not an address with a port, such as 0.0.0.0:7777 or [::]:7777"))
                 })?;
                 skipstone::ServerConfig { websocket, webtransport, ..skipstone::ServerConfig::new(address) }
             }

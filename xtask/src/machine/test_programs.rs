@@ -146,7 +146,8 @@ mod tests {
             "reason": "compiler-artifact", "package_id": "path+file:///p/a#0.1.0", "manifest_path": "/p/a/Cargo.toml",
             "target": { "kind": ["test"], "crate_types": ["bin"], "name": "claims",
                 "src_path": "/p/a/tests/claims/main.rs", "test": true },
-            "profile": { "opt_level": "1", "debuginfo": 1, "debug_assertions": true, "overflow_checks": true, "test": true },
+            "profile": { "opt_level": "1", "debuginfo": 1, "debug_assertions": true, "overflow_checks": true,
+                "test": true },
             "features": [], "filenames": ["/t/claims-1"], "executable": "/t/claims-1", "fresh": true,
         });
         let program = executable(&message.to_string()).expect("one program");

@@ -218,8 +218,9 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "fleet",
-        about: "the message bus and stress runs on several machines, over real servers of NATS, an old and a current one, that restart, freeze, refuse and lose their stores; \
-                Debian's is there, or is added with apt-get, and Go builds the other",
+        about: "the message bus and stress runs on several machines, over real servers of NATS, an old and a current \
+                one, that restart, freeze, refuse and lose their stores; Debian's is there, or is added with apt-get, \
+                and Go builds the other",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],

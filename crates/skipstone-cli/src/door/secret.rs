@@ -16,7 +16,8 @@ impl Secret {
     pub(crate) fn new(token: &str) -> Result<Self, String> {
         if token.len() < TOKEN_BYTES_MIN {
             return Err(format!(
-                "--console-token has {} bytes and needs {TOKEN_BYTES_MIN}: one of `openssl rand -hex 16` cannot be guessed",
+                "--console-token has {} bytes and needs {TOKEN_BYTES_MIN}: one of `openssl rand -hex 16` cannot be \
+                 guessed",
                 token.len()
             ));
         }
@@ -48,8 +49,8 @@ pub(crate) fn check_reach(what: &str, listen: SocketAddr, secret: Option<&Secret
         return Ok(());
     }
     Err(format!(
-        "the {what} would listen on {listen}, where other machines can reach it, without a token: set --console-token, or listen \
-         on 127.0.0.1"
+        "the {what} would listen on {listen}, where other machines can reach it, without a token: set \
+         --console-token, or listen on 127.0.0.1"
     ))
 }
 

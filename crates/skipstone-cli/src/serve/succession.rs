@@ -127,7 +127,8 @@ mod unix {
         let place = descriptors.join(pipe.as_raw_fd().to_string());
         let cannot = |error| {
             format!(
-                "the identity cannot be handed over by {}: {error}; mount /proc, or keep the identity in a file (--identity FILE)",
+                "the identity cannot be handed over by {}: {error}; mount /proc, or keep the identity in a file \
+                 (--identity FILE)",
                 place.display()
             )
         };

@@ -237,8 +237,8 @@ fn play(count: u64, clients: usize, settled: u64) {
     let outlived = runs.iter_mut().all(|(run, ..)| run.is_alive());
     let [kib_before, kib_warm, kib_after] = flood.rss.map(|rss| rss.unwrap_or(0) / 1024);
     println!(
-        "{} datagrams in {:.1} s ({:.0} a second){}; {} bytes sent by 32 sources, {} answered; server's memory {kib_before} KiB \
-         before, {kib_warm} KiB after a tenth, {kib_after} KiB at the end",
+        "{} datagrams in {:.1} s ({:.0} a second){}; {} bytes sent by 32 sources, {} answered; server's memory \
+         {kib_before} KiB before, {kib_warm} KiB after a tenth, {kib_after} KiB at the end",
         flood.sent,
         flood.took.as_secs_f64(),
         flood.sent as f64 / flood.took.as_secs_f64(),

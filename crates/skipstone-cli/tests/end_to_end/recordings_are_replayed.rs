@@ -37,7 +37,8 @@ fn plan(file: &Path, direction: &str) -> PathBuf {
     let player = if direction == "each" { "\"each\"" } else { "0" };
     let direction = if direction == "each" { "both" } else { direction };
     let text = format!(
-        "name = \"dots\"\n[recording]\nfile = \"{name}\"\ndirection = \"{direction}\"\nplayer = {player}\n[link]\nrtt = \"20ms\"\n"
+        "name = \"dots\"\n[recording]\nfile = \"{name}\"\ndirection = \"{direction}\"\nplayer = {player}\n[link]\nrtt \
+         = \"20ms\"\n"
     );
     std::fs::write(&plan, text).expect("a file");
     plan

@@ -184,7 +184,8 @@ fn several_sessions_and_a_log() {
 fn a_token_comes_first() {
     let served = Served::start(&["--console-token", "open sesame, open"]);
     let wrong = "expect oken\nsend wrong\nexpect connect again";
-    let right = "expect oken\nsend open sesame, open\nexpect lists the commands\nsend stats\nexpect drops\nsend quit\nexpect bye";
+    let right = "expect oken\nsend open sesame, open\nexpect lists the commands\nsend stats\nexpect drops\nsend \
+                 quit\nexpect bye";
     let (host, port) = (served.console.ip().to_string(), served.console.port().to_string());
     on_terminal(80, wrong, &["telnet", &host, &port]);
     if let Some(ended) = on_terminal(80, right, &["telnet", &host, &port]) {

@@ -171,8 +171,8 @@ impl Condition {
             return misfit(
                 "recording",
                 format!(
-                    "the recording has {} players with messages {}, and at most {PLAYERS_MAX} are played one after the other: \
-                     name one, such as player = {busiest}, the busiest",
+                    "the recording has {} players with messages {}, and at most {PLAYERS_MAX} are played one after \
+                     the other: name one, such as player = {busiest}, the busiest",
                     players.len(),
                     recording.direction
                 ),

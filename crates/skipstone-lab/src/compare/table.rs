@@ -199,8 +199,8 @@ fn notes(page: &mut Page, comparison: &Comparison) {
     page.blank();
 }
 
-const ONE_WAY: &str = "The recording is played both ways: each end sends its own messages, which do not come back. Latency is that of one \
-                       way, of both ends' messages, and the payload is counted once.";
+const ONE_WAY: &str = "The recording is played both ways: each end sends its own messages, which do not come back. \
+                       Latency is that of one way, of both ends' messages, and the payload is counted once.";
 
 fn name(summary: &Summary) -> String {
     summary.mode.as_ref().map_or(summary.transport.to_owned(), |mode| format!("{} {mode}", summary.transport))

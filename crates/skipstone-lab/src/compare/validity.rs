@@ -77,7 +77,8 @@ impl Validity {
             runs => format!("; {runs} runs stalled more, and were repeated"),
         };
         let because = format!(
-            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms (p99){repeated}{means}",
+            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms \
+             (p99){repeated}{means}",
             percent(stalled * 100.0)
         );
         Validity { level, because }

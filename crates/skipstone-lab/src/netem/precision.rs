@@ -21,7 +21,8 @@ use crate::report::{Exit, Sink};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CheckArguments {
     /// Packets a second, one way
-    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 50_000,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     packets: u32,
     /// How long
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=600))]

@@ -125,7 +125,8 @@ fn an_endless_line_or_a_key_sequence_is_refused_and_the_next_line_runs() {
     client.send(format!("who\n{}", "x".repeat(1_000_000)));
     client.send("\n\x1b[Astats\nwho\nquit\n");
     let expected = "hello\r\nsession 1\r\nerror: the line is longer than 4096 bytes, and was ignored\r\n\
-                    error: the line contains control characters or invalid UTF-8 and was ignored\r\nsession 1\r\nbye\r\n";
+                    error: the line contains control characters or invalid UTF-8 and was ignored\r\nsession \
+                    1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 

@@ -42,7 +42,8 @@ mod tests {
         let written = serde_json::to_value([Order::Close, start]).expect("it is JSON");
         let expected = serde_json::json!([
             { "order": "close" },
-            { "order": "start", "epochMs": 1.5, "intervalMs": 2.0, "untilMs": 3.0, "clients": 4, "run": 5, "bytes": null },
+            { "order": "start", "epochMs": 1.5, "intervalMs": 2.0, "untilMs": 3.0, "clients": 4, "run": 5,
+                "bytes": null },
         ]);
         assert_eq!(written, expected);
     }

@@ -149,8 +149,8 @@ fn script() -> Result<Vec<u8>, String> {
     let found = named.clone().map_or_else(|| beside.into_iter().find(|path| path.is_file()), Some);
     let found = found.ok_or_else(|| {
         format!(
-            "the page of stress clients is not built: run `npm ci && npm run build` in clients/web, or name its script by \
-             SKIPSTONE_STRESS_PAGE (it is {SCRIPT})"
+            "the page of stress clients is not built: run `npm ci && npm run build` in clients/web, or name its \
+             script by SKIPSTONE_STRESS_PAGE (it is {SCRIPT})"
         )
     })?;
     std::fs::read(&found).map_err(|error| format!("the page of stress clients, {}: {error}", found.display()))

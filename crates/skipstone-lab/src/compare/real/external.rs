@@ -197,7 +197,8 @@ mod tests {
     use crate::compare::plan::ComparePlan;
 
     fn condition() -> Condition {
-        let text = "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n[link]\nrtt = \"20ms\"";
+        let text = "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = \
+                    50\n[link]\nrtt = \"20ms\"";
         Condition::from(&ComparePlan::parse("t", text).unwrap(), &Flags::default()).unwrap()
     }
 

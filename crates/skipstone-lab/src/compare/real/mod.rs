@@ -132,7 +132,8 @@ fn check_external(condition: &Condition) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "the plan has {what}, which --external programs do not receive: remove it from the plan, or run without --external"
+        "the plan has {what}, which --external programs do not receive: remove it from the plan, or run without \
+         --external"
     ))
 }
 
@@ -187,7 +188,8 @@ mod tests {
     fn a_plan_that_other_programs_cannot_receive_is_refused_with_a_remedy() {
         let checked = |more: &str| {
             let text = format!(
-                "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n{more}\n[link]\nrtt = \"20ms\""
+                "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = \
+                 50\n{more}\n[link]\nrtt = \"20ms\""
             );
             let plan = ComparePlan::parse("t", &text).unwrap();
             check_external(&Condition::from(&plan, &Flags::default()).unwrap())

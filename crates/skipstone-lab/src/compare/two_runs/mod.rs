@@ -154,10 +154,11 @@ fn table(found: &TwoRuns, style: Style) -> String {
     page.into_text()
 }
 
-const NOTE: &str = "Less is better in all figures. Percentiles: 99% intervals of the difference, by drawing blocks of at least two \
-    seconds repeatedly at random; events within a block may have one cause; differences below 1.6%, the resolution of the \
-    blocks, are never beyond the noise. Maxima, bytes and CPU are judged with at least five runs of each; lost and refused \
-    updates (means) too, and when there were none before. Among a hundred equal figures, one is beyond the noise by chance.";
+const NOTE: &str = "Less is better in all figures. Percentiles: 99% intervals of the difference, by drawing blocks of \
+    at least two seconds repeatedly at random; events within a block may have one cause; differences below 1.6%, the \
+    resolution of the blocks, are never beyond the noise. Maxima, bytes and CPU are judged with at least five runs of \
+    each; lost and refused updates (means) too, and when there were none before. Among a hundred equal figures, one \
+    is beyond the noise by chance.";
 
 #[cfg(test)]
 mod tests {

@@ -162,8 +162,8 @@ pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
             missing => format!(", {} did not", thousands(missing)),
         };
         let text = format!(
-            "clients came back {back}{missing}, away for {away} at the longest; of their lines {acknowledged} came back, {not} \
-             did not"
+            "clients came back {back}{missing}, away for {away} at the longest; of their lines {acknowledged} came \
+             back, {not} did not"
         );
         notes.push(("Restarts", text));
     }

@@ -65,7 +65,8 @@ impl fmt::Display for CertificateEvent {
             CertificateEvent::NotKept { error, .. } => {
                 write!(
                     f,
-                    "the certificates for browsers will change at the next restart, and pages will need the new hashes: {error}"
+                    "the certificates for browsers will change at the next restart, and pages will need the new \
+                     hashes: {error}"
                 )
             }
             CertificateEvent::ShortLivedRenewed { fingerprints } => {
