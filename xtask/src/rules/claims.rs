@@ -136,7 +136,9 @@ mod tests {
 
     #[test]
     fn a_library_is_untested_if_its_manifest_says_so() {
-        let target = |kind: &str, test: bool| json!({ "name": "a", "kind": [kind], "crate_types": [kind], "src_path": "/p/a/src/x.rs", "test": test });
+        let target = |kind: &str, test: bool| -> serde_json::Value {
+            json!({ "name": "a", "kind": [kind], "crate_types": [kind], "src_path": "/p/a/src/x.rs", "test": test })
+        };
         let is_untested = |targets: &[serde_json::Value]| is_library_untested(&package(json!({ "targets": targets })));
         assert!(is_untested(&[target("lib", false), target("test", true)]));
         assert!(is_untested(&[target("cdylib", false)]));
