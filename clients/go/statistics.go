@@ -93,8 +93,8 @@ type Overview struct {
 type Traffic struct {
 	// BytesPerSecond counts bytes on the wire, headers included; PayloadBytesPerSecond counts the bytes of messages.
 	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
-	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets
-	// that were sent together count as one.
+	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand packets. In the direction to
+	// the peer, packets that were sent together count as one.
 	Loss float64
 }
 

@@ -119,7 +119,7 @@ impl StallLog {
         self.stalls.get(first).is_some_and(|stall| stall.start <= to)
     }
 
-    /// All that the log had room for, in order.
+    /// The stalls for which the log had room, in order.
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls
     }

@@ -178,7 +178,7 @@ describe("in figures", () => {
     );
   });
 
-  test("a figure beyond its threshold is marked, and nothing has no share", async () => {
+  test("a figure beyond its threshold is marked, and a share of nothing is left out", async () => {
     const row = (name: string, more: object) => ({
       id: "1.1",
       name,

@@ -132,7 +132,7 @@ fn there_is_one_control_stream_and_it_stays_open() {
 fn other_streams_and_further_requests_are_refused_without_side_effects() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
-    // Each in turn, more often than streams may be open at once.
+    // Opens each kind of stream in turn, more often than the limit of concurrent streams.
     for _ in 0..20 {
         for (dir, bytes, code) in [
             (Dir::Bi, vec![0x40, 0x41, 0, 7], 0x3994_bd84),
