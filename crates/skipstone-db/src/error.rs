@@ -18,7 +18,7 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     /// No answer, or the connection ended: a retry may succeed.
     Lost,
-    /// The database had no time, or others hold its locks: it may be better later.
+    /// The database was busy, or others hold its locks: a later attempt may succeed.
     Busy,
     /// The password, the user or a right is missing.
     Denied,

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// The encryption that a URL asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsWish {
-    /// Which it must be at least; the driver's default if the URL names none.
+    /// The minimum requirement; the driver's default if the URL names none.
     mode: Option<TlsMode>,
     /// Authorities that may have signed the server's certificate, in addition to the system's.
     authorities: Option<PathBuf>,

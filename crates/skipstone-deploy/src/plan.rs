@@ -78,7 +78,7 @@ pub(crate) struct HealthPlan {
     pub(crate) console: Option<String>,
     /// A command on the target that succeeds.
     pub(crate) command: Option<String>,
-    /// How long a release may take to become well.
+    /// How long a release may take to become healthy.
     timeout: String,
     /// It must be well still after this time.
     settle: String,

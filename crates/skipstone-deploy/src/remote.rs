@@ -52,8 +52,8 @@ pub(crate) struct RemoteFailure {
 }
 
 impl RemoteFailure {
-    /// Whether the target itself has refused: its command has ended by itself, and so before what it was to change. One
-    /// that was ended by its limit, by a signal or with its connection may have changed it.
+    /// Whether the target itself refused: its command ended by itself, before the change. A command that was ended by
+    /// its limit, by a signal or with its connection may have made the change.
     pub(crate) fn is_refusal(&self) -> bool {
         self.code.is_some_and(|code| code < KILLED && code != TIMED_OUT)
     }
@@ -78,7 +78,7 @@ impl Remote<'_> {
         ssh
     }
 
-    /// Runs a script of `sh` with these words as $1, $2 and so on; returns what it said, for people.
+    /// Runs a script of `sh` with these words as $1, $2 and so on; returns its output, for people.
     pub(crate) fn run(&self, limit: Duration, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         let mut ssh = self.command(script, words);
         if self.practice == Practice::Dry {
@@ -92,7 +92,7 @@ impl Remote<'_> {
         Err(self.failure(done.status.code(), &done.stderr.shown()))
     }
 
-    /// The answer of a script that was made by [`answering`]; empty where nothing is asked.
+    /// The answer of a script that [`answering`] made; empty if nothing is asked.
     ///
     /// # Errors
     /// A part of the output is missing: facts are read from whole answers alone.
@@ -156,7 +156,7 @@ impl Remote<'_> {
         }
     }
 
-    /// A sentence for what ssh or the command said.
+    /// A sentence that describes the output of ssh or the command.
     pub(crate) fn failure(&self, code: Option<i32>, said: &str) -> RemoteFailure {
         let host = &self.plan.host;
         let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");

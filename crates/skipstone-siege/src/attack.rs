@@ -25,7 +25,8 @@ pub struct Attack {
     /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is
     /// weighed.
     pub operator_hesitates: Duration,
-    /// How often a second the server may answer and end a stream, where each is a guess that must be slowed.
+    /// How often per second the server may answer and end a stream, for attacks in which each stream is a guess that
+    /// must be slowed.
     pub guesses_per_second_max: Option<u32>,
     /// Settings of the server that this attack is aimed at.
     pub server: ServerSettings,
@@ -102,7 +103,7 @@ pub struct Player {
     pub says: Option<&'static str>,
 }
 
-/// Whether a player reads what comes, once it is connected.
+/// Whether a player reads its data once it is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ear {
     /// Everything.
@@ -173,7 +174,7 @@ pub enum Then {
     Drips(&'static [u8]),
     /// Nothing: the attacker stays until it is thrown out.
     Stays,
-    /// Nothing: the attacker leaves after this time, and the next one comes then.
+    /// Sends nothing: the attacker leaves after this time, and the next one follows.
     Leaves(Duration),
 }
 

@@ -99,7 +99,7 @@ fn path(to: SocketAddr) -> Path {
     Path { socket: 0, local: None, remote: to, carrier: Carrier::UDP }
 }
 
-/// Hears what the server answers, and says what follows.
+/// Handles the server's answers, and sends the next datagrams.
 fn converse(client: &mut Endpoint, socket: &UdpSocket, to: SocketAddr, time: Time, sent: &mut Sent) {
     let mut buffer = [0; 2_048];
     while let Ok(count) = socket.recv(&mut buffer) {

@@ -28,7 +28,7 @@ pub struct Terms {
 /// Plays one attack.
 ///
 /// # Errors
-/// A program does not start or does not say what it should.
+/// A program does not start, or its output is wrong.
 pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
     let server = Server::start(&terms.tool, attack.server)?;
     let (mut rounds, mut memory) = (Vec::new(), Memory::default());

@@ -110,7 +110,7 @@ impl Streams {
         socket.set_nonblocking(true).ok()?;
         // Or the system would gather single bytes.
         socket.set_tcp_nodelay(true).ok()?;
-        // It is on its way: what is written before it is there "would block".
+        // It is still connecting: writes before that "would block".
         let _ = socket.connect(&self.to.into());
         let tcp: TcpStream = socket.into();
         let stream: Box<dyn Stream> = match self.script.beneath {

@@ -5,13 +5,14 @@ use crate::dialect::Dialect;
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Each way and each number of connections once, with the safest durability; of the others what durability costs.
+    /// Each statement form and number of connections once, with the safest durability; with the others, only the cost
+    /// of durability.
     Usual,
     /// Every combination.
     Full,
 }
 
-/// A durability: how a table is made for it, and what each connection says first.
+/// A durability: how its table is created, and the first statements of each connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Durability {
     /// The name of the engine's settings.

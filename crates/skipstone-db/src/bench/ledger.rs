@@ -64,8 +64,8 @@ impl Ledger {
         self.accounts.len() as u64
     }
 
-    /// Compares rows that were read in order of their numbers, up to `until`; gives how many are wrong or missing, and
-    /// forgets what was compared.
+    /// Compares rows that were read in order of their numbers, up to `until`; returns how many are wrong or missing,
+    /// and forgets the compared rows.
     pub(crate) fn compare(&mut self, rows: &[Account], until: Option<i64>) -> u64 {
         let mut wrong = 0;
         for row in rows {

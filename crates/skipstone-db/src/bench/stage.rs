@@ -166,7 +166,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Compares every row, drops the table, and gives what was found.
+    /// Compares every row, drops the table, and returns the findings.
     pub(super) async fn close(mut self) -> Outcome<StageResult> {
         self.result.bytes = self.bytes().await?;
         let rows = self.ledger.len();

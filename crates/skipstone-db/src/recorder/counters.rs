@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until, timeout};
 
-/// The counters of a recorder. They only grow, but for what waits.
+/// The counters of a recorder. They only grow, except the counts of waiting notes.
 #[derive(Debug)]
 pub(super) struct Counters {
     queue_bytes_max: u64,

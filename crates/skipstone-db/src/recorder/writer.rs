@@ -96,7 +96,7 @@ impl Writer {
                 return Err(too_late());
             }
             let Err(failure) = self.attempt(batch).await else { return Ok(()) };
-            // Whatever state the connection is in, a new one has none.
+            // The connection may be in any state, so a new one is opened.
             self.session = None;
             self.counters.failed(&failure.sentence);
             refusals = if failure.is_passing() { 0 } else { refusals + 1 };

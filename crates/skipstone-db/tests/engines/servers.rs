@@ -81,7 +81,7 @@ impl TestDatabase {
                 own(&self.folder, "mysql");
                 let mut install = self.command("mariadb-install-db", "mysql");
                 install.args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"]);
-                // Each that starts removes what others have in a shared one.
+                // Each server that starts removes the files of others from a shared folder.
                 install.arg(format!("--tmpdir={}", self.folder.display()));
                 finish(install.arg(format!("--datadir={}", self.data())));
             }

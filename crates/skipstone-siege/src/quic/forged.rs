@@ -37,7 +37,7 @@ impl Frames {
     }
 }
 
-/// Eight streams in both directions, twelve in one: all that a server of WebTransport lets a client open are more.
+/// Eight streams in both directions and twelve in one: fewer than a WebTransport server lets a client open.
 const STREAMS: [u8; 20] = [0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46];
 /// 2 KiB of each stream: 40 KiB of the connection's window.
 const OFFSETS: usize = 1_024;
