@@ -91,8 +91,8 @@ impl Dashboard {
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
-    /// Tells the pages that the server ends, and frees the port. A page that does not read delays it by half a second at
-    /// most.
+    /// Tells the pages that the server ends, and frees the port. A page that does not read delays it by half a second
+    /// at most.
     pub(crate) fn close(&mut self, reason: &str) {
         self.state.streams.end(reason);
         let late = Instant::now() + GOODBYE_MAX;

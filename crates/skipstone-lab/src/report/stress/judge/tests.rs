@@ -129,7 +129,7 @@ fn clients_that_never_connected_and_lines_that_were_refused_fail_the_run() {
     assert_eq!(refused, fail("1,000 lines could not be sent: the queue is full."), "the generator did its part");
 }
 
-/// The one reason of a run whose server, which a URL named, was unavailable.
+/// The only reason of a run against a URL whose server was unavailable.
 fn unavailable(change: impl FnOnce(&mut StressResult)) -> String {
     let (verdict, reasons) = judged(|result| {
         result.server = None;
