@@ -72,7 +72,7 @@ impl Settings {
         self.rule(channel).filter(|rule| rule.mode == DeliveryMode::ReliableOrdered).map(|_| channel)
     }
 
-    /// The redundancy mode of a rule's channels: the rule's own, or that of all.
+    /// The redundancy mode of a rule's channels: the rule's own, or the settings'.
     pub fn redundancy_of(&self, rule: &ChannelRule) -> RedundancyMode {
         rule.redundancy.unwrap_or(self.redundancy.mode)
     }
