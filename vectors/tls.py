@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Opens the handshakes of tls.txt by the secrets that stand with them; written from WIRE.md alone, for Python alone."""
+"""Opens the handshakes of tls.txt with the secrets listed there. Written from WIRE.md alone, with only Python's
+standard library."""
 
 import hashlib
 import hmac

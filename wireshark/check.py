@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Dissects the golden datagrams, and a capture of a plain run, with tshark and skipstone.lua: `check.py TOOL`, where
 TOOL is the program `skipstone`. No valid datagram is shown as malformed, every frame has its name, and the packets that
-the tool reports as lost are in the capture of one end and not in that of the other."""
+the tool reports as lost are in only one end's capture."""
 
 import json
 import pathlib

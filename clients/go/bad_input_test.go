@@ -90,7 +90,7 @@ func TestTextsAreChecked(t *testing.T) {
 		_, err := Dial(url, nil, nil)
 		refused(t, err, reason, "")
 	}
-	for text, remedy := range map[string]string{"192.0.2.1\x00/8": "NUL", "": "no address and no network", "nonsense": "no network"} {
+	for text, remedy := range map[string]string{"192.0.2.1\x00/8": "NUL", "": "neither an address nor a network", "nonsense": "nor a network"} {
 		refused(t, game.server.SetDenied([]string{"192.0.2.7", text}), ErrBadValue, remedy)
 	}
 	must(t, game.server.SetDenied([]string{"192.0.2.7", "2001:db8::/32"}))

@@ -132,7 +132,7 @@ func (c *Client) Peer() (Peer, error) {
 	return Peer(peer), err
 }
 
-// Overview has state and counters of the connection; [ErrNotAvailable] before the first are there.
+// Overview returns the state and counters of the connection; [ErrNotAvailable] before the first ones are available.
 func (c *Client) Overview() (Overview, error) {
 	peer, err := c.Peer()
 	if err != nil {

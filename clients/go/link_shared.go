@@ -2,7 +2,7 @@
 
 package skipstone
 
-// The library is loaded with the program (`go build -tags skipstone_shared`): where pkg-config finds it.
+// Links the shared library that pkg-config finds (`go build -tags skipstone_shared`); it is loaded with the program.
 
 // #cgo pkg-config: skipstone
 import "C"

@@ -42,9 +42,10 @@ func (c *Client) ReturnsIn() (time.Duration, error) {
 	return time.Duration(us) * time.Microsecond, err
 }
 
-// Reconnect begins a new connection with the URL and configuration of the first and the newest token, that of
-// [Client.SetToken] or else the first, after [Closed]; [ErrStillOpen] before. A server that restarts is followed to the
-// address that it names. Wait before it, longer each time, and add a part at random.
+// Reconnect begins a new connection after [Closed], with the URL and configuration of the first one and the newest
+// token: the one given to [Client.SetToken], or else the first. Before [Closed] it returns [ErrStillOpen]. If the
+// server restarts and names another address, the connection goes there. Wait before each call, longer each time, and
+// add a random part.
 func (c *Client) Reconnect() error {
 	return c.call(func() C.SkipstoneStatus { return C.skipstone_client_reconnect(C.SkipstoneClient(c.number)) })
 }

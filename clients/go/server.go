@@ -352,7 +352,7 @@ func (s *Server) Port() (uint16, error) {
 	return uint16(port), err
 }
 
-// Fingerprint is that of the server's certificate; [ErrNotAvailable] if it does not encrypt.
+// Fingerprint returns the fingerprint of the server's certificate; [ErrNotAvailable] if the server does not encrypt.
 func (s *Server) Fingerprint() (Fingerprint, error) {
 	var fingerprint Fingerprint
 	err := s.call(func() C.SkipstoneStatus {
@@ -361,9 +361,9 @@ func (s *Server) Fingerprint() (Fingerprint, error) {
 	return fingerprint, err
 }
 
-// WebFingerprints are those of the certificates that browsers accept by their hash, for serverCertificateHashes of a
-// page: the current one and the next one. There are none if the certificate is signed by an authority that browsers
-// trust.
+// WebFingerprints returns the fingerprints of the certificates that browsers accept by their hash, for a page's
+// serverCertificateHashes: the current one and the next one. There are none if the certificate is signed by an
+// authority that browsers trust.
 func (s *Server) WebFingerprints() ([]Fingerprint, error) {
 	var fingerprints [8]Fingerprint
 	var count C.uint32_t

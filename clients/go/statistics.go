@@ -71,7 +71,8 @@ type Stats struct {
 // Overview is a snapshot of a connection.
 type Overview struct {
 	Peer Peer
-	// RTT is smoothed, RTTVariation its jitter, RTTMin the least that was measured; 0 before the first.
+	// RTT is the smoothed round-trip time, RTTVariation its jitter, RTTMin the smallest measured value; 0 before the first
+	// measurement.
 	RTT, RTTVariation, RTTMin time.Duration
 	// Carrier is "udp", "dtls", "wt", "ws", "wss", "tcp", "tls" or "local".
 	Carrier string
@@ -90,16 +91,16 @@ type Overview struct {
 
 // Traffic is one direction of a connection: rates over about a second, and loss.
 type Traffic struct {
-	// BytesPerSecond are on the wire, headers included; PayloadBytesPerSecond are those of messages.
+	// BytesPerSecond counts bytes on the wire, headers included; PayloadBytesPerSecond counts the bytes of messages.
 	MessagesPerSecond, BytesPerSecond, PayloadBytesPerSecond float64
-	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand; of those to the peer, packets
-	// that were sent together count as one.
+	// Loss is the share of packets that the path lost, 0 to 1, over about the last thousand packets. In the direction to
+	// the peer, packets that were sent together count as one.
 	Loss float64
 }
 
 // ServerTime is a client's estimate of the server's clock.
 type ServerTime struct {
-	// At is the server's uptime; Error the maximum error, in both directions.
+	// At is the server's uptime. Error is the maximum error, in either direction.
 	At, Error time.Duration
 }
 

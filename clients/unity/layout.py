@@ -43,7 +43,7 @@ BUILT_IN_GUIDS = {"0000000000000000e000000000000000", "0000000000000000f00000000
 
 
 def is_hidden(path):
-    """Whether Unity leaves it out: it, or a folder above it."""
+    """Whether Unity ignores it, or a folder above it."""
     return any(part.endswith("~") or part.startswith(".") for part in path.parts)
 
 

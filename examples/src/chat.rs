@@ -1,4 +1,5 @@
-//! A chat room: the token carries a name, the server decides whom to accept, and every guest receives every line.
+//! A chat room: the token carries a name, the server decides which clients to accept, and every client receives every
+//! line.
 //!
 //! `cargo run -p skipstone-examples --example chat`
 
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 use std::thread;
 use std::time::Duration;
 
-/// Each call of the library has an error of its own, with cause and remedy.
+/// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The only channel. By default a server's channels are all reliable and ordered.

@@ -6,7 +6,7 @@ use skipstone::{Client, ClientConfig, Event, Server, ServerConfig, code};
 use std::thread;
 use std::time::Duration;
 
-/// Each call of the library has an error of its own, with cause and remedy.
+/// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// One server on one port, and two clients that connect by UDP and by WebSocket.

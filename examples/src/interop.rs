@@ -7,7 +7,7 @@ use skipstone::{Client, ClientConfig, Event, Group, PeerId, Server, ServerConfig
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Each call of the library has an error of its own, with cause and remedy.
+/// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The channel of control and chat messages, and the channel of the stress lines.
@@ -55,7 +55,9 @@ pub fn parse(arguments: &[String]) -> Result<(Role, Duration), String> {
         values.insert(name.as_str(), value.as_str());
     }
     let number = |name: &str, default: u32| {
-        values.get(name).map_or(Ok(default), |value| value.parse().map_err(|_| format!("{name} {value} is no number")))
+        values
+            .get(name)
+            .map_or(Ok(default), |value| value.parse().map_err(|_| format!("{name} {value} is not a number")))
     };
     let patience = Duration::from_secs(number("--seconds", 30)?.into());
     match (values.get("--server"), values.get("--listen")) {

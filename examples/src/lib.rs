@@ -23,7 +23,7 @@ pub mod query;
 pub mod reconnect;
 pub mod typed;
 
-/// Why an example ended early: each call of the library has an error of its own, with cause and remedy.
+/// Why an example ended early: each call of the library has its own error, with cause and remedy.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// The programs of the README and of the guide, as doc tests: each must compile, and those that end also run.

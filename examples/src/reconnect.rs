@@ -149,7 +149,7 @@ impl Player {
             // The channel has receipts: this order has arrived.
             Event::Acknowledged { id, .. } => self.orders.retain(|order| order.sent_as != Some(id)),
             Event::Closed { close, .. } => {
-                // A player whom the server refuses, or who is at the wrong server, does not reconnect.
+                // A player that the server refuses, or that is at the wrong server, does not reconnect.
                 if matches!(close.code, code::REFUSED | code::KICKED | code::SECURITY | code::NO_COMMON_VERSION) {
                     return Err(close.reason_text().into());
                 }

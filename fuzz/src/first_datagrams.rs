@@ -70,7 +70,7 @@ pub fn heard(bytes: &[u8]) -> Port {
 fn datagram(input: &mut Input<'_>, choice: u8, last: &[u8]) -> Vec<u8> {
     match choice % 8 {
         0 => parsing::with_check(input.bytes()),
-        // As long as the first datagram of a handshake.
+        // Padded to the size of a handshake's first datagram.
         1 => padded(parsing::with_check(input.bytes())),
         2 => first_packet(&[input.u8(); 8], input.u8(), b"", &several(input)),
         3 => first_packet(&[input.u8(); 8], input.u8(), input.bytes(), &several(input)),

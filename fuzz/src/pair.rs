@@ -36,7 +36,7 @@ struct End {
     loses_one_of: usize,
     /// Number of datagrams towards this end so far.
     coming: usize,
-    /// By channel: the messages that this end sent, and those of the other end that arrived here.
+    /// By channel: the messages that this end sent, and the other end's messages that arrived here.
     sent: Vec<Vec<usize>>,
     got: Vec<Vec<u32>>,
     fates: Vec<Vec<u8>>,

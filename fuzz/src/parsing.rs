@@ -145,7 +145,7 @@ fn items(bytes: &[u8]) -> Option<Vec<Item<'_>>> {
                     ranges: whole(repair.covers(REFERENCE).ok()?)?,
                     symbol: repair.symbol,
                 },
-                // What an encoder would not write.
+                // An encoder would not write this.
                 Frame::Late { age_ms } if age_ms > u64::from(u16::MAX) => return None,
                 Frame::Message(message) => {
                     let whole = match message.sequence {

@@ -160,7 +160,7 @@ const HANDSHAKE_ROUNDS: usize = 4;
 const SETTINGS: &[u8] = &[0, 4, 2, 0x33, 1];
 /// A request for a session.
 const REQUEST: &[u8] = include_bytes!("../corpus/http3/connect");
-/// Streams of a client in both directions, and those of one whose session was granted.
+/// Streams of a client in both directions, and streams of a client whose session was accepted.
 const STREAMS_MAX: usize = 2 + 4;
 const SESSION_STREAMS_MAX: usize = 2 + 16;
 /// Maximum bytes of incomplete messages of all streams together.

@@ -53,7 +53,7 @@ const SEEDS: u64 = 300;
 
 /// A corpus whose inputs are all refused would find nothing after the first check.
 #[test]
-fn corpora_reach_what_is_whole() {
+fn corpora_reach_complete_inputs() {
     use skipstone::http3_fuzzed::{http3_capsules, http3_datagrams, http3_request};
     use skipstone::net::websocket::fuzzed::{Understood, proxy_header, stream_messages};
     let kept = |path: &str| {

@@ -1,5 +1,5 @@
-// A command-line C# compiler: Roslyn, which is to be had as a library, behind the command line of csc. It ends with 1 if there was
-// an error. The only compiler at hand that can build it is mcs, which can read neither .NET 8's assemblies nor Roslyn's: all of
+// A command-line C# compiler: the Roslyn library with csc's command line. It exits with 1 if there was an error. The
+// only available compiler that can build it is mcs, which can read neither .NET 8's assemblies nor Roslyn's: all of
 // Roslyn is called by name, at run time.
 using System;
 using System.Collections;

@@ -1,5 +1,6 @@
-"""`cargo xtask bench-databases`: the figures of `skipstone db bench` beside those of the engines' own tools, on the same statements,
-accounts, durability and numbers of connections, in turns: Python's sqlite3, pgbench (prepared) and sysbench (prepared).
+"""`cargo xtask bench-databases`: the figures of `skipstone db bench` next to the engines' own tools, on the same
+statements, accounts, durability and numbers of connections, in turns: Python's sqlite3, pgbench (prepared) and sysbench
+(prepared).
 
 Usage: bench.py SKIPSTONE [--rounds N] [--seconds S] [--engines sqlite,postgres,mariadb]
 Servers run in folders of their own on free ports, with the engines' default settings, and end with this program.
@@ -166,8 +167,8 @@ class Mariadb(Database):
         return histogram_quantiles(text)
 
 
-# The median is judged. On a machine that others use it moves by a time slice of the scheduler; the quickest tenth, which waited for
-# nobody, stands beside it.
+# The median is judged. On a machine that others use it moves by a time slice of the scheduler; the quickest tenth,
+# which waited for no other process, is shown next to it.
 QUANTILES = (0.1, 0.5)
 
 

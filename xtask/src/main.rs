@@ -1,5 +1,5 @@
 //! `cargo xtask`: everything that continuous integration and contributors run, in one program. Only the command line is
-//! here; each command has a file of its own. Few dependencies, so that it builds in a few seconds on every platform
+//! here; each command has its own file. Few dependencies, all of them Rust, so that it builds quickly on every platform
 //! that has cargo.
 
 mod languages;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command. `Ok(false)` is a check that failed; `Err` is a request that made no sense.
+/// Runs one command. `Ok(false)` is a check that failed; `Err` is an invalid request.
 fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     // The tool itself explains what a sweep is.
     if command != "sweep" && (arguments.take_flag("--help") || arguments.take_flag("-h")) {
@@ -70,7 +70,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
     }
 }
 
-/// The exit code of a request that made no sense, as most command-line tools have it.
+/// The exit code of an invalid request, as in most command-line tools.
 const USAGE_ERROR: u8 = 2;
 
 const HELP: &str = "\

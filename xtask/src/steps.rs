@@ -63,6 +63,6 @@ fn chosen_steps(arguments: &mut Arguments) -> Result<Vec<&'static Step>, String>
 fn named(name: &str) -> Result<&'static Step, String> {
     STEPS.iter().find(|step| step.name == name).ok_or_else(|| {
         let all: Vec<_> = STEPS.iter().map(|step| step.name).collect();
-        format!("no step is called `{name}`; there are: {}", all.join(", "))
+        format!("there is no step `{name}`; the steps are: {}", all.join(", "))
     })
 }

@@ -258,7 +258,7 @@ static void calls_at_the_wrong_time(void) {
     CHECK_FAILS(skipstone_server_close(server, peer, UINT64_MAX, NULL, 0), SKIPSTONE_STATUS_BAD_VALUE, "62 bits");
     CHECK_FAILS(skipstone_failure(server, text, sizeof text, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "runs");
     CHECK_FAILS(skipstone_server_webtransport_url(server, text, sizeof text, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "");
-    CHECK_FAILS(skipstone_server_fingerprint(server, (uint8_t *)text), SKIPSTONE_STATUS_NOT_AVAILABLE, "in clear");
+    CHECK_FAILS(skipstone_server_fingerprint(server, (uint8_t *)text), SKIPSTONE_STATUS_NOT_AVAILABLE, "does not encrypt");
     CHECK_FAILS(skipstone_next_log_line(text, sizeof text, NULL, NULL), SKIPSTONE_STATUS_NOT_AVAILABLE, "no further");
     /* A text that does not fit is truncated, and its full length is returned. */
     CHECK_FAILS(skipstone_server_address(server, text, 4, &length), SKIPSTONE_STATUS_BUFFER_TOO_SMALL, "4 bytes");

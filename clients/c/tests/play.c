@@ -209,7 +209,7 @@ static void denied_addresses_are_counted_until_they_are_allowed(void) {
     driver.size = sizeof driver;
     UNTIL(&game, skipstone_driver_stats(game.server, &driver) == 0 && driver.denied > 0);
     CHECK(game.is_connected == 0 && driver.receive_buffer_bytes > 0);
-    CHECK_FAILS(skipstone_server_set_denied(game.server, &nonsense, 1), SKIPSTONE_STATUS_BAD_VALUE, "no network");
+    CHECK_FAILS(skipstone_server_set_denied(game.server, &nonsense, 1), SKIPSTONE_STATUS_BAD_VALUE, "nor a network");
     CHECK_OK(skipstone_server_set_denied(game.server, NULL, 0));
     UNTIL(&game, game.is_connected == 3);
     stop(&game);

@@ -132,7 +132,7 @@ namespace Skipstone.Tests
         [Test]
         public void Handles_that_were_all_released_are_stale()
         {
-            // As the editor of Unity does it before it reloads scripts.
+            // Unity's editor does this before it reloads scripts.
             using (Pair pair = Pair.Connected())
             {
                 Library.ReleaseAll();
@@ -276,7 +276,7 @@ namespace Skipstone.Tests
                 GC.WaitForPendingFinalizers();
                 try
                 {
-                    // No other socket may use the port.
+                    // The port must not be used by another socket.
                     using (Server.Start(new ServerConfig { Listen = "127.0.0.1:" + port, Security = Security.Plain })) break;
                 }
                 catch (SkipstoneException error) when (error.Status == Status.System && attempt < 100)

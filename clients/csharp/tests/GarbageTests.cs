@@ -86,7 +86,7 @@ namespace Skipstone.Tests
 
         private delegate long Counter();
 
-        // Of this thread; 0 on Mono.
+        // Bytes allocated by this thread; 0 on Mono.
         private static readonly Counter Allocated = Choose();
 
         private static Counter Choose()

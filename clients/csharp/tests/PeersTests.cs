@@ -78,7 +78,7 @@ namespace Skipstone.Tests
                 Assert.Greater(server.DriverStats.ReceiveBufferBytes, 0UL);
                 Assert.AreEqual(0UL, server.DriverStats.Streams.Accepted);
                 Assert.Throws<ArgumentException>(() => server.SetDenied("192.0.2.1\0/8"));
-                StringAssert.Contains("no network", Assert.Throws<SkipstoneException>(() => server.SetDenied("nonsense")).Message);
+                StringAssert.Contains("nor a network", Assert.Throws<SkipstoneException>(() => server.SetDenied("nonsense")).Message);
                 server.SetDenied("192.0.2.7");
                 Until(() => server.Peers.Length == 1, server, client);
             }

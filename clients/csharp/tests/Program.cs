@@ -20,7 +20,7 @@ namespace Skipstone.Tests
             var program = new Program();
             program.output.WriteLine("on " + Environment.Version + ", " + (Type.GetType("Mono.Runtime") == null ? ".NET" : "Mono"));
             ITestResult result = runner.Run(program, new Chosen(words));
-            // As cargo's test programs end.
+            // The same last line as cargo's test programs.
             program.output.WriteLine("test result: {0}. {1} passed; {2} failed; {3} ignored;", result.FailCount == 0 ? "ok" : "FAILED",
                 result.PassCount, result.FailCount, result.SkipCount + result.InconclusiveCount);
             return result.FailCount == 0 && result.PassCount > 0 ? 0 : 1;

@@ -126,7 +126,7 @@ impl<T: Polled> Handle<T> {
 }
 
 fn failed(kind: &str, why: &str) -> PyErr {
-    ClosedError::new_err(format!("the driver of this {kind} has failed, and no more events come: {why}"))
+    ClosedError::new_err(format!("the driver of this {kind} has failed, and no more events will arrive: {why}"))
 }
 
 /// Maximum number of events of one poll, so that a busy server reaches its next tick.

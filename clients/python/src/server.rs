@@ -66,7 +66,7 @@ impl Polled for Driven {
 pub(crate) struct BroadcastReceipt {
     /// The message's id in the events about it.
     id: u64,
-    /// For how many peers it was accepted.
+    /// The number of peers for which it was accepted.
     peers: usize,
 }
 
@@ -133,7 +133,7 @@ impl Server {
         let mut config = match listen {
             Some(listen) => {
                 let address = listen.parse().map_err(|_| {
-                    start_error(format!("'{listen}' is no address with a port: give one as 0.0.0.0:7777 or [::]:7777"))
+                    start_error(format!("'{listen}' is not an address with a port, such as 0.0.0.0:7777 or [::]:7777"))
                 })?;
                 skipstone::ServerConfig { websocket, webtransport, ..skipstone::ServerConfig::new(address) }
             }

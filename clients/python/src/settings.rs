@@ -61,7 +61,7 @@ pub(crate) struct Merging(pub(crate) skipstone::Merging);
 
 #[pymethods]
 impl Merging {
-    /// At once.
+    /// Sends each message at once.
     #[staticmethod]
     fn immediate() -> Self {
         Merging(skipstone::Merging::Immediate)
@@ -73,7 +73,7 @@ impl Merging {
         Merging(skipstone::Merging::After(seconds.0))
     }
 
-    /// At each `flush`.
+    /// Sends messages at each `flush`.
     #[staticmethod]
     fn flush() -> Self {
         Merging(skipstone::Merging::Flush)

@@ -240,7 +240,7 @@ export class FakeWebTransport {
     this.ready.catch(() => undefined);
   }
 
-  /** As a server reads it: length-prefixed datagrams, with writes of any length. */
+  /** Read as a server reads it: length-prefixed datagrams, in writes of any length. */
   createUnidirectionalStream(): Promise<unknown> {
     if (this.streams.length === this.#streamsMax) {
       return new Promise(() => undefined);

@@ -78,7 +78,7 @@ fn each(lines: impl Fn(&ServerOption) -> Vec<String>) -> Vec<String> {
     server_options().iter().flat_map(lines).collect()
 }
 
-/// Those that the C structure has at its end.
+/// The members at the end of the C structure.
 fn later() -> impl Iterator<Item = ServerOption> {
     server_options().into_iter().filter(|option| option.since > (1, 4))
 }
@@ -104,7 +104,7 @@ pub(crate) fn c_fields(width: usize) -> Vec<((u32, u32), Vec<String>)> {
     later().map(field).collect()
 }
 
-/// The same in C#.
+/// The same fields in C#.
 pub(crate) fn csharp_fields() -> Vec<((u32, u32), Vec<String>)> {
     let field = |option: ServerOption| {
         let name = pascal(option.name);

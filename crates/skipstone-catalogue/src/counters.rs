@@ -61,7 +61,7 @@ pub const C_1_0: [&str; 14] = [
     "drops",
 ];
 
-/// The counters of one direction. The C structure stands inside others, so there can be no further one.
+/// The counters of one direction. The C structure is nested in others, so it can gain no further member.
 pub fn flow() -> Vec<Counter> {
     Flow::FIGURES.iter().map(number).collect()
 }

@@ -30,7 +30,7 @@ fn close_codes(_: usize) -> Vec<String> {
     lines
 }
 
-/// By id, with what stands on the wire.
+/// One row for each setting, by id, with its value on the wire.
 fn wire_settings(_: usize) -> Vec<String> {
     let mut all = Settings::ALL;
     all.sort_by_key(|setting| setting.id);

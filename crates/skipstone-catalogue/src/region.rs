@@ -1,7 +1,7 @@
 //! A region of a file: between a line that ends with `catalogue: NAME` and one with `catalogue: end`, whose indentation
 //! the lines between them take over.
 
-/// What a file has between its markers.
+/// The generated text between a file's two markers.
 pub struct Region {
     /// The file, from the root of the repository.
     pub path: &'static str,

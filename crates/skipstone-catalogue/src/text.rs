@@ -17,7 +17,7 @@ pub(crate) fn comment(prefix: &str, text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// With its first letter in lower case, for a sentence that goes on; a word with capitals inside keeps its first one.
+/// With its first letter in lower case, for the middle of a sentence; a word with further capitals keeps the first one.
 pub(crate) fn lower_first(text: &str) -> String {
     let mut letters = text.chars();
     let first_word = text.split(|letter: char| !letter.is_alphanumeric()).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The version of the C interface: that of the newest member, whichever table or file has it.
+//! The version of the C interface: the version of its newest member, in any table or file.
 
 use crate::region::Region;
 use skipstone_proto::{Settings, Stats};

@@ -39,7 +39,7 @@ fn close_codes(width: usize) -> Vec<String> {
     code::ALL.iter().flat_map(line).collect()
 }
 
-/// In one line, or as a block.
+/// A doc comment, on one line or as a block.
 pub(crate) fn documented(about: &str, width: usize) -> Vec<String> {
     let line = format!("/** {about} */");
     if line.chars().count() <= width {

@@ -8,9 +8,9 @@ use skipstone::{Flow, Overview};
 /// stream, which loses no packet, and before the first one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PacketLoss {
-    /// Of the packets that the server sent to the client.
+    /// The loss of packets that the server sent to the client.
     pub(crate) sent: Option<f64>,
-    /// Of the packets that the client sent to the server.
+    /// The loss of packets that the client sent to the server.
     pub(crate) received: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_loss_of_a_client_is_that_of_its_worse_direction() {
+    fn a_clients_loss_is_its_worse_directions() {
         let loss = |sent, received| PacketLoss { sent, received }.greater();
         assert_eq!((loss(Some(2.0), Some(0.5)), loss(Some(0.0), Some(3.0))), (Some(2.0), Some(3.0)));
         assert_eq!((loss(None, Some(0.5)), loss(None, None)), (Some(0.5), None));

@@ -1,5 +1,5 @@
-//! Parts of the tool that a build may lack. For such a command, the build says how to get it, rather than that the
-//! command is unknown.
+//! Parts of the tool that a build may lack. For such a command, the build says how to get it, instead of reporting an
+//! unknown command.
 
 use skipstone_lab::left_out::{WHOLE_TOOL, program, remedy};
 
@@ -64,7 +64,8 @@ pub(crate) fn carriers() -> Result<(), String> {
     if cfg!(feature = "carriers") { Ok(()) } else { Err(remedy(CARRIERS)) }
 }
 
-/// The end of the help: examples by the name under which this program was started, and what this build lacks.
+/// The end of the help: examples that use the name under which this program was started, and the commands that this
+/// build lacks.
 pub(crate) fn help() -> String {
     let program = program();
     let lacking: Vec<&str> =
@@ -83,7 +84,7 @@ pub(crate) fn help() -> String {
     help
 }
 
-/// The first word that is a command, and the part which it lacks.
+/// The first word that is a command, and the part of the tool that it needs.
 fn find<'a>(parts: &'static [Part], words: &'a [String]) -> Option<(&'a str, &'static Part)> {
     let mut rest = words.iter().map(String::as_str).skip_while(|word| *word == "help");
     let command = rest.next()?;

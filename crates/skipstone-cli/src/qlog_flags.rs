@@ -28,7 +28,7 @@ impl QlogFlags {
         qlog.map(Some).map_err(|error| format!("cannot write into --qlog {folder}: {error}"))
     }
 
-    /// The same for a run's own server.
+    /// The same flags for a run's own server.
     pub(crate) fn words(&self) -> Vec<String> {
         let Some(folder) = &self.qlog else { return Vec::new() };
         ["--qlog", folder, "--qlog-max", &self.qlog_max.to_string()].map(str::to_owned).into()

@@ -18,7 +18,7 @@ pub(crate) struct SharingFlags {
 /// A number of shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub(crate) enum ShardCount {
-    /// One for each core that the server may use, where a port can be shared.
+    /// One shard for each core that the server may use, if the system can share a port.
     #[display("auto")]
     Auto,
     /// A fixed number.
@@ -57,7 +57,7 @@ impl SharingFlags {
     }
 }
 
-/// Prints what is wrong with sockets: once in a process.
+/// Prints problems with sockets, once in a process.
 pub(crate) fn warn_of(warnings: impl IntoIterator<Item = String>) {
     static WARNED: Once = Once::new();
     let mut warnings = warnings.into_iter().peekable();

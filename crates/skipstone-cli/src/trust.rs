@@ -44,7 +44,7 @@ pub(crate) enum Dtls {
 }
 
 impl Dtls {
-    /// As it is written.
+    /// The value as it was written.
     #[cfg(feature = "fleet")]
     pub(crate) fn text(self) -> &'static str {
         match self {

@@ -11,9 +11,9 @@ pub(crate) struct Account {
     pub(crate) id: i64,
     /// The player's name.
     pub(crate) name: String,
-    /// Without an index.
+    /// A column without an index.
     pub(crate) score: i64,
-    /// With an index.
+    /// A column with an index.
     pub(crate) rating: i64,
     /// Money, in hundredths.
     pub(crate) balance: i64,

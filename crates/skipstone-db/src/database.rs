@@ -41,7 +41,7 @@ impl Default for Limits {
 impl Database {
     /// Prepares a pool. Nothing is connected yet. Called within a runtime.
     pub(crate) fn new(url: &DatabaseUrl, limits: Limits) -> Database {
-        // For `verify-ca`; the first one of a process stays.
+        // `verify-ca` needs a provider; a process keeps the first one installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let pool = match url {
             DatabaseUrl::Sqlite { place, driver: SqliteDriver::Rusqlite } => Pool::Rusqlite(place.clone()),

@@ -37,7 +37,7 @@ impl Dialect {
         Statement(numbered.into())
     }
 
-    /// A statement with its arguments in its text, as it is sent where nothing is prepared.
+    /// A statement with its arguments in its text, for connections without prepared statements.
     pub(crate) fn inlined(sql: &str, arguments: &[Value]) -> String {
         let mut pieces = sql.split('?');
         let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -64,7 +64,7 @@ impl Dialect {
         }
     }
 
-    /// Counts a table's rows for the planner, which takes no index of a table that it thinks empty.
+    /// Counts a table's rows for the planner, which uses no index of a table that it considers empty.
     pub(crate) fn analyze(self, table: &str) -> String {
         match self {
             Dialect::Sqlite | Dialect::Postgres => format!("ANALYZE {table}"),
@@ -72,8 +72,8 @@ impl Dialect {
         }
     }
 
-    /// Has a ranking read the column's index. From a limit of some hundred rows on InnoDB's planner would rather sort
-    /// the whole table, which takes ten times as long.
+    /// Makes a ranking read the column's index. From a limit of a few hundred rows on, InnoDB's planner would otherwise
+    /// sort the whole table, which takes ten times as long.
     pub(crate) fn in_order_of(self, table: &str, column: &str) -> String {
         match self {
             Dialect::Mysql => format!(" FORCE INDEX FOR ORDER BY ({table}_{column})"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) struct Failure {
     /// Its kind.
     pub(crate) kind: FailureKind,
-    /// For people.
+    /// An explanation for people.
     pub(crate) sentence: String,
 }
 
@@ -18,7 +18,7 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     /// No answer, or the connection ended: a retry may succeed.
     Lost,
-    /// The database had no time, or others hold its locks: it may be better later.
+    /// The database was busy, or others hold its locks: a later attempt may succeed.
     Busy,
     /// The password, the user or a right is missing.
     Denied,
@@ -64,7 +64,7 @@ fn with_remedy(kind: FailureKind, said: &str) -> Failure {
     let said = said.trim().trim_end_matches('.');
     let remedy = match kind {
         FailureKind::Lost => "is the server running, and are host, port and socket of the URL right?",
-        FailureKind::Busy => "another program holds its locks, or it has no connection free: try again",
+        FailureKind::Busy => "another program holds its locks, or no connection is free: try again",
         FailureKind::Denied => {
             "the user of the URL, or the password in SKIPSTONE_DB_PASSWORD or --password-file, is wrong or lacks a \
              right"
@@ -114,7 +114,7 @@ impl From<sqlx::migrate::MigrateError> for Failure {
         match error {
             MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
             MigrateError::VersionMissing(version) => Failure::other(format!(
-                "the tables are of version {version}, which this program does not know: use a newer one"
+                "the tables have version {version}, which this program does not know: use a newer program"
             )),
             other => Failure::other(format!("the tables cannot be brought up to date: {other}")),
         }

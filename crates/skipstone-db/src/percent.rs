@@ -20,7 +20,7 @@ pub(crate) fn encoded(text: &str) -> String {
     })
 }
 
-/// The text of a part of a URL that is no parameter: a plus is a plus there.
+/// The text of a part of a URL other than a parameter: a plus stays a plus there.
 pub(crate) fn decoded(text: &str) -> String {
     // The crate `url` decodes queries alone by itself.
     let query = format!("v={}", text.replace('+', "%2B").replace('&', "%26"));

@@ -95,7 +95,7 @@ impl AccountTable {
         format!("DELETE FROM {} WHERE id IN ({})", self.name, vec!["?"; count].join(", "))
     }
 
-    /// A page of all accounts, by number, behind the one that is bound.
+    /// A page of accounts, by number, after the bound number.
     pub(crate) fn page(&self) -> String {
         format!("SELECT {ACCOUNT} FROM {} WHERE id > ? ORDER BY id LIMIT 5000", self.name)
     }

@@ -54,7 +54,7 @@ impl Timer {
     }
 }
 
-/// Milliseconds with a digit more where they are few: a read of SQLite takes some microseconds.
+/// Milliseconds, with more digits for small values: a read of SQLite takes a few microseconds.
 pub(crate) fn fine(ms: f64) -> String {
     match ms {
         _ if ms < 0.01 => format!("{ms:.4} ms"),

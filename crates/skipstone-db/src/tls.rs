@@ -10,9 +10,9 @@ use std::path::PathBuf;
 /// The encryption that a URL asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsWish {
-    /// Which it must be at least; the driver's default if the URL names none.
+    /// The minimum requirement; the driver's default if the URL names none.
     mode: Option<TlsMode>,
-    /// Authorities that may have signed the server's certificate, in addition to those of the system.
+    /// Authorities that may have signed the server's certificate, in addition to the system's.
     authorities: Option<PathBuf>,
 }
 
@@ -42,8 +42,8 @@ impl TlsWish {
             }
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" | "sslca" => {
                 self.authorities = Some(value.into());
-                // WHY: the driver trusts these authorities in addition to those of the system. libpq asks for verify-ca
-                // here, which would take the certificate of any public authority for any name.
+                // WHY: the driver trusts these authorities in addition to the system's. libpq asks for verify-ca here,
+                // which would take the certificate of any public authority for any name.
                 self.at_least(TlsMode::VerifyFull);
             }
             // The drivers do not bind channels. A server that has proven its name is equivalent: no third party is in

@@ -34,7 +34,7 @@ pub struct DbArguments {
 enum Command {
     #[command(flatten)]
     Records(DbCommand),
-    /// Measure all commands, for each durability of the engine, in a table of its own
+    /// Measure all commands, for each durability of the engine, in its own table
     Bench(Box<BenchFlags>),
 }
 

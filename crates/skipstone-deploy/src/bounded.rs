@@ -13,8 +13,8 @@ const AFTER_END: Duration = Duration::from_millis(500);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How much a program may say before the line that is waited for.
 pub(crate) const PREFACE_BYTES_MAX: usize = 16 << 10;
-/// How much a program may say on one output. More is not read, so that it ends by a closed pipe: a program that says
-/// the same forever costs a core for no longer than that takes.
+/// The maximum bytes that a program may write to one output. More is not read, and the closed pipe ends the program, so
+/// that endless output costs little CPU time.
 const OUTPUT_BYTES_MAX: u64 = 64 << 20;
 
 /// Why there is no output.
@@ -76,7 +76,7 @@ impl Running {
     /// The first line of its output that begins so, without that beginning.
     ///
     /// # Errors
-    /// It does not come within the limit, or behind too much else.
+    /// The expected text does not arrive within the time limit, or only after too much other output.
     pub(crate) fn line_after(&self, beginning: &str, limit: Duration) -> Result<String, NoLine> {
         let find = |output: &Captured| {
             let whole = output.head().iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_end_of_long_output_is_kept() {
-        // Each line is a write, and most of them a read, of its own.
+        // Each line is a separate write, and most lines a separate read.
         let done = shell("i=0; while [ $i -lt 3000 ]; do echo $i >&2; i=$((i+1)); done", b"", MINUTE).expect("it ends");
         assert!(done.stderr.whole().is_some_and(|text| text.ends_with("\n2999\n")));
         let done = shell("head -c 9000000 /dev/zero >&2; echo why >&2; exit 3", b"", MINUTE).expect("it ends");

@@ -10,7 +10,7 @@ pub(crate) const PART_BYTES_MAX: usize = 512 << 10;
 pub(crate) struct Captured {
     head: Vec<u8>,
     tail: VecDeque<u8>,
-    /// Bytes between the two that are gone.
+    /// The number of bytes that were dropped between the two.
     omitted_bytes: u64,
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Each of these changes runs on its target only while the lock there is held. A deployment that has lost it changes
-//! nothing any more, not even back: `current` then belongs to another deployment.
+//! nothing any more, and does not roll back either: `current` then belongs to another deployment.
 
 use crate::builds::Source;
 use crate::health;
@@ -29,7 +29,7 @@ struct Move<'p> {
 enum TurnFailure {
     /// It has refused the switch: `current` is where it was.
     NotSwitched(String),
-    /// Its answer to the switch did not come: `current` may lead to the release.
+    /// No answer to the switch arrived: `current` may point to the release.
     Unknown(String),
     /// It was switched, and the release failed its health check.
     NotWell(String),
@@ -76,7 +76,7 @@ pub(crate) fn deploy(plan: &Plan, source: &Source, only: &[String], practice: Pr
     Ok(())
 }
 
-/// Marks, log lines and deletions that fail are told: they neither condemn a release nor stop the way back.
+/// Failures to mark, log or delete are reported, but neither fail a release nor stop a rollback.
 fn tell<T>(name: &str, what: &str, done: Result<T, &String>) {
     if let Err(error) = done {
         output::complain(format_args!("skipstone deploy: {name}: {what}: {error}"));

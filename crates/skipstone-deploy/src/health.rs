@@ -5,11 +5,12 @@ use crate::site::Site;
 use skipstone_lab::clean;
 use std::time::{Duration, Instant};
 
-/// The least time for one look: ssh has to connect first.
+/// The minimum time for one check, because ssh must connect first.
 const LOOK_MIN: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Waits until the release is well, and still is after a while. The error says what was wrong at the last look.
+/// Waits until the release is healthy, and checks that it stays so for a while. The error describes the last failed
+/// check.
 pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
     let health = &site.remote.plan.health;
     let (timeout, settle) = (health.timeout()?, health.settle()?);

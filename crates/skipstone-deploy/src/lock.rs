@@ -63,7 +63,7 @@ timeout -k 5 "$limit" sh -euc "$script" sh "$@" 9>&- || {
 const STEP_SECONDS_MAX: &str = "260";
 /// The exit code of a step whose deployment has lost its lock.
 const LOST_LOCK: i32 = 76;
-/// How long a target may take to give the lock: to connect, and a step of the deployment before.
+/// How long a target may take to grant the lock: the time to connect, and one step of the previous deployment.
 const LOCK_MAX: Duration = Duration::from_secs(60);
 /// How long the connection may take to end.
 const END_MAX: Duration = Duration::from_secs(20);
@@ -102,7 +102,7 @@ impl SiteLock {
         }
     }
 
-    /// Runs a script as a step that takes the directory as its $1 and these words behind it.
+    /// Runs a script as a step. Its $1 is the directory, and these words follow.
     ///
     /// # Errors
     /// The lock is lost, and nothing was changed; or the step failed.

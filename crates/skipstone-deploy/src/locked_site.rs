@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// An upload becomes a release: what came is compared with its checksums, and renamed in one step.
+/// An upload becomes a release: the uploaded files are compared with their checksums, and renamed in one step.
 const ACCEPT: &str = r#"
 cd "$1/releases/.incoming-$2"
 sha256sum --check --quiet --strict .skipstone-sums >&2 || { echo "the upload differs from the build" >&2; exit 65; }
@@ -20,13 +20,13 @@ printf '%s\n' "$3" > .skipstone-release
 cd .. && mv -T ".incoming-$2" "$2"
 "#;
 
-/// Leads `current` from one release to another in one rename; an empty name stands for none. One that leads elsewhere
-/// belongs to another program, and is kept.
+/// Switches `current` from one release to another in one rename; an empty name means no release. A link to another
+/// place belongs to another program, and is kept.
 const MOVE: &str = r#"
 cd "$1"
 now=; [ ! -L current ] || now=$(readlink current); now=${now##*/}
 [ "$now" != "$3" ] || exit 0
-[ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create: it is kept" >&2; exit 78; }
+[ "$now" = "$2" ] || { echo "current is '$now' now, which this deployment did not create, so it is kept" >&2; exit 78; }
 [ -n "$3" ] || { rm -f -- current; exit 0; }
 [ -f "releases/$3/.skipstone-release" ] && [ ! -L "releases/$3" ] ||
   { echo "there is no release '$3'; \`status\` lists them" >&2; exit 65; }
@@ -80,7 +80,7 @@ systemctl daemon-reload && systemctl enable --quiet "$2"
 /// A running server is asked to reload its program; one that failed too often may start once more.
 const RELOAD: &str = "systemctl reset-failed \"$2\" 2>/dev/null || :\nsystemctl reload-or-restart \"$2\"";
 
-/// The longest upload; a connection that stands still ends before, by ssh's own probes.
+/// The longest upload; ssh's own probes end a stalled connection earlier.
 const UPLOAD_MAX: Duration = Duration::from_secs(24 * 3_600);
 
 /// A target's directory that this deployment has locked.
@@ -102,7 +102,7 @@ impl<'p> LockedSite<'p> {
         self.lock.step(&self.site.remote, script, words)
     }
 
-    /// Uploads a folder, of which only what is not in the release before it travels, and makes it a release.
+    /// Uploads a folder and makes it a release; only files that differ from the previous release are sent.
     pub(crate) fn upload(&self, folder: &Path, release: &str, before: &str, about: &str) -> Result<(), String> {
         let remote = &self.site.remote;
         let mut rsync = self.rsync(folder, release, before);
@@ -126,8 +126,8 @@ impl<'p> LockedSite<'p> {
         let shell = crate::remote::quote(["ssh"].into_iter().chain(words.iter().map(String::as_str)));
         // By checksum and without times: a clean build has new times for equal files.
         rsync.args(["--recursive", "--links", "--perms", "--checksum", "--delete", "--rsh"]).arg(shell);
-        // Copies and no links: a game that writes into its folder must not change the release before, the way back. A
-        // name that the target tells is used only if it is a plain one.
+        // Copies, not links: a game that writes into its folder must not change the previous release, which a rollback
+        // needs. A name that the target reports is used only if it has plain characters.
         if check_name("release", before).is_ok() {
             rsync.arg(format!("--copy-dest=../{before}"));
         }
@@ -136,10 +136,10 @@ impl<'p> LockedSite<'p> {
         rsync
     }
 
-    /// Leads `current` from one release to another in one step; an empty name stands for none.
+    /// Switches `current` from one release to another in one step; an empty name means no release.
     ///
     /// # Errors
-    /// It leads to neither of them, or there is no such release.
+    /// `current` points to neither of them, or there is no such release.
     pub(crate) fn switch(&self, from: &str, to: &str) -> Result<(), RemoteFailure> {
         self.step(MOVE, &[from, to]).map(drop)
     }

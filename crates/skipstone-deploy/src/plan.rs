@@ -24,7 +24,7 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BuildPlan {
-    /// For `sh -c`, in a clean clone of its own.
+    /// For `sh -c`, in its own clean clone.
     pub(crate) command: String,
     /// Files and folders of the clone that go into the release, by their last name.
     pub(crate) artifacts: Vec<String>,
@@ -78,7 +78,7 @@ pub(crate) struct HealthPlan {
     pub(crate) console: Option<String>,
     /// A command on the target that succeeds.
     pub(crate) command: Option<String>,
-    /// How long a release may take to become well.
+    /// How long a release may take to become healthy.
     timeout: String,
     /// It must be well still after this time.
     settle: String,
@@ -99,7 +99,7 @@ impl HealthPlan {
         span("health.settle", &self.settle)
     }
 
-    /// Host and port that a URL names, and the path behind them.
+    /// Host and port of a URL, and the path after them.
     pub(crate) fn url_parts(&self) -> Result<Option<(&str, &str)>, String> {
         let Some(url) = self.url.as_deref() else { return Ok(None) };
         let wrong =
@@ -152,7 +152,7 @@ impl Plan {
             build.artifacts.iter().try_for_each(|path| check_path("artifact", path, PathKind::Relative))?;
         }
         if self.builds.is_empty() || self.targets.is_empty() {
-            return Err("there must be a [build.NAME] and a [target.NAME] at least".into());
+            return Err("at least one [build.NAME] and one [target.NAME] are required".into());
         }
         self.targets.iter().try_for_each(|(name, target)| {
             check_name("target", name)?;

@@ -12,8 +12,8 @@ use std::time::Duration;
 /// How long one step on a target may take, such as a restart or the comparison of checksums.
 pub(crate) const STEP_MAX: Duration = Duration::from_secs(300);
 
-/// The line before an answer and behind it. Startup files of the target's shell may say something first, and an answer
-/// without its end is none.
+/// The lines before and after an answer. Startup files of the target's shell may print text first, and an answer
+/// without its end line is incomplete.
 const EDGE: &str = "----skipstone----";
 
 /// Whether commands run, or are only shown.
@@ -28,7 +28,7 @@ pub(crate) const IN_DIRECTORY: &str = r#"cd "$1" && sh -c "$2""#;
 
 /// The exit code of ssh itself, for a connection that could not be made or has ended.
 const NO_CONNECTION: i32 = 255;
-/// That of `timeout` of coreutils for a command that it ended at its limit.
+/// The exit code of coreutils' `timeout` for a command that exceeded its limit.
 const TIMED_OUT: i32 = 124;
 /// A shell and `timeout` add the signal's number to this for a command that a signal ended: 137 is a kill. 255 lies
 /// above it as well.
@@ -52,8 +52,8 @@ pub(crate) struct RemoteFailure {
 }
 
 impl RemoteFailure {
-    /// Whether the target itself has refused: its command has ended by itself, and so before what it was to change. One
-    /// that was ended by its limit, by a signal or with its connection may have changed it.
+    /// Whether the target itself refused: its command ended by itself, before the change. A command that was ended by
+    /// its limit, by a signal or with its connection may have made the change.
     pub(crate) fn is_refusal(&self) -> bool {
         self.code.is_some_and(|code| code < KILLED && code != TIMED_OUT)
     }
@@ -78,7 +78,7 @@ impl Remote<'_> {
         ssh
     }
 
-    /// Runs a script of `sh` with these words as $1, $2 and so on; returns what it said, for people.
+    /// Runs a script of `sh` with these words as $1, $2 and so on; returns its output, for people.
     pub(crate) fn run(&self, limit: Duration, script: &str, words: &[&str]) -> Result<Captured, RemoteFailure> {
         let mut ssh = self.command(script, words);
         if self.practice == Practice::Dry {
@@ -92,7 +92,7 @@ impl Remote<'_> {
         Err(self.failure(done.status.code(), &done.stderr.shown()))
     }
 
-    /// The answer of a script that was made by [`answering`]; empty where nothing is asked.
+    /// The answer of a script that [`answering`] made; empty if nothing is asked.
     ///
     /// # Errors
     /// A part of the output is missing: facts are read from whole answers alone.
@@ -104,8 +104,7 @@ impl Remote<'_> {
         let whole = said.whole().unwrap_or_default();
         let answer = whole.split_once(&edge).and_then(|(_, rest)| rest.strip_suffix(&edge));
         answer.map(|answer| clean::page(answer).trim_end().to_owned()).ok_or_else(|| {
-            let sentence =
-                format!("{}: the answer is cut, and nothing is read from it: {}", self.plan.host, ends_of(said));
+            let sentence = format!("{}: the answer is truncated and was ignored: {}", self.plan.host, ends_of(said));
             RemoteFailure { code: None, sentence }
         })
     }
@@ -157,7 +156,7 @@ impl Remote<'_> {
         }
     }
 
-    /// A sentence for what ssh or the command said.
+    /// A sentence that describes the output of ssh or the command.
     pub(crate) fn failure(&self, code: Option<i32>, said: &str) -> RemoteFailure {
         let host = &self.plan.host;
         let line = said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it printed nothing");

@@ -1,5 +1,5 @@
-//! The state of a target's directory: its owner, its releases, the current one. Its changes are those of
-//! `locked_site`; each is atomic for readers.
+//! The state of a target's directory: its owner, its releases, the current one. Only `locked_site` changes it; each
+//! change is atomic for readers.
 //!
 //! ```text
 //! /srv/game/.skipstone-deploy      whose it is
@@ -46,8 +46,8 @@ done
 
 const LOG: &str = r#"tail -n "$2" "$1/deploy.log" 2>/dev/null || true"#;
 
-/// From which release the server runs, by a file with its process id, or by systemd. A process of systemd whose program
-/// lies elsewhere is an interpreter, which says nothing.
+/// From which release the server runs, by a file with its process id, or by systemd. If a systemd unit's process has a
+/// program elsewhere, it is an interpreter, and the release is unknown.
 const RUNS_FROM: &str = r#"
 case $3 in file) pid=$(cat "$4" || true);; *) pid=$(systemctl show -p MainPID --value "$4");; esac
 [ "${pid:-0}" != 0 ] && [ -d "/proc/$pid" ] || { echo no; exit 0; }
@@ -70,7 +70,7 @@ pub(crate) enum ReleaseState {
     Well,
     /// It was current and unhealthy.
     Failed,
-    /// It came, and was never looked at while it was current.
+    /// It was uploaded, but never checked while it was current.
     Untried,
 }
 

@@ -22,7 +22,7 @@ pub(crate) fn add(folder: &Path, clone: &Path, artifact: &str) -> Result<(), Str
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     let kind = fs::symlink_metadata(from)?.file_type();
     if kind.is_symlink() {
-        let text = format!("{} is a symbolic link; name what it leads to", from.display());
+        let text = format!("{} is a symbolic link; name its target", from.display());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
     }
     if !kind.is_dir() {

@@ -5,8 +5,8 @@ use crate::plan::{TargetPlan, UnitPlan};
 /// The first line of a unit that is ours.
 pub(crate) const MARK: &str = "# Written by skipstone deploy; changes are lost.";
 
-/// The unit's text. A server that was drained elsewhere ends with 0 and stays down; one that fails is restarted
-/// forever. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
+/// The unit's text. A server that was drained to another address exits with 0 and stays down; one that fails is
+/// restarted without limit. A reload tells the server by SIGUSR2 that another follows, which keeps its sockets open.
 pub(crate) fn text(name: &str, target: &TargetPlan, unit: &UnitPlan) -> Result<String, String> {
     let words: Vec<&str> = unit.exec.split_whitespace().collect();
     let Some((program, rest)) = words.split_first() else { return Err("unit.exec is empty".into()) };

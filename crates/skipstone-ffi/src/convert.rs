@@ -1,4 +1,4 @@
-//! Conversions between the library's types and those of C.
+//! Conversions between the library's types and C's.
 
 use crate::failure::Failure;
 use crate::types::*;

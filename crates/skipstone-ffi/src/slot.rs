@@ -165,7 +165,7 @@ pub(crate) fn ended() -> Failure {
 }
 
 fn wrong_kind(what: &str, wanted: &str) -> Failure {
-    Failure::new(SkipstoneStatus::WrongKind, format!("the handle is of {what}, and this function is for {wanted}"))
+    Failure::new(SkipstoneStatus::WrongKind, format!("the handle belongs to {what}, but this function needs {wanted}"))
 }
 
 #[cfg(test)]

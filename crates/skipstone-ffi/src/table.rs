@@ -78,7 +78,7 @@ fn unknown(handle: u64) -> Failure {
     let text = match handle {
         0 => "the handle is 0: it was never set, or what should have made it failed".into(),
         _ => format!(
-            "no server or client has the handle {handle:#x}: it was stopped, closed or released, or never was one"
+            "no server or client has the handle {handle:#x}: it was stopped, closed or released, or never existed"
         ),
     };
     Failure::new(SkipstoneStatus::BadHandle, text)

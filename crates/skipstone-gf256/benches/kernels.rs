@@ -1,9 +1,9 @@
 //! The speed of each kernel on this machine, compared with `reed-solomon-erasure` without its C: `cargo bench -p
 //! skipstone-gf256`.
 //!
-//! Measures source bytes per second of `mul_add` with 32 sources that fit into the first-level cache, like those of a
-//! window; then the time to find 2, 6 and 20 lost symbols from the same number of repairs. The best of several rounds
-//! counts: disturbances only make a machine slower.
+//! Measures source bytes per second of `mul_add` with 32 sources that fit into the first-level cache, as a window's
+//! sources do; then the time to find 2, 6 and 20 lost symbols from the same number of repairs. The best of several
+//! rounds counts: disturbances only make a machine slower.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

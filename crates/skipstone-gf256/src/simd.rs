@@ -231,7 +231,7 @@ mod neon {
     #[inline]
     #[target_feature(enable = "neon")]
     fn load_16(bytes: &[u8; 16]) -> uint8x16_t {
-        // SAFETY: reads the 16 bytes of the reference; this load requires no alignment beyond that of a byte.
+        // SAFETY: reads the 16 bytes of the reference; this load requires no more than byte alignment.
         unsafe { vld1q_u8(bytes.as_ptr()) }
     }
 

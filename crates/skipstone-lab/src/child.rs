@@ -26,7 +26,7 @@ impl Child {
         Self::start_stranger(command, usize::MAX, on_line)
     }
 
-    /// Starts a command whose lines are waited for; what has come waits without bound.
+    /// Starts a command whose lines are read one by one; unread lines are queued without limit.
     pub fn start_talking(command: Command) -> std::io::Result<(Self, Receiver<String>)> {
         let (outbox, lines) = mpsc::channel();
         let on_line = move |line: Option<String>| match line.map(|line| outbox.send(line)) {
@@ -36,8 +36,8 @@ impl Child {
         Ok((Self::start(command, on_line)?, lines))
     }
 
-    /// As [`Child::start`], of a program whose lines may be of any length. One that is longer than this comes cut, a
-    /// byte too long, as the last.
+    /// As [`Child::start`], of a program whose lines may be of any length. A longer line is truncated to one byte more
+    /// than this, and is the last.
     pub fn start_stranger(
         mut command: Command,
         line_bytes_max: usize,
@@ -64,14 +64,14 @@ impl Child {
         self.process.id()
     }
 
-    /// Sends it a line. If it is gone, its output has ended.
+    /// Sends it a line. If it has ended, so has its output.
     pub fn send(&mut self, line: &str) {
         if let Some(input) = &mut self.input {
             let _ = input.write_all(format!("{line}\n").as_bytes());
         }
     }
 
-    /// Ends its input, and thereby asks it to end.
+    /// Closes its input, which asks it to end.
     pub fn close_input(&mut self) {
         self.input = None;
     }
@@ -82,7 +82,8 @@ impl Child {
     }
 }
 
-/// The next line without its end, at most a byte longer than `bytes_max`; none at the end, or of what is no text.
+/// The next line without its end, at most a byte longer than `bytes_max`; `None` at the end, or if the line is not
+/// text.
 fn next_line(from: &mut impl BufRead, bytes_max: usize) -> Option<String> {
     let mut line = Vec::new();
     from.take((bytes_max as u64).saturating_add(1)).read_until(b'\n', &mut line).ok()?;

@@ -36,7 +36,7 @@ pub(crate) fn each_line(bytes: &[u8], mut take: impl FnMut(&[u8])) -> usize {
 /// Lines of one stream, in pieces.
 #[derive(Debug, Default)]
 pub(crate) struct Unframe {
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     begun: Vec<u8>,
 }
 

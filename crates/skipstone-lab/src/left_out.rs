@@ -1,12 +1,12 @@
-//! Command lines that the tool suggests to its user, ready to run. A build that lacks a part of the tool answers
-//! with the one that does what was asked for.
+//! Command lines that the tool suggests to its user, ready to run. A build that lacks a part of the tool answers with a
+//! command line that does what was requested.
 
 use crate::clean;
 
 /// Before a command: the whole tool, from a clone.
 pub const WHOLE_TOOL: &str = "cargo run --release -p skipstone-cli --";
 
-/// For what this process was asked, of a build that has no `part`.
+/// The command line for this process's request, in a build without `part`.
 pub fn remedy(part: &str) -> String {
     let words = std::env::args_os().skip(1);
     let words: Vec<String> = words.map(|word| quoted(&clean::line(&word.to_string_lossy()))).collect();
@@ -32,7 +32,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// In paths. No shell of Windows takes a backslash for an escape.
+/// Characters of paths that need no quotes. No Windows shell treats a backslash as an escape.
 const SEPARATOR: u8 = std::path::MAIN_SEPARATOR as u8;
 
 #[cfg(test)]

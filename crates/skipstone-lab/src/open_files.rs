@@ -15,7 +15,7 @@ pub struct Beside {
 /// Raises the limit as far as it goes.
 ///
 /// # Errors
-/// If it is not far enough; the sentence names the remedy.
+/// The limit is too low; the error names the remedy.
 pub fn check(clients: u32, Beside { files, also }: Beside) -> Result<(), String> {
     let Some(limit) = raise_open_files_limit() else { return Ok(()) };
     let needed = u64::from(clients) + files;

@@ -1,4 +1,4 @@
-//! SIGTERM, SIGINT and, of a terminal that is gone, SIGHUP as a flag that the loops look at.
+//! SIGTERM, SIGINT and, for a closed terminal, SIGHUP as a flag that the loops check.
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
@@ -52,7 +52,8 @@ impl Signals {
 pub struct RestartSignal(Arc<AtomicBool>);
 
 impl RestartSignal {
-    /// Watches from now on, and hears what [`RestartSignal::hold`] has held; `None` where there is no such signal.
+    /// Watches from now on, including signals that [`RestartSignal::hold`] has held; `None` if the system has no such
+    /// signal.
     pub fn watch() -> Result<Option<Self>, String> {
         let asked = Arc::new(AtomicBool::new(false));
         #[cfg(unix)]
@@ -63,7 +64,7 @@ impl RestartSignal {
         Ok(cfg!(unix).then_some(Self(asked)))
     }
 
-    /// Before this thread becomes the program that follows, which watches somewhat later: a signal in between would end
+    /// Called before this thread becomes the next program, which starts to watch later: a signal in between would end
     /// it.
     #[cfg(unix)]
     pub fn hold() -> Result<(), String> {

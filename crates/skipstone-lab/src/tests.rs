@@ -1,5 +1,5 @@
-//! The JSON schemas in `schema/` are those of the types. Where they are not, this writes them anew and fails once;
-//! with `SKIPSTONE_UPDATE=1` it does not fail.
+//! The JSON schemas in `schema/` match the types. If they do not, this test rewrites them and fails once; with
+//! `SKIPSTONE_UPDATE=1` it rewrites them and passes.
 
 use crate::bench::result::Bench;
 use crate::compare::result::Comparison;

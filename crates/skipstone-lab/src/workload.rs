@@ -8,10 +8,10 @@ use skipstone::{ChannelRule, DeliveryMode, Overflow, Redundancy, Settings};
 pub const LINES: u16 = 0;
 /// Words between the server and one client.
 pub const CONTROL: u16 = 1;
-/// Stress clients whose sockets are looked at before the application hears what came.
+/// The number of stress clients whose sockets are read before the application gets their events.
 pub const SOCKETS_AT_ONCE: usize = 32;
 
-/// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when so
+/// The server's settings: lines and words, reliable and in order. A client that does not read is disconnected when this
 /// many bytes wait for it.
 pub fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
     let rule = |channel: u16, priority| ChannelRule {
@@ -116,7 +116,7 @@ pub const WHO: &str = "who";
 /// report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StressTurn {
-    /// It has not told: it follows its own plan.
+    /// It has not reported a state: it follows its own plan.
     #[default]
     Own,
     /// It waits for [`Word::StressOn`].
@@ -126,7 +126,7 @@ pub enum StressTurn {
 }
 
 impl StressTurn {
-    /// As it is sent; `None` for what is not told.
+    /// The text that is sent; `None` for a state that is not reported.
     pub fn encode(self) -> Option<&'static str> {
         match self {
             Self::Own => None,

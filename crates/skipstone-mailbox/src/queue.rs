@@ -142,7 +142,7 @@ impl Wakeup {
     }
 }
 
-/// The primitives of the standard library, or those of the model checker.
+/// The primitives of the standard library, or of the model checker.
 mod sync {
     #[cfg(not(loom))]
     pub(super) use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -111,10 +111,10 @@ pub enum QueueLimit {
 /// How a link loses datagrams.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Loss {
-    /// Not at all.
+    /// No loss.
     #[default]
     None,
-    /// Each with this probability, independently.
+    /// Each datagram is lost with this probability, independently.
     Random(f64),
     /// In bursts: a Gilbert-Elliott chain (Gilbert 1960, Elliott 1963) that loses everything in its bad state and
     /// nothing in its good one, stepped once per datagram sent.

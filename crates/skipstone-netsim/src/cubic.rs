@@ -84,7 +84,7 @@ const DUPLICATES: u64 = 3;
 const DECREASE: f64 = 0.7;
 /// Segments per second cubed.
 const C: f64 = 0.4;
-/// As in Linux; RFC 6298 requires one second.
+/// Linux's minimum; RFC 6298 requires one second.
 const TIMEOUT_MIN: Duration = Duration::from_millis(200);
 const TIMEOUT_INITIAL: Duration = Duration::from_secs(1);
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);

@@ -1,6 +1,6 @@
-//! When a link is faded: a chain of two states in continuous time, each of which lasts for a random time of its own. It
-//! is drawn from a stream of its own and depends only on time: two runs with one seed meet the same fades at the same
-//! moments, whatever they send.
+//! When a link is faded: a chain of two states in continuous time, each of which lasts for its own random time. It is
+//! drawn from its own stream and depends only on time: two runs with one seed meet the same fades at the same moments,
+//! whatever they send.
 //!
 //! ```text
 //!                      mean_length x (1 - rate) / rate on average
@@ -41,7 +41,7 @@ impl Fades {
     pub(crate) fn is_faded(&mut self, now: Duration, rate: f64, mean_length: Duration) -> bool {
         let chain = (rate, mean_length);
         if self.of.is_none() {
-            // The first fades of a link are those of its whole life, whenever the first datagram is sent.
+            // A link's fades are drawn from its beginning, whenever the first datagram is sent.
             self.begin(Duration::ZERO, chain);
         } else if self.of != Some(chain) {
             self.begin(now, chain);

@@ -189,7 +189,7 @@ impl Link {
         Ok(Serialised { waited, departs })
     }
 
-    /// When a datagram arrives that is not held back.
+    /// The arrival time of a datagram that is not held back.
     fn in_order_arrival(&mut self, departs: Duration, jitter: Draw) -> Duration {
         let own = self.own_arrival(departs, jitter);
         self.in_order_until = self.in_order_until.max(own);

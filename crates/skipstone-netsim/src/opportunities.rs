@@ -1,6 +1,6 @@
-//! A recorded link, played back: the moments at which it carries data. The format is that of mahimahi (Netravali and
-//! others, 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line
-//! the recording starts again.
+//! A recorded link, played back: the moments at which it carries data. The format is mahimahi's (Netravali and others,
+//! 2015): a line for each opportunity, with the millisecond at which 1,504 bytes may leave. After the last line the
+//! recording starts again.
 
 use core::{fmt, str::FromStr, time::Duration};
 use std::sync::Arc;
@@ -87,7 +87,7 @@ impl Opportunities {
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoNumber(line) => write!(f, "line {line} is no whole number of milliseconds"),
+            Self::NoNumber(line) => write!(f, "line {line} is not a whole number of milliseconds"),
             Self::Backwards(line) => write!(f, "line {line} is earlier than the line before it"),
             Self::NoLength => write!(f, "it has no line with a time above 0"),
             Self::TooLong => write!(f, "it has more than {OPPORTUNITIES_MAX} lines"),

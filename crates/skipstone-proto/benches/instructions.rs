@@ -145,7 +145,7 @@ impl World {
         world
     }
 
-    /// The server's path to a client. A stream has a socket of its own.
+    /// The server's path to a client. A stream has its own socket.
     fn path_to(&self, client: usize) -> Path {
         let remote = SocketAddr::from(([10, 0, (client >> 8) as u8, client as u8], 5_000));
         Path {
@@ -381,7 +381,7 @@ fn rates(channels: usize) -> u64 {
     let (mut buffer, mut messages) = (vec![0; 1 << 16], 0);
     for channel in 0..channels + 10 {
         now += Duration::from_millis(5);
-        // After the handshake, a message on the next channel.
+        // The first message after the handshake, on the next channel.
         if channel >= 10 {
             client.send(now, peer, channel as u16, Bytes::new(), MessageId(0)).expect("the queue has room");
         }

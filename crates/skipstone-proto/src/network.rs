@@ -11,7 +11,7 @@ pub struct Network(u64);
 
 /// The bit that distinguishes IPv4 networks from IPv6 networks.
 const V4: u64 = 1 << 56;
-/// Bits of an IPv6 network that distinguish those of one site.
+/// Bits that distinguish the IPv6 networks of one site.
 const SITE_BITS: u32 = 8;
 
 impl Network {
@@ -45,7 +45,7 @@ pub(crate) fn is_local(address: &SocketAddr) -> bool {
     }
 }
 
-/// As a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
+/// Formatted as a prefix: `192.0.2.0/24`, `2001:db8:0:100::/56`.
 impl fmt::Debug for Network {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 & V4 {

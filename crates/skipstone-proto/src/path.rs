@@ -6,8 +6,8 @@ use core::net::{IpAddr, SocketAddr};
 /// One way to reach a peer: a local socket of the embedder's and a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// The embedder's own number for the socket. A carrier of a single connection (a WebSocket, a DTLS session) has a
-    /// number of its own.
+    /// The embedder's own number for the socket. A carrier of a single connection (a WebSocket, a DTLS session) has its
+    /// own number.
     pub socket: u32,
     /// This side's address, where the socket has several: datagrams arrive at it and leave from it. `None` if the
     /// socket knows the address, or the system chooses it. A change of only this address is not a change of the path.
@@ -55,7 +55,7 @@ pub struct Carrier {
     pub is_loss_limited: bool,
     /// How much later than without a loss a packet may arrive, because the carrier retransmits lost data.
     pub lateness: Lateness,
-    /// The carrier has a controller of its own, which makes queues that this layer does not cause.
+    /// The carrier has its own controller, which makes queues that this layer does not cause.
     pub has_own_queue: bool,
     /// Microseconds by which packets that left together, or their acknowledgements, are spaced before and after the
     /// path: a browser paces what its page sends, and the page reads datagrams one by one.

@@ -25,7 +25,8 @@ pub struct Attack {
     /// How long the operator hesitates at the console before the token is typed. At once it counts before any crowd is
     /// weighed.
     pub operator_hesitates: Duration,
-    /// How often a second the server may answer and end a stream, where each is a guess that must be slowed.
+    /// How often per second the server may answer and end a stream, for attacks in which each stream is a guess that
+    /// must be slowed.
     pub guesses_per_second_max: Option<u32>,
     /// Settings of the server that this attack is aimed at.
     pub server: ServerSettings,
@@ -102,7 +103,7 @@ pub struct Player {
     pub says: Option<&'static str>,
 }
 
-/// Whether a player reads what comes, once it is connected.
+/// Whether a player reads its data once it is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ear {
     /// Everything.
@@ -127,9 +128,9 @@ pub enum QuicWay {
 pub enum NativeWay {
     /// It begins an encrypted handshake up to the server's flight, and leaves after this time.
     FirstFlights(Duration),
-    /// It sends the first datagram of a plain handshake, a new one each time, and hears no answer.
+    /// It sends the first datagram of a plain handshake, a new one each time, and ignores answers.
     Opens,
-    /// It sends datagrams without sense.
+    /// Sends random datagrams.
     Noise,
 }
 
@@ -160,7 +161,7 @@ pub enum First {
     Bytes(&'static [u8]),
     /// The first message of TLS, a new one each time.
     ClientHello,
-    /// The request for a WebSocket with these frames behind it; the answer is waited for.
+    /// The request for a WebSocket, followed by these frames; it waits for the answer.
     Upgrade(&'static [u8]),
 }
 
@@ -169,18 +170,18 @@ pub enum First {
 pub enum Then {
     /// These bytes, as often as there is room.
     Repeats(&'static [u8]),
-    /// These bytes again and again, each of them in a write of its own: above TLS a record for each byte.
+    /// These bytes again and again, each of them in its own write: above TLS a record for each byte.
     Drips(&'static [u8]),
     /// Nothing: the attacker stays until it is thrown out.
     Stays,
-    /// Nothing: the attacker leaves after this time, and the next one comes then.
+    /// Sends nothing: the attacker leaves after this time, and the next one follows.
     Leaves(Duration),
 }
 
 /// The server settings that an attack requires.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ServerSettings {
-    /// Flags of `skipstone serve`, in addition to those of every row.
+    /// Flags of `skipstone serve`, in addition to the flags that every row has.
     pub flags: &'static [&'static str],
     /// Its certificate and key as PEM, in place of one of its own making.
     pub certificate: Option<&'static str>,

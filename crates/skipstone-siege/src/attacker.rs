@@ -16,14 +16,14 @@ use std::time::{Duration, Instant};
 pub enum Victim {
     /// This port.
     At(SocketAddr),
-    /// A sink in this process, which answers and reads, and does nothing with what it read.
+    /// A sink in this process, which answers, and discards what it reads.
     Decoy,
 }
 
 /// Plays an attack.
 ///
 /// # Errors
-/// The victim is no loopback address, or the decoy does not start.
+/// The victim is not a loopback address, or the decoy does not start.
 pub fn attack(attack: &Attack, victim: Victim, lasting: Duration) -> Result<Sent, String> {
     let (to, _decoy) = match victim {
         Victim::At(address) if !address.ip().is_loopback() => {

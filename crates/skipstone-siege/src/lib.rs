@@ -1,6 +1,6 @@
 //! A siege: attacks on a server while its clients continue to play. Attackers are data ([`attack::list`]), they run in
-//! a process of their own ([`attacker`]), and a judge ([`play`]) compares good clients without the attack, under it,
-//! and with the same attack on a decoy. Everything stays at loopback addresses and ends in bounded time.
+//! their own process ([`attacker`]), and a judge ([`play`]) compares good clients without the attack, under it, and
+//! with the same attack on a decoy. Everything stays at loopback addresses and ends in bounded time.
 
 pub mod attack;
 pub mod attacker;

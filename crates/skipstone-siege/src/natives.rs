@@ -36,7 +36,7 @@ impl Natives {
         Natives { way, to, began: now, places: (0..crowd).filter_map(place).collect(), comings: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let before = sent.bytes;
         let time = Time::from_micros(1 + (now - self.began).as_micros() as u64);
@@ -99,7 +99,7 @@ fn path(to: SocketAddr) -> Path {
     Path { socket: 0, local: None, remote: to, carrier: Carrier::UDP }
 }
 
-/// Hears what the server answers, and says what follows.
+/// Handles the server's answers, and sends the next datagrams.
 fn converse(client: &mut Endpoint, socket: &UdpSocket, to: SocketAddr, time: Time, sent: &mut Sent) {
     let mut buffer = [0; 2_048];
     while let Ok(count) = socket.recv(&mut buffer) {
@@ -117,7 +117,7 @@ fn say(client: &mut Endpoint, socket: &UdpSocket, to: SocketAddr, time: Time, se
     }
 }
 
-/// Bytes without sense whose first takes every value, and whose length every one up to that of an OPEN.
+/// Random bytes: the first byte takes every value, and the length every value up to an OPEN's length.
 fn noise(number: u64) -> Vec<u8> {
     let mut state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let length = 1 + (number / 256) as usize % OPEN_BYTES;

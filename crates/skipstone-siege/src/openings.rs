@@ -59,7 +59,7 @@ mod tests {
         let length = |at: usize| usize::from(u16::from_be_bytes([HELLO_WITH_ORDER[at], HELLO_WITH_ORDER[at + 1]]));
         assert_eq!((HELLO_WITH_ORDER[0], length(3)), (0x16, HELLO_WITH_ORDER.len() - 5));
         assert_eq!((HELLO_WITH_ORDER[5], length(7)), (1, HELLO_WITH_ORDER.len() - 9));
-        // The session id behind version and random, and behind it one suite, no compression, no extensions.
+        // After version and random: the session id, one suite, no compression, no extensions.
         let (session, rest) = (43, HELLO_WITH_ORDER.len() - 8);
         assert_eq!((HELLO_WITH_ORDER[session], session + 1 + 32), (32, rest));
         assert!(HELLO_WITH_ORDER[session + 1..rest].starts_with(b"\xff\xf8drain "));

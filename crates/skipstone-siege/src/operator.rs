@@ -35,7 +35,7 @@ impl Shift {
     }
 }
 
-/// A figure of the server's `/metrics`, as the operator reads it; nothing if there is none of this name.
+/// A figure of the server's `/metrics`, as the operator reads it; `None` if there is none of this name.
 pub(crate) fn metric(doors: Doors, name: &str) -> Option<f64> {
     let mut stream = TcpStream::connect_timeout(&doors.dashboard, PATIENCE).ok()?;
     say(&mut stream, &request(doors, "/metrics"))?;
@@ -116,7 +116,7 @@ fn say(stream: &mut TcpStream, text: &str) -> Option<()> {
     stream.write_all(text.as_bytes()).ok()
 }
 
-/// Bytes that came, 0 if none did yet; nothing if it is over.
+/// The number of received bytes, 0 if there are none yet; `None` if the stream has ended.
 fn read(stream: &mut TcpStream, heard: &mut Vec<u8>) -> Option<usize> {
     let mut buffer = [0; 4_096];
     match stream.read(&mut buffer) {

@@ -28,7 +28,7 @@ pub struct Terms {
 /// Plays one attack.
 ///
 /// # Errors
-/// A program does not start or does not say what it should.
+/// A program does not start, or its output is wrong.
 pub fn play(attack: &Attack, terms: &Terms) -> Result<Row, String> {
     let server = Server::start(&terms.tool, attack.server)?;
     let (mut rounds, mut memory) = (Vec::new(), Memory::default());
@@ -84,7 +84,7 @@ impl Terms {
     }
 
     fn attackers(&self, attack: &Attack, victim: &[&str]) -> Result<Running, String> {
-        // WHY nice: on a machine of their own they would take nothing from good clients.
+        // WHY nice: on their own machine they would take nothing from good clients.
         let mut attackers = Command::new("nice");
         attackers.args(["-n", "19"]).arg(&self.attacker).args(["attack", &attack.name]).args(victim);
         attackers.args(["--millis", &self.lasting.as_millis().to_string()]);

@@ -29,13 +29,13 @@ struct Place {
 
 impl Players {
     pub(crate) fn new(player: Player, to: SocketAddr, origin: Origin, crowd: usize, now: Instant) -> Players {
-        // They come within a second, for a listener's queue is short.
+        // They connect over a second, because a listener's queue is short.
         let due = |number: usize| now + Duration::from_secs(1) * number as u32 / crowd as u32;
         let places = (0..crowd).map(|number| Place { line: None, due: due(number) }).collect();
         Players { player, to, origin, began: now, places, comings: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         for (number, place) in self.places.iter_mut().enumerate() {
@@ -75,7 +75,7 @@ impl Line {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).ok()?;
         socket.bind(&SocketAddr::new(from, 0).into()).ok()?;
         socket.set_nonblocking(true).ok()?;
-        // It is on its way: what is written before it is there "would block".
+        // It is still connecting: writes before that "would block".
         let _ = socket.connect(&to.into());
         let mut seed = [7; 32];
         seed[..8].copy_from_slice(&(number as u64).to_be_bytes());
@@ -105,7 +105,7 @@ impl Line {
         self.transmit(sent)
     }
 
-    /// Says its word as often as there is room.
+    /// Sends its line as often as there is room.
     fn say(&mut self, player: Player, bucket: &mut Bucket, now: Instant) {
         let Some(word) = player.says else { return };
         for _ in 0..WORDS_AT_ONCE {

@@ -25,12 +25,12 @@ impl Running {
         self.child.id()
     }
 
-    /// Its next line; nothing if it ended or says nothing until then.
+    /// Its next line; `None` if it ended or printed nothing until then.
     pub(crate) fn line(&self, until: Instant) -> Option<String> {
         self.lines.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
     }
 
-    /// All that it said, once it has ended; nothing if it does not end in time.
+    /// Its whole output, once it has ended; `None` if it does not end in time.
     pub(crate) fn ends_by(&mut self, until: Instant) -> Option<String> {
         while matches!(self.child.try_wait(), Ok(None)) {
             if Instant::now() > until {

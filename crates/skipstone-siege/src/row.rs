@@ -19,14 +19,14 @@ pub struct Row {
     pub memory: Memory,
 }
 
-/// The same seconds three times.
+/// The same seconds, measured three times.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Round {
-    /// Without the attack.
+    /// Lines before the attack.
     pub calm: Lines,
     /// Under it.
     pub under: Lines,
-    /// With the same attack at a decoy; nothing if the attack has none.
+    /// Lines during the same attack on a decoy; `None` if the attack has none.
     pub decoy: Option<Lines>,
     /// The clients that connected while it ran.
     pub newcomers: Newcomers,
@@ -67,15 +67,15 @@ pub struct Newcomers {
 /// How an operator with the token fared at the console and at the dashboard.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Operator {
-    /// How often he came to one of the two.
+    /// How often the operator reached console or dashboard.
     pub visits: u64,
-    /// How often he was admitted.
+    /// How often the operator was admitted.
     pub served: u64,
     /// The longest visit.
     pub slowest_ms: f64,
     /// How often his stream ended.
     pub stream_cuts: u64,
-    /// The longest time without an event on his stream, of which there is one a second.
+    /// The longest time without an event on the operator's stream, which has one each second.
     pub stream_gap_ms: f64,
 }
 
@@ -86,7 +86,7 @@ pub struct Memory {
     pub before: u64,
     /// The most under it.
     pub peak: u64,
-    /// Seconds from its end until at most `SLACK_BYTES` more than before are resident; nothing if that took too long.
+    /// Seconds from its end until at most `SLACK_BYTES` more than before are resident; `None` if that took too long.
     pub back_s: Option<f64>,
 }
 
@@ -95,14 +95,14 @@ pub struct Memory {
 pub enum Verdict {
     /// Good clients were not hurt.
     Held,
-    /// They were.
+    /// Good clients were hurt.
     Missed,
-    /// They were, and by the attack at the decoy as much: the machine is too small to tell.
+    /// Good clients were hurt, but by the same attack on the decoy as much: the machine is too small to tell.
     Machine,
 }
 
 impl Row {
-    /// The median of the 99th percentiles; nothing if a run had no result.
+    /// The median of the 99th percentiles; `None` if a run had no result.
     #[must_use]
     pub fn p99_ms(&self, of: impl Fn(&Round) -> Option<Lines>) -> Option<f64> {
         let all: Option<Vec<f64>> = self.rounds.iter().map(|round| of(round)?.p99_ms).collect();
@@ -181,7 +181,7 @@ const NEWCOMER_MS: f64 = 2_000.0;
 const ROUND_MS: f64 = 5.0;
 /// Events are a second apart, and may be late by two.
 const STREAM_GAP_MS: f64 = 3_000.0;
-/// The library's default budget of what peers make it hold.
+/// The library's default budget for memory that peers make it hold.
 const BUDGET_BYTES: u64 = 256 << 20;
 /// The memory that an allocator may retain.
 pub(crate) const SLACK_BYTES: u64 = 16 << 20;

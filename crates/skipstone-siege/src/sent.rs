@@ -9,7 +9,7 @@ pub struct Sent {
     pub bytes: u64,
     /// Streams, sessions or players that began.
     pub openings: u64,
-    /// Those that the other side ended.
+    /// Connections that the other side closed.
     pub closes: u64,
     /// How long it took.
     pub seconds: f64,

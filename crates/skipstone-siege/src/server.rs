@@ -11,9 +11,9 @@ use tempfile::NamedTempFile;
 
 pub(crate) struct Server {
     running: Running,
-    /// Its certificate, if it has not made its own.
+    /// Its certificate, unless the server generated one.
     _certificate: Option<NamedTempFile>,
-    /// Of native clients, with the fingerprint.
+    /// The URL for native clients, with the fingerprint.
     pub(crate) url: String,
     game: SocketAddr,
     pub(crate) doors: Doors,
@@ -32,7 +32,7 @@ impl Server {
         let mut serve = Command::new(tool);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--allow-plain"]);
         serve.args(["--console", "127.0.0.1:0", "--dashboard", "127.0.0.1:0"]);
-        // It ends even if the judge is killed.
+        // The server ends even if the judge is killed.
         serve.args(["-d", "1h"]);
         let token = (settings.access == Access::Token).then_some(TOKEN);
         serve.args(token.iter().flat_map(|token| ["--console-token", token]));
@@ -84,7 +84,7 @@ fn file_with(text: &str) -> io::Result<NamedTempFile> {
     Ok(file)
 }
 
-/// Of the console and the dashboard.
+/// The token of the console and the dashboard.
 const TOKEN: &str = "6f1c53a0b9e84d7781c2d35e90ab47f6";
 /// The last line of a start.
 const READY: &str = "stop with Ctrl-C";

@@ -57,7 +57,7 @@ impl Streams {
             Then::Repeats(unit) | Then::Drips(unit) => openings::repeated(unit),
             Then::Stays | Then::Leaves(_) => Vec::new(),
         };
-        // They do not all come in the same moment.
+        // Connections are spread over time.
         let due = |number: usize| match script.then {
             Then::Leaves(span) => now + span * number as u32 / crowd as u32,
             Then::Stays | Then::Repeats(_) | Then::Drips(_) => now,
@@ -66,7 +66,7 @@ impl Streams {
         Streams { script, to, origin, tls: Arc::new(trust::client()), repeats, places, turn: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         self.turn += 1;
@@ -110,7 +110,7 @@ impl Streams {
         socket.set_nonblocking(true).ok()?;
         // Or the system would gather single bytes.
         socket.set_tcp_nodelay(true).ok()?;
-        // It is on its way: what is written before it is there "would block".
+        // It is still connecting: writes before that "would block".
         let _ = socket.connect(&self.to.into());
         let tcp: TcpStream = socket.into();
         let stream: Box<dyn Stream> = match self.script.beneath {

@@ -2,7 +2,7 @@
 
 use skipstone_proto::{Config, Congestion, Duration, Merging};
 
-/// What a page may choose; the defaults are those of a native client.
+/// What a page may choose; the defaults are the same as a native client's.
 #[derive(Clone, Debug)]
 pub struct Options {
     config: Config,

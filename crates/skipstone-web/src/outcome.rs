@@ -27,7 +27,7 @@ impl Outcome {
     pub const ACKNOWLEDGED: u32 = 3;
     /// A message was given up: channel, id, reason.
     pub const GIVEN_UP: u32 = 4;
-    /// The connection ended: code, by whom (0 this side, 1 the peer, 2 neither); the reason as UTF-8.
+    /// The connection ended: code, which side closed it (0 this side, 1 the peer, 2 neither); the reason as UTF-8.
     pub const CLOSED: u32 = 5;
 
     /// The event in the form of the page; `None` for events that only servers have.

@@ -73,7 +73,7 @@ pub struct ClientConfig {
     /// How the client reconnects by itself when its server restarts or is lost; `None`, the default, for a client that
     /// does not. It has no effect on a client of this process.
     pub reconnect: Option<Reconnect>,
-    /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
+    /// Like [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 
@@ -688,7 +688,7 @@ fn begin(
     token: &[u8],
     config: &ClientConfig,
 ) -> Result<(Driver, PeerId, Arc<OnceLock<SocketAddr>>), StartError> {
-    // Its one socket, and the application.
+    // Two can be ready: the client's one socket, and the application's wakeup.
     let mut driver = Driver::of_clients(config.endpoint(), 2)?;
     let protection = protection(&target, &config.trust, config.dtls_version)?;
     let (remote, wanted) = (Arc::new(OnceLock::new()), format!("connect to {}", target.url));
@@ -717,7 +717,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_on_what_is_in_clear_is_an_error() {
+    fn a_fingerprint_in_an_unencrypted_url_is_an_error() {
         for scheme in [Scheme::Plain, Scheme::WebSocket, Scheme::Tcp] {
             let target = Target::new(scheme, "localhost", 1).pinned(crate::security::Fingerprint([7; 32]));
             let error = protection(&target, &Trust::System, DtlsVersion::default())

@@ -17,7 +17,10 @@ impl std::fmt::Display for DenyError {
         match self {
             DenyError::NoNetwork(text) => {
                 let text = text.escape_debug();
-                write!(f, "'{text}' is no address and no network (examples: 10.0.0.7, 10.0.0.0/8, 2001:db8::/32)")
+                write!(
+                    f,
+                    "'{text}' is neither an address nor a network (examples: 10.0.0.7, 10.0.0.0/8, 2001:db8::/32)"
+                )
             }
             DenyError::Driver(error) => error.fmt(f),
         }

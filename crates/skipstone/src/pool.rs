@@ -1,4 +1,4 @@
-//! Many clients in one thread, each with a socket of its own, for a stress generator.
+//! Many clients in one thread, each with its own socket, for a stress generator.
 
 use crate::client::protection;
 use crate::driver::impair::Impairment;
@@ -37,7 +37,7 @@ pub struct PoolConfig {
     /// Greatest rate at which each client sends, in bytes per second, IP headers included; at least 1,000, `None`
     /// without a limit.
     pub bandwidth_max_per_client: Option<u64>,
-    /// The same for all clients of the pool together.
+    /// The same limit for all clients of the pool together.
     pub bandwidth_max: Option<u64>,
     /// Which servers to trust, if a URL begins with `skip://`, `skip+dtls://` or `wss://` and has no fingerprint.
     pub trust: Trust,
@@ -49,7 +49,7 @@ pub struct PoolConfig {
     pub sockets_at_once: usize,
     /// Whether each client queries the server's time, for [`Pool::server_time`]; off by default.
     pub follows_server_time: bool,
-    /// As [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
+    /// Like [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
 

@@ -50,7 +50,10 @@ impl RestartNotice {
     /// A text with the reason: the address has no port, or invalid characters.
     pub fn at(self, address: &str) -> Result<Self, String> {
         split(address).ok_or_else(|| {
-            format!("'{}' is no HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)", address.escape_debug())
+            format!(
+                "'{}' is not HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)",
+                address.escape_debug()
+            )
         })?;
         Ok(RestartNotice { at: Some(address.into()), ..self })
     }
@@ -134,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_that_is_no_notice_is_ignored_and_its_address_never_used() {
+    fn a_malformed_notice_is_ignored_and_its_address_never_used() {
         for reason in [
             "",
             "retry=",

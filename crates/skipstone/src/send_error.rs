@@ -132,7 +132,7 @@ impl fmt::Display for PeerError {
                 "the client does not wait for a decision: accept or refuse it once, after its requested event"
             }
             PeerError::EveryoneIsKept => {
-                "the group of everyone has every connected peer and nobody else: use a group with another number"
+                "the group of everyone contains exactly the connected peers: use a group with another number"
             }
             PeerError::CodeTooLarge => "a close code has at most 62 bits: use one below 1,000, which are yours",
             PeerError::MergingTooLong => {

@@ -142,7 +142,7 @@ impl Server {
             began,
             has_webtransport: config.webtransport && security.fingerprint().is_some(),
             #[cfg(feature = "__tls")]
-            _certificates: watch.map_err(StartError::io("start a thread that follows renewals of the certificate"))?,
+            _certificates: watch.map_err(StartError::io("start a thread that watches for renewed certificates"))?,
             security,
             buffers,
             remedies,

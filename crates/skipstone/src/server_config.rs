@@ -20,7 +20,7 @@ configuration! {
         /// Address of UDP and TCP; `[::]` serves IPv4 too, port 0 lets the system choose. `None` for a server without
         /// sockets, which only [`Server::connect_local`](crate::Server::connect_local) reaches.
         listen: Option<SocketAddr>;
-        /// Open sockets to use instead of new ones at `listen`: those of the previous process, or of a supervisor. One
+        /// Open sockets to use instead of new ones at `listen`, from the previous process or from a supervisor. One
         /// pair for each shard.
         sockets: Option<ListenSockets>;
         /// Whether the server accepts WebSocket and `tcp://` clients, and answers HTTP, on the TCP port of the same

@@ -230,7 +230,7 @@ impl Shards {
         Ok(peers)
     }
 
-    /// Those of one shard, by their ids within the shard.
+    /// The peers of one shard, by their ids within the shard.
     fn within(&self, shard: usize, to: &Recipients) -> Recipients {
         let count = self.handles.len() as u32;
         if count == 1 {

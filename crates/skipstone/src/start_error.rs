@@ -80,7 +80,7 @@ impl std::fmt::Display for ShardsError {
                  {handed}, or without those sockets"
             ),
             ShardsError::System => {
-                f.write_str("only Linux shares the clients of one port among shards: use 1 shard on this system")
+                f.write_str("only Linux can share the clients of one port among shards: use 1 shard on this system")
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// readers and drivers never block each other. After the server's end the last snapshots remain.
 #[derive(Clone, Debug)]
 pub struct StatisticsReader {
-    /// One for each shard.
+    /// One board for each shard.
     boards: Arc<[Arc<Board>]>,
 }
 
@@ -19,14 +19,14 @@ impl StatisticsReader {
         StatisticsReader { boards: boards.into_iter().collect() }
     }
 
-    /// As [`Server::stats`](crate::Server::stats).
+    /// Like [`Server::stats`](crate::Server::stats).
     pub fn stats(&self) -> Stats {
         let mut totals = Stats::default();
         self.shard_overviews().for_each(|shard| totals.add(&shard.stats));
         totals
     }
 
-    /// As [`Server::driver_stats`](crate::Server::driver_stats).
+    /// Like [`Server::driver_stats`](crate::Server::driver_stats).
     pub fn driver_stats(&self) -> DriverStats {
         let all = self.shard_overviews().map(|shard| shard.driver);
         let sum = all.reduce(|mut sum, shard| {
@@ -36,18 +36,18 @@ impl StatisticsReader {
         sum.unwrap_or_default()
     }
 
-    /// As [`Server::shards`](crate::Server::shards).
+    /// Like [`Server::shards`](crate::Server::shards).
     pub fn shards(&self) -> Vec<ShardOverview> {
         self.shard_overviews().collect()
     }
 
-    /// As [`Server::overview`](crate::Server::overview).
+    /// Like [`Server::overview`](crate::Server::overview).
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         let (board, peer) = self.shard_of(peer);
         board.overview(peer)
     }
 
-    /// As [`Server::overviews`](crate::Server::overviews).
+    /// Like [`Server::overviews`](crate::Server::overviews).
     pub fn overviews(&self) -> Vec<(PeerId, Overview)> {
         let mut all = Vec::new();
         for (shard, board) in self.boards.iter().enumerate() {

@@ -73,7 +73,7 @@ impl Scheme {
     }
 }
 
-/// Resolves a name to its addresses. This may take long, and runs in a thread of its own.
+/// Resolves a name to its addresses. This may take long, and runs in its own thread.
 pub(crate) type Resolve = Box<dyn FnOnce(&str, u16) -> Result<Vec<SocketAddr>, UrlError> + Send>;
 
 /// Asks the system for the addresses of a name, at least one, in the order in which the system would try them.
@@ -90,7 +90,7 @@ pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip().to_canonical() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        // It keeps its zone.
+        // An IPv6 address keeps its zone.
         IpAddr::V6(_) => return address,
         ip => ip,
     };

@@ -24,7 +24,7 @@ fn packets() -> [(&'static str, Vec<u8>); 6] {
 }
 
 #[test]
-fn the_file_has_what_rust_writes() {
+fn the_file_matches_rusts_output() {
     let lines = packets().map(|(name, bytes)| {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{name} {digits}").trim_end().to_owned() + "\n"

@@ -9,8 +9,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// A server: its name in the tables, the command that starts it, and the most that it may cost, over the server in
-/// Rust.
+/// A server: its name in the tables, the command that starts it, and its maximum cost relative to the Rust server.
 struct Server {
     name: &'static str,
     command: String,

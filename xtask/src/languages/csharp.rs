@@ -145,7 +145,7 @@ enum Profile {
     Release,
 }
 
-/// Builds the C ABI; gives the folder with its library.
+/// Builds the C ABI; returns the folder with its library.
 fn native_library(profile: Profile, tree: &Tree) -> Result<PathBuf, String> {
     match profile {
         Profile::Debug => process::build_native(tree)?,
@@ -158,7 +158,7 @@ fn native_library(profile: Profile, tree: &Tree) -> Result<PathBuf, String> {
     Ok(process::target_dir(tree).join(if profile == Profile::Release { "release" } else { "debug" }))
 }
 
-/// Compiles client and tests; gives the tests' program.
+/// Compiles client and tests; returns the tests' program.
 fn build(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
     let nunit = toolchain.copy_nunit(&toolchain.folder().join("tests"))?;
     let client = client(toolchain, "tests", tree)?;
@@ -179,7 +179,7 @@ fn run_tests(toolchain: &Toolchain, tests: &Path, native: &Path, names: &[String
     for runtime in [Runtime::Mono, Runtime::DotNet] {
         let mut tally = Tally::default();
         let mut command = toolchain.run(runtime, tests, tree);
-        // So small that little garbage starts a collection, the only sign of garbage that Mono reports.
+        // Small enough that little garbage starts a collection, which is the only sign of garbage that Mono reports.
         command.env("MONO_GC_PARAMS", "nursery-size=256k");
         command.args(names).env("LD_LIBRARY_PATH", native).env("SKIPSTONE_HEADER", tree.root().join(HEADER));
         let outcome = process::run_reading(command, |line| {

@@ -30,14 +30,14 @@ pub(crate) fn build_optimised(package: &str, program: &Path, tree: &Tree) -> Res
     process::run(build).map(Ok)
 }
 
-/// Why there is no Go, or no suitable version.
+/// Why Go, or a suitable version of it, is missing.
 fn missing(tree: &Tree) -> Option<String> {
     if let Some(why) = system::program("go", "golang-go", "the Go package cannot be tried", tree) {
         return Some(why);
     }
     let (major, minor) = OLDEST;
     version(tree).is_none_or(|version| version < OLDEST).then(|| {
-        format!("the Go package needs Go {major}.{minor} or later, and this system has an older one: see go.dev/dl")
+        format!("the Go package needs Go {major}.{minor} or later, and this system has an older version: see go.dev/dl")
     })
 }
 

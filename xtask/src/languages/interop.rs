@@ -7,8 +7,7 @@ use crate::machine::tree::Tree;
 use crate::machine::verdict::{Verdict, counted};
 use crate::machine::{process, system};
 
-/// The step `interop`. The steps of the languages have built their programs before it; a program that is not there is
-/// left out.
+/// The step `interop`. The languages' own steps have built their programs before; a missing program is left out.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     let Some(python) = system::python(tree) else {
         return Verdict::Skipped("no Python 3, which starts the programs: install it".into());

@@ -1,4 +1,4 @@
-//! Node.js: whether it is there, and a package's dependencies as its lock file has them.
+//! Node.js: whether it is installed, and a package's dependencies as locked.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,7 +35,7 @@ impl NodePackage {
         Ok(())
     }
 
-    /// Runs a script of its `package.json`, with more words for it.
+    /// Runs a script of its `package.json`, with further arguments.
     pub(crate) fn script(&self, name: &str, words: &[&str], tree: &Tree) -> Command {
         let mut npm = self.npm(&["run", "--silent", name], tree);
         npm.arg("--").args(words);

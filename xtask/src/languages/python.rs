@@ -1,5 +1,5 @@
-//! The Python module, `clients/python`: built by maturin into an environment of its own, linted, tested, and compared
-//! with the types that it states.
+//! The Python module, `clients/python`: built by maturin into its own environment, linted, tested, and compared with
+//! the types that it states.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,7 +41,7 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
     Ok(tally)
 }
 
-/// Python, and the packages that the step needs, in an environment of their own; or why they are not available.
+/// Python, and the packages that the step needs, in their own environment; or why they are not available.
 fn environment(tree: &Tree) -> Result<(), Verdict> {
     if let Some(why) = system::program("python3", "python3", "the Python module cannot be tried", tree) {
         return Err(Verdict::Skipped(why));
@@ -100,7 +100,7 @@ fn cargo(tree: &Tree, arguments: &[&str]) -> Command {
     with_what_is_built(cargo, tree)
 }
 
-/// In the workspace's folder, where the crates of others are built already, for the C library.
+/// In the workspace's target folder, where third-party crates are already built, for the C library.
 fn with_what_is_built(mut command: Command, tree: &Tree) -> Command {
     command.env("CARGO_TARGET_DIR", process::target_dir(tree)).env("CARGO_INCREMENTAL", "0");
     command

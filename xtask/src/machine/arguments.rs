@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// The words of the command line that were not taken yet.
+/// The words of the command line that were not handled yet.
 pub(crate) struct Arguments {
     words: VecDeque<String>,
 }

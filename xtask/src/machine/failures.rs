@@ -1,4 +1,4 @@
-//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are cut.
+//! Failures, repeated at the end: by then their first report is thousands of lines away, and logs are truncated.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 /// A program that failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// As one would type it.
+    /// The command as a person would type it.
     pub(crate) command: String,
-    /// The lines that it printed, as far as they are repeated.
+    /// The lines of its output that are repeated.
     pub(crate) lines: Vec<String>,
 }
 
-/// Those of this process.
+/// The failures of this process.
 static TOLD: Mutex<Vec<Failure>> = Mutex::new(Vec::new());
 
 /// How many of the last lines of a failed program are repeated.
@@ -20,7 +20,7 @@ const LAST_LINES: usize = 40;
 /// How many lines of its test harness about failures are repeated.
 const LINES_OF_FAILURES: usize = 200;
 
-/// The output of a running program, as far as it matters if the program fails.
+/// The part of a running program's output that matters if the program fails.
 #[derive(Default)]
 pub(crate) struct Said {
     last: VecDeque<String>,
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn of_tests_the_failures_are_kept_whatever_follows() {
+    fn failures_of_tests_are_kept_whatever_follows() {
         let mut said = Said::default();
         for line in ["test a ... FAILED", "failures:", "---- a ----", "panicked", "test result: FAILED. 0 passed"] {
             said.add(line);

@@ -7,7 +7,7 @@ use crate::machine::tree::Tree;
 
 /// One file of the project.
 pub(crate) struct File {
-    /// From the root, with `/` on every platform.
+    /// The path from the root, with `/` on every platform.
     pub(crate) path: String,
     /// The content; bytes that are not UTF-8 are replaced.
     pub(crate) text: String,
@@ -18,8 +18,7 @@ pub(crate) fn files(tree: &Tree) -> Vec<File> {
     paths(tree).into_iter().filter_map(|path| read(tree, path)).collect()
 }
 
-/// Makes `folder` hold these files and no others. A file that is already the same keeps its time, and is not built
-/// again.
+/// Makes `folder` hold these files and no others. An unchanged file keeps its time, and is not built again.
 pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     let failed = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     let paths = paths(tree);
@@ -32,14 +31,14 @@ pub(crate) fn copy(tree: &Tree, folder: &Path) -> Result<(), String> {
     }
     for path in paths {
         let (from, to) = (tree.root().join(&path), folder.join(&path));
-        // Neither a link nor a file whose deletion is not committed yet.
+        // Excludes links, and files whose deletion is not committed yet.
         let Ok(bytes) = std::fs::read(&from) else { continue };
         if std::fs::read(&to).is_ok_and(|there| there == bytes) {
             continue;
         }
         let parent = to.parent().unwrap_or(folder);
         std::fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
-        // With its permissions: some are programs.
+        // Keeps permissions, because some files are programs.
         std::fs::copy(&from, &to).map_err(|error| failed(&to, error))?;
     }
     Ok(())

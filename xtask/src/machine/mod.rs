@@ -3,6 +3,7 @@
 pub(crate) mod arguments;
 pub(crate) mod failures;
 pub(crate) mod files;
+pub(crate) mod packages;
 pub(crate) mod process;
 pub(crate) mod system;
 pub(crate) mod tally;

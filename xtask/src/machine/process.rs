@@ -1,5 +1,5 @@
-//! Child processes: how they are started (no standard input, at the root of the project) and how their output
-//! goes on to ours while it is being read.
+//! Child processes: how they are started (no standard input, at the root of the project), and how their output is
+//! forwarded while it is being read.
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use crate::machine::failures::Said;
 use crate::machine::tree::Tree;
 
-/// `cargo`, the one that runs us. It keeps nothing for incremental builds, unless asked to: of a hundred test binaries
-/// that takes gigabytes.
+/// The `cargo` that runs this program. It keeps no data for incremental builds unless asked to: for a hundred test
+/// binaries that takes gigabytes.
 pub(crate) fn cargo(tree: &Tree) -> Command {
     let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut cargo = command(&program, tree);
@@ -32,7 +32,7 @@ pub(crate) fn build_programs(tree: &Tree) -> Result<(), String> {
     run(cargo)
 }
 
-/// Builds the C library as it is shipped: with its own features, and not with those of the whole workspace.
+/// Builds the C library as it is shipped: with its own features, and not with the whole workspace's.
 pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
     if is_built("native") {
         return Ok(());
@@ -45,8 +45,8 @@ pub(crate) fn build_native(tree: &Tree) -> Result<(), String> {
 /// The variable by which a step learns which steps have passed before it in the same run, separated by commas.
 pub(crate) const BUILT: &str = "SKIPSTONE_XTASK_PASSED";
 
-/// Whether that step has passed in the run that this process is part of. Asking cargo instead would wait until it has
-/// finished compiling for another step.
+/// Whether that step has passed in the run that this process is part of. Asking cargo instead would wait for its
+/// compilations for other steps.
 pub(crate) fn is_built(step: &str) -> bool {
     std::env::var(BUILT).is_ok_and(|passed| passed.split(',').any(|name| name == step))
 }
@@ -57,7 +57,7 @@ pub(crate) fn target_dir(tree: &Tree) -> PathBuf {
 }
 
 /// Any program, at the root, without standard input and without the variables that `cargo run` set for us: build
-/// scripts that watch those variables would run again each time cargo is called with and without xtask in turn.
+/// scripts that watch those variables would run again whenever calls with and without xtask alternate.
 pub(crate) fn command(program: &str, tree: &Tree) -> Command {
     let mut command = Command::new(program);
     command.current_dir(tree.root()).stdin(Stdio::null());
@@ -84,7 +84,7 @@ pub(crate) fn run(mut command: Command) -> Result<(), String> {
     Err(format!("`{}` ended with {status}", describe(&command)))
 }
 
-/// As [`run`]; an error is printed.
+/// Like [`run`]; an error is printed.
 pub(crate) fn passes(command: Command) -> bool {
     run(command).inspect_err(|why| println!("{why}")).is_ok()
 }
@@ -97,7 +97,7 @@ pub(crate) fn run_quietly(mut command: Command, what: &str) -> Result<(), String
     if status.success() { Ok(()) } else { Err(format!("{what}: ended with {status}")) }
 }
 
-/// As [`run`], but its output goes only to `on_line`.
+/// Like [`run`], but its output goes only to `on_line`.
 pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let ran = command.stderr(Stdio::inherit()).output().map_err(|error| not_started(&command, &error))?;
@@ -105,15 +105,14 @@ pub(crate) fn run_filtering(mut command: Command, on_line: impl FnMut(&str)) -> 
     if ran.status.success() { Ok(()) } else { Err(format!("`{}` ended with {}", describe(&command), ran.status)) }
 }
 
-/// As [`run`], and calls `on_line` with each line that it prints, to its standard output or as an error, without the
-/// line's end.
+/// Like [`run`], and calls `on_line` with each line of its standard output or standard error, without the line's end.
 pub(crate) fn run_reading(mut command: Command, mut on_line: impl FnMut(&str)) -> Result<(), String> {
     announce(&command);
     let no_pipe = |error: std::io::Error| format!("no pipe to read from: {error}");
     let (reader, writer) = std::io::pipe().map_err(no_pipe)?;
     command.stdout(writer.try_clone().map_err(no_pipe)?).stderr(writer);
     let started = command.spawn();
-    // The pipe ends with the last process that could write to it: we must not be one.
+    // The pipe ends when the last process that can write to it ends: this one must not be among them.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = started.map_err(|error| not_started(&command, &error))?;
     let mut said = Said::default();
@@ -159,7 +158,7 @@ pub(crate) fn run_collecting(mut command: Command, log: &Path, on_line: impl FnM
     let status = command.status().map_err(|error| not_started(&command, &error))?;
     let text = String::from_utf8_lossy(&std::fs::read(log).map_err(failed)?).into_owned();
     let seconds = started.elapsed().as_secs_f64();
-    // In one piece, even if another thread shows something.
+    // Written in one piece, even if another thread prints at the same time.
     let shown = format!("$ {}\n{text}after {seconds:.1} s\n", describe(&command));
     let _ = std::io::stdout().lock().write_all(shown.as_bytes());
     text.lines().for_each(on_line);
@@ -179,7 +178,7 @@ pub(crate) fn output(mut command: Command) -> Option<String> {
     output.status.success().then_some(text)
 }
 
-/// Whether it runs at all and succeeds, in silence.
+/// Whether it can be run and succeeds, without showing its output.
 pub(crate) fn succeeds(command: Command) -> bool {
     output(command).is_some()
 }
@@ -206,7 +205,7 @@ pub(crate) fn quoted(path: &Path) -> String {
 
 fn announce(command: &Command) {
     println!("$ {}", describe(command));
-    // The child writes to the same place: our own output must be there first.
+    // The child writes to the same place, so earlier output must be flushed first.
     let _ = std::io::stdout().flush();
 }
 
@@ -239,7 +238,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Passes bytes on as they come, so that a half line (`test slow_one ... `) shows while its test runs.
+    /// Passes bytes on as they arrive, so that a partial line (`test slow_one ... `) shows while its test runs.
     fn forward(&mut self, chunk: &[u8], to: &mut impl Write, on_line: &mut impl FnMut(&str)) {
         // Our own output may be closed. The lines still count.
         let _ = to.write_all(chunk);
@@ -292,7 +291,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_a_program_leaves_running_is_not_waited_for() {
+    fn processes_left_running_are_not_waited_for() {
         let mut lines = Vec::new();
         let mut shell = Command::new("sh");
         shell.args(["-c", "echo said; echo complained >&2; sleep 30 & exit 3"]);
@@ -305,7 +304,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_it_leaves_running_is_not_waited_for_even_if_it_goes_on_printing() {
+    fn processes_that_it_leaves_running_are_not_waited_for_even_if_they_keep_printing() {
         let mut shell = Command::new("sh");
         shell.args(["-c", "for at in $(seq 200); do echo $at; sleep 0.1; done & exit 0"]);
         let started = Instant::now();

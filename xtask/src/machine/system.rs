@@ -44,7 +44,7 @@ pub(crate) fn toolchain(tree: &Tree) -> Verdict {
     Verdict::Passed
 }
 
-/// Adds the programs that are missing, where we may.
+/// Installs missing programs, where permitted.
 pub(crate) fn packages(tree: &Tree) -> Verdict {
     let missing: Vec<&Program> = PROGRAMS.iter().filter(|program| !program.is_there(tree)).collect();
     if missing.is_empty() {
@@ -70,7 +70,7 @@ pub(crate) fn program(name: &'static str, debian_package: &'static str, without:
     }
 }
 
-/// Adds a package that has no program. Gives why it is not there, if it is not there then.
+/// Installs a package that has no program. Returns the reason if it is still missing.
 pub(crate) fn package(debian_package: &'static str, without: &str, tree: &Tree) -> Option<String> {
     match install(&[&Program { name: debian_package, debian_package }], without, tree) {
         Verdict::Failed(why) | Verdict::Skipped(why) => Some(why),
@@ -105,7 +105,7 @@ pub(crate) fn deployments(tree: &Tree) -> Option<String> {
 /// How many browsers the tests drive.
 pub(crate) const BROWSERS: usize = 2;
 
-/// Adds the browsers that are missing. Gives, for each that is not there then, why.
+/// Installs missing browsers. Returns the reason for each that is still missing.
 pub(crate) fn browsers(tree: &Tree) -> Vec<String> {
     [chromium(tree), browser("FIREFOX", FIREFOX, tree)].into_iter().flatten().collect()
 }
@@ -189,7 +189,7 @@ pub(crate) fn has_target(target: &str, tree: &Tree) -> bool {
     process::output(rustc).is_some_and(|dir| std::path::Path::new(dir.trim()).is_dir())
 }
 
-/// Why something cannot be compiled for `target`, and how it can; `None` if its standard library is there.
+/// Why something cannot be compiled for `target`, with the remedy; `None` if its standard library is installed.
 pub(crate) fn without_target(target: &str, tree: &Tree) -> Option<String> {
     (!has_target(target, tree))
         .then(|| format!("the standard library for {target} is not installed: `rustup target add {target}` does that"))
@@ -214,7 +214,7 @@ pub(crate) fn python(tree: &Tree) -> Option<&'static str> {
 fn rustup_lists(kind: &str, name: &str, tree: &Tree) -> bool {
     let mut rustup = process::command("rustup", tree);
     rustup.args([kind, "list", "--installed"]);
-    // A component is listed with its host behind it: `clippy-x86_64-unknown-linux-gnu`.
+    // A component is listed with the host as its suffix: `clippy-x86_64-unknown-linux-gnu`.
     process::output(rustup).is_some_and(|list| list.lines().any(|line| line.starts_with(name)))
 }
 
@@ -276,7 +276,7 @@ const PROGRAMS: &[Program] = &[
     Program { name: "nats-server", debian_package: "nats-server" },
 ];
 
-/// The first name is that of Debian's package.
+/// The first name is Debian's.
 const CHROMIUM: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
 const FIREFOX: &[&str] = &["firefox-esr", "firefox"];
 

@@ -1,21 +1,23 @@
 //! The workspace's test programs, as cargo builds them all at once, and how several are run at once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+
+use cargo_metadata::Message;
 
 use crate::machine::process;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
 
-/// Those of databases, which want servers: the step `databases` runs them.
+/// Tests of databases, which need servers: the step `databases` runs them.
 pub(crate) const ENGINES: &str = "engines";
-/// Those of deployments, which want an sshd: the step `deploy` runs them.
+/// Tests of deployments, which need an sshd: the step `deploy` runs them.
 pub(crate) const DEPLOYS: &str = "deploys";
-/// Those of the message bus, which want servers of NATS: the step `fleet` runs them.
+/// Tests of the message bus, which need NATS servers: the step `fleet` runs them.
 pub(crate) const NATS: &str = "nats";
 
-/// Those that start the tool.
+/// Tests that start the tool.
 pub(crate) const END_TO_END: &str = "end_to_end";
 
 /// The programs of simulated runs read from it which seeds to run: `0..1000`.
@@ -33,8 +35,8 @@ pub(crate) struct Executable {
     pub(crate) is_test: bool,
 }
 
-/// Builds all of them, with one set of features, and the programs that they start. Gives those that test, and notes
-/// them for [`all`].
+/// Builds all of them, with one set of features, and the programs that they start. Returns the test programs, and
+/// records them for [`all`].
 pub(crate) fn build(tree: &Tree) -> Result<Vec<Executable>, String> {
     let mut cargo = process::cargo(tree);
     cargo.args(["test", "--workspace", "--no-run"]);
@@ -48,7 +50,7 @@ pub(crate) fn build(tree: &Tree) -> Result<Vec<Executable>, String> {
     Ok(programs)
 }
 
-/// Those that test; built first, unless the step `programs` has done that.
+/// The test programs; built first, unless the step `programs` has built them.
 pub(crate) fn all(tree: &Tree) -> Result<Vec<Executable>, String> {
     if !process::is_built("programs") {
         return build(tree);
@@ -67,7 +69,7 @@ fn list_file(tree: &Tree) -> PathBuf {
     process::target_dir(tree).join("xtask/programs.txt")
 }
 
-/// Runs cargo, and gives the programs that it names.
+/// Runs cargo, and returns the programs that it names.
 pub(crate) fn executables(mut cargo: Command) -> Result<Vec<Executable>, String> {
     cargo.args(["--message-format", "json-render-diagnostics"]);
     let mut found = Vec::new();
@@ -98,7 +100,7 @@ impl Executable {
 }
 
 /// Runs test programs, `at_once` at a time, and shows the output of each in one piece, when it has ended. A program
-/// that fails without a failed test counts as one.
+/// that fails without a failed test counts as a failed test.
 pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally {
     let pending = Mutex::new(programs.into_iter().enumerate());
     let total = Mutex::new(Tally::default());
@@ -123,45 +125,42 @@ pub(crate) fn run(programs: Vec<Command>, at_once: usize, tree: &Tree) -> Tally 
 
 /// The program of one of cargo's messages, which are objects of JSON, a line each.
 fn executable(message: &str) -> Option<Executable> {
-    let folder = Path::new(&text(message, "manifest_path")?).parent()?.to_owned();
-    let target = message.split_once("\"target\":")?.1;
-    let profile = message.split_once("\"profile\":")?.1;
-    let is_test = profile.split('}').next()?.contains("\"test\":true");
-    Some(Executable { folder, name: text(target, "name")?, file: text(message, "executable")?.into(), is_test })
-}
-
-/// The text of the first such key.
-fn text(object: &str, key: &str) -> Option<String> {
-    let value = object.split_once(&format!("\"{key}\":\""))?.1;
-    let mut text = String::new();
-    let mut characters = value.chars();
-    loop {
-        match characters.next()? {
-            '"' => return Some(text),
-            // Of paths: those of Windows have backslashes.
-            '\\' => text.push(characters.next()?),
-            character => text.push(character),
-        }
-    }
+    let Some(Ok(Message::CompilerArtifact(built))) = Message::parse_stream(message.as_bytes()).next() else {
+        return None;
+    };
+    let folder = built.manifest_path.parent()?.into();
+    Some(Executable { folder, name: built.target.name, file: built.executable?.into(), is_test: built.profile.test })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
     fn programs_are_read_from_cargos_messages() {
-        let message = r#"{"reason":"compiler-artifact","package_id":"path+file:///p/a#0.1.0","manifest_path":"C:\\p\\a\\Cargo.toml",
-            "target":{"kind":["test"],"crate_types":["bin"],"name":"claims","src_path":"/p/a/tests/claims/main.rs","test":true},
-            "profile":{"opt_level":"1","test":true},"features":[],"filenames":["/t/claims-1"],"executable":"/t/claims-1","fresh":true}"#;
-        let program = executable(&message.replace(r"C:\\p\\a\\", "/p/a/")).expect("one program");
+        let message = json!({
+            "reason": "compiler-artifact", "package_id": "path+file:///p/a#0.1.0", "manifest_path": "/p/a/Cargo.toml",
+            "target": { "kind": ["test"], "crate_types": ["bin"], "name": "claims",
+                "src_path": "/p/a/tests/claims/main.rs", "test": true },
+            "profile": { "opt_level": "1", "debuginfo": 1, "debug_assertions": true, "overflow_checks": true,
+                "test": true },
+            "features": [], "filenames": ["/t/claims-1"], "executable": "/t/claims-1", "fresh": true,
+        });
+        let program = executable(&message.to_string()).expect("one program");
         assert_eq!((program.folder.as_path(), program.name.as_str()), (Path::new("/p/a"), "claims"));
         assert_eq!((&program.file, program.is_test), (&PathBuf::from("/t/claims-1"), true));
         assert_eq!(Executable::of_line(program.to_line().trim_end()), Some(program));
-        assert_eq!(text(message, "manifest_path").as_deref(), Some(r"C:\p\a\Cargo.toml"));
-        let tool = message.replace(r#""opt_level":"1","test":true"#, r#""opt_level":"1","test":false"#);
-        assert!(executable(&tool).is_none_or(|program| !program.is_test));
-        let library = message.replace(r#""executable":"/t/claims-1""#, r#""executable":null"#);
-        assert_eq!(executable(&library), None);
+        let with = |key: &str, value: Value| {
+            let mut message = message.clone();
+            *message.pointer_mut(key).expect("it is there") = value;
+            executable(&message.to_string())
+        };
+        assert!(with("/profile/test", false.into()).is_some_and(|program| !program.is_test));
+        assert_eq!(with("/executable", Value::Null), None, "a library");
+        assert_eq!(with("/reason", "build-finished".into()), None);
     }
 }

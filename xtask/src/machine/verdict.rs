@@ -42,7 +42,7 @@ fn count(command: Command, of_line: fn(&str) -> Option<Tally>) -> (Tally, Result
     (tally, outcome)
 }
 
-/// The same, where a failure without a failed test is a program that did not build or did not run, and no count at all.
+/// The same, but a failure without a failed test means that the program did not build or run, and gives no count.
 pub(crate) fn counted(command: Command, of_line: fn(&str) -> Option<Tally>) -> Result<Tally, String> {
     match count(command, of_line) {
         (tally, Err(why)) if tally.failed == 0 => Err(why),

@@ -5,7 +5,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::tree::Tree;
 use crate::machine::{process, system};
 
-/// Builds the tool, and measures. Flags are those of the program that does it.
+/// Builds the tool, and measures. Flags go to the program that measures.
 pub(crate) fn bench_databases(arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let python = system::python(tree).ok_or("Python 3 is not there")?;
     let missing = system::databases(tree);

@@ -13,7 +13,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         Err(why) => return Verdict::Failed(why),
     };
     let mut tests = program.command(tree);
-    // Without it only SQLite is tried.
+    // Without it, only SQLite is tested.
     tests.envs(missing.is_none().then_some(("SKIPSTONE_TEST_SERVERS", "1")));
     let verdict = Verdict::of_tests(tests);
     match (missing, verdict) {

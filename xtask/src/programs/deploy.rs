@@ -8,7 +8,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Some(why) = system::deployments(tree) {
         return Verdict::Skipped(why);
     }
-    // The list of programs is that of the whole workspace: the tool is among them.
+    // The list of programs covers the whole workspace, and so includes the tool.
     let program = match test_programs::one(test_programs::DEPLOYS, tree) {
         Ok(program) => program,
         Err(why) => return Verdict::Failed(why),

@@ -1,5 +1,5 @@
-//! The examples of transports in programs of their own, `examples/external`, take part in a short real comparison:
-//! every update comes back once and in order.
+//! The examples of external transport programs, `examples/external`, take part in a short real comparison: every update
+//! comes back once and in order.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -35,7 +35,7 @@ fn folder(tree: &Tree) -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Warnings of the compiler are errors. Without the tools this is left out; with them it has to compile.
+/// Compiler warnings are errors. Without the tools this is left out; with them it must compile.
 fn c_program(tree: &Tree) -> Result<PathBuf, Verdict> {
     let without = "ENet in C is not tried";
     if let Some(why) = system::program("gcc", "gcc", without, tree) {
@@ -60,7 +60,7 @@ fn includes_enet(tree: &Tree) -> Command {
     gcc
 }
 
-/// Without Go, or out of reach of its modules, it is left out; with them it has to compile.
+/// Without Go or access to its modules it is left out; with them it must compile.
 fn go_program(tree: &Tree) -> Result<PathBuf, Verdict> {
     let without = "KCP in Go is not tried";
     if process::find("go").is_none() {

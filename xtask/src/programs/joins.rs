@@ -1,5 +1,5 @@
 //! `cargo xtask joins`: clients that join a busy server over a bad network, a line for each cell of a matrix. Each cell
-//! has a server of its own, background clients that talk on it over a clean path, and `stress --connects` next to them.
+//! has its own server, background clients that talk on it over a clean path, and `stress --connects` next to them.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// One cell of the matrix, as the tool's flags have it.
+/// One cell of the matrix, in the notation of the tool's flags.
 struct Cell<'a> {
     carrier: &'a str,
     clients: &'a str,
@@ -94,7 +94,7 @@ impl Cell<'_> {
         tool.args(["serve", "--listen", "127.0.0.1:0", "--console", "off", "--identity", "new", "--allow-plain"]);
         let mut server = start(tool)?;
         let mark = if self.carrier == "ws" { "ws://" } else { "skip://" };
-        // The pipe stays open, for the server prints more.
+        // The pipe stays open, because the server prints more.
         let mut lines = BufReader::new(server.0.stdout.as_mut().ok_or("its output is not read")?).lines();
         let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
             let mut words = line.split_whitespace();
@@ -157,7 +157,7 @@ impl Joined {
 }
 
 const HEAD: &str = "unanswered";
-/// Native clients; `ws` has no bad network, since TCP would have to suffer it below its own retransmission.
+/// Native clients; `ws` has no bad network, since it would have to be applied below TCP's retransmission.
 const CARRIERS: [&str; 4] = ["skip", "plain", "dtls", "ws"];
 /// An hour and a half.
 const CELLS_MAX: usize = 256;
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_figures_are_those_of_all_carriers() {
+    fn the_figures_cover_all_carriers() {
         let json = "{\"rate\": \"50/s\", \"all\": {\n  \"attempted\": 750,\n  \"connected\": 738,\n  \"unanswered\": \
                     12,\n  \"connect_ms\": {\n \"p50\": 21.5, \"p99\": 1040.25 }\n}, \"carriers\": {\"udp\": \
                     {\"attempted\": 9, \"unanswered\": 9}}}";

@@ -16,7 +16,7 @@ pub(crate) fn sweep(arguments: Arguments, tree: &Tree) -> Result<bool, String> {
 }
 
 /// A few short settings, judged by what must hold in any run, however short. Virtual time is the same in every build:
-/// the build of the tests exists already, and an optimised one takes minutes more to build than it saves.
+/// the build of the tests exists already, and building an optimised one takes minutes longer than it saves.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if let Err(why) = process::build_programs(tree) {
         return Verdict::Failed(why);

@@ -6,7 +6,7 @@ use crate::machine::arguments::Arguments;
 use crate::machine::process;
 use crate::machine::tree::Tree;
 
-/// Without a target: names those that there are.
+/// Fuzzes a target. Without one, lists the targets.
 pub(crate) fn fuzz(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let seconds = match arguments.take_value("--seconds")? {
         Some(text) => parse_seconds(&text)?,
@@ -20,7 +20,7 @@ pub(crate) fn fuzz(mut arguments: Arguments, tree: &Tree) -> Result<bool, String
         return Ok(true);
     };
     if !targets.contains(&target) {
-        return Err(format!("no fuzz target is called `{target}`; there are: {}", names(&targets)));
+        return Err(format!("there is no fuzz target `{target}`; the targets are: {}", names(&targets)));
     }
     require_nightly(tree)?;
     require_cargo_fuzz(tree)?;
@@ -34,7 +34,7 @@ pub(crate) fn fuzz(mut arguments: Arguments, tree: &Tree) -> Result<bool, String
 fn parse_seconds(text: &str) -> Result<u64, String> {
     match text.parse() {
         // libFuzzer takes zero for "without end".
-        Ok(0) | Err(_) => Err(format!("`{text}` is no number of seconds; give 1 or more")),
+        Ok(0) | Err(_) => Err(format!("`{text}` is not a number of seconds; give 1 or more")),
         Ok(seconds) => Ok(seconds),
     }
 }

@@ -28,7 +28,7 @@ const OF_STRANGERS: [(&str, &str); 3] =
 
 /// One of the scenarios.
 struct Scenario {
-    /// In the record.
+    /// The scenario's name in the record.
     name: &'static str,
     /// The arguments of the benchmark.
     words: &'static str,
@@ -109,7 +109,7 @@ pub(crate) fn instructions(mut arguments: Arguments, tree: &Tree) -> Result<bool
     Ok(complaints.is_empty())
 }
 
-/// The same as a step of `cargo xtask test`.
+/// Compares the counts, as a step of `cargo xtask test`.
 pub(crate) fn step(tree: &Tree) -> Verdict {
     if !cfg!(target_os = "linux") {
         return Verdict::Skipped("there is no valgrind for this system: run this step on Linux".into());
@@ -219,7 +219,7 @@ fn build(tree: &Tree) -> Result<String, String> {
     Ok(program.file.to_string_lossy().into_owned())
 }
 
-/// Instructions of the measured part of one scenario, per unit; `None` if it had no unit to do.
+/// Instructions of the measured part of one scenario, per unit; `None` if it did no unit of work.
 fn count(bench: &str, tree: &Tree, words: &str) -> Result<Option<f64>, String> {
     let mut valgrind = process::command("valgrind", tree);
     valgrind.args(["--tool=callgrind", "--collect-atstart=no", "--toggle-collect=*measured_side*"]);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_by_more_than_a_tenth_is_told_with_old_new_and_percent() {
+    fn growth_above_a_tenth_is_reported_with_old_new_and_percent() {
         let mut record = Record::default();
         record.set(&counts(100.0, 100.0));
         for cheaper_or_hardly_dearer in [1.0, 100.0, 110.0] {

@@ -1,4 +1,4 @@
-//! `cargo xtask swarm --seeds A..B`: the simulated runs over a range of seeds, optimised, for as long as one likes.
+//! `cargo xtask swarm --seeds A..B`: the simulated runs over a range of seeds, optimised, for any length of time.
 
 use crate::machine::arguments::Arguments;
 use crate::machine::process;
@@ -26,7 +26,7 @@ fn check_range(seeds: &str) -> Result<(), String> {
     match bounds {
         Some((first, end)) if first < end => Ok(()),
         Some(_) => Err(format!("`{seeds}` holds no seed: the end is not included")),
-        None => Err(format!("`{seeds}` is no range of seeds; one looks like 0..1000")),
+        None => Err(format!("`{seeds}` is not a range of seeds, such as 0..1000")),
     }
 }
 

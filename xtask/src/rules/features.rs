@@ -17,7 +17,7 @@ use crate::machine::verdict::Verdict;
 
 /// A set of features, and the crates that may be in its build.
 struct Combination {
-    /// As behind `--features`; the defaults are off.
+    /// The argument of `--features`; default features are off.
     features: &'static str,
     /// Crates, this one with them, build dependencies without.
     crates_max: usize,

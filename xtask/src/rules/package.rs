@@ -5,21 +5,26 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::machine::files::{self, File};
+use cargo_metadata::Package;
+
+use crate::machine::packages::{self, Described};
 use crate::machine::process;
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 
 /// The step of `cargo xtask test`.
 pub(crate) fn check(tree: &Tree) -> Verdict {
-    let files = files::files(tree);
-    let published: Vec<&File> = files.iter().filter(|file| is_published(file)).collect();
-    let missing: Vec<String> = published.iter().flat_map(|manifest| missing(manifest, |path| tree.has(path))).collect();
+    let members = match packages::members(tree) {
+        Ok(members) => members,
+        Err(why) => return Verdict::Failed(why),
+    };
+    let published: Vec<&Described> = members.iter().filter(|member| is_published(&member.package)).collect();
+    let missing: Vec<String> = published.iter().flat_map(|member| missing(member, |path| tree.has(path))).collect();
     missing.iter().for_each(|breach| println!("{breach}"));
     if !missing.is_empty() {
         return Verdict::Failed(format!("{} of what a published crate needs is missing", missing.len()));
     }
-    let names: Vec<&str> = published.iter().filter_map(|manifest| name(manifest)).collect();
+    let names: Vec<&str> = published.iter().map(|member| member.package.name.as_str()).collect();
     // Apart from the workspace's own artifacts, which have the same names.
     let target = process::target_dir(tree).join("packages");
     forget_earlier_runs(&target);
@@ -59,22 +64,22 @@ fn packaging(names: &[&str], tree: &Tree, target: &Path) -> Command {
     cargo
 }
 
-fn is_published(file: &File) -> bool {
-    let is_manifest = file.path.ends_with("/Cargo.toml");
-    is_manifest && name(file).is_some() && !file.text.lines().any(|line| line.replace(' ', "") == "publish=false")
-}
-
-/// The name in its `[package]`.
-fn name(manifest: &File) -> Option<&str> {
-    let package = manifest.text.split("[package]").nth(1)?;
-    package.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'))
+fn is_published(package: &Package) -> bool {
+    package.publish.as_ref().is_none_or(|registries| !registries.is_empty())
 }
 
 /// Missing parts, each as `path: what`. `has` says whether there is a file; a link to one will do.
-fn missing(manifest: &File, has: impl Fn(&str) -> bool) -> Vec<String> {
-    let folder = manifest.path.trim_end_matches("Cargo.toml");
-    let says = |key: &&str| manifest.text.lines().any(|line| line.starts_with(*key) && line.contains('='));
-    let keys = KEYS.iter().filter(|key| !says(key)).map(|key| format!("{}: has no `{key}`", manifest.path));
+fn missing(Described { folder, package }: &Described, has: impl Fn(&str) -> bool) -> Vec<String> {
+    let keys = [
+        ("description", package.description.is_some()),
+        ("license", package.license.is_some()),
+        ("repository", package.repository.is_some()),
+        ("rust-version", package.rust_version.is_some()),
+        ("keywords", !package.keywords.is_empty()),
+        ("categories", !package.categories.is_empty()),
+    ];
+    let keys = keys.iter().filter(|(_, is_there)| !is_there);
+    let keys = keys.map(|(key, _)| format!("{folder}Cargo.toml: has no `{key}`"));
     let texts = FILES
         .iter()
         .map(|name| format!("{folder}{name}"))
@@ -83,32 +88,33 @@ fn missing(manifest: &File, has: impl Fn(&str) -> bool) -> Vec<String> {
     keys.chain(texts).collect()
 }
 
-const KEYS: &[&str] = &["description", "license", "repository", "rust-version", "keywords", "categories"];
 const FILES: &[&str] = &["README.md", "LICENSE-APACHE", "LICENSE-MIT"];
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use serde_json::json;
 
-    fn manifest(text: &str) -> File {
-        File { path: "crates/a/Cargo.toml".into(), text: text.into() }
-    }
+    use super::*;
+    use crate::machine::packages::package;
 
     #[test]
     fn crates_are_published_unless_they_say_otherwise() {
-        assert!(is_published(&manifest("[package]\nname = \"a\"\n")));
-        assert!(!is_published(&manifest("[package]\nname = \"a\"\npublish = false\n")));
-        assert!(!is_published(&manifest("[workspace]\n")));
-        assert_eq!(name(&manifest("[lib]\nname = \"b\"\n[package]\nname = \"a\"\n")), Some("a"));
+        assert!(is_published(&package(json!({ "publish": null }))));
+        assert!(is_published(&package(json!({ "publish": ["ours"] }))));
+        assert!(!is_published(&package(json!({ "publish": [] }))));
     }
 
     #[test]
-    fn what_a_registry_asks_for_and_is_missing_is_named() {
-        let whole = "[package]\nname = \"a\"\ndescription = \"d\"\nlicense.workspace = true\nrepository.workspace = \
-                     true\n\
-                     rust-version.workspace = true\nkeywords = []\ncategories = []\n";
-        assert_eq!(missing(&manifest(whole), |_| true), Vec::<String>::new());
+    fn missing_registry_metadata_is_reported() {
+        let in_folder = |package| Described { folder: "crates/a/".into(), package };
+        let whole = in_folder(package(json!({
+            "description": "d", "license": "MIT", "repository": "r", "rust_version": "1.95", "keywords": ["k"],
+            "categories": ["c"],
+        })));
+        assert_eq!(missing(&whole, |_| true), Vec::<String>::new());
         let without_license = |path: &str| path != "crates/a/LICENSE-MIT";
-        assert_eq!(missing(&manifest("[package]\nname = \"a\"\n"), without_license).len(), KEYS.len() + 1);
+        assert_eq!(missing(&whole, without_license), ["crates/a/LICENSE-MIT: is missing"]);
+        let bare = missing(&in_folder(package(json!({}))), |_| true);
+        assert_eq!((bare.len(), &*bare[0]), (6, "crates/a/Cargo.toml: has no `description`"));
     }
 }

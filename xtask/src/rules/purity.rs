@@ -1,8 +1,12 @@
 //! The protocol takes time, bytes and a seed, and uses no clock, socket, thread or entropy of the system. And in the
 //! whole project, `unsafe` is allowed in six files, and at the boundary to C.
 
+use proc_macro2::{TokenStream, TokenTree};
+use syn::AngleBracketedGenericArguments;
+use syn::parse::{ParseStream, Parser};
+
 use crate::machine::files::File;
-use crate::rules::source::tokens::{Placed, Token, tokens};
+use crate::rules::source::tokens::{self, is_separator, line, name};
 
 /// The files that talk to the system below the standard library; those with instructions for which std has no safe
 /// function: of vectors, and to prefetch; and those that give WebAssembly's exports their names.
@@ -33,103 +37,69 @@ const PROTOCOL: &str = "crates/skipstone-proto/src/";
 
 /// Violations of these rules, each as `path:line: what`.
 pub(crate) fn breaches(files: &[File]) -> Vec<String> {
+    files.iter().filter(|file| file.path.ends_with(".rs")).flat_map(breaches_of).collect()
+}
+
+fn breaches_of(file: &File) -> Vec<String> {
+    let may_be_unsafe = UNSAFE_HERE.contains(&file.path.as_str()) || file.path.starts_with(BOUNDARY);
+    let is_protocol = file.path.starts_with(PROTOCOL);
     let mut breaches = Vec::new();
-    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
-        let tokens = tokens(&file.text);
-        let mut found = Vec::new();
-        if !UNSAFE_HERE.contains(&file.path.as_str()) && !file.path.starts_with(BOUNDARY) {
-            unsafe_code(&tokens, &mut found);
-        }
-        if file.path.starts_with(PROTOCOL) {
-            forbidden_words(&tokens, &mut found);
-            threads(&tokens, &mut found);
-            default_hashers(&tokens, &mut found);
-        }
-        breaches.extend(found.iter().map(|(line, what)| format!("{}:{line}: {what}", file.path)));
+    let mut add = |line: usize, what: &str| breaches.push(format!("{}:{line}: {what}", file.path));
+    match file.text.parse() {
+        Ok(tokens) => tokens::each(tokens, &mut |tokens, at| {
+            let Some(word) = name(tokens, at) else { return };
+            let line = line(tokens[at].span());
+            if word == "unsafe" && !may_be_unsafe {
+                add(line, &format!("`unsafe` belongs in {BOUNDARY} and {} alone", UNSAFE_HERE.join(" and ")));
+            }
+            if is_protocol && let Some(what) = impurity(&word, &tokens[at + 1..]) {
+                add(line, &what);
+            }
+        }),
+        Err(error) => add(line(error.span()), &error.to_string()),
     }
     breaches
 }
 
-type Found = Vec<(usize, String)>;
-
-fn unsafe_code(tokens: &[Placed<'_>], found: &mut Found) {
-    let places = tokens.iter().filter(|placed| placed.token == Token::Word("unsafe"));
-    found.extend(places.map(|placed| {
-        (placed.line, format!("`unsafe` belongs in {BOUNDARY} and {} alone", UNSAFE_HERE.join(" and ")))
-    }));
+/// The problem with a word in the protocol, if there is one. `rest` follows it within the same brackets.
+fn impurity(word: &str, rest: &[TokenTree]) -> Option<String> {
+    if let Some((_, instead)) = NOT_IN_PROTOCOL.iter().find(|(forbidden, _)| *forbidden == word) {
+        return Some(format!("no `{word}` in the protocol; {instead}"));
+    }
+    if word == "std" && leads_to_thread(rest) {
+        return Some("no `std::thread` in the protocol; its caller drives it".into());
+    }
+    let with_hasher = HASH_TABLES.iter().find(|(table, _)| *table == word)?.1;
+    let is_default = parameter_count(rest).is_some_and(|count| count < with_hasher);
+    is_default.then(|| format!("`{word}` with the default hasher draws entropy from the system; give it a seeded one"))
 }
 
-fn forbidden_words(tokens: &[Placed<'_>], found: &mut Found) {
-    for placed in tokens {
-        let rule = NOT_IN_PROTOCOL.iter().find(|(word, _)| placed.token == Token::Word(word));
-        if let Some((word, instead)) = rule {
-            found.push((placed.line, format!("no `{word}` in the protocol; {instead}")));
+/// `::thread`, alone or in a group that is imported from `std`.
+fn leads_to_thread(rest: &[TokenTree]) -> bool {
+    let is_thread = |tokens: &[TokenTree], at| name(tokens, at).is_some_and(|word| word == "thread");
+    match rest.get(2) {
+        Some(TokenTree::Group(group)) if is_separator(rest, 0) => {
+            let mut found = false;
+            tokens::each(group.stream(), &mut |tokens, at| found |= is_thread(tokens, at));
+            found
         }
+        _ => is_separator(rest, 0) && is_thread(rest, 2),
     }
 }
 
-/// `std::thread`, alone or in a group that is imported from `std`.
-fn threads(tokens: &[Placed<'_>], found: &mut Found) {
-    for at in 0..tokens.len() {
-        if tokens[at].token != Token::Word("std") {
-            continue;
-        }
-        let separated = tokens.get(at + 1).is_some_and(|next| next.token == Token::PathSeparator);
-        let rest = if separated { &tokens[at + 2..] } else { &[] };
-        let ends = |placed: &&Placed<'_>| !matches!(placed.token, Token::Mark(';'));
-        let grouped = rest.first().is_some_and(|first| first.token == Token::Mark('{'));
-        let reach = if grouped { rest.iter().take_while(ends).count() } else { rest.len().min(1) };
-        for placed in rest[..reach].iter().filter(|placed| placed.token == Token::Word("thread")) {
-            found.push((placed.line, "no `std::thread` in the protocol; its caller drives it".into()));
-        }
-    }
+/// The number of generic arguments that `rest` begins with, after a `::` or not.
+fn parameter_count(rest: &[TokenTree]) -> Option<usize> {
+    let count = |input: ParseStream<'_>| {
+        let arguments: AngleBracketedGenericArguments = input.parse()?;
+        input.parse::<TokenStream>()?;
+        Ok(arguments.args.len())
+    };
+    count.parse2(rest.iter().cloned().collect()).ok()
 }
 
-/// `HashMap<K, V>` and `HashSet<T>` without an explicit hasher draw their keys from the system.
-fn default_hashers(tokens: &[Placed<'_>], found: &mut Found) {
-    for (at, placed) in tokens.iter().enumerate() {
-        let (name, with_hasher) = match placed.token {
-            Token::Word("HashMap") => ("HashMap", 3),
-            Token::Word("HashSet") => ("HashSet", 2),
-            _ => continue,
-        };
-        let parameters = parameter_count(&tokens[at + 1..]);
-        if parameters.is_some_and(|count| count < with_hasher) {
-            found.push((
-                placed.line,
-                format!("`{name}` with the default hasher draws entropy from the system; give it a seeded one"),
-            ));
-        }
-    }
-}
-
-/// The number of generic parameters in the angle brackets that `tokens` begin with, after a `::` or not.
-fn parameter_count(tokens: &[Placed<'_>]) -> Option<usize> {
-    let mut marks = tokens.iter().map(|placed| placed.token).peekable();
-    marks.next_if_eq(&Token::PathSeparator);
-    marks.next_if_eq(&Token::Mark('<'))?;
-    let (mut count, mut depth, mut item_begun) = (0, 1_usize, false);
-    let mut before = Token::Mark('<');
-    for token in marks {
-        match token {
-            Token::Mark('>') if before == Token::Mark('-') => {} // the arrow of a function type
-            Token::Mark('<' | '(' | '[' | '{') => depth += 1,
-            Token::Mark('>' | ')' | ']' | '}') => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(count + usize::from(item_begun));
-        }
-        if depth == 1 && token == Token::Mark(',') {
-            count += 1;
-            item_begun = false;
-        } else {
-            item_begun = true;
-        }
-        before = token;
-    }
-    None
-}
+/// Tables of the standard library, and their number of parameters with a hasher. Without one, `HashMap<K, V>` and
+/// `HashSet<T>` draw their keys from the system.
+const HASH_TABLES: &[(&str, usize)] = &[("HashMap", 3), ("HashSet", 2)];
 
 #[cfg(test)]
 mod tests {

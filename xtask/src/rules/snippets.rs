@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_what_its_file_has() {
+    fn a_block_matches_its_file() {
         assert!(check("<!-- src/echo.go -->\n```go\nfunc main() {\n\tserve()\n}\n```\n").is_empty());
         let other = check("text\n<!-- src/echo.go -->\n```go\nfunc main() {\n\tpanic()\n}\n```\n");
         assert_eq!(other, ["guide.md:2: not what src/echo.go has: copy it from there"]);

@@ -60,7 +60,7 @@ pub(super) const STEPS: &[Step] = &[
         is_fast: true,
         lane: Lane::Compiles,
         after: &[],
-        run: |tree, _| report(claims::breaches(&files::files(tree))),
+        run: |tree, _| claims::breaches(tree).map_or_else(Verdict::Failed, report),
     },
     Step {
         name: "snippets",
@@ -218,8 +218,9 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "fleet",
-        about: "the message bus and stress runs on several machines, over real servers of NATS, an old and a current one, that restart, freeze, refuse and lose their stores; \
-                Debian's is there, or is added with apt-get, and Go builds the other",
+        about: "the message bus and stress runs on several machines, over real servers of NATS, an old and a current \
+                one, that restart, freeze, refuse and lose their stores; Debian's is there, or is added with apt-get, \
+                and Go builds the other",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -336,7 +337,7 @@ fn clippy(tree: &Tree) -> Verdict {
 
 fn layering_and_purity(tree: &Tree) -> Verdict {
     let files = files::files(tree);
-    let mut breaches = layering::breaches(&files);
+    let mut breaches = layering::breaches(&files).unwrap_or_else(|unread| vec![unread]);
     breaches.extend(purity::breaches(&files));
     report(breaches)
 }

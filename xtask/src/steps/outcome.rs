@@ -1,4 +1,4 @@
-//! The outcome of a step. Each step runs in a process of its own, which writes the outcome to a file.
+//! The outcome of a step. Each step runs in its own process, which writes the outcome to a file.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) struct Outcome {
 }
 
 impl Outcome {
-    /// That of a step in this process.
+    /// The outcome of a step in this process.
     pub(super) fn of(verdict: Verdict) -> Self {
         let (tally, word, note) = match verdict {
             Verdict::Passed => (Tally::ONE_PASSED, "passed", String::new()),
@@ -35,7 +35,7 @@ impl Outcome {
         Self { tally, word: word.into(), note, cpu_seconds: cpu_seconds(), failures: failures::take() }
     }
 
-    /// That of a step whose process did not come to its end.
+    /// The outcome of a step whose process did not finish.
     pub(super) fn broken(why: String) -> Self {
         let failures = Vec::new();
         Self { tally: Tally::ONE_FAILED, word: "FAILED".into(), note: why, cpu_seconds: None, failures }
@@ -110,7 +110,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn cpu_time_is_that_of_programs_that_were_waited_for_too() {
+    fn cpu_time_includes_awaited_programs() {
         let before = cpu_seconds().expect("Linux tells");
         let spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
         assert!(std::process::Command::new("sh").args(["-c", spin]).status().expect("a shell").success());

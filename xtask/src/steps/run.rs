@@ -1,5 +1,5 @@
-//! Runs steps, each in a process of its own, so that two may run at once and a crash ends only that step. One of the
-//! running steps, the one in front, prints as it goes; the output of others is shown in one piece when they have ended.
+//! Runs steps, each in its own process, so that two may run at once and a crash ends only that step. One of the running
+//! steps, the one in front, prints as it goes; the output of others is shown in one piece when they have ended.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -50,7 +50,7 @@ struct Run<'a> {
 struct Ended {
     at: usize,
     took: Duration,
-    /// How long it took the last time.
+    /// How long it took last time.
     before: Option<Duration>,
     outcome: Outcome,
 }
@@ -58,7 +58,7 @@ struct Ended {
 /// The destination of a step's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
-    /// To our own output, as it goes.
+    /// To our own output, as it is produced.
     Front,
     /// To a file.
     Behind,
@@ -69,7 +69,7 @@ impl Run<'_> {
         let mut schedule = Schedule::new(self.steps);
         let (sender, endings) = mpsc::channel();
         let (mut front, mut behind) = (None, 0);
-        // Those that ended while another step printed.
+        // Steps that ended while another step printed.
         let mut unseen = Vec::new();
         loop {
             while let Some(at) = schedule.start_next() {

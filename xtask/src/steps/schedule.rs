@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waiting_step_runs_beside_a_compiling_one_and_a_timed_one_alone() {
+    fn a_waiting_step_runs_next_to_a_compiling_one_and_a_timed_one_runs_alone() {
         let all = [
             step("build", Lane::Compiles, &[]),
             step("timed", Lane::Timed, &[]),

@@ -10,7 +10,7 @@ pub(super) struct Step {
     /// Whether the step is part of `--fast`.
     pub(super) is_fast: bool,
     pub(super) lane: Lane,
-    /// The steps, before it in the list, whose products it uses: it starts when those of them that were chosen have
+    /// The steps, before it in the list, whose products it uses: it starts when all of them that were chosen have
     /// ended.
     pub(super) after: &'static [&'static str],
     pub(super) run: fn(&Tree, Extent) -> Verdict,

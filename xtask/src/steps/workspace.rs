@@ -11,8 +11,8 @@ use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::programs::fleet::OVER_NATS;
 
-/// All but those that are timed, and those of steps of their own; with `--fast`, unit tests and claims of the protocol
-/// and the library.
+/// All test programs except the timed ones and the ones that have their own step; with `--fast`, unit tests and claims
+/// of the protocol and the library.
 pub(super) fn step(tree: &Tree, extent: Extent) -> Verdict {
     let tally = match extent {
         Extent::Whole => whole(tree),

@@ -35,7 +35,7 @@ func main() {
 	if len(os.Args) > 3 {
 		var err error
 		if ticks, err = strconv.Atoi(os.Args[3]); err != nil || ticks < 1 {
-			log.Fatalf("%q is no number of ticks a second", os.Args[3])
+			log.Fatalf("%q is not a number of ticks per second", os.Args[3])
 		}
 	}
 	transport := "mixed"

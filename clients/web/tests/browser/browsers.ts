@@ -152,7 +152,7 @@ export interface Tabs {
   close(): Promise<void>;
 }
 
-/** By puppeteer: playwright has each page believe that it is in front. */
+/** Uses puppeteer, because playwright makes each page believe that it is in front. */
 export async function launchTabs(): Promise<Tabs> {
   const executablePath = find("CHROMIUM", CHROMIUM) ?? "";
   const browser = await puppeteer.launch({

@@ -45,7 +45,7 @@ test.skipIf(chromium?.missing !== undefined)("a hidden tab goes on as before", a
   await tabs.cover();
   await until("the hiding", async () => (await tab.evaluate("document.hidden")) === true || undefined);
   const { timers, spans } = (await tab.evaluate(PING_PONG)) as { timers: number; spans: number[] };
-  // Of 300 in a visible page.
+  // A visible page has 300.
   expect(timers).toBeLessThan(20);
   // The server answers at its next tick, 60 times a second.
   expect(spans.length).toBeGreaterThan(100);

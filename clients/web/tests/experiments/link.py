@@ -34,7 +34,7 @@ def device(name):
 
 
 class Direction:
-    """Packets from one device to the other, each so much later, some of them never."""
+    """Packets from one device to the other, each delayed, and some lost."""
 
     def __init__(self, source, target, delay, loss, seed):
         self.source, self.target, self.delay, self.loss = source, target, delay, loss

@@ -12,7 +12,7 @@ const OPTIONS = process.env["SKIPSTONE_OPTIONS"] ?? "{}";
 const ONLY = process.env["SKIPSTONE_ONLY"] ?? "";
 const WARM_MS = 2_000;
 const [STREAM, DATAGRAMS] = [100, 101];
-/** For the floor: the bytes of a message of 1,000 bytes with its packet. */
+/** The size of a packet with a message of 1,000 bytes, for the lower bound. */
 const DATAGRAM_BYTES = 1_024;
 
 interface Flow {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// What one language shows.
+/// The names that one language shows.
 pub(crate) struct Shown {
     language: &'static str,
     path: &'static str,
@@ -46,7 +46,7 @@ pub(crate) fn file(path: &str) -> String {
     std::fs::read_to_string(root.join(path)).expect(path).replace("\r\n", "\n")
 }
 
-/// What follows `start`, up to `end`.
+/// The text between `start` and `end`.
 pub(crate) fn body_of<'a>(text: &'a str, start: &str, end: &str) -> Option<&'a str> {
     let (_, rest) = text.split_once(start)?;
     Some(rest.split_once(end).map_or(rest, |(part, _)| part))

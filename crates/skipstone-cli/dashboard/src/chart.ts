@@ -15,7 +15,7 @@ export interface Series {
 
 export interface ChartOptions {
   title: string;
-  /** What the figures are, for those who hear the page. */
+  /** A description of the figures for screen readers. */
   about: string;
   series: Series[];
   quantity: Quantity;
@@ -110,7 +110,7 @@ export class Chart {
       {
         width: Math.max(this.host.clientWidth, 120),
         height: HEIGHT,
-        // Half a label of the time axis may stand to the right of the last value.
+        // Half a label of the time axis may extend to the right of the last value.
         padding: [8, 26, 0, 0],
         legend: { show: false },
         cursor: {

@@ -3,7 +3,7 @@
 
 /** What a number counts, in its units from the smallest up. */
 export interface Quantity {
-  /** A figure that stands alone: 1.23 MB. */
+  /** A figure outside of tables: 1.23 MB. */
   readonly text: (value: number) => string;
   /** The labels of an axis: one unit and as many decimals for all. */
   readonly ticks: (values: number[]) => string[];

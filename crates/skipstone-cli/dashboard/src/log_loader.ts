@@ -13,7 +13,7 @@ export class LogLoader {
     private readonly fetchBefore: (line: number | undefined) => Promise<LogLine[]>,
   ) {}
 
-  /** Loads all, once; `onMore` hears of each part. After a failure the next call goes on. */
+  /** Loads everything once, and calls `onMore` for each part. After a failure the next call continues. */
   async load(onMore: () => void): Promise<void> {
     if (this.isLoaded) return;
     this.isLoaded = true;

@@ -1,4 +1,4 @@
-// From which value on a figure deserves a look, and from which on something has to be done. Docs: docs/guide/dashboard.md.
+// The values from which a figure is shown as a warning, and as a problem. Docs: docs/guide/dashboard.md.
 
 import type { ServerFacts } from "./types";
 

@@ -19,7 +19,7 @@ export interface Frame {
   up_s: number;
   clients: number;
   stress_clients: number;
-  /** Of these, clients that wait for the word to begin, and clients that run until the word to stop. */
+  /** Of these, clients that wait for the command to start, and clients that run until the command to stop. */
   stress_waiting: number;
   stress_told: number;
   carriers: Record<string, number>;

@@ -9,7 +9,7 @@ export interface Verdict {
   detail: string;
 }
 
-/** Stress clients of runs elsewhere, by what they have told. */
+/** Stress clients of runs on other machines, as far as they have reported. */
 export type Attached = Pick<Frame, "stress_waiting" | "stress_told">;
 
 export function liveVerdict(stress: StressView, attached?: Attached): Verdict {

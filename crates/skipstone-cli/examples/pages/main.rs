@@ -39,7 +39,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Of the experiment: `plans/spatialos-25.toml`.
+/// The number of entities in `plans/spatialos-25.toml`.
 const ENTITIES: u16 = 25;
 const TICKS_PER_SECOND: u32 = 60;
 const UPDATE_BYTES: usize = 50;
@@ -47,16 +47,16 @@ const UPDATE_BYTES: usize = 50;
 const ECHO: u16 = 63;
 const STREAM: u16 = 100;
 const DATAGRAMS: u16 = 101;
-/// How often a client that is drained hears what came.
+/// How often a client that is drained is told what arrived.
 const TOLD_EVERY: Duration = Duration::from_millis(100);
 
 /// The purpose of a client, by its token.
 enum Visit {
-    /// Its messages are echoed.
+    /// A connection whose messages are echoed.
     Echo,
     /// It gets numbered messages of this size as fast as it takes them.
     Pour { channel: u16, bytes: usize, number: u64 },
-    /// It sends numbered messages, and hears how many bytes of good ones came, and how many bad ones.
+    /// It sends numbered messages, and is told how many bytes of valid ones arrived, and how many invalid ones.
     Drain { next: u64, missing: BTreeSet<u64>, bytes: u64, bad: u64, told: Instant },
 }
 
@@ -147,7 +147,7 @@ fn on_round(server: &mut Server, peer: PeerId, visit: &mut Visit) {
     match visit {
         Visit::Echo => {}
         Visit::Pour { channel, bytes, number } => {
-            // A full queue ends the turn, a connection that does not stand yet as well.
+            // A full queue ends the turn, and so does a connection that is not open yet.
             while server.send(peer, *channel, message(*number, *bytes)).is_ok() {
                 *number += 1;
             }
@@ -175,8 +175,8 @@ fn number_of(payload: &[u8]) -> Option<u64> {
     is_good.then_some(number)
 }
 
-/// The native client of the experiment: all entities' updates at each tick, each on a channel of its own, and how long
-/// each took from its tick to the server and back.
+/// The native client of the experiment: all entities' updates at each tick, each on its own channel, and how long each
+/// took from its tick to the server and back.
 fn echo(url: &str, seconds: &str) -> Result<(), Failure> {
     let ticks = seconds.parse::<u32>()? * TICKS_PER_SECOND;
     let mut client = Client::connect(url, b"echo", ClientConfig::default())?;

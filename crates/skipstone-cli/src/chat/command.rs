@@ -1,4 +1,4 @@
-//! The commands in a line that the user enters. Only reading; [`crate::chat::session`] carries them out.
+//! The commands in a line that the user enters. It only parses; [`crate::chat::session`] executes them.
 
 /// An entered line.
 #[derive(Debug, PartialEq, Eq)]

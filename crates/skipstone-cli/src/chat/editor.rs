@@ -9,7 +9,7 @@ pub(super) struct Editor {
     line: Input,
     /// Lines entered before, the oldest first.
     history: VecDeque<String>,
-    /// Which of them is shown, and the line that was there before.
+    /// Which of them is shown, and the line that was being entered before.
     browsing: Option<(usize, String)>,
 }
 
@@ -43,7 +43,7 @@ impl Editor {
         line
     }
 
-    /// Puts a line back that could not be used.
+    /// Restores a line that could not be sent.
     pub(super) fn restore(&mut self, line: &str) {
         self.line = line.into();
     }

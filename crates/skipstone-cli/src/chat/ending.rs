@@ -23,7 +23,7 @@ pub(super) enum Ending {
     Undelivered,
     /// Input or output broke.
     Broken(io::Error),
-    /// The library's thread is gone: a defect.
+    /// The library's thread has ended, which is a defect.
     DriverGone,
 }
 
@@ -34,7 +34,7 @@ impl Ending {
             Self::Quit => Exit::Pass,
             Self::Interrupted => Exit::Interrupted,
             Self::Closed { close, .. } if close.by == ClosedBy::Peer && close.code == code::SHUTDOWN => Exit::Pass,
-            // The reader of our output has closed the pipe, as `head` does.
+            // The reader of the output closed the pipe, as `head` does.
             Self::Broken(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Pass,
             Self::Closed { was_connected, close } if is_absence(*was_connected, close) => Exit::Unavailable,
             Self::Undelivered => Exit::Unavailable,
@@ -57,7 +57,7 @@ impl Ending {
     }
 }
 
-/// Whether a connection ended because its server is not there, is another one, or went away.
+/// Whether a connection ended because its server was not running, was another one, or went away.
 fn is_absence(was_connected: bool, close: &Close) -> bool {
     match close.by {
         ClosedBy::Nobody => true,
@@ -72,7 +72,7 @@ fn of_close(url: &str, was_connected: bool, close: &Close) -> String {
         (ClosedBy::Peer, _) => {
             format!("the server closed the connection: {reason} (code {number}){}", remedy(number))
         }
-        // The reason names the remedy: a server that runs, a port that is right.
+        // The reason contains the remedy: start the server, or correct the port.
         (ClosedBy::Nobody, false) => format!("cannot reach {url}: {reason}"),
         (ClosedBy::Nobody, true) => {
             format!("lost the connection to {url}: {reason} (code {number}); check the network, then connect again")

@@ -76,7 +76,7 @@ impl ChatArguments {
     /// `None` if nothing printable is left of the name.
     fn guest(&self) -> Option<Guest> {
         let name = self.name.clone().or_else(|| std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok());
-        // The server reads the name from the token, so the name that the server would read counts.
+        // The name is checked as the server would read it from the token.
         Guest::from_token(&Guest::Chat(name.unwrap_or_else(|| "guest".into())).token())
     }
 }
@@ -87,7 +87,7 @@ fn is_on_terminal() -> bool {
 }
 
 fn stop_on_signals(stop: &Arc<AtomicBool>) -> io::Result<()> {
-    // The terminal was closed: its user deserves a goodbye too.
+    // The terminal was closed: the server still gets a proper close.
     for signal in [SIGINT, SIGTERM].into_iter().chain(skipstone_lab::signals::hangup()) {
         signal_hook::flag::register(signal, stop.clone())?;
     }

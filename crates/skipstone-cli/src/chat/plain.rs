@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Chats until the input ends, the user quits, the connection ends or `stop` is set. At the end of the input everything
-/// that was read is sent, and what the server answers is awaited for a moment.
+/// Chats until the input ends, the user quits, the connection ends or `stop` is set. At the end of the input,
+/// everything that was read is sent, and the server's answers are awaited for a moment.
 pub(super) fn run(
     mut session: Session,
     input: impl BufRead + Send + 'static,
@@ -74,7 +74,7 @@ impl<W: Write> Pipe<W> {
         ending
     }
 
-    /// Carries out the lines that were read, as long as there is room. A line that cannot be sent is reported.
+    /// Executes the lines that were read, as long as there is room. A line that cannot be sent is reported.
     fn take_input(&mut self, session: &mut Session) -> Option<Ending> {
         while self.end == InputEnd::Open && session.has_room() {
             match self.input.try_recv() {
@@ -88,7 +88,7 @@ impl<W: Write> Pipe<W> {
         None
     }
 
-    /// How the chat ends because the input did, once the rest is done or takes too long.
+    /// The ending of a chat whose input has ended, once the remaining work is done or takes too long.
     fn end_of_input(&mut self, session: &mut Session) -> Option<Ending> {
         match self.end {
             InputEnd::Open => None,

@@ -4,7 +4,7 @@ use super::session::Line;
 use super::text;
 use std::collections::VecDeque;
 
-/// At most [`LINES_MAX`] lines of together [`BYTES_MAX`].
+/// At most [`LINES_MAX`] lines, with at most [`BYTES_MAX`] in total.
 #[derive(Debug, Default)]
 pub(super) struct Scrollback {
     lines: VecDeque<Line>,
@@ -26,7 +26,7 @@ impl Scrollback {
         }
     }
 
-    /// The number of the oldest line that is left.
+    /// The number of the oldest line that is still kept.
     pub(super) fn oldest(&self) -> u64 {
         self.oldest
     }
@@ -36,7 +36,7 @@ impl Scrollback {
         self.oldest + self.lines.len() as u64
     }
 
-    /// A line by its number, if it is left.
+    /// A line by its number, if it is still kept.
     pub(super) fn line(&self, number: u64) -> Option<&Line> {
         let at = number.checked_sub(self.oldest)?;
         self.lines.get(usize::try_from(at).ok()?)
@@ -45,7 +45,7 @@ impl Scrollback {
 
 /// Lines that are kept.
 pub(super) const LINES_MAX: usize = 100_000;
-/// Bytes of the lines that are kept: of usual chat, all of them.
+/// The maximum bytes of kept lines: a usual chat never reaches it.
 pub(super) const BYTES_MAX: usize = 32 << 20;
 /// Bytes of one line: a screen full.
 pub(super) const LINE_BYTES_MAX: usize = 4_096;

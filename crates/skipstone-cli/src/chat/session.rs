@@ -62,7 +62,7 @@ impl Session {
         Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 
-    /// Waits until there is something to hear, for `span` at most.
+    /// Waits until there is an event, for at most `span`.
     pub(super) fn wait(&mut self, span: Duration) {
         self.client.wait(span);
     }
@@ -100,7 +100,7 @@ impl Session {
         None
     }
 
-    /// Carries out an entered line; `heard` gets the answer, unless the server gives it.
+    /// Executes an entered line. `heard` receives the answer, unless the server sends it.
     pub(super) fn enter(&mut self, line: &str, heard: &mut Vec<Line>) -> Entered {
         match command::parse(line) {
             Input::Nothing => {}
@@ -130,7 +130,7 @@ impl Session {
             heard.push(here(format!("not sent: {error}")));
             return Entered::NotNow;
         }
-        // The server may have chosen that its clients send when they flush.
+        // The server's settings may make clients send only when they flush.
         let _ = self.client.flush();
         Entered::Done
     }
@@ -168,7 +168,7 @@ impl Session {
         is_seen && self.overview().is_none_or(|overview| overview.depth.messages == 0)
     }
 
-    /// Leaves, if the connection stands, and gives the server a moment to know.
+    /// Leaves, if connected, and gives the server a moment to receive the close.
     pub(super) fn part(self, ending: Ending) -> Ending {
         if !matches!(ending, Ending::Closed { .. } | Ending::DriverGone) {
             self.client.close(0, "bye", LINGER);
@@ -177,7 +177,7 @@ impl Session {
     }
 }
 
-/// Maximum age of statistics: lines sent since are not in them.
+/// The maximum age of statistics, which do not include lines sent since.
 const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
 /// A line of this program's own.
@@ -189,7 +189,7 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
     let said = match Word::decode(payload) {
         Some(Word::Say(said)) => said,
         Some(Word::Who(names)) => format!("here: {names}"),
-        // For stress clients, not for people.
+        // These are commands for stress clients.
         Some(Word::StressOn(_) | Word::StressOff) | None => return,
     };
     heard.extend(said.lines().map(|line| Line { source: Source::Server, text: clean::line(line) }));
@@ -197,9 +197,9 @@ fn hear_word(payload: &[u8], heard: &mut Vec<Line>) {
 
 /// Events between two looks at the user.
 const EVENTS_MAX: usize = 2_048;
-/// Lines that are sent without looking at the queue.
+/// The number of lines that are sent without checking the queue.
 const UNCHECKED_MAX: u32 = 64;
-/// Far below what any server lets wait, and enough to keep a fast link busy.
+/// Far below every server's queue limit, but enough to keep a fast link busy.
 const QUEUE_BYTES_GOAL: u64 = 256 << 10;
 /// How long a goodbye may take.
 const LINGER: Duration = Duration::from_millis(500);

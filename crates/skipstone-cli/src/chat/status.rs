@@ -20,7 +20,7 @@ pub(super) struct Status {
 struct Figures {
     rtt: Option<Duration>,
     payload_bytes: u64,
-    /// With every header.
+    /// Bytes on the wire, with all headers.
     wire_bytes: u64,
 }
 
@@ -35,7 +35,7 @@ impl Status {
         self.taken.is_none_or(|taken| now - taken >= SPACING)
     }
 
-    /// Takes the figures anew; `lines` were heard up to now.
+    /// Updates the figures; `lines` were received up to now.
     pub(super) fn take(&mut self, now: Instant, lines: u64, overview: Option<&Overview>) {
         let seconds = self.taken.map_or(0.0, |taken| (now - taken).as_secs_f64());
         let heard = lines.saturating_sub(self.lines) as f64;
@@ -59,7 +59,7 @@ impl Status {
         fit(&parts, width)
     }
 
-    /// In whole lines when there are many.
+    /// The rate, without decimal places if it is high.
     fn rate(&self) -> String {
         match self.lines_per_second {
             none if none < 0.05 => "0".into(),
@@ -90,7 +90,7 @@ impl Figures {
     }
 }
 
-/// As many of the parts as the width has room for, from the first.
+/// As many parts, from the first on, as fit into the width.
 fn fit(parts: &[String], width: u16) -> String {
     let mut row = String::new();
     for part in parts {
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_row_keeps_what_matters() {
+    fn a_narrow_row_keeps_the_most_important_cells() {
         assert_eq!(status().row(45, "ws://a:1", "connected", 0), " connected │ RTT 1.23 ms │ 12 lines/s");
         assert_eq!(status().row(3, "ws://a:1", "connected", 0), " connected");
     }

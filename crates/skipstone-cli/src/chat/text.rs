@@ -1,4 +1,4 @@
-//! Untrusted text for the chat: sanitized, of bounded length, and a reason is never empty.
+//! Untrusted text for the chat: sanitized and of bounded length. A reason is never empty.
 
 use skipstone_lab::clean;
 use std::borrow::Cow;

@@ -27,7 +27,7 @@ struct Place {
 /// A row to draw.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Row<'a> {
-    /// Of its line.
+    /// Where its line came from.
     pub(super) source: Source,
     /// The text that fits the width.
     pub(super) text: &'a str,
@@ -64,7 +64,7 @@ impl ScrollView {
             && let Some(line) = self.lines.line(number)
         {
             let rows = wrap::rows(&line.text, self.width);
-            // The terminal may have become wider since the place was taken.
+            // The terminal may have become wider since this position was stored.
             let rows = rows.into_iter().skip(skipped).take(wanted);
             let before = shown.len();
             shown.extend(rows.map(|row| Row { source: line.source, text: &line.text[row] }));
@@ -97,13 +97,13 @@ impl ScrollView {
         self.height.saturating_sub(1).max(1)
     }
 
-    /// To the oldest line.
+    /// Scrolls to the oldest line.
     pub(super) fn scroll_to_oldest(&mut self) {
         let oldest = Place { line: self.lines.oldest(), row: 0 };
         self.top = (oldest < self.bottom()).then_some(oldest);
     }
 
-    /// To the newest line, and on with it.
+    /// Scrolls to the newest line, and follows new ones.
     pub(super) fn follow(&mut self) {
         self.top = None;
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 pub(super) fn rows(text: &str, width: u16) -> Vec<Range<usize>> {
     let width = width.max(1);
     let (mut rows, mut start, mut columns) = (Vec::new(), 0, 0);
-    // Where the row may end, behind a space, and how wide it is up to there.
+    // Where the row may end, after a space, and its width up to there.
     let mut space = None;
     for letter in Span::raw(text).styled_graphemes(Style::default()) {
         let at = letter.symbol.as_ptr() as usize - text.as_ptr() as usize;

@@ -64,8 +64,8 @@ impl Acceptor {
         wait_for(sessions, settings.limits.handler_grace);
     }
 
-    /// `None` if no connection waits, the system is out of descriptors, or displaced sessions have not left yet: all
-    /// pass.
+    /// `None` if no connection waits, the system is out of descriptors, or displaced sessions have not ended yet: all
+    /// of these are temporary.
     fn accept(&self) -> Option<(TcpStream, Network)> {
         let PlacesMax { strangers, seats } = self.places.max();
         if self.sessions.len() >= strangers + seats + LEAVING_MAX {
@@ -99,7 +99,7 @@ impl Acceptor {
 }
 
 /// Sessions notice the end by themselves, within milliseconds. A handler that still runs is waited for no longer than
-/// `grace`: it may itself be waiting for the thread that closes the console.
+/// `grace`: it may be waiting for the thread that closes the console.
 fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
     let deadline = Instant::now() + grace;
     while !sessions.is_empty() && Instant::now() < deadline {
@@ -112,6 +112,5 @@ fn wait_for(mut sessions: Vec<Running>, grace: Duration) {
 
 const ACCEPT_POLL: Duration = Duration::from_millis(25);
 const JOIN_POLL: Duration = Duration::from_millis(2);
-/// Displaced sessions at once that have not ended yet. Further clients wait in the backlog, where a crowd must not stay
-/// for long.
+/// The number of displaced sessions that may not have ended yet. Further clients wait in the backlog, but only briefly.
 const LEAVING_MAX: usize = 128;

@@ -1,6 +1,6 @@
 //! The telnet byte stream of one client (RFC 854), without I/O: received bytes in, events out, and the bytes to answer
 //! with. The client keeps its own line editing and echo: every option that it names is refused (RFC 855), and none is
-//! offered. A client that is no telnet at all passes through unchanged.
+//! offered. The bytes of a client that does not speak telnet pass through unchanged.
 //!
 //! ```text
 //!          CR               IAC            WILL WONT DO DONT
@@ -41,15 +41,15 @@ enum DecoderState {
     Data,
     AfterCr,
     Command,
-    /// The next byte is an option, which is answered by this verb; `None` where no answer is due.
+    /// The next byte is an option, which is answered by this verb; `None` if no answer is due.
     Option(Option<u8>),
-    /// In a subnegotiation, all of which is skipped.
+    /// Inside a subnegotiation, which is skipped.
     Inside,
     InsideCommand,
 }
 
 impl Codec {
-    /// A codec that has heard nothing yet.
+    /// A codec that has received nothing yet.
     pub(super) const fn new() -> Self {
         Self { state: DecoderState::Data, answers_left: ANSWERS_MAX, transmit: Vec::new(), spoke_telnet: false }
     }
@@ -139,7 +139,7 @@ impl Codec {
     }
 }
 
-/// Sent to a client now and then, which ignores it: so a vanished client is found out.
+/// Sent to a client now and then. Clients ignore it, but it detects a vanished client.
 pub(super) const NO_OPERATION: [u8; 2] = [IAC, 241];
 
 /// "Interpret as command": begins every telnet command.
@@ -177,7 +177,7 @@ mod tests {
         out
     }
 
-    /// Every second thing a client may send, in one stream.
+    /// Half of the things that a client may send, in one stream.
     const MIXED: &[u8] = b"a\r\nb\r\0c\nd\re\xff\xffg\xff\xfa\x1f\x00\x84\x00\x18\xff\xf0h\xff\xfd\x01\xff\xf4i";
 
     #[test]

@@ -26,7 +26,7 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
         }
         let done = session.is_over() && (session.transmit().is_empty() || ending.get().is_some());
         if done {
-            // A displaced one has no say about how long its thread continues.
+            // A displaced client cannot decide how long its thread continues.
             if !session.is_displaced() {
                 part(&mut stream);
             }
@@ -43,8 +43,8 @@ pub(super) fn drive(mut stream: TcpStream, mut session: ConsoleSession, stall: D
     }
 }
 
-/// How long writes have waited for a client that takes nothing. Time spent elsewhere, as in a slow handler, is not held
-/// against the client.
+/// How long writes have waited for a client that reads nothing. Time spent elsewhere, such as in a slow handler, does
+/// not count.
 struct Patience {
     stall: Duration,
     waited: Duration,
@@ -58,7 +58,7 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_write_timeout(Some(POLL))
 }
 
-/// One write. Breaks if the client is gone, or has taken nothing for too long.
+/// One write. Breaks if the client is gone, or has read nothing for too long.
 fn send(stream: &mut TcpStream, session: &mut ConsoleSession, patience: &mut Patience) -> ControlFlow<()> {
     let waiting = session.transmit();
     if waiting.is_empty() {

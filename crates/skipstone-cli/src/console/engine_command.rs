@@ -5,9 +5,9 @@
 pub(super) enum EngineCommand {
     /// Ends the session.
     Quit,
-    /// Turns live log lines on or off; without a word, to the other of the two.
+    /// Turns live log lines on or off; without an argument it toggles.
     Log(Option<LogSwitch>),
-    /// `log` with a word that it does not know.
+    /// `log` with an unknown argument.
     LogMisused,
 }
 

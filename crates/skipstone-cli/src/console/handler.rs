@@ -17,7 +17,7 @@ pub(crate) enum Reply {
     Text(String),
     /// Shown after "error: ".
     Error(String),
-    /// Shown after "error: ": the line is no command. As the first line of a session it ends it.
+    /// Shown after "error: ": the line is not a command. If it is a session's first line, it ends the session.
     Unknown(String),
     /// Ends this session.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tool's own commands leave that to the engine"))]

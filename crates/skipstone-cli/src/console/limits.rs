@@ -1,4 +1,4 @@
-//! Every time and size limit of a session that is not a format's own. Tests shorten the times.
+//! Every time and size limit of a session, except the limits of formats. Tests shorten the times.
 
 use crate::door::WRONG_TOLD_AFTER;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 /// The limits of a session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// From the connection to the right token.
+    /// The longest time from the connection to the right token.
     pub(super) login: Duration,
-    /// From a wrong token to the sentence that says so.
+    /// The time from a wrong token to the error message.
     pub(super) wrong_told_after: Duration,
-    /// From the connection to the first command, where no token is asked for.
+    /// The longest time from the connection to the first command, if no token is required.
     pub(super) first_command: Duration,
     /// How long a client may leave waiting bytes unread.
     pub(super) stall: Duration,
@@ -33,10 +33,10 @@ impl Default for Limits {
     }
 }
 
-/// With this much waiting to be sent, a session takes no further input, and no log lines.
+/// While this number of bytes waits to be sent, a session reads no input and takes no log lines.
 pub(super) const TRANSMIT_BYTES_HIGH: usize = 64 * 1024;
 
-/// Log lines that wait for one session; more are counted and skipped.
+/// The number of log lines that may wait for one session; further ones are counted and skipped.
 pub(super) const LOG_BYTES_MAX: usize = 256 * 1024;
 
 /// How long a thread sleeps in a call, and so how soon it notices that the server ends.

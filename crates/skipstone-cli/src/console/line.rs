@@ -8,12 +8,12 @@ pub(super) struct LineAssembler {
     fault: Option<LineFault>,
 }
 
-/// Why a line is not run. It is never mended: only what was typed runs.
+/// Why a line is not run. A line is never corrected: only what was typed runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, derive_more::Display)]
 pub(super) enum LineFault {
     #[display("the line is longer than {LINE_BYTES_MAX} bytes, and was ignored")]
     TooLong,
-    /// It is of another protocol, or of a terminal's keys.
+    /// It comes from another protocol, or from a terminal's special keys.
     #[display("the line contains control characters or invalid UTF-8 and was ignored")]
     NotText,
 }
@@ -30,7 +30,7 @@ impl LineAssembler {
         }
     }
 
-    /// The fault that the line has already, before its end.
+    /// The fault that the line already has before its end.
     pub(super) fn fault(&self) -> Option<LineFault> {
         self.fault
     }
@@ -44,7 +44,7 @@ impl LineAssembler {
         }
     }
 
-    /// Gives the line, and begins the next one. In its text tabs are spaces.
+    /// Returns the line, and begins the next one. Tabs become spaces.
     ///
     /// # Errors
     /// It is longer than [`LINE_BYTES_MAX`], has control characters or is not UTF-8.

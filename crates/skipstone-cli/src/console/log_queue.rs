@@ -27,7 +27,7 @@ impl LogQueue {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Turns it on or off; off forgets what waits.
+    /// Turns it on or off; turning it off discards waiting lines.
     pub(super) fn switch(&self, on: bool) {
         self.on.store(on, Ordering::Relaxed);
         if !on {
@@ -50,7 +50,7 @@ impl LogQueue {
         waiting.lines.push_back(line.to_owned());
     }
 
-    /// The next line. Where lines were skipped, a line says so.
+    /// The next line. If lines were skipped, one line reports how many.
     pub(super) fn pop(&self) -> Option<String> {
         let mut waiting = self.waiting.lock();
         if let Some(line) = waiting.lines.pop_front() {

@@ -16,11 +16,11 @@ use super::session::Settings;
 pub(crate) struct ConsoleConfig {
     /// Where to listen; port 0 for any free one. Other than loopback needs a token: `door::check_reach`.
     pub(crate) listen: SocketAddr,
-    /// A socket that listens already, in place of one at that address.
+    /// A socket that already listens, instead of a new one at that address.
     pub(crate) handed: Option<TcpListener>,
-    /// The token that a client has to give first, in plain text: anyone on the way can read it.
+    /// The token that a client must send first, in plain text: anyone on the path can read it.
     pub(crate) secret: Option<Secret>,
-    /// Said when a session opens, after the token; may have several lines.
+    /// Sent when a session opens, after the token; may have several lines.
     pub(crate) banner: String,
     /// The limit of sessions that gave the token or, without one, a command; a further one is refused with a message.
     pub(crate) sessions_max: usize,
@@ -41,7 +41,7 @@ impl Default for ConsoleConfig {
 /// A listening console. Dropping it closes it.
 pub(crate) struct Console {
     local_addr: SocketAddr,
-    /// For the process that follows; nothing once it is closed.
+    /// For the next process; `None` once it is closed.
     second: Option<TcpListener>,
     shared: Arc<Shared>,
     acceptor: Option<JoinHandle<()>>,
@@ -52,7 +52,7 @@ impl Console {
     ///
     /// # Errors
     ///
-    /// If the address cannot be bound. The sentence says what to do.
+    /// If the address cannot be bound. The error says what to do.
     pub(crate) fn listen(config: ConsoleConfig, handler: Arc<dyn Handler>) -> io::Result<Self> {
         Self::listen_within(Limits::default(), config, handler)
     }
@@ -80,7 +80,7 @@ impl Console {
         self.local_addr
     }
 
-    /// A second handle to the listening socket, for the process that follows this one.
+    /// A second handle to the listening socket, for the next process.
     pub(crate) fn listener(&self) -> io::Result<TcpListener> {
         let closed = || io::Error::from(io::ErrorKind::NotConnected);
         self.second.as_ref().ok_or_else(closed)?.try_clone()
@@ -93,14 +93,14 @@ impl Console {
     }
 
     /// Tells every session that the server ends for `reason`, ends them, and frees the port. Takes less than 200 ms;
-    /// but where the handler is still running for a session it waits for up to 1 s, and then leaves that thread behind
-    /// with nothing to do but to return.
+    /// but if the handler is still running for a session, it waits for up to 1 s, and then leaves that thread, which
+    /// only has to return.
     pub(crate) fn close(&mut self, reason: &str) {
         self.second = None;
         let _ = self.shared.ending.set(reason.to_owned());
         if let Some(acceptor) = self.acceptor.take() {
-            // The acceptor panics only by a defect of ours, which has then been printed; the threads are gone either
-            // way.
+            // The acceptor panics only if this program has a defect, and then the panic was printed; its threads have
+            // ended either way.
             let _ = acceptor.join();
         }
     }
@@ -119,5 +119,5 @@ fn bind(listen: SocketAddr) -> io::Result<TcpListener> {
     })
 }
 
-/// Clients at once that have given neither token nor command: a thread each.
+/// The number of clients, each with a thread, that may not have sent a token or command yet.
 const STRANGERS_MAX: usize = 64;

@@ -33,7 +33,7 @@ pub(super) struct ConsoleSession {
     began: Instant,
     phase: Phase,
     codec: Codec,
-    /// Events that were received and are not yet handled; no more than one read gives.
+    /// Events that were received and are not yet handled; at most one read's.
     events: VecDeque<Event>,
     has_ended: bool,
     line: LineAssembler,
@@ -42,7 +42,7 @@ pub(super) struct ConsoleSession {
 }
 
 enum Phase {
-    /// Until then the token has to come: one attempt, so that a client with a wrong one must connect again.
+    /// The deadline for the token. There is one attempt: a client with a wrong token must connect again.
     Login(Instant),
     /// The token was wrong. Until this time nothing is sent and nothing is read.
     Refused(Instant),
@@ -51,7 +51,7 @@ enum Phase {
 }
 
 impl ConsoleSession {
-    /// A session that begins `now`, as a stranger; its log queue is off.
+    /// A session that begins `now`, unauthenticated; its log queue is off.
     pub(super) fn new(id: SessionId, settings: Arc<Settings>, place: Place, log: Arc<LogQueue>, now: Instant) -> Self {
         let mut session = Self {
             id,
@@ -92,8 +92,9 @@ impl ConsoleSession {
         self.end(&format!("server ends: {reason}"));
     }
 
-    /// Goes on with whatever the input and `now` allow. WHY in this order: bytes that have come are obeyed even if the
-    /// session was displaced meanwhile, so that an operator who begins with the token gets in, whatever crowd is there.
+    /// Continues as far as the input and `now` allow. WHY in this order: bytes that have arrived are executed even if
+    /// the session was displaced meanwhile, so that an operator who begins with the token gets in however many others
+    /// connect.
     pub(super) fn process(&mut self, now: Instant) {
         while matches!(self.phase, Phase::Login(_) | Phase::Open) && self.transmit.len() < TRANSMIT_BYTES_HIGH {
             match self.events.pop_front() {
@@ -158,8 +159,8 @@ impl ConsoleSession {
         self.say(&settings.banner);
     }
 
-    /// A stranger's first line is text and nothing else, or the session is over. WHY: another protocol may carry a line
-    /// of its own choosing behind bytes that an erase would forget, as a TLS ClientHello does in its session id.
+    /// The first line of an unauthenticated session must be plain text, or the session ends. WHY: another protocol may
+    /// carry an attacker's line after bytes that an erase would discard, as a TLS ClientHello does in its session id.
     fn on_event(&mut self, event: Event, now: Instant) {
         match event {
             Event::Byte(byte) => {
@@ -210,7 +211,7 @@ impl ConsoleSession {
             Some(EngineCommand::Quit) => self.end(FAREWELL),
             Some(_) if !self.is_seated() => {}
             Some(EngineCommand::Log(switch)) => self.switch_log(switch),
-            Some(EngineCommand::LogMisused) => self.say("error: log takes on, off, or nothing to toggle"),
+            Some(EngineCommand::LogMisused) => self.say("error: log takes on or off; without an argument it toggles"),
             None => self.ask_handler(line),
         }
     }
@@ -270,8 +271,8 @@ impl ConsoleSession {
     }
 }
 
-/// A web page can make a browser on this machine connect here, and put commands into what it posts. Its first line
-/// gives it away, and ends the session before any command is read.
+/// A web page can make a browser on this machine connect here, and put commands into the body of a POST. The request's
+/// first line reveals it, and ends the session before any command is read.
 fn is_http_request(line: &str) -> bool {
     line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0")
 }

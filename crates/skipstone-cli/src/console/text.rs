@@ -3,7 +3,8 @@
 
 use skipstone_lab::clean;
 
-/// Appends `text` as whole lines, nothing for an empty text. Beyond [`TEXT_BYTES_MAX`] it is cut, and says so.
+/// Appends `text` as whole lines, and nothing for an empty text. Beyond [`TEXT_BYTES_MAX`] it is truncated, with a
+/// note.
 pub(super) fn push_lines(text: &str, out: &mut Vec<u8>) {
     let kept = &text[..text.floor_char_boundary(TEXT_BYTES_MAX)];
     for line in kept.lines() {
@@ -19,7 +20,7 @@ fn push_line(line: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// The most that one reply adds to what a session has to send.
+/// The maximum that one reply adds to a session's output.
 pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 #[cfg(test)]

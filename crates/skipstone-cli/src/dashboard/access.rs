@@ -25,8 +25,8 @@ impl Access {
         self.secret.as_ref()
     }
 
-    /// Whether the server answers to this `Host`. WHY: a page elsewhere may have its own name resolve to this address
-    /// (DNS rebinding), and its browser would take the dashboard for a part of it. An address cannot be rebound.
+    /// Whether the server answers to this `Host`. WHY: another site can make its own name resolve to this address (DNS
+    /// rebinding), and browsers would treat the dashboard as part of that site. An address cannot be rebound.
     pub(super) fn is_host(&self, host: &str) -> bool {
         let Some(name) = name_of(host) else { return false };
         if let Ok(address) = name.parse::<IpAddr>() {
@@ -36,7 +36,7 @@ impl Access {
         name == "localhost" || self.names.contains(&name)
     }
 
-    /// Whether an `Origin` is that of this dashboard's own page, behind a proxy with TLS too.
+    /// Whether an `Origin` is this dashboard's own page, including behind a TLS proxy.
     pub(super) fn is_own_origin(origin: &str, host: &str) -> bool {
         let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
         authority.is_some_and(|authority| authority.eq_ignore_ascii_case(host))

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use skipstone::Flow;
 
-/// Parts that sum up to all bytes on the wire; in bytes, or in bytes a second.
+/// Parts that sum to all bytes on the wire, in bytes or bytes per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct BytesSplit {
     /// The application's messages, each counted once.
@@ -12,15 +12,15 @@ pub(super) struct BytesSplit {
     pub(super) protocol: u64,
     /// Repairs, copies and repeats, with their headers.
     pub(super) redundancy: u64,
-    /// Headers of IP and of the carrier, for what is no redundancy.
+    /// Headers of IP and of the carrier, except redundancy's.
     pub(super) headers: u64,
 }
 
 impl BytesSplit {
     /// The counters of one direction. The redundancy of received bytes is unknown and counts as protocol.
     ///
-    /// Redundancy includes its own headers; of headers its packets have their share by number, `redundant_packets` of
-    /// all.
+    /// Redundancy includes its own headers: `redundant_packets` as a share of all packets gives its share of the
+    /// headers.
     pub(super) fn of(flow: &Flow, redundancy: u64, redundant_packets: u64) -> BytesSplit {
         let headers = flow.ip_bytes - flow.datagram_bytes.min(flow.ip_bytes);
         let share = redundant_packets.min(flow.datagrams) as f64 / flow.datagrams.max(1) as f64;

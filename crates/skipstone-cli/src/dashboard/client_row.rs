@@ -1,4 +1,4 @@
-//! One client of the table: the figures that are kept of all, and its row.
+//! One client of the table: the figures that are kept of every client, and its row.
 
 use crate::client_figures::{PacketLoss, rtt_ms};
 use crate::dashboard::roster::Named;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use skipstone::{Overview, PeerId};
 use std::net::SocketAddr;
 
-/// One client, as the sampler saw it last: small, because all of them are kept.
+/// One client as of the last sample. It is small, because every client has one.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct ClientSample {
     #[serde(skip)]

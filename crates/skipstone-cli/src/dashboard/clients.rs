@@ -1,4 +1,5 @@
-//! The table of clients, sorted and cut here so that a page never gets tens of thousands; and one client in full.
+//! The table of clients, sorted and truncated here so that a page never gets tens of thousands of rows; and all figures
+//! of one client.
 
 use crate::dashboard::client_row::{ClientRow, ClientSample, id};
 use crate::dashboard::state::DashboardState;
@@ -55,7 +56,7 @@ pub(super) struct ClientsPage {
 #[derive(Debug, Serialize)]
 pub(super) struct ClientDetail {
     row: ClientRow,
-    /// Missing, as the next two, before a round trip was measured.
+    /// Missing, like the next two fields, before a round trip was measured.
     rtt_min_ms: Option<f64>,
     rtt_latest_ms: Option<f64>,
     rtt_variation_ms: Option<f64>,
@@ -85,7 +86,7 @@ pub(super) fn page(state: &DashboardState, query: &ClientsQuery) -> ClientsPage 
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         all.retain(|it| has(name(&it.peer)) || has(&it.remote.to_string()) || has(&id(it.peer)) || has(it.carrier));
     }
-    // All sorts are stable upon this one.
+    // Later sorts are stable and keep this order.
     all.sort_unstable_by_key(|it| it.peer);
     match query.sort {
         SortKey::Id => {}
@@ -136,7 +137,7 @@ pub(super) fn detail(state: &DashboardState, peer: PeerId) -> Option<ClientDetai
     })
 }
 
-/// All but those by reason, which have a list of their own.
+/// All counters except the ones by reason, which have their own list.
 fn counters(stats: &Stats) -> Vec<(String, u64)> {
     stats.figures().filter(|(figure, _)| figure.group != "drops").map(|(of, value)| (of.title(), value)).collect()
 }

@@ -31,7 +31,7 @@ pub(super) struct Meters {
     pub(super) began: Instant,
     lines: AtomicU64,
     ticks: AtomicU64,
-    /// The slowest tick since the last look, in microseconds.
+    /// The slowest tick since the last sample, in microseconds.
     slowest_us: AtomicU64,
     /// The end of the last tick, in milliseconds since the loop began.
     last_tick_ms: AtomicU64,
@@ -88,7 +88,7 @@ impl Feed {
         self.meters.roster.turn(peer, turn);
     }
 
-    /// A client is gone.
+    /// A client left.
     pub(crate) fn left(&self, peer: PeerId) {
         self.meters.roster.remove(peer);
     }
@@ -138,7 +138,7 @@ impl Meters {
         self.skipped.load(Ordering::Relaxed)
     }
 
-    /// The slowest tick since this was last asked.
+    /// The slowest tick since the last call.
     pub(super) fn take_slowest(&self) -> Duration {
         Duration::from_micros(self.slowest_us.swap(0, Ordering::Relaxed))
     }
@@ -154,7 +154,7 @@ pub(super) fn unix_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_millis() as u64)
 }
 
-/// Lines that wait for the dashboard, and bytes of each: 4 MiB at most.
+/// The number of lines that may wait for the dashboard, and their maximum length: 4 MiB together.
 const QUEUE_LINES_MAX: usize = 4096;
 const LINE_BYTES_MAX: usize = 1000;
 

@@ -16,7 +16,7 @@ pub(super) struct Frame {
     pub(super) up_s: u64,
     pub(super) clients: usize,
     pub(super) stress_clients: usize,
-    /// Of these, clients that wait for the word to begin, and clients that run until the word to stop.
+    /// Of these, the clients that wait for the command to start, and the clients that run until the command to stop.
     pub(super) stress_waiting: usize,
     pub(super) stress_told: usize,
     pub(super) carriers: BTreeMap<&'static str, usize>,
@@ -30,7 +30,7 @@ pub(super) struct Frame {
     pub(super) sent: BytesSplit,
     /// Bytes a second.
     pub(super) received: BytesSplit,
-    /// Over the clients: 50, 90, 99 and 100 percent of them have at most these, in milliseconds.
+    /// Round-trip times in milliseconds that 50, 90, 99 and 100 percent of the clients do not exceed.
     pub(super) rtt_ms: Option<[f64; 4]>,
     pub(super) lost: f64,
     /// The mean of the clients' packet losses.
@@ -56,7 +56,7 @@ pub(super) struct Frame {
     pub(super) log_skipped: u64,
 }
 
-/// Counters at one moment, from which rates are counted.
+/// Counters at one moment, from which rates are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counters {
     pub(super) at: Instant,
@@ -69,10 +69,10 @@ pub(super) struct Counters {
 }
 
 impl Counters {
-    /// Fills in the rates between an earlier moment and this one.
+    /// Computes the rates between an earlier moment and this one.
     pub(super) fn rates_since(&self, before: &Counters, frame: &mut Frame) {
         let span = (self.at - before.at).as_secs_f64().max(1e-3);
-        // A connection that has ended takes its counters with it, so a sum may fall.
+        // A closed connection's counters disappear, so a sum may fall.
         let rate = |now: u64, before: u64| now.saturating_sub(before) as f64 / span;
         let (now, then) = (&self.stats, &before.stats);
         frame.lines = rate(self.lines, before.lines);

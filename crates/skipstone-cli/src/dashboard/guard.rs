@@ -1,10 +1,10 @@
-//! The checks of every request: its host, its origin, its token, and its rate. The rate limit is a
-//! connection's and is kept by waiting: nothing is counted that a stranger, or a page elsewhere in an operator's
-//! browser, could use up for the operator.
+//! The checks of every request: its host, its origin, its token, and its rate. The rate limit applies to each
+//! connection, and delays requests: there is no shared budget that an unauthenticated client, or another site in an
+//! operator's browser, could use up.
 //!
-//! There are no cookies, so a page elsewhere has nothing to abuse: the token travels in a header. Without a token, on
-//! loopback, a header of our own is asked for, which a page elsewhere cannot send without a preflight that is never
-//! answered; and whatever the browser says about where a request comes from must be right.
+//! There are no cookies that another site could abuse: the token travels in a header. Without a token, on loopback,
+//! requests must have a custom header, which another site cannot send without a preflight that is never answered; and
+//! the browser's headers about a request's origin must be correct.
 
 use crate::dashboard::access::Access;
 use crate::dashboard::refusal::Refusal;
@@ -30,10 +30,10 @@ pub(super) async fn guard(
 ) -> Response {
     let admitted = admit(&state, &request);
     if let Ok(Standing::Operator) = admitted {
-        // Without a free one it is answered as long as no other connection needs its place.
+        // If none is free, it is answered as long as no other connection needs its place.
         place.take_seat();
     }
-    // A page that opens has no token yet, and guesses nothing.
+    // A page that is opening has no token yet, and does not guess.
     let is_guess = admitted.as_ref().is_err_and(|refusal| refusal.0 == StatusCode::UNAUTHORIZED)
         && given(request.headers()).is_some();
     tokio::time::sleep(if is_guess { WRONG_TOLD_AFTER } else { REQUEST_PAUSE }).await;
@@ -54,7 +54,7 @@ pub(super) async fn guard(
 enum Standing {
     /// A client that may read figures and run commands.
     Operator,
-    /// Anybody: for the page's files, and for what machines ask about its health.
+    /// Any client: for the page's files, and for health checks.
     Stranger,
 }
 
@@ -81,7 +81,7 @@ fn admit(state: &DashboardState, request: &Request) -> Result<Standing, Refusal>
     }
 }
 
-/// Whether the browser, if it is one, says that no page elsewhere asks.
+/// Whether the client is no browser, or the browser states that no other site sent the request.
 fn belongs_to_no_other_page(headers: &HeaderMap, host: &str) -> Result<(), Refusal> {
     if text(headers, "sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         return Err(Refusal(StatusCode::FORBIDDEN, "this comes from another site"));
@@ -114,9 +114,9 @@ fn text<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// A body that comes a byte at a time, or a game loop that is stuck. Streams answer at once, and then continue for
+/// Limits a body that arrives byte by byte, and a stuck game loop. Streams answer at once, and then continue for
 /// longer.
 const REQUEST_MAX: Duration = Duration::from_secs(8);
-/// The requests of one connection are so far apart, however many it pipelines: with the number of places, a bound of
-/// their work.
+/// The minimum time between requests of one connection, even if it pipelines them. Together with the number of
+/// connections it bounds their work.
 const REQUEST_PAUSE: Duration = Duration::from_millis(10);

@@ -22,7 +22,7 @@ impl History {
     }
 }
 
-/// One a second, each of less than 1 KiB.
+/// One frame a second, each of less than 1 KiB.
 const FRAMES_MAX: usize = 900;
 
 #[cfg(test)]

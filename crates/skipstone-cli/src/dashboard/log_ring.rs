@@ -51,7 +51,7 @@ impl Serialize for Numbered {
     }
 }
 
-/// As many as the page keeps.
+/// The same number that the page keeps.
 const LINES_MAX: usize = 100_000;
 const BYTES_MAX: usize = 24 << 20;
 

@@ -86,7 +86,7 @@ impl Family {
     }
 }
 
-/// The statistics of the catalogue that are metrics; those of one family differ in a label.
+/// The statistics of the catalogue that are metrics. Metrics of one family differ in a label.
 fn counters(statistics: impl Iterator<Item = (&'static Figure, u64)>) -> Vec<Family> {
     let mut all: Vec<Family> = Vec::new();
     for (figure, value) in statistics {

@@ -35,9 +35,10 @@ pub(super) const FILES: [PageFile; 4] = [
 /// Nothing from elsewhere, no inline script, no frame around it; text never becomes HTML, where the browser can enforce
 /// it (`require-trusted-types-for`).
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for \
+    'script'";
 
-/// On every answer.
+/// Adds the security headers that every answer has.
 pub(super) fn protect(mut response: Response) -> Response {
     let all = [
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),

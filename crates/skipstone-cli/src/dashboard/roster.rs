@@ -47,9 +47,9 @@ struct Names {
 pub(super) struct GuestCounts {
     pub(super) chat: usize,
     pub(super) stress: usize,
-    /// Stress clients that wait for the word to begin.
+    /// Stress clients that wait for the command to start.
     pub(super) waiting: usize,
-    /// Stress clients that run until the word to stop.
+    /// Stress clients that run until the command to stop.
     pub(super) told: usize,
 }
 
@@ -109,7 +109,7 @@ impl Roster {
         self.0.lock().counts
     }
 
-    /// Every name, in turns so short that the game loop, which waits for the lock, notices none.
+    /// Every name, copied in turns that are too short to delay the game loop, which needs the lock.
     pub(super) fn all(&self) -> BTreeMap<PeerId, Named> {
         let mut copy = BTreeMap::new();
         let mut from = Bound::Unbounded;

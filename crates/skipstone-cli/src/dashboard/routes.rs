@@ -161,7 +161,7 @@ async fn start_stress(State(state): Shared, order: Result<Json<StressOrder>, Jso
         Some(Err(error)) => return refused(&error),
         None => {}
     }
-    // A process is started: that takes a moment, in which the sampler stands still, but no game.
+    // Starting a process takes a moment, which delays the sampler but not the game.
     match state.stress.lock().start(order) {
         Ok(()) => done("the clients connect"),
         Err(error) => refused(&error),
@@ -175,7 +175,7 @@ async fn stop_stress(State(state): Shared) -> Response {
     };
     match command {
         Some(command) => run(&state, command).await,
-        // Clients of a run elsewhere that wait for the word.
+        // Clients of a run on another machine that wait for the command to start.
         None if !is_busy => run(&state, "stress off".into()).await,
         None => done("the run ends"),
     }

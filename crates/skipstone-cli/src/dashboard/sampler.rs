@@ -43,7 +43,7 @@ impl Sampler {
         Sampler { state, intake, probe: Probe::of_self(), before: None, shown: None }
     }
 
-    /// Takes the lines that came, as many as one event carries.
+    /// Takes the new lines, up to the number that one event carries.
     fn take_lines(&self) {
         let mut new: Vec<Numbered> = Vec::new();
         let mut log = self.state.log.lock();
@@ -138,5 +138,5 @@ fn own_cpu() -> Option<Duration> {
 
 const TURN: Duration = Duration::from_millis(250);
 const TURNS_PER_FRAME: u64 = 4;
-/// Of at most 1,000 bytes each.
+/// Each line has at most 1,000 bytes.
 const LINES_PER_TURN: usize = 1000;

@@ -20,7 +20,7 @@ pub(crate) use crate::dashboard::state::ServerFacts;
 pub(crate) struct DashboardConfig {
     /// Where to listen; port 0 for any free one. Other than loopback needs a token: `door::check_reach`.
     pub(crate) listen: SocketAddr,
-    /// A socket that listens already, in place of one at that address.
+    /// A socket that already listens, instead of a new one at that address.
     pub(crate) handed: Option<TcpListener>,
     /// The token that a page must give, the console's.
     pub(crate) secret: Option<Secret>,
@@ -34,7 +34,7 @@ pub(crate) struct DashboardConfig {
 /// A listening dashboard. Dropping it closes it.
 pub(crate) struct Dashboard {
     local_addr: SocketAddr,
-    /// For the process that follows; nothing once it is closed.
+    /// For the next process; `None` once it is closed.
     second: Option<TcpListener>,
     state: Arc<DashboardState>,
     ending: Option<oneshot::Sender<()>>,
@@ -45,7 +45,7 @@ impl Dashboard {
     /// Listens, and serves pages in its own thread.
     ///
     /// # Errors
-    /// The address cannot be bound. The sentence says what to do.
+    /// The address cannot be bound. The error says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
         let DashboardConfig { listen, handed, secret, names, server, statistics, commands } = config;
         let access = Access::new(listen, secret, &names);
@@ -85,14 +85,14 @@ impl Dashboard {
         format!("http://{host}:{}/", self.local_addr.port())
     }
 
-    /// A second handle to the listening socket, for the process that follows this one.
+    /// A second handle to the listening socket, for the next process.
     pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
         let closed = || std::io::Error::from(std::io::ErrorKind::NotConnected);
         self.second.as_ref().ok_or_else(closed)?.try_clone()
     }
 
-    /// Tells the pages that the server ends, and frees the port. A page that does not read delays it by half a second at
-    /// most.
+    /// Tells the pages that the server ends, and frees the port. A page that does not read delays it by half a second
+    /// at most.
     pub(crate) fn close(&mut self, reason: &str) {
         self.state.streams.end(reason);
         let late = Instant::now() + GOODBYE_MAX;
@@ -107,7 +107,7 @@ impl Dashboard {
         drop(self.state.stress.lock().stop());
         drop(self.ending.take());
         if let Some(thread) = self.thread.take() {
-            // It panics only by a defect of ours, which has then been printed.
+            // It panics only if this program has a defect, and then the panic was printed.
             let _ = thread.join();
         }
     }
@@ -122,13 +122,13 @@ impl Drop for Dashboard {
 async fn serve(listener: TcpListener, state: Arc<DashboardState>, intake: Intake, ended: oneshot::Receiver<()>) {
     let sampler = tokio::spawn(sampler::sample(Arc::clone(&state), intake));
     let accepting = tokio::spawn(listener::accept(listener, routes::router(state)));
-    // The other end says nothing; it is dropped.
+    // The other end sends nothing; it is dropped.
     let _ = ended.await;
     accepting.abort();
     sampler.abort();
 }
 
-/// Commands at once: each waits for a tick of the game.
+/// The number of concurrent commands: each waits for a tick of the game.
 const COMMANDS_MAX: usize = 4;
 const COMMAND_GRACE: Duration = Duration::from_millis(200);
 const GOODBYE_MAX: Duration = Duration::from_millis(500);

@@ -64,7 +64,7 @@ fn event(update: Result<Update, BroadcastStreamRecvError>) -> Event {
     }
 }
 
-/// Updates that wait for a slow viewer: some twelve seconds.
+/// The number of updates that may wait for a slow viewer: about twelve seconds.
 const UPDATES_MAX: usize = 64;
 /// Not sent to viewers: their streams end in its place.
 const LAST: &str = "last";

@@ -4,7 +4,7 @@
 //! start ─> Connecting ── "waiting" ──> Running ── time over, stop ──> Judging ── "result" ──> report, end
 //!              └───────────── the process ends, or hangs ──────────────┴──> failed
 //! ```
-//! The sampler looks at it four times a second; what is to be said to the game loop is returned, not said here.
+//! The sampler looks at it four times a second; messages for the game loop are returned, not sent.
 
 mod process;
 mod progress;
@@ -17,7 +17,7 @@ use skipstone_lab::units::{Mix, Rate, Span};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// The run there is, if there is one, and the reports of those before.
+/// The current run, if there is one, and the reports of earlier runs.
 pub(super) struct StressDesk {
     url: String,
     run: Option<Run>,
@@ -49,7 +49,7 @@ enum Phase {
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StressOrder {
-    /// 0: those of runs elsewhere that wait for the word, until they are stopped.
+    /// 0 means the clients of runs on other machines, which run until they are stopped.
     clients: u32,
     rate: String,
     duration: String,
@@ -113,7 +113,7 @@ impl StressDesk {
         Ok(())
     }
 
-    /// Ends the run that is under way. Returns what the game loop is to be told.
+    /// Ends the current run. Returns the message for the game loop.
     pub(super) fn stop(&mut self) -> Option<Command> {
         let run = self.run.as_mut()?;
         match run.phase {
@@ -126,7 +126,7 @@ impl StressDesk {
         }
     }
 
-    /// Looks at the run. Returns what the game loop is to be told.
+    /// Checks the run. Returns the message for the game loop.
     pub(super) fn poll(&mut self, now: Instant) -> Option<Command> {
         let run = self.run.as_mut()?;
         while let Some(message) = run.process.poll() {
@@ -181,7 +181,7 @@ impl StressDesk {
 
     fn end(&mut self, failure: Option<String>) {
         self.failure = failure;
-        // Its end may take seconds, and is waited for elsewhere.
+        // Its end may take seconds; another thread waits for it.
         if let Some(run) = self.run.take() {
             std::thread::spawn(move || drop(run.process));
         }

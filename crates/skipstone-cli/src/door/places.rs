@@ -1,7 +1,7 @@
-//! The places of connections before authentication. A connection is a stranger until a token, or without a token a
-//! command, gives it a seat. Strangers are few: where there are too many, the oldest one of the network with the most
-//! of them is displaced. So a crowd displaces itself, and neither an operator who has a seat nor one of another network
-//! who still types the token.
+//! The places of connections before authentication. A connection is a *stranger* (unauthenticated) until a token, or
+//! without a token a command, gives it a seat. The number of strangers is limited: beyond it, the oldest stranger of
+//! the network with the most strangers is displaced. So a crowd displaces itself, and not an operator who has a seat,
+//! or who is still typing the token in another network.
 
 use parking_lot::Mutex;
 use skipstone_proto::Network;
@@ -24,7 +24,7 @@ pub(crate) struct PlacesMax {
 
 #[derive(Debug, Default)]
 struct Taken {
-    /// By the order in which they came.
+    /// Unauthenticated connections, in the order in which they arrived.
     strangers: BTreeMap<u64, Network>,
     came: u64,
     seats: usize,
@@ -49,7 +49,7 @@ impl Places {
         self.max
     }
 
-    /// The place of a stranger who comes. Another one may have to make room.
+    /// The place of a new stranger. An older one may be displaced for it.
     pub(crate) fn stranger(self: &Arc<Self>, from: Network) -> Place {
         let mut taken = self.taken.lock();
         if taken.strangers.len() >= self.max.strangers {
@@ -63,7 +63,7 @@ impl Places {
 }
 
 impl Taken {
-    /// Displaces the oldest stranger of the network that has the most, with one more of `coming`.
+    /// Displaces the oldest stranger of the network that has the most, counting the new one for `coming`.
     fn displace_one(&mut self, coming: Network) {
         let mut counts = BTreeMap::from([(coming, 1)]);
         self.strangers.values().for_each(|network| *counts.entry(*network).or_insert(0) += 1);
@@ -76,8 +76,8 @@ impl Taken {
 }
 
 impl Place {
-    /// Takes a seat; whether there was one. WHY: a displaced one may take it too, until its connection is closed: what
-    /// it sent first counts, and not how many came behind it.
+    /// Takes a seat. Returns whether one was free. WHY: a displaced connection may take one too, until it is closed:
+    /// what it sent first counts, not how many others arrived after it.
     pub(crate) fn take_seat(&self) -> bool {
         let mut has_seat = self.has_seat.lock();
         let mut taken = self.places.taken.lock();
@@ -94,7 +94,7 @@ impl Place {
         !*self.has_seat.lock()
     }
 
-    /// Whether others came, so that its connection has to be closed.
+    /// Whether newer connections displaced this one, so that it must be closed.
     pub(crate) fn is_displaced(&self) -> bool {
         self.is_strangers() && !self.places.taken.lock().strangers.contains_key(&self.number)
     }

@@ -5,18 +5,19 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A token as long as a key, because it is one: its holder is admitted at once, however many wrong ones were tried
-/// before, so its length alone stops guessing.
+/// A token must be as long as a key: its holder is admitted at once, however many wrong tokens were tried before, so
+/// only its length prevents guessing.
 #[derive(Clone)]
 pub(crate) struct Secret(Arc<[u8]>);
 
 impl Secret {
     /// # Errors
-    /// A client cannot type it, or could guess it. The sentence says what to do.
+    /// A client cannot type it, or could guess it. The error says what to do.
     pub(crate) fn new(token: &str) -> Result<Self, String> {
         if token.len() < TOKEN_BYTES_MIN {
             return Err(format!(
-                "--console-token has {} bytes and needs {TOKEN_BYTES_MIN}: one of `openssl rand -hex 16` cannot be guessed",
+                "--console-token has {} bytes and needs {TOKEN_BYTES_MIN}: one of `openssl rand -hex 16` cannot be \
+                 guessed",
                 token.len()
             ));
         }
@@ -39,7 +40,7 @@ impl Secret {
     }
 }
 
-/// Checks that strangers of other machines are asked for a token by what listens there.
+/// Checks that a listener which other machines can reach requires a token.
 ///
 /// # Errors
 /// They are not. The sentence names the remedy.
@@ -48,17 +49,17 @@ pub(crate) fn check_reach(what: &str, listen: SocketAddr, secret: Option<&Secret
         return Ok(());
     }
     Err(format!(
-        "the {what} would listen on {listen}, where other machines can reach it, without a token: set --console-token, or listen \
-         on 127.0.0.1"
+        "the {what} would listen on {listen}, where other machines can reach it, without a token: set \
+         --console-token, or listen on 127.0.0.1"
     ))
 }
 
-/// A wrong token is rejected after a delay in which its connection holds a stranger's place: guessing costs time and
-/// work, and a log stays short. WHY at once for the right one, and no lock-out: those who guess from an operator's
-/// address must not shut out the operator.
+/// A wrong token is rejected after a delay in which its connection occupies a stranger's place: guessing costs time and
+/// work, and logs stay short. WHY the right one is accepted at once, without a lock-out: an attacker at the operator's
+/// address must not lock out the operator.
 pub(crate) const WRONG_TOLD_AFTER: Duration = Duration::from_secs(2);
 
-/// 16 characters of hexadecimal digits are 64 bits, which no door is asked often enough for.
+/// 16 hexadecimal digits are 64 bits, too many to guess at these delays.
 const TOKEN_BYTES_MIN: usize = 16;
 const TOKEN_BYTES_MAX: usize = 256;
 

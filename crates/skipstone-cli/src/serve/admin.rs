@@ -9,7 +9,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub(crate) struct Admin {
     asks: mpsc::Sender<Question>,
-    /// That of `serve --db`.
+    /// The database of `serve --db`.
     #[cfg(feature = "db")]
     database: Option<skipstone_db::DatabaseUrl>,
 }
@@ -43,7 +43,7 @@ impl Admin {
         }
     }
 
-    /// The same with a database, for `db`.
+    /// The same handler with a database, for the command `db`.
     #[cfg(feature = "db")]
     pub(crate) fn with_database(self, database: Option<skipstone_db::DatabaseUrl>) -> Self {
         Self { database, ..self }

@@ -12,13 +12,13 @@ pub(super) trait Watcher {
     /// A line of the log.
     fn log(&self, _line: &str) {}
 
-    /// A client is there; its carrier is looked up for those who ask.
+    /// A client is connected. Its carrier is looked up only for watchers that need it.
     fn joined(&self, _peer: PeerId, _visit: &Visit, _carrier: &dyn Fn() -> &'static str) {}
 
     /// A stress client tells what it does.
     fn turned(&self, _peer: PeerId, _turn: StressTurn) {}
 
-    /// A client is gone, by this close code.
+    /// A client left, with this close code.
     fn left(&self, _peer: PeerId, _visit: &Visit, _code: u64) {}
 
     /// A line of a chat client.
@@ -35,7 +35,7 @@ pub(super) trait Watcher {
         None
     }
 
-    /// A second handle to its socket, for the process that follows this one.
+    /// A second handle to its socket, for the next process.
     fn listener(&self) -> Option<std::io::Result<TcpListener>> {
         None
     }
@@ -45,7 +45,7 @@ pub(super) trait Watcher {
         Vec::new()
     }
 
-    /// For the parent process: what it records.
+    /// The statistics that the parent process records.
     fn json(&self) -> Option<serde_json::Value> {
         None
     }
@@ -57,7 +57,7 @@ pub(super) trait Watcher {
     fn finish(self: Box<Self>) {}
 }
 
-/// All watchers, as far as there are any.
+/// All watchers that exist.
 pub(super) struct Audience {
     pub(super) console: Option<Console>,
     pub(super) watchers: Vec<Box<dyn Watcher>>,
@@ -74,7 +74,7 @@ impl Watcher for Console {
 }
 
 impl Audience {
-    /// Those to be told.
+    /// The watchers to notify.
     pub(super) fn all(&self) -> impl Iterator<Item = &dyn Watcher> {
         let console = self.console.iter().map(|console| console as &dyn Watcher);
         console.chain(self.watchers.iter().map(|watcher| &**watcher))
@@ -84,7 +84,7 @@ impl Audience {
         self.all().find_map(Watcher::url)
     }
 
-    /// Second handles to the sockets of console and dashboard, for the process that follows this one.
+    /// Second handles to the sockets of console and dashboard, for the next process.
     pub(super) fn listeners(&self) -> std::io::Result<Vec<TcpListener>> {
         self.all().filter_map(Watcher::listener).collect()
     }

@@ -15,7 +15,7 @@ use skipstone_lab::units::{Rate, UnitError};
 use skipstone_lab::workload::{Guest, StressTurn, Word};
 use std::time::{Duration, Instant};
 
-/// Sessions whose last `stats` is remembered: more than there can be at once; older ones have ended.
+/// The number of sessions whose last `stats` is kept. It is more than there can be at once, so dropped ones have ended.
 const RATES_MAX: usize = 64;
 
 const HELP: &str = include_str!("help.txt");
@@ -94,10 +94,10 @@ impl Game {
         Reply::Text(lines.join("\n"))
     }
 
-    /// For the parent process.
+    /// Statistics for the parent process.
     fn stats_json(&mut self, ticks: &Ticks, audience: &Audience) -> Reply {
         let figures = ticks.figures();
-        // Asked once: this continues while costs are measured.
+        // Called once: costs are measured from then on.
         let (shards, mut stats) = (self.server.shards(), Stats::default());
         shards.iter().for_each(|shard| stats.add(&shard.stats));
         let json = serde_json::json!({
@@ -296,7 +296,7 @@ fn named(counts: &[(&str, u64)]) -> String {
     all.join(", ")
 }
 
-/// The bytes of a direction, and their parts if there are any.
+/// The bytes of a direction, and their parts if bytes were sent.
 fn shares(name: &str, flow: &skipstone::Flow) -> String {
     let whole = flow.ip_bytes;
     let headers = whole.saturating_sub(flow.datagram_bytes);
@@ -324,7 +324,7 @@ fn shards(all: &[ShardOverview]) -> Vec<String> {
     if all.len() > 1 { all.iter().enumerate().map(line).collect() } else { Vec::new() }
 }
 
-/// What was lost, sent again, recovered and refused.
+/// Packets lost, retransmitted, recovered and refused.
 fn losses(stats: &Stats) -> String {
     let figures = stats.figures().filter(|(figure, _)| !matches!(figure.group, "sent" | "received" | "drops"));
     let counts: Vec<String> =

@@ -33,7 +33,7 @@ pub(crate) struct DashboardFlags {
     /// Open the dashboard in the browser
     #[arg(long)]
     open: bool,
-    /// A host name under which browsers find the dashboard, such as that of a proxy; may be given several times
+    /// A host name under which browsers find the dashboard, such as a proxy's; may be given several times
     #[arg(long, value_name = "NAME", requires = "dashboard")]
     dashboard_host: Vec<String>,
 }

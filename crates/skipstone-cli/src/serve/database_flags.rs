@@ -54,7 +54,7 @@ impl DatabaseFlags {
 }
 
 impl OpenDatabase {
-    /// For commands of the console.
+    /// The URL, for commands of the console.
     pub(crate) fn url(&self) -> DatabaseUrl {
         self.0.url().clone()
     }

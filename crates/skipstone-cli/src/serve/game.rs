@@ -33,11 +33,11 @@ pub(crate) struct Game {
     asked_who: BTreeSet<PeerId>,
 }
 
-/// How long a command waits for room in the queue to the driver: longer than any stall of the machine.
+/// How long a command waits for room in the driver's queue; a machine does not stall for this long.
 const ROOM_MAX: Duration = Duration::from_secs(5);
 
-/// Events of one tick, and bytes of their messages: the rest waits in the queues from the drivers, which are bounded,
-/// so that a tick ends however fast clients send.
+/// The limits of one tick: events, and bytes of their messages. The rest waits in the drivers' bounded queues, so a
+/// tick ends however fast clients send.
 const EVENTS_MAX: usize = 1 << 16;
 const EVENT_BYTES_MAX: usize = 16 << 20;
 
@@ -70,8 +70,8 @@ impl Game {
         None
     }
 
-    /// The URL for pages, and the hashes of the certificates that they are to take: of now and of some days later. None
-    /// if an authority has signed it.
+    /// The URL for pages, and the hashes of the certificates to accept: the current one, and the one of some days
+    /// later. `None` if an authority signed the certificate.
     pub(super) fn webtransport(&self) -> Option<(String, Vec<String>)> {
         let hashes = self.server.web_fingerprints().iter().map(Fingerprint::to_string).collect();
         Some((self.server.webtransport_url()?, hashes))
@@ -85,20 +85,20 @@ impl Game {
 
     /// One tick: handles the events, and sends the lines that result.
     ///
-    /// Each shard has its own queue, so a line may be polled before the connection of a client that was admitted
-    /// before the line was sent. Therefore connections count first: a client that knows that it is admitted misses no
-    /// line of those that its peers send from then on.
+    /// Each shard has its own queue, so a line may be polled before the connection of a client that was admitted before
+    /// the line was sent. Therefore connections are handled first: a client that knows that it is admitted misses no
+    /// line that others send from then on.
     pub(super) fn tick(&mut self, audience: &Audience) {
         let mut events = core::mem::take(&mut self.events);
         self.take_events(&mut events, audience);
         events.drain(..).for_each(|event| self.handle(event, audience));
         self.events = events;
         self.answer_who();
-        // A driver that is gone reports that through its failure, which ends the server.
+        // A driver that has ended reports a failure, which ends the server.
         let _ = self.server.flush();
     }
 
-    /// Takes the tick's events, and handles those of connections at once.
+    /// Takes the tick's events, and handles events of connections at once.
     fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) {
         let mut bytes = 0;
         while let Some(event) = self.server.poll_event() {
@@ -169,7 +169,7 @@ impl Game {
     fn on_request(&mut self, peer: PeerId, token: &[u8]) -> Option<String> {
         let Some(guest) = Guest::from_token(token) else {
             self.refuse(peer, "the token names neither a chat guest nor a stress client");
-            return Some(format!("{peer} refused: its token makes no sense"));
+            return Some(format!("{peer} refused: its token is invalid"));
         };
         if let (Guest::Stress(_), Workload::Echo) = (&guest, self.workload) {
             self.refuse(peer, "this server echoes: a stress run needs --workload broadcast");
@@ -243,7 +243,7 @@ impl Game {
     }
 
     fn refuse(&mut self, peer: PeerId, reason: &str) {
-        // A client that has gone meanwhile need not be refused.
+        // A client that has left meanwhile need not be refused.
         let _ = self.server.refuse(peer, code::REFUSED, reason);
     }
 

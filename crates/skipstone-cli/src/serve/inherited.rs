@@ -21,13 +21,13 @@ pub(super) struct Addresses {
 }
 
 impl Inherited {
-    /// Takes what was handed over, if anything was. The error is a sentence with the remedy.
+    /// Takes the sockets that were handed over, if there are any. The error is a sentence with the remedy.
     #[cfg(unix)]
     pub(super) fn take(addresses: Addresses) -> Result<Self, String> {
         let mut handed = listenfd::ListenFd::from_env();
         let (mut udp, mut tcp) = (Vec::new(), Vec::new());
         for place in 0..handed.len() {
-            // Each is asked for its kind: an error means that it is of the other.
+            // Each socket is queried for its kind: an error means the other kind.
             if let Ok(Some(socket)) = handed.take_udp_socket(place) {
                 udp.push(socket);
             } else if let Ok(Some(listener)) = handed.take_tcp_listener(place) {
@@ -49,16 +49,16 @@ impl Inherited {
     }
 }
 
-/// Tells the game's sockets from the console's and the dashboard's, by their ports.
+/// Distinguishes the game's sockets from the console's and the dashboard's by their ports.
 #[cfg(unix)]
 fn sort(udp: Vec<std::net::UdpSocket>, tcp: Vec<TcpListener>, addresses: Addresses) -> Result<Inherited, String> {
     let text = |error: std::io::Error| format!("a socket that was handed over has no address: {error}");
     let Some(port) = udp.first().map(|first| first.local_addr()).transpose().map_err(text)?.map(|at| at.port()) else {
-        return Err("LISTEN_FDS contains no UDP socket: hand over that of --listen, too".into());
+        return Err("LISTEN_FDS contains no UDP socket: hand over the socket of --listen, too".into());
     };
     if addresses.game.port() != 0 && addresses.game.port() != port {
         let game = addresses.game;
-        return Err(format!("the sockets that were handed over use port {port}, and --listen is {game}: use one port"));
+        return Err(format!("the sockets that were handed over use port {port}, but --listen is {game}: use one port"));
     }
     let (mut game, mut inherited) = (Vec::new(), Inherited::default());
     for listener in tcp {
@@ -95,7 +95,7 @@ mod tests {
         TcpListener::bind(port(0)).expect("a port")
     }
 
-    /// UDP and TCP on one port: where TCP has the number that the system chose for UDP in use, another is tried.
+    /// UDP and TCP on one port. If the port that the system chose for UDP is in use for TCP, another port is tried.
     fn one_port() -> (UdpSocket, TcpListener) {
         let both = || {
             let udp = UdpSocket::bind(port(0)).expect("a port");

@@ -174,7 +174,7 @@ struct Checked {
     queue_bytes_max: u32,
     security: Security,
     addresses: Addresses,
-    /// Of the console and of the dashboard.
+    /// The token of the console and of the dashboard.
     secret: Option<Secret>,
 }
 
@@ -206,7 +206,7 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
     Ok(Checked { queue_bytes_max, security: arguments.protection.security(handed)?, addresses, secret })
 }
 
-/// Checks the other requirements of a start: without them the next process would fail after a restart.
+/// Checks the other requirements of a start, without which the next process would fail after a restart.
 fn check_surroundings(arguments: &ServeArguments) -> Result<(), String> {
     #[cfg(feature = "db")]
     arguments.database.check()?;
@@ -300,7 +300,7 @@ enum Ending {
     Stop(&'static str),
     /// The driver gave up.
     Failure(String),
-    /// Another server follows: at this address, or here.
+    /// The next server is at this address, or here.
     Restart(Option<String>),
 }
 
@@ -357,7 +357,7 @@ impl Serving {
         match clients.map(|clients| clients.join()) {
             // The server that was away was this process's own.
             Some(Ok(Exit::Unavailable)) => Exit::Fail,
-            // A server that failed is no server that was away.
+            // A server that failed was not unreachable.
             Some(Ok(verdict)) if exit == Exit::Pass => verdict,
             // The clients' thread panicked, and has printed the panic.
             Some(Err(_)) => Exit::Fail,
@@ -400,7 +400,7 @@ impl Serving {
             }
         }
         if let Some((url, hashes)) = self.game.webtransport() {
-            // With the hash, this is what a page's `connect` takes.
+            // Together with the hash, this is the argument of a page's `connect`.
             let pin = hashes.first().map_or(String::new(), |hash| format!("#sha256={hash}"));
             text += &format!("  pages      {url}{pin} by WebTransport\n");
             if let Some(next) = hashes.get(1) {
@@ -474,12 +474,12 @@ impl Serving {
         exit
     }
 
-    /// Tells the players when and where to reconnect. Unless that is another server, the process becomes the next
+    /// Tells the players when and where to reconnect. Unless they go to another server, this process becomes the next
     /// program.
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
         let count = self.game.guests.len();
         let notice = restart::notice(count, to);
-        // Players first: nothing delays their lines from now on.
+        // Players come first, so that nothing delays their lines from now on.
         self.game.part(&self.audience, code::RESTART);
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");

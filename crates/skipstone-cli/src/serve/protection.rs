@@ -33,8 +33,8 @@ impl ProtectionFlags {
         }
         if cfg!(feature = "carriers") && !identities.iter().any(Identity::serves_dtls) {
             output::complain(
-                "note: none of the certificates has a key of ECDSA, so there is no DTLS, and handshakes cost more. Remedy: \
-                 another --cert with a key of ECDSA (certbot: --key-type ecdsa)",
+                "note: none of the certificates has a key of ECDSA, so there is no DTLS, and handshakes cost more. \
+                 Remedy: another --cert with a key of ECDSA (certbot: --key-type ecdsa)",
             );
         }
         let security = Security::with_all(identities);
@@ -58,8 +58,9 @@ impl ProtectionFlags {
             Some(file) if file != Path::new("new") => return Identity::self_signed_kept_in(file),
             Some(_) => {}
             None => output::complain(
-                "warning: this server's certificate is kept nowhere, since neither HOME nor STATE_DIRECTORY is set: it outlives \
-                 SIGUSR2, but not the server, and clients that pin it do not come back then. Remedy: --identity FILE",
+                "warning: this server's certificate is not saved, because neither HOME nor STATE_DIRECTORY is set: it \
+                 outlives SIGUSR2, but not the server, and clients that pin it do not come back then. Remedy: \
+                 --identity FILE",
             ),
         }
         handed.map_or_else(Identity::self_signed, Identity::from_handover)
@@ -73,13 +74,14 @@ fn warn(identity: &Identity) {
     }
     if let Some(file) = identity.open_key_file() {
         output::complain(format_args!(
-            "warning: others than its owner can read the private key in {}, and pose as this server. Remedy: chmod 600 {0}",
+            "warning: users other than its owner can read the private key in {}, and impersonate this server. Remedy: \
+             chmod 600 {0}",
             file.display()
         ));
     }
 }
 
-/// The file by these variables; `None` where neither the user nor the service has a place for such files.
+/// The file according to these variables; `None` if neither the user nor the service has a folder for such files.
 fn default_place(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let from = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let state = from("XDG_STATE_HOME").or_else(|| from("LOCALAPPDATA"));

@@ -19,12 +19,12 @@ const COOKIES: Duration = Duration::from_millis(400);
 const HANDSHAKES_MAX: Duration = Duration::from_secs(2);
 /// The time in which the next program must report whether it would start.
 const CHECK_MAX: Duration = Duration::from_secs(10);
-/// Clients come back after this time, spread over at least the next; there are 1,000 a second at most.
+/// Clients reconnect after the first time, spread over at least the second; at most 1,000 reconnect per second.
 const PAUSE: Duration = Duration::from_millis(200);
 const SPREAD_MIN: Duration = Duration::from_millis(600);
 const RETURNS_PER_SECOND: f64 = 1_000.0;
 
-/// Whether and how far the server is on its way to a restart.
+/// The progress of a restart, if there is one.
 pub(super) struct Restart {
     signal: Option<RestartSignal>,
     state: RestartState,
@@ -32,7 +32,7 @@ pub(super) struct Restart {
 
 enum RestartState {
     Serving,
-    /// The program that follows is asked whether it would start.
+    /// The next program is asked whether it would start.
     Checking(mpsc::Receiver<Result<(), String>>),
     /// No handshake begins any more.
     Closing {
@@ -45,17 +45,17 @@ enum RestartState {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RestartStep {
     GoOn,
-    /// Prepare what the next program needs; new clients belong to it from then on. [`Restart::stay`] if
-    /// that fails.
+    /// Prepare what the next program needs; from then on, new clients are its clients. [`Restart::stay`] if that fails.
     MakeReady,
-    /// It stays as it is, because of this.
+    /// The old process continues to serve, for this reason.
     Stay(String),
-    /// Players go to this address, or come back to the same.
+    /// Players reconnect to this address, or to the same one.
     Leave(Option<String>),
 }
 
 impl Restart {
-    /// Listens to the signal, unless this server has a parent or clients of its own, which would not survive it.
+    /// Listens to the signal, unless this server has a parent or stress clients in its own process, which would not
+    /// survive a restart.
     pub(super) fn new(is_alone: bool) -> Result<Self, String> {
         let signal = if is_alone { RestartSignal::watch()? } else { None };
         Ok(Restart { signal, state: RestartState::Serving })
@@ -87,7 +87,7 @@ impl Restart {
         matches!(self.state, RestartState::Closing { .. })
     }
 
-    /// It is impossible: the server continues as if it had not been requested.
+    /// The restart is impossible: the server continues as if none had been requested.
     pub(super) fn stay(&mut self) {
         self.state = RestartState::Serving;
     }
@@ -136,7 +136,8 @@ pub(super) fn notice(players: usize, to: Option<&str>) -> RestartNotice {
     }
 }
 
-/// The command by which this process was started, whose program may be another by now: `current` may lead elsewhere.
+/// The command that started this process. Its program may have been replaced since: `current` may point to another
+/// release.
 pub(super) fn own_command() -> Option<Command> {
     let mut words = std::env::args_os();
     let mut command = Command::new(words.next()?);
@@ -148,19 +149,19 @@ pub(super) fn own_command() -> Option<Command> {
 /// Names this process and the descriptor of the pipe that holds the identity: `PID:FD`.
 pub(super) const IDENTITY_VARIABLE: &str = "SKIPSTONE_HANDOVER";
 
-/// Leaves out what this process was given: after `exec` the process number is the same, so that the next one would take
-/// it for its own.
+/// Removes the variables that this process was given: after `exec` the process id is the same, so the next program
+/// would take them as its own.
 pub(super) fn forget_handover(command: &mut Command) {
     for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES", IDENTITY_VARIABLE] {
         command.env_remove(variable);
     }
 }
 
-/// Asks the program that follows, in its own thread, whether it would start: a release that does not never gets
-/// the players.
+/// Asks the next program, in a separate thread, whether it would start, so that a broken release never gets the
+/// players.
 fn check() -> mpsc::Receiver<Result<(), String>> {
     let (answer, answered) = mpsc::channel();
-    // Without a thread the sender is gone, which the receiver sees.
+    // If the thread cannot start, the sender is dropped, which the receiver detects.
     let _ = std::thread::Builder::new().name("restart check".into()).spawn(move || {
         let _ = answer.send(would_start());
     });

@@ -30,9 +30,9 @@ mod unix {
 
     /// Sockets are at the descriptors from here on, as systemd hands them over.
     const FIRST: i32 = 3;
-    /// An identity has some kilobytes, which a pipe holds without a reader.
+    /// An identity has a few kilobytes, which fit into a pipe without a reader.
     const IDENTITY_BYTES_MAX: usize = 1 << 14;
-    /// Where a process finds its descriptors by number. On Linux this leads to /proc.
+    /// The folder of a process's descriptors, by number. On Linux this is a link into /proc.
     const DESCRIPTORS: &str = "/dev/fd";
 
     impl Succession {
@@ -48,7 +48,8 @@ mod unix {
             let cannot = |error| format!("no second handle to a socket: {error}");
             let sockets: Vec<OwnedFd> = udp.chain(tcp).chain(others).collect::<Result<_, _>>().map_err(cannot)?;
             let identity = identity.map(|text| piped(&text)).transpose()?;
-            // None lies where another is to be: that would take descriptors at the last moment.
+            // No descriptor may occupy another's target number, because moving it would need descriptors at the last
+            // moment.
             let places_end = FIRST + sockets.len() as i32 + i32::from(identity.is_some());
             let moved = |fd| beyond(places_end, fd);
             let sockets = sockets.into_iter().map(moved).collect::<Result<_, _>>().map_err(cannot)?;
@@ -57,8 +58,8 @@ mod unix {
             Ok(Succession { sockets, identity })
         }
 
-        /// Becomes the program that follows; if that cannot be started, this one begins anew. Returns only if that
-        /// fails, too.
+        /// Becomes the new program. If that cannot be started, this program starts again. Returns only if that fails,
+        /// too.
         pub(crate) fn follow(self) -> String {
             let Some(mut command) = own_command() else { return "this process does not know its command".into() };
             let count = self.sockets.len();
@@ -73,7 +74,7 @@ mod unix {
                 Ok(command) => command.exec(),
                 Err(error) => return error.to_string(),
             };
-            // The descriptors are where they have to be by now.
+            // By now the descriptors are in place.
             let failure = format!("{:?} cannot be started: {error}", command.get_program());
             output::complain(format_args!("skipstone serve: {failure}; this program starts again"));
             let Some(mut again) = this_program(&command) else { return failure };
@@ -82,7 +83,7 @@ mod unix {
         }
     }
 
-    /// The same with a number of at least this.
+    /// The same descriptor under a number of at least `end`.
     fn beyond(end: i32, fd: OwnedFd) -> std::io::Result<OwnedFd> {
         let (mut fd, mut too_low) = (fd, Vec::new());
         while fd.as_raw_fd() < end {
@@ -101,7 +102,7 @@ mod unix {
         }
     }
 
-    /// The file that this process runs, which may have no name any more, with the flags of the command.
+    /// The file that this process runs, which may have been deleted, with the flags of the command.
     fn this_program(command: &Command) -> Option<Command> {
         let running = Path::new("/proc/self/exe");
         let program = if running.exists() { running.to_owned() } else { std::env::current_exe().ok()? };
@@ -121,31 +122,32 @@ mod unix {
         Ok(reader)
     }
 
-    /// Whether the program that follows could read the identity: without it, that would not start.
+    /// Whether the next program can read the identity, without which it would not start.
     fn reachable(descriptors: &Path, pipe: &OwnedFd) -> Result<(), String> {
         let place = descriptors.join(pipe.as_raw_fd().to_string());
         let cannot = |error| {
             format!(
-                "the identity cannot be handed over by {}: {error}; mount /proc, or keep the identity in a file (--identity FILE)",
+                "the identity cannot be handed over by {}: {error}; mount /proc, or keep the identity in a file \
+                 (--identity FILE)",
                 place.display()
             )
         };
         std::fs::metadata(&place).map(drop).map_err(cannot)
     }
 
-    /// The identity that the process before this one has handed over, if it has.
+    /// The identity that the previous process handed over, if it did.
     pub(crate) fn handed_identity() -> Result<Option<String>, String> {
         let Ok(told) = std::env::var(IDENTITY_VARIABLE) else { return Ok(None) };
         let Some(fd) = fd_for(&told, std::process::id()) else { return Ok(None) };
         let mut text = String::new();
-        // The descriptor stays, with an empty pipe, until the next restart puts another in its place.
+        // The descriptor stays open, with an empty pipe, until the next restart replaces it.
         let read = File::open(format!("{DESCRIPTORS}/{fd}"))
             .and_then(|pipe| pipe.take(IDENTITY_BYTES_MAX as u64).read_to_string(&mut text));
         read.map_err(|error| format!("the identity of the previous process cannot be read: {error}"))?;
         Ok(Some(text))
     }
 
-    /// A child of a server has its variables, and not its descriptors.
+    /// A child of a server inherits its variables, but not its descriptors.
     fn fd_for(told: &str, process: u32) -> Option<i32> {
         let (of, fd) = told.split_once(':')?;
         (of.parse() == Ok(process)).then(|| fd.parse().ok()).flatten()

@@ -26,7 +26,7 @@ pub(crate) struct TickFigures {
 }
 
 impl Ticks {
-    /// Ticks per second; 0: each as soon as the previous one is done.
+    /// Ticks per second. With 0, each tick follows the previous one at once.
     pub(crate) fn new(per_second: u32) -> Self {
         let interval = if per_second == 0 { Duration::ZERO } else { Duration::from_secs(1) / per_second };
         let now = Instant::now();
@@ -41,7 +41,7 @@ impl Ticks {
         }
     }
 
-    /// Waits until the next tick is due. Ticks that were missed altogether are skipped.
+    /// Waits until the next tick is due. Missed ticks are skipped.
     pub(crate) fn wait(&mut self) {
         self.due = self.schedule.next_after(Instant::now(), self.interval).due;
         std::thread::sleep(self.due.saturating_duration_since(Instant::now()));
@@ -62,7 +62,7 @@ impl Ticks {
         TickFigures { per_second: self.count as f64 / seconds, slowest: self.slowest, total: self.total }
     }
 
-    /// Begins to measure anew.
+    /// Restarts the measurement.
     pub(crate) fn reset(&mut self) {
         (self.since, self.count, self.slowest) = (Instant::now(), 0, Duration::ZERO);
     }

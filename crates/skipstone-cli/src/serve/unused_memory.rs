@@ -14,7 +14,7 @@ pub(super) struct UnusedMemory {
     sizes: Sizes,
 }
 
-/// The size of the process, as far as it says when to give memory back.
+/// Decides from the size of the process when to return memory.
 #[derive(Debug)]
 struct Sizes {
     least: u64,
@@ -25,9 +25,9 @@ struct Sizes {
 }
 
 const LOOK: Duration = Duration::from_secs(5);
-/// So often, if as many players as before are there: memory may be unused all the same.
+/// The interval while the number of players has not fallen: memory may still be unused.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// Less than that beyond an eighth is not worth it.
+/// A smaller excess beyond an eighth is not worth it.
 const SLACK_BYTES: u64 = 8 << 20;
 
 impl UnusedMemory {
@@ -44,15 +44,16 @@ impl UnusedMemory {
         self.due = now + LOOK;
         let Some(sample) = self.probe.sample() else { return };
         if self.sizes.is_worth_it(now, sample.rss_bytes, players) {
-            // In its own thread, because a game's tick must not be late. Without one, the next time does it.
+            // Runs in its own thread, because a game's tick must not be late. If no thread can start, the next check
+            // tries again.
             let _ = thread::Builder::new().name("memory".into()).spawn(skipstone::net::memory::release_unused);
         }
     }
 }
 
 impl Sizes {
-    /// Whether to give memory back now: the process is larger than it was, does not grow, and half of the players have
-    /// gone or some time has passed.
+    /// Whether to return memory now: the process is larger than it was, is not growing, and half of the players have
+    /// left or some time has passed.
     fn is_worth_it(&mut self, now: Instant, resident: u64, players: usize) -> bool {
         let is_growing = resident > self.before.saturating_add(SLACK_BYTES / 8);
         self.before = resident;
@@ -74,7 +75,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// The looks after which memory is given back; each has a size in MiB and a number of players.
+    /// The checks after which memory is returned; each has a size in MiB and a number of players.
     fn released(looks: &[(u64, usize)]) -> Vec<usize> {
         let start = Instant::now();
         let mut sizes = UnusedMemory::new(start).sizes;

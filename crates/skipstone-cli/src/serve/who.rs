@@ -3,7 +3,7 @@
 use skipstone_lab::report::format::thousands;
 use skipstone_lab::workload::Guest;
 
-/// Bytes of names: more of them are counted, not named.
+/// The maximum bytes of names: further guests are counted, not named.
 const NAMES_BYTES_MAX: usize = 4_096;
 
 /// The guests in a sentence.

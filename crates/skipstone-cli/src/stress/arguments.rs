@@ -51,8 +51,8 @@ pub(crate) struct StressArguments {
     /// Measure connecting instead of lines: new clients connect at this rate, such as 300/s, and leave at once. None
     /// may be refused, or wait for an answer for 10 s, not even while the server restarts. Numbers of --mix are shares;
     /// its JSON is schema/connects.schema.json
-    #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam", "reconnect", "wait",
-        "threshold", "piped", "browsers", "qlog", "report"])]
+    #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam",
+        "reconnect", "wait", "threshold", "piped", "browsers", "qlog", "report"])]
     pub(crate) connects: Option<Rate>,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]

@@ -8,11 +8,11 @@
 use skipstone_lab::measure::ledger::Tally;
 use std::time::Duration;
 
-/// The sessions of all clients, and the lines that they have sent and got.
+/// The sessions of all clients, and the lines that they have sent and received.
 #[derive(Debug, Default)]
 pub(crate) struct Attendance {
     clients: Vec<Visits>,
-    /// By receiver, and for each by sender: a bit for each line.
+    /// By receiver, then by sender: a bit for each line.
     got: Vec<Vec<Vec<u64>>>,
     /// Times away from one connection to the next.
     away: Vec<Duration>,
@@ -21,7 +21,7 @@ pub(crate) struct Attendance {
 #[derive(Debug, Default)]
 struct Visits {
     sessions: Vec<Session>,
-    /// By sequence number.
+    /// Sent lines, indexed by sequence number.
     lines: Vec<SentLine>,
 }
 
@@ -57,7 +57,7 @@ impl Attendance {
         Attendance { clients: visits, got: vec![vec![Vec::new(); clients]; clients], away: Vec::new() }
     }
 
-    /// A client is there. Times count from the run's epoch.
+    /// A client is connected. Times count from the run's epoch.
     pub(crate) fn on_connected(&mut self, client: u32, at: Duration) {
         let sessions = &mut self.clients[client as usize].sessions;
         let left = sessions.last().and_then(|session| session.end);
@@ -154,7 +154,7 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    /// Two clients that are there, and a line of the first that came back.
+    /// Two connected clients, and a line of the first that came back.
     fn talk() -> Attendance {
         let mut attendance = Attendance::new(2);
         (0..2).for_each(|client| attendance.on_connected(client, ms(0)));

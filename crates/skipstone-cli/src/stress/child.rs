@@ -22,7 +22,7 @@ pub(crate) struct ServerProcess {
     pub(crate) address: SocketAddr,
     /// The URL of its native clients, fingerprint included.
     pub(crate) url: String,
-    /// SHA-256 of the certificate that pages are shown, if it is one of the server's own making.
+    /// SHA-256 of the certificate for pages, if the server generated it.
     pub(crate) web_hash: Option<String>,
     /// Reads its CPU time and memory.
     pub(crate) probe: Probe,
@@ -51,17 +51,17 @@ struct Announcement {
 /// Why the run's own server does not serve.
 #[derive(Debug)]
 enum StartFailure {
-    /// In one sentence: this machine, or the flags.
+    /// The reason in one sentence: this machine or the flags do not allow it.
     Refused(String),
-    /// It has neither ended nor said that it serves.
+    /// It has neither ended nor reported that it serves.
     Silent,
 }
 
 const START_MAX: Duration = Duration::from_secs(10);
 const ANSWER_MAX: Duration = Duration::from_secs(3);
 
-/// The server of a run, by the plan's URL or as a process of the run's own, and its address. If there is none, the user
-/// has been told why.
+/// The server of a run, at the plan's URL or as a child process, and its address. If there is none, the user has been
+/// told why.
 pub(crate) fn server_of(plan: &Plan) -> Result<(Option<ServerProcess>, SocketAddr), Exit> {
     if let Some(target) = &plan.target {
         let address = target.resolve().map_err(|error| Exit::Unavailable.told("stress", error))?;
@@ -102,7 +102,7 @@ impl ServerProcess {
         Ok(Self { child, answers, address: listening, url, web_hash, probe })
     }
 
-    /// Lets the server measure its ticks anew.
+    /// Makes the server restart its tick measurement.
     pub(crate) fn reset(&mut self) {
         self.ask("reset");
     }

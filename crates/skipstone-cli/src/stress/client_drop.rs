@@ -3,12 +3,12 @@
 use skipstone::{ClosedBy, code};
 use skipstone_lab::clean;
 
-/// Whether the server was there when a connection ended.
+/// Whether the server was reachable when a connection ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientDrop {
     /// The server shut down or restarted, fell silent, or its port was closed.
     Deserted,
-    /// By a server that was there, or by this side.
+    /// A reachable server ended the connection, or this side did.
     Ended,
 }
 

@@ -1,5 +1,5 @@
-//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and the number that did not get
-//! in. Open loop: each begins at its due time, regardless of those before it.
+//! `stress --connects 300/s`: clients that connect, leave, and are followed by others; and the number that could not
+//! connect. Open loop: each begins at its due time, regardless of earlier ones.
 
 use super::arguments::StressArguments;
 use super::child::{ServerProcess, server_of};
@@ -21,14 +21,14 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant, SystemTime};
 
-/// A client that is not connected by then has had no answer. Longer than a server takes that restarts, and its clients'
+/// A client that is not connected by then got no answer. This is longer than a server's restart and its clients'
 /// retransmissions after that.
 const ANSWER_MAX: Duration = Duration::from_secs(10);
-/// Clients that begin in a row before answers are taken.
+/// The number of clients that begin in a row before answers are read.
 const BEGIN_AT_ONCE: usize = 32;
 /// Reasons that are distinguished.
 const REASONS_MAX: usize = 64;
-/// For goodbyes at the end.
+/// The longest time that goodbyes at the end may take.
 const GOODBYE_MAX: Duration = Duration::from_secs(1);
 
 /// Runs as the flags say, at this rate.
@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &StressArguments, rate: Rate) -> Exit {
     Exit::of("stress", played)
 }
 
-/// The flags as those of any run, whose clients are the sockets that may be open at once.
+/// These flags as flags of an ordinary run, in which the number of clients is the number of sockets open at once.
 fn plan(arguments: &StressArguments, rate: Rate) -> Result<Plan, String> {
     let sockets = (rate.per_second() * (ANSWER_MAX + GOODBYE_MAX).as_secs_f64()).ceil();
     if sockets > f64::from(u16::MAX / 2) {
@@ -93,7 +93,7 @@ fn play(plan: &Plan, rate: Rate, signals: &Signals) -> Result<Exit, String> {
     Ok(Exit::from(result.verdict).once_kept("stress", shown))
 }
 
-/// The clients that are connecting, or leaving, and the counts of those before.
+/// The clients that are connecting or leaving, and the counts of earlier ones.
 struct Churn<'p> {
     plan: &'p Plan,
     pool: Pool,
@@ -103,14 +103,14 @@ struct Churn<'p> {
     begun: u64,
     failures: BTreeMap<String, u64>,
     told_to_return: u64,
-    /// The client that began last of those that the server answered.
+    /// The latest client that the server answered.
     last_answered: Option<u64>,
     /// Clients that had no answer.
     silenced: Vec<u64>,
     latest: Duration,
 }
 
-/// A carrier, its share of the clients, and what became of them.
+/// A carrier, its share of the clients, and their outcomes.
 struct CarrierTurn {
     carrier: Carrier,
     target: Target,
@@ -263,7 +263,7 @@ impl<'p> Churn<'p> {
     }
 }
 
-/// The carrier of the next client: each has its share of any few that follow each other.
+/// The carrier of the next client: any few consecutive clients have the carriers in their shares.
 fn next_turn(turns: &mut [CarrierTurn]) -> usize {
     let total: u64 = turns.iter().map(|one| one.share).sum();
     turns.iter_mut().for_each(|one| one.credit += one.share as i64);

@@ -85,7 +85,7 @@ pub(crate) struct Client {
     pub(crate) connected_in: Option<Duration>,
     /// If it comes back, or came back last: since when it is away, and when it tries next.
     away: Option<Absence>,
-    /// Since when its connection stands, if one does.
+    /// When its connection opened, if it is open.
     connected_since: Option<Instant>,
 }
 
@@ -129,7 +129,7 @@ pub(crate) struct Schedule {
 
 /// Handshakes at once: a server's receive buffer holds many more.
 const CONNECTING_MAX: usize = 256;
-/// Pages hear of the beginning of a run with the answers to their reports, each 50 ms.
+/// Pages learn that a run has begun from the answers to their reports, every 50 ms.
 const LEAD: Duration = Duration::from_millis(500);
 /// Clients that ask for the server's time before a start.
 const CLOCKS: usize = 8;
@@ -275,7 +275,7 @@ impl<'p> Generator<'p> {
                 self.proof.exclude(client.carrier, client.place, client.number);
             }
         }
-        // Pages hear of it later.
+        // Pages learn of it later.
         let lead = self.pages.as_ref().map_or(Duration::ZERO, |_| LEAD);
         self.epoch = at.unwrap_or_else(|| Instant::now() + lead);
         if let Some(attendance) = &mut self.attendance {
@@ -295,7 +295,7 @@ impl<'p> Generator<'p> {
         Ok(())
     }
 
-    /// Tells the server what the clients do, so that its operators see for whom their word is.
+    /// Tells the server what the clients do, so that its operators see which clients their command reaches.
     pub(crate) fn tell(&mut self, turn: StressTurn) {
         let Some(text) = turn.encode() else { return };
         for client in self.clients.iter().filter(|client| client.state == ClientState::Connected) {
@@ -381,7 +381,7 @@ impl<'p> Generator<'p> {
         Ok(())
     }
 
-    /// Takes what pages have told.
+    /// Handles what pages have reported.
     fn hear_pages(&mut self) {
         while let Some((carrier, report)) = self.pages.as_mut().and_then(Pages::poll) {
             self.on_report(carrier, &report);

@@ -72,7 +72,7 @@ impl Impairments {
         Ok(Some(Self { impairment, settings }))
     }
 
-    /// For the result.
+    /// The figures for the result.
     pub(crate) fn result(&self, up: &LinkStats, down: &LinkStats) -> result::Impairment {
         result::Impairment { settings: self.settings.clone(), to_server: up.into(), to_clients: down.into() }
     }

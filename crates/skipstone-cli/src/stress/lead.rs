@@ -1,10 +1,10 @@
-//! The agent that started this process for a part of a run on several machines: what it is told, and what it says.
+//! The agent that started this process for a part of a run on several machines: messages to it and from it.
 //!
 //! ```text
 //! agent ──stdin:  {"start":…}, {"stop":…}────────────────────────────────> this process
 //! agent <─stdout: {"ready":…}, {"progress":…}, {"kept":…}, {"failed":…} ── this process
 //! ```
-//! When the agent is gone, standard input ends, and so does the run.
+//! If the agent ends, standard input is closed, and the run ends.
 
 use super::server_clock::ServerClock;
 use serde::{Deserialize, Serialize};
@@ -18,7 +18,7 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Which part of which run, as `--part` has it.
+/// Which part of which run, in the notation of `--part`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PartOrder {
@@ -95,7 +95,7 @@ pub(crate) struct Lead {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AgreedStart {
     pub(crate) at: StartAt,
-    /// The same by this process's own clock.
+    /// The same moment by this process's own clock.
     pub(crate) epoch: Instant,
     pub(crate) by: FleetClock,
     /// How wrong the clock was when the start was agreed on.

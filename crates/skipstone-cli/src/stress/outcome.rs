@@ -23,7 +23,7 @@ pub(crate) struct Measured {
     pub(crate) started: SystemTime,
     /// From the first line due to the last one arrived.
     pub(crate) elapsed: Duration,
-    /// For how long lines were due.
+    /// How long lines were sent according to the schedule.
     pub(crate) sending: Duration,
     pub(crate) ramp: Duration,
     pub(crate) close: Duration,
@@ -108,7 +108,7 @@ pub(crate) fn result(plan: &Plan, generator: &Generator<'_>, measured: &Measured
 /// Explanations for a reader: why clients did not connect.
 pub(crate) fn explanations(result: &StressResult) -> Vec<String> {
     let drops = &result.clients.drops_by_reason;
-    // The reasons why clients were dropped stand in the verdict.
+    // The verdict states why clients were dropped.
     let unconnected = drops.iter().filter(|_| result.clients.dropped == 0).take(EXPLANATIONS_MAX);
     unconnected.map(|(why, count)| format!("{}: {why}.", counted(*count, "client"))).collect()
 }

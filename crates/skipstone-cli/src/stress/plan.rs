@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// A run, ready to start.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// As they were given.
+    /// The flags as they were given.
     pub(crate) flags: StressArguments,
     pub(crate) target: Option<Target>,
     /// How native clients connect: encrypted, by DTLS or in clear.
@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     pub(crate) impairments: Option<Impairments>,
     pub(crate) sink: Sink,
     pub(crate) report: Option<ReportFile>,
-    /// As text, for the result.
+    /// The plan as text, for the result.
     pub(crate) words: StressPlan,
 }
 

@@ -59,7 +59,7 @@ impl Proof {
         self.on_parsed(carrier, receiver, parse(payload, self.run), now_us);
     }
 
-    /// The same, of what was read elsewhere.
+    /// The same for a line that was parsed elsewhere.
     pub(crate) fn on_parsed(&mut self, carrier: usize, receiver: u32, parsed: Parsed, now_us: u64) {
         let Evidence { first, ledger, latency, latency_same_agent } = &mut self.carriers[carrier];
         match parsed {
@@ -85,7 +85,7 @@ impl Proof {
         }
     }
 
-    /// A client is gone: nothing need reach it, and none of its lines need arrive.
+    /// A client left: it need not receive anything, and none of its lines need arrive.
     pub(crate) fn exclude(&mut self, carrier: usize, receiver: u32, sender: u32) {
         self.carriers[carrier].ledger.exclude_receiver(receiver);
         self.carriers.iter_mut().for_each(|evidence| evidence.ledger.exclude_sender(sender));

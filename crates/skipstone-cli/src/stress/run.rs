@@ -76,7 +76,9 @@ fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, Stri
         Err(exit) => {
             if plan.order.is_some() {
                 let url = plan.words.url.as_deref().unwrap_or_default();
-                lead::tell(&PartNews::Failed(format!("the server {url} has no address that this machine knows")));
+                lead::tell(&PartNews::Failed(format!(
+                    "the server {url} cannot be resolved to an address on this machine"
+                )));
             }
             return Ok(exit);
         }
@@ -99,7 +101,7 @@ fn begin(plan: &Plan, signals: Signals, lead: Option<Lead>) -> Result<Exit, Stri
     Ok(ended.unwrap_or_else(|sentence| Exit::Invalid.told("stress", sentence)))
 }
 
-/// When the parent is gone, or closes the standard input, it is time to stop.
+/// The run must stop when the parent ends or closes the standard input.
 pub(crate) fn end_with_parent(signals: Signals) {
     std::thread::spawn(move || {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
@@ -326,7 +328,7 @@ impl Run<'_> {
         Ok(if is_interrupted { Exit::Interrupted } else { Exit::Pass })
     }
 
-    /// Waits until the server has told its time often enough for a good estimate, if it tells it.
+    /// Waits until the server has sent its time often enough for a good estimate, if it sends it.
     fn find_clock(&self, generator: &mut Generator<'_>) -> Result<(), String> {
         let began = Instant::now();
         generator.ask_server_clock();

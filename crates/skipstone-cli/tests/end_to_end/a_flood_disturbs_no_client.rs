@@ -92,7 +92,7 @@ fn shot(kind: u64, dice: &mut Dice, seen: &[Datagram]) -> Vec<u8> {
         }
         // Cut short.
         2 => real[..dice.below(real.len())].to_vec(),
-        // As it was.
+        // Unchanged.
         3 => real,
         // Damaged.
         4 => {
@@ -129,7 +129,7 @@ fn hello(dice: &mut Dice) -> Vec<u8> {
     checked_again(bytes)
 }
 
-/// The same with the check that it should have; WIRE.md, section 2.
+/// The same bytes with the correct check (WIRE.md, section 2).
 fn checked_again(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(bytes.len().saturating_sub(4));
     let check = crc32fast::hash(&bytes).to_be_bytes();
@@ -237,8 +237,8 @@ fn play(count: u64, clients: usize, settled: u64) {
     let outlived = runs.iter_mut().all(|(run, ..)| run.is_alive());
     let [kib_before, kib_warm, kib_after] = flood.rss.map(|rss| rss.unwrap_or(0) / 1024);
     println!(
-        "{} datagrams in {:.1} s ({:.0} a second){}; {} bytes sent by 32 sources, {} answered; server's memory {kib_before} KiB \
-         before, {kib_warm} KiB after a tenth, {kib_after} KiB at the end",
+        "{} datagrams in {:.1} s ({:.0} a second){}; {} bytes sent by 32 sources, {} answered; server's memory \
+         {kib_before} KiB before, {kib_warm} KiB after a tenth, {kib_after} KiB at the end",
         flood.sent,
         flood.took.as_secs_f64(),
         flood.sent as f64 / flood.took.as_secs_f64(),

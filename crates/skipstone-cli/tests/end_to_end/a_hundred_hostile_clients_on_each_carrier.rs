@@ -10,7 +10,7 @@ use crate::hostile::{HostileCarrier, Hostiles};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Of each of four kinds.
+/// The number of clients of each of four kinds.
 const EACH: usize = 25;
 /// Those hostile ones that begin a session of DTLS and leave it come from the same network as these, which has 64
 /// places for handshakes.
@@ -134,7 +134,7 @@ fn a_hundred_hostile_clients_on_each_carrier_harm_no_client() {
 /// Why the connections of these names ended, and how many for each reason.
 fn ends_of(log: &mut Session, names: &[String]) -> BTreeMap<String, usize> {
     let mut reasons = BTreeMap::new();
-    let text = log.ask("log maybe", "log takes on, off");
+    let text = log.ask("log maybe", "log takes on or off");
     for line in text.lines() {
         if let Some((_, reason)) = line.split_once(" closed: ")
             && names.iter().any(|name| line.contains(&format!("{name} closed: ")))

@@ -1,5 +1,5 @@
-//! `bench --server NAME=COMMAND`: what is no server is named, with what it did; names and flags are checked before
-//! anything runs.
+//! `bench --server NAME=COMMAND`: a program that is not a server is reported with its behaviour; names and flags are
+//! checked before anything runs.
 
 use crate::common::benching::bench;
 use crate::common::run;

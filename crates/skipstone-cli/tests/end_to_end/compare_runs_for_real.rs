@@ -15,7 +15,7 @@ fn every_transport_delivers_every_update() {
         let counts =
             ["sent", "delivered", "lost", "duplicated", "reordered", "corrupted"].map(|name| figure(row, name));
         assert_eq!(counts, [updates, updates, 0.0, 0.0, 0.0, 0.0], "{row:#}");
-        // Nothing beats the path, and the link has lost something.
+        // No latency is below the path's, and the link lost datagrams.
         assert!(figure(row, "p50") >= 20.0 && figure(row, "datagrams_lost") > 0.0, "{row:#}");
         assert!((1.0..8.0).contains(&figure(row, "bytes_per_payload")), "{row:#}");
         assert!(figure(row, "stalled") <= updates, "{row:#}");

@@ -93,7 +93,7 @@ fn bench_explains_its_presets_and_flags_with_examples() {
 }
 
 #[test]
-fn the_version_is_that_of_the_package() {
+fn the_version_matches_the_package() {
     let ended = run(&["--version"]);
     ended.expect(&[0]);
     assert!(ended.out.starts_with("skipstone"), "{}", ended.out);

@@ -114,7 +114,7 @@ pub(crate) struct Hostiles {
     /// Connected, and never driven again.
     mute: Vec<Pool>,
     mute_pages: Vec<WebPlayer>,
-    /// They have begun, and say no more.
+    /// Pages that begin a handshake and then fall silent.
     half_pages: Vec<WebPlayer>,
     half: Vec<Pool>,
     strangers: Vec<Stranger>,

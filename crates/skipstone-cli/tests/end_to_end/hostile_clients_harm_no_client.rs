@@ -44,7 +44,7 @@ fn garbage_on_both_ports_is_counted_and_forgotten() {
         }
         if burst % 4 == 0 {
             let mut stream = TcpStream::connect(served.address).expect("it listens");
-            // It may hang up while we still write.
+            // The server may close the connection while this still writes.
             let _ = stream.write_all(&garbage(&mut state, 500));
             let _ = stream.write_all(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
         }

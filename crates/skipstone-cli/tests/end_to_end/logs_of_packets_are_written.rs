@@ -1,4 +1,4 @@
-//! `--qlog` writes a JSON text sequence for each native connection, whose counts are those of the result.
+//! `--qlog` writes a JSON text sequence for each native connection, and its counts equal the result's.
 
 use crate::common::comparison::{compare, rows};
 use crate::common::result::{number, stress};

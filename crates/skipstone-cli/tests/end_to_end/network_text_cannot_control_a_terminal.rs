@@ -16,7 +16,9 @@ const EVIL: &str = "evil\x1b[2J\x1b]0;title\x07\r\n9.0 forged\u{9b}31m\u{202e}tx
 fn assert_harmless(text: &str) {
     let obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r');
     assert!(!text.contains(obeyed), "{text:?}");
-    let misleads = |letter: char| matches!(letter, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let misleads = |letter: char| -> bool {
+        matches!(letter, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
     assert!(!text.contains(misleads), "{text:?}");
 }
 

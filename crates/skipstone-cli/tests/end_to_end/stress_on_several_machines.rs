@@ -1,5 +1,5 @@
-//! A stress run whose clients are at several agents, over a real NATS server: one verdict, whatever happens to an agent,
-//! to NATS or to the coordinator.
+//! A stress run whose clients are at several agents, over a real NATS server: one verdict, whatever happens to an
+//! agent, to NATS or to the coordinator.
 
 use crate::common::result::{is_noise, number, read};
 use crate::common::{Ended, Running, SKIPSTONE, Served};
@@ -96,7 +96,7 @@ fn four_agents_prove_what_one_process_proves_and_start_together() {
     }
     assert_eq!(merged["fleet"]["clock"], "server");
     assert!(merged["fleet"]["clock_error_ms"].as_f64().unwrap() < 20.0, "{}", merged["fleet"]);
-    // All on one machine: its clock tells when each began.
+    // All agents are on one machine, so its clock shows when each began.
     let epochs: Vec<u64> =
         (1..=4).map(|agent| fleet.evidence(&format!("a{agent}"))["clock"]["epoch_unix_us"].as_u64().unwrap()).collect();
     let spread = epochs.iter().max().unwrap() - epochs.iter().min().unwrap();

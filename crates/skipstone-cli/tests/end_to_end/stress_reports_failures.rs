@@ -41,7 +41,7 @@ fn a_silent_udp_server_ends_the_run_after_five_seconds() {
 fn another_program_on_the_port_is_not_taken_for_the_server() {
     let stranger = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let url = format!("ws://{}", stranger.local_addr().expect("it is bound"));
-    // It accepts, and never says a word.
+    // A server that accepts connections and never sends anything.
     let (ended, result) = stress(&[&url, "-c", "2", "-d", "1s"]);
     ended.expect(&[97]);
     assert!(reasons(&result).contains("no answer from"), "{result:#}");
@@ -79,7 +79,7 @@ fn a_dead_remote_server_is_detected() {
     let native = native.wait();
     native.expect(&[97]);
     let notices =
-        if cfg!(target_os = "linux") { "or is not there" } else { "Nothing came from the server in the last" };
+        if cfg!(target_os = "linux") { "or is not running" } else { "Nothing came from the server in the last" };
     assert!(flat(&native.out).contains(notices), "{}", native.out);
 }
 

@@ -55,7 +55,7 @@ fn the_console_lists_describes_messages_and_kicks_clients() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn each_shard_has_a_line_of_its_own_and_the_totals_are_those_of_all() {
+fn each_shard_has_its_own_line_and_the_totals_cover_all() {
     let served = Served::start(&["--shards", "2"]);
     let mut console = Session::open(served.console);
     let mut guests: Vec<Guest> = ["ann", "bob", "cat", "dan"].map(|name| Guest::connect(&served.url, name)).into();
@@ -184,7 +184,8 @@ fn several_sessions_and_a_log() {
 fn a_token_comes_first() {
     let served = Served::start(&["--console-token", "open sesame, open"]);
     let wrong = "expect oken\nsend wrong\nexpect connect again";
-    let right = "expect oken\nsend open sesame, open\nexpect lists the commands\nsend stats\nexpect drops\nsend quit\nexpect bye";
+    let right = "expect oken\nsend open sesame, open\nexpect lists the commands\nsend stats\nexpect drops\nsend \
+                 quit\nexpect bye";
     let (host, port) = (served.console.ip().to_string(), served.console.port().to_string());
     on_terminal(80, wrong, &["telnet", &host, &port]);
     if let Some(ended) = on_terminal(80, right, &["telnet", &host, &port]) {

@@ -5,13 +5,14 @@ use crate::dialect::Dialect;
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Each way and each number of connections once, with the safest durability; of the others what durability costs.
+    /// Each statement form and number of connections once, with the safest durability; with the others, only the cost
+    /// of durability.
     Usual,
     /// Every combination.
     Full,
 }
 
-/// A durability: how a table is made for it, and what each connection says first.
+/// A durability: how its table is created, and the first statements of each connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Durability {
     /// The name of the engine's settings.
@@ -40,7 +41,7 @@ enum Setting {
     },
 }
 
-/// Those of an engine. Settings of a whole server are changed only if that is allowed.
+/// The settings of an engine. Server-wide settings are changed only if the caller allows it.
 pub(crate) fn of(dialect: Dialect, may_change_server: bool, extent: Extent) -> Vec<Durability> {
     let durability = |name, is_full, setting| Durability { name, is_full, setting };
     let file =
@@ -125,7 +126,7 @@ impl Durability {
                      utf8mb4 COLLATE utf8mb4_bin"
                 )
             }
-            // Its indexes are hashes, by which nothing is ordered, unless they are told otherwise.
+            // By default its indexes are hashes, which keep no order.
             Setting::MysqlMemory => format!(
                 "CREATE TABLE {name} ({columns}, INDEX {name}_rating USING BTREE (rating, id)) ENGINE = MEMORY \
                  CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"

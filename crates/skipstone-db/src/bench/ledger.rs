@@ -4,11 +4,11 @@ use crate::account::Account;
 use crate::statements::Change;
 use std::collections::BTreeMap;
 
-/// Accounts as they have to be.
+/// The expected accounts.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     seed: u64,
-    /// By number; the first accounts without a gap.
+    /// Accounts by number; the first numbers have no gap.
     accounts: BTreeMap<i64, Account>,
     /// Numbers whose last request was not answered: its outcome is unknown.
     unknown: BTreeMap<i64, ()>,
@@ -64,8 +64,8 @@ impl Ledger {
         self.accounts.len() as u64
     }
 
-    /// Compares rows that were read in order of their numbers, up to `until`; gives how many are wrong or missing, and
-    /// forgets what was compared.
+    /// Compares rows that were read in order of their numbers, up to `until`; returns how many are wrong or missing,
+    /// and forgets the compared rows.
     pub(crate) fn compare(&mut self, rows: &[Account], until: Option<i64>) -> u64 {
         let mut wrong = 0;
         for row in rows {

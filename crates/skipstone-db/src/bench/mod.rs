@@ -190,7 +190,7 @@ fn judge(bench: &mut DbBench, is_interrupted: bool) {
     for stage in &bench.stages {
         let name = format!("{}, {}", stage.engine, stage.durability);
         if stage.rows_wrong > 0 {
-            failed.push(format!("{name}: {} rows are not as they have to be", stage.rows_wrong));
+            failed.push(format!("{name}: {} rows are wrong", stage.rows_wrong));
         }
         for result in &stage.cells {
             let cell = &result.cell;

@@ -40,7 +40,7 @@ pub(crate) struct StageResult {
     pub(crate) is_durable: bool,
     pub(crate) load_per_second: f64,
     pub(crate) bytes: u64,
-    /// Rows that were compared in the end, and those of them that were not as they had to be.
+    /// Rows that were compared at the end, and how many of them were wrong.
     pub(crate) rows_verified: u64,
     pub(crate) rows_wrong: u64,
     pub(crate) cells: Vec<CellResult>,
@@ -51,7 +51,7 @@ impl StageResult {
     pub(crate) fn rows(&self) -> String {
         match (self.rows_verified, self.rows_wrong) {
             (0, _) => "rows not compared".into(),
-            (compared, 0) => format!("{} rows compared, all as they have to be", thousands(compared)),
+            (compared, 0) => format!("{} rows compared, all correct", thousands(compared)),
             (compared, wrong) => format!("{} rows compared, {} WRONG", thousands(compared), thousands(wrong)),
         }
     }

@@ -166,7 +166,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Compares every row, drops the table, and gives what was found.
+    /// Compares every row, drops the table, and returns the findings.
     pub(super) async fn close(mut self) -> Outcome<StageResult> {
         self.result.bytes = self.bytes().await?;
         let rows = self.ledger.len();
@@ -247,7 +247,7 @@ async fn connect(url: &DatabaseUrl, durability: &Durability) -> Outcome<Session>
     Ok(session)
 }
 
-/// The file of a bench, next to the one of the URL: on the same disk, without touching its content.
+/// The database file of a benchmark, next to the URL's file: it is on the same disk, and leaves that file alone.
 struct TemporaryFiles(Option<PathBuf>);
 
 impl TemporaryFiles {

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub(super) struct Task {
     pub(super) seed: u64,
     pub(super) records: i64,
-    /// Of one measurement.
+    /// The duration of one measurement.
     pub(super) duration: Duration,
 }
 

@@ -33,14 +33,14 @@ pub(crate) struct Measured {
     pub(crate) timer: Timer,
     pub(crate) accounts: u64,
     pub(crate) deeds: Deeds,
-    /// Answers that were not as they have to be.
+    /// Wrong answers.
     pub(crate) wrong: u64,
     pub(crate) failure: Option<Failure>,
     pub(crate) began: Instant,
     pub(crate) ended: Instant,
 }
 
-/// A connection, the table, and what was prepared for it.
+/// A connection, the table, and the prepared statements.
 pub(crate) struct Worker<'a> {
     session: &'a mut Session,
     cell: Cell,
@@ -147,7 +147,7 @@ impl<'a> Worker<'a> {
     fn distinct(&mut self, count: usize, remainder: i64, divisor: i64) -> Vec<i64> {
         let slots = (self.share.records / divisor).max(1);
         let (start, count) = (self.draw.below(slots as u64) as i64, (count as i64).min(slots));
-        // An odd step goes through many slots before it comes back to one.
+        // An odd step visits many slots before it returns to one.
         let step = if count == 1 { 1 } else { slots / count };
         (0..count).map(|at| 1 + remainder + (start + at * step.max(1)) % slots * divisor).collect()
     }
@@ -170,7 +170,7 @@ impl<'a> Worker<'a> {
         Ok((ended.duration_since(started), wrong))
     }
 
-    /// One statement; when its answer was there, and how many answers were wrong.
+    /// One statement: the time of its answer, and the number of wrong answers.
     async fn call(&mut self, group: &Group) -> Outcome<(Instant, u64)> {
         let arguments = group.arguments(self.cell.asking);
         match group {

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 /// The answer to a command.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
-    /// For people.
+    /// The answer as text for people.
     pub(crate) text: String,
     /// For programs: `result` depends only on the seed, not on the engine; the other fields do not.
     pub(crate) json: Json,

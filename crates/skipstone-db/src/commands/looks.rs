@@ -20,7 +20,7 @@ pub(super) async fn show(session: &mut Session, id: i64) -> Outcome<Answer> {
     let table = table(session.dialect());
     let found = session.accounts(&table.statement(&table.seek()), &[id.into()]).await?;
     let Some(account) = found.first() else {
-        return Err(Failure::other(format!("there is no account {id}: `stats` shows which exist")));
+        return Err(Failure::other(format!("there is no account {id}: `stats` lists the accounts")));
     };
     let text = format!("{HEAD}\n{}", row(account));
     Ok(Answer { text, json: json!({ "result": account }), is_partial: false })

@@ -37,7 +37,7 @@ struct Totals {
 const ROWS: usize = 200;
 
 impl Batch {
-    /// Writes all of it, or nothing. Twice is the same as once.
+    /// Writes all of it, or nothing. Writing it twice has the same effect as once.
     pub(super) async fn write(&self, session: &mut Session) -> Outcome<()> {
         session.begin().await?;
         let dialect = session.dialect();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 use tokio::time::{sleep, sleep_until, timeout};
 
-/// The counters of a recorder. They only grow, but for what waits.
+/// The counters of a recorder. They only grow, except the counts of waiting notes.
 #[derive(Debug)]
 pub(super) struct Counters {
     queue_bytes_max: u64,
@@ -27,7 +27,7 @@ pub(super) struct Counters {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecorderStats {
-    /// Notes that wait, and those of a batch under way.
+    /// Notes that wait, and notes of the batch that is being written.
     pub queued: u64,
     /// Their size.
     pub queued_bytes: u64,

@@ -130,7 +130,7 @@ impl Recorder {
         stats
     }
 
-    /// A driver or a disk that lets go of nothing does not hold up the server's end: its thread is left.
+    /// A stuck driver or disk does not delay the server's end: its thread is abandoned.
     fn end(&mut self, flush_max: Duration) {
         let end = Instant::now() + flush_max;
         self.counters.close_by(end);
@@ -145,8 +145,8 @@ impl Recorder {
     }
 }
 
-/// Writes a table and takes it back: SQLite opens a file that it cannot write to, and looks for its journal's place at
-/// the first change.
+/// Creates a table and rolls it back: SQLite opens a file even if it cannot write to it, and creates its journal only
+/// at the first change.
 async fn written_to(session: &mut Session) -> Outcome<()> {
     const WRITE: &str = "BEGIN IMMEDIATE; CREATE TABLE skipstone_write_check (number INTEGER); ROLLBACK";
     match session.script(WRITE).await {

@@ -17,7 +17,7 @@ pub struct Began<'a> {
 /// A connection ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended<'a> {
-    /// That of its beginning.
+    /// When the session began.
     pub number: i64,
     /// Its account.
     pub account: &'a str,

@@ -23,7 +23,7 @@ const GATHER: Duration = Duration::from_millis(100);
 /// The wait before a batch is tried again doubles from the first to the last of these.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
-/// A thread that waits for a lock of SQLite hears of nothing: it tries again rather.
+/// A thread that waits for SQLite's lock cannot be notified, so it polls instead.
 const LOCK_MAX: Duration = Duration::from_millis(500);
 
 /// A batch is dropped after this many consecutive refusals by the database.
@@ -86,7 +86,8 @@ impl Writer {
         Some(Batch { run: self.run, number: self.batches, notes: taken, bytes })
     }
 
-    /// Until it is there. An error is that of the last try: the server has ended, or the database will never take it.
+    /// Retries until the database accepts it. The error is the one of the last attempt: the server has ended, or the
+    /// database will never accept it.
     async fn write(&mut self, batch: &Batch) -> Outcome<()> {
         let mut wait = BACK_OFF.0;
         let mut refusals = 0;
@@ -95,7 +96,7 @@ impl Writer {
                 return Err(too_late());
             }
             let Err(failure) = self.attempt(batch).await else { return Ok(()) };
-            // Whatever state the connection is in, a new one has none.
+            // The connection may be in any state, so a new one is opened.
             self.session = None;
             self.counters.failed(&failure.sentence);
             refusals = if failure.is_passing() { 0 } else { refusals + 1 };
@@ -108,7 +109,7 @@ impl Writer {
         }
     }
 
-    /// Is given up when the time of the last batches is over, which may be told meanwhile.
+    /// Is given up when the time for the last batches is over; that time may be set during the wait.
     async fn attempt(&mut self, batch: &Batch) -> Outcome<()> {
         let lock_max = self.counters.left().map_or(LOCK_MAX, |left| left.min(LOCK_MAX));
         let work = async {

@@ -93,7 +93,7 @@ impl Session {
         on_link!(self, script(sql))
     }
 
-    /// A statement that changes rows; gives how many.
+    /// Runs a statement that changes rows; returns how many.
     pub(crate) async fn execute(&mut self, statement: &Statement, arguments: &[Value]) -> Outcome<u64> {
         on_link!(self, execute(statement, arguments))
     }
@@ -118,7 +118,7 @@ impl Session {
         on_link!(self, accounts_text(sql))
     }
 
-    /// The one column of the one row that a statement without arguments gives.
+    /// The single value that a statement without arguments returns.
     pub(crate) async fn number(&mut self, sql: &str) -> Outcome<i64> {
         let statement = self.dialect().statement(sql);
         let numbers = self.numbers(&statement, &[]).await?;

@@ -36,7 +36,7 @@ fn records_are_queued_while_a_database_stalls_and_overflow_is_counted() {
     }
 }
 
-/// Notes of several batches behind a database that stalls, and what came of them.
+/// Queues several batches of notes for a stalled database, closes the recorder, and returns the result.
 fn close_while_stalled(database: &TestDatabase, flush_max: Duration, before: Duration) -> (RecorderStats, Duration) {
     let recorder = Recorder::start(database.url.clone(), 64 << 20).expect("it can be written to");
     let lock = locked(database);

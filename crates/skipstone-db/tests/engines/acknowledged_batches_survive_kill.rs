@@ -30,7 +30,7 @@ fn stats(url: &DatabaseUrl) -> Value {
     }
 }
 
-/// Sessions and lines of the days are those of the sessions.
+/// The daily totals of sessions and lines equal the sums over the sessions.
 fn adds_up(found: &Value) -> (u64, u64) {
     let number = |name: &str| found[name].as_u64().expect("a count");
     assert_eq!(number("total_sessions"), number("sessions"), "{found}");

@@ -2,7 +2,7 @@ use crate::servers::{TestDatabase, engines};
 use serde_json::Value;
 use skipstone_db::run_line_json;
 
-/// Everything that the commands can say, and what they leave behind.
+/// Every output of the commands, and the rows that they leave.
 const COMMANDS: [&str; 14] = [
     "create",
     "add 1200 --seed 7",

@@ -23,7 +23,7 @@ fn recording_continues_after_the_tables_are_recreated() {
         until(&recorder, |stats| stats.written == 1);
         run_line(&database.url, "delete --yes").expect("it may");
         began(&recorder, 2);
-        // As many refusals as end a batch that the database wants nothing of: this one waits for the tables.
+        // This number of refusals would discard a refused batch, but this one waits for the tables.
         until(&recorder, |stats| stats.retries >= 5);
         run_line(&database.url, "create").expect("it may");
         began(&recorder, 3);

@@ -81,7 +81,7 @@ impl TestDatabase {
                 own(&self.folder, "mysql");
                 let mut install = self.command("mariadb-install-db", "mysql");
                 install.args(["--no-defaults", "--skip-test-db", "--auth-root-authentication-method=normal"]);
-                // Each that starts removes what others have in a shared one.
+                // Each server that starts removes the files of others from a shared folder.
                 install.arg(format!("--tmpdir={}", self.folder.display()));
                 finish(install.arg(format!("--datadir={}", self.data())));
             }
@@ -140,7 +140,7 @@ impl TestDatabase {
         if self.engine == Engine::Postgres {
             let mut create = self.command("createdb", "postgres");
             create.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-U", "skipstone", "game"]);
-            // It is there after a restart.
+            // After a restart the user already exists.
             drop(create.env("PGPASSWORD", "s3cret").output());
         }
         skipstone_db::run_line(&self.url, "create").map(drop)

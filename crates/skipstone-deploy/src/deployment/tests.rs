@@ -189,7 +189,7 @@ fn a_release_made_current_by_hand_is_kept() {
     let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is sick");
     assert!(error.contains("current is '2' now"), "{error}");
     assert_eq!(facts(place.path()), ("releases/2".into(), false, false), "something else was looked at");
-    // Nor is it taken for the one before.
+    // It is not mistaken for the previous release either.
     let error = turn(&plan, "3", &[move_to(&plan, &ssh)]).expect_err("it is elsewhere");
     assert!(error.contains("release 3 is not current: here: current is '2' now"), "{error}");
     assert_eq!(current(place.path()), "releases/2");
@@ -212,7 +212,7 @@ fn only_switched_targets_are_rolled_back() {
 
 #[test]
 fn a_switch_without_an_answer_is_rolled_back() {
-    // The connection breaks off behind the first rename of `current`, or its limit or a signal ends the step there.
+    // The connection breaks after the first rename of `current`, or the time limit or a signal ends the step there.
     for code in [255, 124, 137, 143] {
         let (place, plan, ssh) = place();
         let one = [move_to(&plan, &ssh)];
@@ -244,7 +244,7 @@ fn facts_are_read_only_from_complete_answers() {
     let about = place.path().join("site/releases/2/.skipstone-release");
     fs::write(&about, long).expect("written");
     let error = one.target.site.releases().expect_err("the middle is missing");
-    assert!(error.contains("the answer is cut"), "{error}");
+    assert!(error.contains("the answer is truncated"), "{error}");
     fs::write(&about, "a commit\n").expect("written");
     fs::remove_dir_all(place.path().join("site/releases/3")).expect("it is there");
     let site = one.target.site;
@@ -268,7 +268,8 @@ fn a_server_left_behind_by_a_restart_holds_no_lock() {
     again.expect("it is free");
 }
 
-/// An ssh whose connections from the target (`-W`) say this, and keep what they were asked; everything else runs here.
+/// An ssh whose connections from the target (`-W`) answer this, and record their requests; everything else runs
+/// locally.
 fn conversation(place: &Path, ssh: &str, ending: &str) {
     let script = format!(
         "#!/bin/sh\nfor last; do :; done\ncase $* in *' -W '*) printf '%s\\n' \"$*\" >> {0}/words; cat > {0}/question; \

@@ -164,7 +164,7 @@ fn a_game_that_writes_into_its_folder_does_not_affect_rollback() {
     let first = file_name(yard.current().as_deref());
     yard.commit(&[("input", "well 2")]);
     yard.deploy_well(&[]);
-    // In place, as a program does that opens its own file.
+    // Writes in place, as a program does that opens its own file.
     let data = yard.site().join("current/more/data");
     let mut file = fs::OpenOptions::new().append(true).open(&data).expect("it is there");
     std::io::Write::write_all(&mut file, b" but for a score").expect("written");

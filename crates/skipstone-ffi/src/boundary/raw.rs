@@ -118,7 +118,7 @@ pub(crate) unsafe fn message(held: &mut Held, pointer: *const u8, length: usize)
 /// As [`bytes`].
 pub(crate) unsafe fn payload(pointer: *const u8, length: usize) -> Result<library::Bytes, Failure> {
     if u32::try_from(length).is_err() {
-        let text = format!("the message has {length} bytes, and none is longer than 4 GiB: is the length right?");
+        let text = format!("the message has {length} bytes, but the maximum is 4 GiB: is the length right?");
         return Err(Failure::new(SkipstoneStatus::TooLong, text));
     }
     // SAFETY: the caller's promise.
@@ -144,7 +144,7 @@ pub(crate) unsafe fn texts(name: &str, pointer: *const *const c_char, count: u32
     texts.collect()
 }
 
-/// A structure with a size: the fields that the caller's version has, and those of `defaults` for the rest.
+/// A structure with a size: the fields that the caller's version has; the others come from `defaults`.
 ///
 /// # Safety
 /// `pointer` is NULL, or points to the number of bytes that its first field states.
@@ -337,7 +337,7 @@ fn check_same_size(name: &str, index: usize, size: usize, of_first: usize) -> Re
     if size == of_first {
         return Ok(());
     }
-    let text = format!("{name}[{index}].size differs from that of the first: initialise each of them");
+    let text = format!("{name}[{index}].size differs from the first element's: initialise each element");
     Err(Failure::new(SkipstoneStatus::BadSize, text))
 }
 

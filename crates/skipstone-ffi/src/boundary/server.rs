@@ -260,7 +260,7 @@ pub unsafe extern "C" fn skipstone_server_fingerprint(
 ) -> SkipstoneStatus {
     with(server, |state| {
         let own = state.server()?.fingerprint();
-        let own = own.ok_or_else(|| not_available("the server has no certificate: it serves in clear"))?;
+        let own = own.ok_or_else(|| not_available("the server has no certificate: it does not encrypt"))?;
         // SAFETY: the caller's pointer, to SKIPSTONE_FINGERPRINT_BYTES bytes.
         unsafe { raw::put("fingerprint", fingerprint.cast::<[u8; 32]>(), own.0) }
     })

@@ -1,11 +1,12 @@
-//! Every pair and every triple of elements satisfies the axioms of a field; the product is that of polynomials.
+//! Every pair and every triple of elements satisfies the axioms of a field; the product equals the product of
+//! polynomials.
 
 use skipstone_gf256::{inverse, mul};
 
 const ALL: std::ops::RangeInclusive<u8> = 0..=255;
 
 #[test]
-fn products_are_those_of_polynomials_modulo_0x11d() {
+fn products_match_polynomials_modulo_0x11d() {
     for a in ALL {
         for b in ALL {
             assert_eq!(mul(a, b), long_product(a, b), "{a} times {b}");

@@ -10,7 +10,7 @@ use crate::report::format::thousands;
 use crate::report::rows::{self, Subject, by_name};
 use crate::units::{Named, Threshold};
 
-/// Whether thresholds name figures of those who take part: to be asked before a run.
+/// Whether thresholds name figures of transports that take part; checked before a run.
 pub(super) fn check(thresholds: &[Threshold], plan: &BenchPlan) -> Result<(), String> {
     let subject = |names: Vec<String>, clients: Vec<String>| Subject {
         of: String::new(),
@@ -51,7 +51,7 @@ pub(super) fn judge(thresholds: &[Threshold], rows: &[BenchRow]) -> (Vec<Thresho
     rows::judge(thresholds, &subjects, &TIMES)
 }
 
-/// Transport and server, as thresholds have them: `skipstone.c.600.ratio`, or `c.600.ratio`.
+/// Transport and server, as thresholds name them: `skipstone.c.600.ratio`, or `c.600.ratio`.
 fn names(transport: &str, server: Option<&str>) -> Vec<String> {
     [Some(transport), server].into_iter().flatten().map(str::to_owned).collect()
 }

@@ -41,7 +41,7 @@ impl Head {
 
 /// A head's length.
 pub(crate) const LINE_BYTES_MIN: usize = 24;
-/// The longest: what every transport here carries as one message.
+/// The longest line: every transport here carries it as one message.
 pub(crate) const LINE_BYTES_MAX: usize = 1_000;
 const PLACES: usize = 4_096;
 
@@ -67,7 +67,7 @@ impl Lines {
         out.extend_from_slice(self.filling(check));
     }
 
-    /// The content of a line; `None` if a bit of it is wrong. `heads` keeps the heads that were found right, by sender.
+    /// The content of a line; `None` if a bit of it is wrong. `heads` keeps the verified heads, by sender.
     #[inline]
     pub(crate) fn read_with(&self, bytes: &[u8], heads: &mut [Head]) -> Option<Line> {
         let (head, filling) = bytes.split_first_chunk::<LINE_BYTES_MIN>()?;

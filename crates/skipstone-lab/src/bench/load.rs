@@ -59,7 +59,7 @@ const ATTEND_MAX: Duration = Duration::from_millis(2);
 /// The polling interval for scheduled lines.
 const LOOK_SPAN: Duration = Duration::from_millis(1);
 
-/// Runs a task, as JSON, until all is found, or the parent is gone.
+/// Runs a task, given as JSON, until all results are known, or the parent has ended.
 pub fn run(task: &str) -> Exit {
     let (message, exit) = match place::task(task).and_then(|task| load(&task)) {
         Ok(report) => (ChildMessage::Report(Box::new(report)), Exit::Pass),
@@ -139,7 +139,7 @@ impl Load<'_> {
         }
     }
 
-    /// It is time to stop if the parent is gone or has sent an order.
+    /// The load stops if the parent has ended or has sent an order.
     fn go_on(&self) -> Result<(), ChildError> {
         let is_quiet = matches!(self.orders.try_recv(), Err(TryRecvError::Empty));
         if is_quiet { Ok(()) } else { Err(ChildError::Interrupted) }

@@ -61,7 +61,7 @@ pub(crate) enum Order {
     Conclude,
     /// Lines are due from this moment on, by the clock that all processes share.
     Begin(u64),
-    /// The number of lines sent, by client of all processes.
+    /// The number of lines sent by each client, over all processes.
     Sent(Vec<u32>),
     /// Close all connections.
     Close,
@@ -74,7 +74,7 @@ pub(crate) struct ServerCounters {
     pub(crate) at_ns: u64,
     pub(crate) cpu_us: Option<u64>,
     pub(crate) ticks: u64,
-    /// From when a tick was due until its work was done; since the last snapshot.
+    /// The times from when ticks were due until their work was done, since the last snapshot.
     pub(crate) slowest_tick_us: u64,
     /// Lines received.
     pub(crate) lines: u64,
@@ -102,7 +102,7 @@ pub(crate) struct LoadReport {
     pub(crate) dropped: u32,
     /// Reasons for connections that ended or did not begin, with their number.
     pub(crate) reasons: BTreeMap<String, u64>,
-    /// Lines that came due, and those of them that were sent.
+    /// Lines that came due, and how many of them were sent.
     pub(crate) planned: u64,
     pub(crate) sent: u64,
     /// The fate of these lines. Lines that were never sent count as corrupted.
@@ -143,8 +143,8 @@ impl LoadReport {
         self.close_ms = self.close_ms.zip(other.close_ms).map(|(one, other)| one.max(other));
     }
 
-    /// The reports of all processes of the load as one, process n on core `cpus[n]` and so on round; on any core
-    /// without `cpus`.
+    /// The reports of all load processes as one. Process n runs on core `cpus[n]`, modulo the number of cores; on any
+    /// core without `cpus`.
     pub(crate) fn together(parts: &[Self], cpus: &[usize]) -> Option<Self> {
         let (first, others) = parts.split_first()?;
         let mut all = first.clone();
@@ -172,7 +172,7 @@ pub(crate) fn send(message: &ChildMessage) {
     output::say(serde_json::to_string(message).expect("it has only text keys"));
 }
 
-/// The parent's orders. The channel closes when the parent is gone, or sends what is no order.
+/// The parent's orders. The channel closes when the parent ends, or sends anything that is not an order.
 pub(crate) fn orders() -> mpsc::Receiver<Order> {
     let (to, orders) = mpsc::channel();
     std::thread::spawn(move || {
@@ -180,7 +180,7 @@ pub(crate) fn orders() -> mpsc::Receiver<Order> {
         let read = lines.map_while(|line| serde_json::from_str(&line).ok());
         let _ = read.map(|order| to.send(order)).try_for_each(|sent| sent);
         drop(to);
-        // A thread that waits for orders ends now; one that is stuck does not outlive its parent by much.
+        // A thread that waits for orders ends now; a stuck one ends soon after its parent.
         std::thread::sleep(ORPHAN_MAX);
         std::process::exit(Exit::Interrupted.code().into());
     });

@@ -1,5 +1,5 @@
 //! `skipstone bench`: what a server costs, compared with other transports, over real sockets. Server and load are
-//! processes of their own (the load may be several), each on its own core, in networks of their own.
+//! separate processes (the load may be several), each on its own core and in its own network.
 //!
 //! ```text
 //! flags ──> plan (trials) ──> trial: child (server: driver, tick) <── network ──> child (load: driver, schedule,

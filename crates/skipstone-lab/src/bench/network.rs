@@ -54,7 +54,7 @@ impl Network {
 }
 
 fn veth_is_possible() -> Result<(), String> {
-    // A single thread can leave the network without the rest of its process; this one ends at once.
+    // A single thread can leave the network without the rest of its process; this thread ends at once.
     let left = std::thread::spawn(system::leave_network).join();
     left.unwrap_or_else(|_| Err("the system call failed".into()))?;
     ip(&["-V"])
@@ -93,8 +93,8 @@ pub(crate) fn address(end: CableEnd) -> IpAddr {
     Ipv4Addr::new(10, 77, 0, if end == CableEnd::Server { 1 } else { 2 }).into()
 }
 
-/// Bytes of both directions through this process's end of the cable, with IP headers and without Ethernet's. What the
-/// kernel hands over in one piece and cuts later (TCP) counts as if it were cut.
+/// Bytes of both directions through this process's end of the cable, with IP headers and without Ethernet's. A piece
+/// that the kernel splits only later (TCP) counts as if it were split.
 pub(crate) fn ip_bytes() -> Option<u64> {
     let InterfaceDeviceStatus(devices) = InterfaceDeviceStatus::from_file("/proc/self/net/dev").ok()?;
     let cable = devices.get(INTERFACE)?;

@@ -1,5 +1,5 @@
-//! The server's process for an external server: it starts the program, forwards commands, and measures what
-//! the program costs. docs/guide/measuring.md has the words between them.
+//! The server's process for an external server: it starts the program, forwards commands, and measures what the program
+//! costs. docs/guide/measuring.md describes their messages.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -19,9 +19,9 @@ use crate::workload::Workload;
 
 /// How long the program may take for its first line: .NET and Mono compile first.
 const START_MAX: Duration = Duration::from_secs(12);
-/// And for each answer, which it gives at its next tick.
+/// How long it may take for each answer, which it gives at its next tick.
 const ANSWER_MAX: Duration = Duration::from_secs(4);
-/// How long it may take to end. Then it is killed: by this process, which has to be there still.
+/// How long it may take to end before this process, which must still be running, kills it.
 const PROGRAM_END_MAX: Duration = Duration::from_secs(2);
 const _: () =
     assert!(PROGRAM_END_MAX.as_millis() < ORPHAN_MAX.as_millis() && ORPHAN_MAX.as_millis() < END_MAX.as_millis());
@@ -37,7 +37,7 @@ struct Answer {
     /// Lines received.
     lines: u64,
     clients: u64,
-    /// Of both directions, with IP headers; null or absent if the program does not count them.
+    /// Bytes of both directions, with IP headers; null or absent if the program does not count them.
     ip_bytes: Option<u64>,
 }
 
@@ -50,7 +50,7 @@ struct Program<'a> {
     apart: bool,
 }
 
-/// Serves by another program until the parent says `stop`, or is gone.
+/// Serves by another program until the parent sends `stop`, or ends.
 pub(super) fn serve(
     command: &ServerCommand,
     listen: SocketAddr,

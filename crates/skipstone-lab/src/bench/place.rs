@@ -58,7 +58,7 @@ pub(crate) fn task<T: DeserializeOwned>(json: &str) -> Result<T, ChildError> {
     serde_json::from_str(json).map_err(|error| format!("no task: {error}").into())
 }
 
-/// The next order before the run. It is an interruption if the parent is gone.
+/// The next order before the run. If the parent has ended, this is an interruption.
 pub(crate) fn next(orders: &Receiver<Order>) -> Result<Order, ChildError> {
     orders.recv_timeout(ORDER_MAX).map_err(|error| match error {
         RecvTimeoutError::Timeout => ChildError::Failed("its parent sent nothing".into()),

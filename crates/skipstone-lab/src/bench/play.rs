@@ -16,7 +16,7 @@ use crate::report::paint::style;
 use crate::report::{Exit, PageKind, ReportFile, Sink, Style, Verdict};
 use crate::signals::Signals;
 
-/// Plays a preset; the error is one sentence about what cannot be run.
+/// Plays a preset; the error says in one sentence what cannot be run.
 pub(crate) fn play(preset: &Preset) -> Result<Exit, String> {
     let plan = BenchPlan::from(preset)?;
     judge::check(&plan.common.threshold, &plan)?;

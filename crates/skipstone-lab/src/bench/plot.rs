@@ -172,7 +172,8 @@ mod tests {
 
     const FANOUT: &str = r#"{"preset": "fanout", "results": [
         {"transport": "tcp", "clients": 200, "passed": true, "cpu_us_per_delivery": 2.5, "server_cpu_percent": 10.0},
-        {"transport": "enet", "clients": 700, "passed": false, "cpu_us_per_delivery": 250.0, "server_cpu_percent": 99.0},
+        {"transport": "enet", "clients": 700, "passed": false, "cpu_us_per_delivery": 250.0,
+            "server_cpu_percent": 99.0},
         {"transport": "tcp", "clients": 100, "passed": true, "cpu_us_per_delivery": 4.0, "server_cpu_percent": 5.0}]}"#;
 
     #[test]

@@ -49,7 +49,7 @@ pub(crate) struct BenchPlanWords {
     pub(crate) realtime: bool,
     /// Servers that are other programs.
     pub(crate) servers: Vec<ServerCommand>,
-    /// Flags of how Skipstone answers loss and shares a link; none: as it comes.
+    /// Flags for Skipstone's loss recovery and congestion control; none: the defaults.
     pub(crate) resilience: Vec<String>,
     /// The base of the ratios.
     pub(crate) ratio_of: String,

@@ -15,7 +15,7 @@ use crate::report::format::three_digits;
 #[cfg_attr(test, schemars(deny_unknown_fields))]
 pub(crate) struct BenchRow {
     pub(crate) transport: &'static str,
-    /// The server's name, where it is another program; null where it is this one.
+    /// The server's name if it is another program; null if it is this one.
     pub(crate) server: Option<String>,
     /// The preset's variant; null where it varies nothing.
     pub(crate) variant: Option<String>,
@@ -26,13 +26,13 @@ pub(crate) struct BenchRow {
     pub(crate) passed: bool,
     /// Why it did not pass, one sentence each.
     pub(crate) reasons: Vec<String>,
-    /// It was not tried: the transport is known not to serve this many, or not to have this variant.
+    /// It was not tried, because the transport cannot serve this number of clients, or does not have this variant.
     #[serde(skip)]
     pub(crate) is_untried: bool,
     pub(crate) rounds: u32,
     #[serde(flatten)]
     pub(crate) figures: BenchFigures,
-    /// All of the round in the middle, for the report.
+    /// All latencies of the median round, for the report.
     #[serde(skip)]
     pub(crate) latencies: LatencySteps,
     /// The same.
@@ -41,13 +41,13 @@ pub(crate) struct BenchRow {
 }
 
 figures! {
-    /// The numbers of a row: of the round in the middle, by the server's CPU time. Times in ms; what was not measured
-    /// is null.
+    /// The numbers of a row, from the median round by the server's CPU time. Times in ms; what was not measured is
+    /// null.
     pub(crate) struct BenchFigures {
-        /// Of the lines that had to be delivered, of 1.
+        /// The delivered share of the lines that had to be delivered, from 0 to 1.
         delivered_share: f64,
         cpu_us_per_delivery: f64,
-        /// The same over that of the transport that everything is compared with.
+        /// The same figure, divided by the figure of the reference transport.
         ratio: f64,
         /// Over the rounds.
         cpu_us_per_delivery_least: f64,
@@ -79,7 +79,7 @@ figures! {
         duplicated: u64,
         reordered: u64,
         corrupted: u64,
-        /// From the first goodbye until all clients knew that they were gone.
+        /// The time from the first close until all clients were disconnected.
         close: f64,
     }
 }
@@ -128,7 +128,7 @@ impl BenchRow {
         self.transport.starts_with("skipstone")
     }
 
-    /// Whether there is anything that figures are about: deliveries, or clients that keep silent as they are to.
+    /// Whether the figures are about anything: deliveries, or clients that are meant to be silent.
     pub(crate) fn has_measured(&self) -> bool {
         let is_some = |count: Option<u64>| count.is_some_and(|count| count > 0);
         is_some(self.figures.delivered) || self.rate == 0.0 && is_some(self.figures.connected)
@@ -154,8 +154,8 @@ impl BenchRow {
         Some(row)
     }
 
-    /// Says of each row how it compares: with this transport's of the same number of clients and variant; or, where the
-    /// variants or the servers themselves are compared, with the first of its own transport.
+    /// Fills in each row's ratio: to the reference transport's row with the same number of clients and variant; or, if
+    /// variants or servers are compared, to the first row of its own transport.
     pub(crate) fn compare(rows: &mut [Self], against: Against) {
         let all: Vec<Self> = rows.to_vec();
         for row in rows {

@@ -27,7 +27,7 @@ pub(crate) struct ServerTask {
     pub(crate) place: Place,
 }
 
-/// Runs a task, as JSON, until the parent says `stop`, or is gone.
+/// Runs a task, given as JSON, until the parent sends `stop`, or ends.
 pub fn run(task: &str) -> Exit {
     if let Err(ChildError::Failed(reason)) = place::task(task).and_then(|task| serve(&task)) {
         send(&ChildMessage::Failed { reason });

@@ -14,7 +14,7 @@ use crate::units::Named;
 pub(crate) struct ServerCommand {
     /// As rows and thresholds have it.
     pub(crate) name: String,
-    /// For a shell, which adds the task's words and becomes the command.
+    /// The command line for a shell, which appends the task's arguments and becomes the command.
     pub(crate) command: String,
 }
 
@@ -29,7 +29,7 @@ impl FromStr for ServerCommand {
             return Err("a server is a name of letters, digits and dashes, and a command: c=./bench_server".into());
         }
         if BenchTransport::of_name(name).is_ok() {
-            return Err(format!("{name} is a transport's name: call the server otherwise"));
+            return Err(format!("{name} is the name of a transport: give the server another name"));
         }
         Ok(ServerCommand { name: name.into(), command: command.trim().into() })
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_has_a_name_of_its_own_and_a_command() {
+    fn a_server_has_its_own_name_and_a_command() {
         let server: ServerCommand = "mono-6=env A=b mono x.exe".parse().unwrap();
         assert_eq!((server.name.as_str(), server.command.as_str()), ("mono-6", "env A=b mono x.exe"));
         for bad in ["", "c", "c=", "c= ", "=x", "6=x", "a.b=x", "a b=x", "skipstone=x"] {

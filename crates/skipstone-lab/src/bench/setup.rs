@@ -26,7 +26,7 @@ pub(crate) struct TrialSetup {
     pub(crate) ticks_per_second: u32,
     pub(crate) network: Network,
     pub(crate) server_cpu: Option<usize>,
-    /// The load's processes, and their cores in turns; on any if there are none.
+    /// The number of load processes, and their cores in turn; on any core if the list is empty.
     pub(crate) load_processes: u32,
     pub(crate) load_cpus: Vec<usize>,
     pub(crate) drive: Drive,
@@ -35,9 +35,9 @@ pub(crate) struct TrialSetup {
     pub(crate) priority: Priority,
     /// How Skipstone answers loss and shares a link.
     pub(crate) resilience: ResilienceFlags,
-    /// The most that a delivery may take at the 99th percentile.
+    /// The maximum delivery time at the 99th percentile.
     pub(crate) p99_max: Duration,
-    /// Whether the load keeps what each client received apart, for a report.
+    /// Whether the load keeps each client's latencies separately, for a report.
     pub(crate) tells_clients_apart: bool,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct TrialSetup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trial {
     pub(crate) transport: BenchTransport,
-    /// The place of the server's program among those of the setup; `None`: this one's.
+    /// The index of the server's program in the setup; `None` is this program's own server.
     pub(crate) server: Option<usize>,
     pub(crate) clients: u32,
     pub(crate) variant: Variant,
@@ -83,7 +83,7 @@ pub(crate) enum Drive {
 /// The processes that may run on a child's core meanwhile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Priority {
-    /// Whatever wants to.
+    /// Any process.
     Usual,
     /// Nothing, as long as the child has work.
     Realtime,

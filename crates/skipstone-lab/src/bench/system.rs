@@ -1,5 +1,5 @@
-//! System calls of the bench: the CPU time of a process, a clock that all processes share, a
-//! network of its own. Linux has all of it; elsewhere a run is neither pinned nor apart, and says so.
+//! System calls of the bench: the CPU time of a process, a clock that all processes share, a separate network. Linux
+//! has all of these; on other systems a run is neither pinned nor isolated, and says so.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -42,9 +42,9 @@ mod linux {
         Some(Duration::from_nanos(time.num_nanoseconds().try_into().ok()?))
     }
 
-    /// A network of its own for this process, without any interface but an idle loopback. It ends with the process,
-    /// however that ends, and so does an interface that was put into it: nothing is left to clean up. Before the first
-    /// thread.
+    /// Moves this process into a new network, with only an idle loopback interface. The network and any interface moved
+    /// into it disappear when the process ends, so nothing must be cleaned up. Must be called before the first thread
+    /// starts.
     pub(crate) fn leave_network() -> Result<(), String> {
         unshare(CloneFlags::CLONE_NEWNET).map_err(|error| format!("no separate network namespace: {error}"))
     }

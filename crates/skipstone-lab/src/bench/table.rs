@@ -16,7 +16,7 @@ pub(super) fn table(bench: &Bench, style: Style) -> String {
     page.into_text()
 }
 
-/// A column's head, and what a row has in it.
+/// A column's heading, and a row's value in it.
 type BenchColumn = (&'static str, fn(&BenchRow) -> Option<String>);
 
 const COLUMNS: [BenchColumn; 16] = [
@@ -127,12 +127,12 @@ fn failures(page: &mut Page, bench: &Bench) {
     for row in bench.results.iter().filter(|row| row.is_load_short()) {
         page.note(
             &format!(
-            "{}, {} clients: the load used {:.0}% of its core and was up to {:.0} ms late: its own share of the latency \
-             is not small.",
-            row.name(),
-            thousands(row.clients.into()),
-            row.figures.load_cpu_percent.unwrap_or(0.0),
-            row.figures.latest_send.unwrap_or(0.0)
+                "{}, {} clients: the load used {:.0}% of its core and was up to {:.0} ms late: its own share of the \
+             latency is not small.",
+                row.name(),
+                thousands(row.clients.into()),
+                row.figures.load_cpu_percent.unwrap_or(0.0),
+                row.figures.latest_send.unwrap_or(0.0)
             ),
             TEXT_COLUMNS,
         );
@@ -142,8 +142,8 @@ fn failures(page: &mut Page, bench: &Bench) {
 fn notes(page: &mut Page, bench: &Bench) {
     page.note(
         &format!(
-        "us/line is the server's user and system time per delivered line, ratio the same over that of {}; latency is from \
-         when a line was due; overhead is IP bytes of both directions beyond the payload.",
+        "us/line is the server's user and system time per delivered line, ratio the same over that of {}; latency is \
+         from when a line was due; overhead is IP bytes of both directions beyond the payload.",
         bench.plan.ratio_of
         ),
         TEXT_COLUMNS,

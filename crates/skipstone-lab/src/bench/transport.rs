@@ -39,7 +39,7 @@ pub(crate) enum BenchTransport {
     Tcp,
     /// The floor: packed datagrams without a protocol, by the system calls that Skipstone uses.
     UdpBare,
-    /// The same; each client answers what it received, once a tick, as every reliable transport must.
+    /// The same, but each client acknowledges what it received once a tick, as every reliable transport must.
     UdpBareAcked,
 }
 
@@ -66,7 +66,8 @@ impl BenchTransport {
         self.name().starts_with("skipstone")
     }
 
-    /// Whether it is driven so: only Skipstone has channels here, and unreliable lines are not for streams.
+    /// Whether the transport supports this variant: only Skipstone has channels here, and streams have no unreliable
+    /// lines.
     pub(crate) fn has(self, variant: Variant) -> bool {
         let is_stream = matches!(
             self,

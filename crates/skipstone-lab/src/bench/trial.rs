@@ -34,7 +34,7 @@ const BREATH: Duration = Duration::from_millis(100);
 const END_MAX: Duration = Duration::from_secs(25);
 
 impl Trial {
-    /// Plays it. What goes wrong is in the row; an error is an interruption.
+    /// Plays the trial. Failures are in the row; an error is an interruption.
     pub(crate) fn play(
         self,
         setup: &TrialSetup,
@@ -91,7 +91,7 @@ impl Trial {
                     progress[number] = now;
                     show(Progress::together(&progress));
                 }
-                // The window is the same for all: the first that says so speaks for them.
+                // The window is the same for all load processes, so the first report counts for all.
                 ChildMessage::WindowBegins if evidence.begin.is_none() => {
                     evidence.begin = Some(counters(&mut server, signals)?)
                 }
@@ -123,7 +123,7 @@ impl Trial {
 
     /// Server and load, each in its place, with a cable between them.
     fn processes(self, setup: &TrialSetup, signals: &Signals) -> Result<(Workers, Workers), ChildError> {
-        // The load is not what is measured, and shall be no bottleneck.
+        // The load is not measured, and must not be the bottleneck.
         let (mut server, mut load) =
             (Workers::new("bench-server", MemoryPages::Usual), Workers::new("bench-load", MemoryPages::Huge));
         let apart = || Place { apart: setup.network == Network::Veth, ..Place::default() };
@@ -210,8 +210,8 @@ impl Findings {
         }
         let (Some(begin), Some(end), Some(found)) = (self.begin, self.end, &self.found) else { return figures };
         let seconds = ((end.at_ns - begin.at_ns) as f64 / 1e9).max(1e-6);
-        // Where there is too much to do, the server's window begins and ends later than the load's: rates
-        // are compared, which a steady load makes right.
+        // Under overload the server's window begins and ends later than the load's. Rates are compared, which is
+        // correct for a steady load.
         let deliveries = figures.deliveries_per_second.unwrap_or(0.0);
         let sent = found.sent_in_window as f64 / setup.duration.as_secs_f64();
         figures.ticks_per_second = Some((end.ticks - begin.ticks) as f64 / seconds);
@@ -262,10 +262,13 @@ impl Findings {
         }
         let p99_max = setup.p99_max.as_secs_f64() * 1e3;
         let p99 = figures.p99.unwrap_or(0.0);
-        unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, and {p99_max} ms are allowed"));
+        unless(p99 <= p99_max, format!("p99 was {p99:.1} ms, but at most {p99_max} ms are allowed"));
         let ticks_min = f64::from(setup.ticks_per_second) * 59.0 / 60.0;
         let ticks = figures.ticks_per_second.unwrap_or(0.0);
-        unless(ticks >= ticks_min, format!("the server made {ticks:.1} ticks a second, and {ticks_min} are required"));
+        unless(
+            ticks >= ticks_min,
+            format!("the server made {ticks:.1} ticks per second, but {ticks_min} are required"),
+        );
         reasons
     }
 }

@@ -32,12 +32,12 @@ pub(crate) enum MemoryPages {
     Huge,
 }
 
-/// Reason for which no message came, or a child does not continue.
+/// Why no message arrived, or why a child does not continue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ChildError {
     /// A child failed, ended, or took too long: one sentence.
     Failed(String),
-    /// This process was asked to stop, or its parent is gone.
+    /// This process was asked to stop, or its parent has ended.
     Interrupted,
 }
 
@@ -119,7 +119,7 @@ impl Workers {
         }
     }
 
-    /// Counts a child that has reached the point where all wait for each other; true for the last one.
+    /// Counts a child that has reached the barrier; true for the last one.
     pub(crate) fn has_arrived(&mut self) -> bool {
         self.arrived = (self.arrived + 1) % self.children.len();
         self.arrived == 0

@@ -57,7 +57,7 @@ impl Neighbours {
         self.bytes
     }
 
-    /// Bytes of their own data that the server has so far, each once.
+    /// Bytes of the flows' data that the server has received so far, each counted once.
     pub(crate) fn delivered(&self) -> u64 {
         self.flows.iter().map(|running| running.flow.delivered()).sum()
     }
@@ -70,7 +70,7 @@ impl Neighbours {
         true
     }
 
-    /// A datagram came to the client's side. False if it is not one of theirs.
+    /// A datagram arrived at the client's side. False if it does not belong to these flows.
     pub(crate) fn take_answer(&mut self, tag: u64, now: Time, datagram: &[u8]) -> bool {
         let Some(at) = place(tag) else { return false };
         self.flows[at].flow.handle_answer(now, datagram);
@@ -166,12 +166,12 @@ impl CubicTransfer {
         self.sender.on_timeout(since_epoch(now));
     }
 
-    /// When `handle_timeout` or `poll_transmit` wants to be called.
+    /// When `handle_timeout` or `poll_transmit` must be called.
     fn poll_timeout(&self) -> Time {
         self.sender.poll_timeout().map_or(Time::NEVER, |at| Time::from_micros(at.as_nanos().div_ceil(1_000) as u64))
     }
 
-    /// Bytes of its own data that the server has, each once.
+    /// Bytes of its data that the server has received, each counted once.
     fn delivered(&self) -> u64 {
         self.receiver.delivered() * self.datagram_bytes as u64
     }

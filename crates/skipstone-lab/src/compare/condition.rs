@@ -51,7 +51,7 @@ pub(crate) struct Condition {
     pub(crate) entities: u16,
     pub(crate) ticks_per_second: u32,
     pub(crate) payload_bytes: usize,
-    /// The recorded messages that replace equal updates; the three fields above are then means of it.
+    /// The recorded messages that replace the equal updates; the three fields above are then their means.
     pub(crate) schedule: Option<Arc<Schedule>>,
     /// Of all updates. `None`: as recorded, else reliable and in order.
     pub(crate) delivery: Option<Delivery>,
@@ -61,7 +61,7 @@ pub(crate) struct Condition {
     /// The way back.
     pub(crate) back: LinkConfig,
     pub(crate) roam_every: Option<Duration>,
-    /// Updates of each entity that may wait at a sender; further ones are refused.
+    /// The number of updates of each entity that may wait at a sender; further ones are refused.
     pub(crate) waiting_max: Option<u32>,
     /// Updates without an echo this long after the last one was sent are lost.
     pub(crate) patience: Duration,
@@ -163,10 +163,7 @@ impl Condition {
     fn of_each_player(plan: &ComparePlan, flags: &Flags) -> Result<Vec<Self>, Misfit> {
         let recording = plan.recording.as_ref().expect("it is played");
         if !plan.conditions.is_empty() {
-            return misfit(
-                "conditions",
-                "each player is its own condition: leave out the conditions, or name a player",
-            );
+            return misfit("conditions", "each player is a condition: leave out the conditions, or name one player");
         }
         let players = players(recording).map_err(|sentence| Misfit { key: "recording", sentence })?;
         if players.len() > PLAYERS_MAX {
@@ -174,8 +171,8 @@ impl Condition {
             return misfit(
                 "recording",
                 format!(
-                    "the recording has {} players with messages {}, and at most {PLAYERS_MAX} are played one after the other: \
-                     name one, such as player = {busiest}, the busiest",
+                    "the recording has {} players with messages {}, and at most {PLAYERS_MAX} are played one after \
+                     the other: name one, such as player = {busiest}, the busiest",
                     players.len(),
                     recording.direction
                 ),
@@ -189,7 +186,7 @@ impl Condition {
         players.iter().map(of).collect()
     }
 
-    /// How an entity's updates are delivered; bulk has the number behind the last.
+    /// How an entity's updates are delivered; bulk has the number after the last entity's.
     pub(crate) fn delivery_of(&self, entity: u16) -> Delivery {
         let recorded = || self.schedule.as_ref()?.mode_of(entity).map(Delivery::of);
         self.delivery.or_else(recorded).unwrap_or_default()
@@ -200,7 +197,7 @@ impl Condition {
         self.schedule.as_ref().map_or(Sender::Client, |schedule| schedule.sender_of(entity))
     }
 
-    /// Whether updates come back. Otherwise each end sends its own, and latency is that of one way.
+    /// Whether updates are echoed. Otherwise each end sends its own updates, and latency is one-way.
     pub(crate) fn is_echoed(&self) -> bool {
         self.schedule.as_ref().is_none_or(|schedule| !schedule.is_both_ways())
     }
@@ -223,7 +220,7 @@ impl Condition {
         (self.lasting.as_micros() as u64 * u64::from(self.ticks_per_second)).div_ceil(1_000_000)
     }
 
-    /// When a tick is due, since the first: ticks do not drift. Behind the last it is the end.
+    /// When a tick is due, since the first; ticks do not drift. After the last tick, it is the end.
     pub(crate) fn tick_at(&self, tick: u64) -> Duration {
         match &self.schedule {
             Some(schedule) => schedule.at(tick).min(self.lasting),
@@ -231,7 +228,7 @@ impl Condition {
         }
     }
 
-    /// The updates of a tick: whose, and how many bytes.
+    /// The updates of a tick: their entities and sizes in bytes.
     pub(crate) fn updates_at(&self, tick: u64) -> impl Iterator<Item = (u16, usize)> + '_ {
         let entities = if self.schedule.is_some() { 0 } else { self.entities };
         let alike = (0..entities).map(|entity| (entity, self.payload_bytes));
@@ -264,7 +261,7 @@ impl Condition {
         self.beside.iter().map(|flow| flow.ahead).max().unwrap_or_default()
     }
 
-    /// Between these moments after the first update everything that shall share the link does, and shares are counted.
+    /// Between these times after the first update, all flows share the link, and their shares are counted.
     pub(crate) fn counted(&self) -> Range<Duration> {
         let starts = self.beside.iter().map(|flow| flow.starts).max().unwrap_or_default();
         starts..self.beside.iter().map(|flow| flow.stops).min().unwrap_or(self.lasting)
@@ -275,7 +272,7 @@ impl Condition {
         self.link.delay + self.back.delay
     }
 
-    /// The least time that an update takes: there and back, or the shorter of both ways.
+    /// The minimum time of an update: a round trip, or the shorter of both directions.
     pub(crate) fn floor(&self) -> Duration {
         if self.is_echoed() { self.round_trip() } else { self.link.delay.min(self.back.delay) }
     }
@@ -349,7 +346,7 @@ fn flow(beside: &CompetingFlow, link: &LinkConfig, lasting: Duration) -> Result<
     Ok(Flow { kind: beside.flow, ahead, starts, stops })
 }
 
-/// Connections keep themselves alive for longer, those of all transports.
+/// Connections of all transports stay alive for longer without traffic.
 const AHEAD_MAX: Duration = Duration::from_secs(20);
 
 fn told(flow: &Flow) -> String {
@@ -387,7 +384,7 @@ fn under(plan: &ComparePlan, given: &PlanCondition) -> ComparePlan {
     ComparePlan { link: overlaid(&plan.link, fields(given)), entities, ..plan.clone() }
 }
 
-/// The plan's link with a condition's or the flags' values, which are those of both directions.
+/// The plan's link with the values of a condition or of the flags, which apply to both directions.
 fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     let mut all = fields(link);
     all.retain(|name, _| !given.keys().any(|flag| replaces(flag, name)));
@@ -396,7 +393,7 @@ fn overlaid(link: &LinkValues, given: Map<String, Value>) -> LinkValues {
     LinkValues { mtu: overlaid.mtu.or(Some(MTU_DEFAULT)), outages: link.outages.clone(), ..overlaid }
 }
 
-/// Whether a flag takes the place of this value of the plan's: one kind of loss does so of the others.
+/// Whether a flag replaces this value of the plan: one kind of loss replaces the other kinds.
 fn replaces(flag: &str, name: &str) -> bool {
     let alike = |of: &str| match of {
         "loss" | "burst" | "fade" => "loss".to_owned(),

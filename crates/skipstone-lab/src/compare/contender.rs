@@ -13,12 +13,12 @@ use crate::units::{Mode, Named};
 pub(crate) struct Contender {
     pub(crate) transport: Transport,
     pub(crate) mode: Option<Mode>,
-    /// The program that it is. Programs are named once, at the beginning, and stay.
+    /// The external program. Programs are registered once, at the beginning, and kept.
     pub(crate) external: Option<&'static ExternalTransport>,
 }
 
 impl Contender {
-    /// Every transport, in each of these modes if it has modes; in its usual ones, if none are named.
+    /// Every transport, in each of these modes if it has modes. If no modes are named, in its default ones.
     pub(crate) fn all(transports: &[Transport], modes: Option<&[Mode]>) -> Vec<Self> {
         let rows = |&transport: &Transport| {
             let rows = transport.rows(modes).into_iter();
@@ -33,7 +33,7 @@ impl Contender {
         Self { transport: Transport::External, mode: None, external }
     }
 
-    /// The same for all; names must be unique.
+    /// All external transports; their names must be unique.
     pub(crate) fn all_external(transports: &[ExternalTransport]) -> Result<Vec<Self>, String> {
         for (at, transport) in transports.iter().enumerate() {
             let name = transport.name.as_str();

@@ -13,10 +13,10 @@ pub(crate) enum Delivery {
     Unreliable,
     /// Sent once, delivered if newer than the newest.
     UnreliableSequenced,
-    /// Each once, in order.
+    /// Each update once, in order.
     #[default]
     ReliableOrdered,
-    /// Each once, as it comes.
+    /// Each update once, in the order of arrival.
     ReliableUnordered,
     /// The newest arrives.
     ReliableSequenced,
@@ -34,7 +34,7 @@ impl Delivery {
         }
     }
 
-    /// The one that a channel of the protocol had.
+    /// The delivery of a protocol channel with this mode.
     pub(crate) fn of(mode: DeliveryMode) -> Self {
         match mode {
             DeliveryMode::Unreliable => Delivery::Unreliable,
@@ -64,7 +64,7 @@ impl Delivery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Owed {
     All,
-    /// Each entity's newest.
+    /// The newest update of each entity.
     Newest,
     Nothing,
 }

@@ -137,7 +137,7 @@ pub(super) fn fields(link: &impl Serialize) -> Map<String, Value> {
     all
 }
 
-/// The same as a plan has them.
+/// The link's values in the notation of plans.
 pub(super) fn words(link: &LinkValues) -> BTreeMap<String, String> {
     let text = |value: Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let mut words: BTreeMap<String, String> =
@@ -166,8 +166,9 @@ mod tests {
 
     #[test]
     fn each_direction_has_its_own_settings() {
-        let text = "rtt = \"50ms\"\ndelay_back = \"10ms\"\nloss = \"2%\"\nfade_back = \"3%:200ms\"\nrate = \"1Mbit/s\"\n\
-            rate_back = \"4Mbit/s\"\nqueue = \"50ms\"\nqueue_back = \"70ms\"\njitter_back = \"1ms\"\nreorder = \"1%\"";
+        let text = "rtt = \"50ms\"\ndelay_back = \"10ms\"\nloss = \"2%\"\nfade_back = \"3%:200ms\"\nrate = \
+            \"1Mbit/s\"\nrate_back = \"4Mbit/s\"\nqueue = \"50ms\"\nqueue_back = \"70ms\"\njitter_back = \
+              \"1ms\"\nreorder = \"1%\"";
         let Directions { there, back } = link(text).unwrap();
         assert_eq!((there.delay, back.delay), (Duration::from_millis(40), Duration::from_millis(10)));
         assert_eq!(there.loss, Loss::Random(0.02));

@@ -18,7 +18,7 @@ impl FromStr for ExternalTransport {
         let (name, command) = text.split_once('=').ok_or("it is NAME=COMMAND, as in enet-c=./enet-echo")?;
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if name.is_empty() || !name.chars().all(is_plain) {
-            return Err(format!("the name \"{name}\" has to be of letters, digits and hyphens"));
+            return Err(format!("the name \"{name}\" may have only letters, digits and hyphens"));
         }
         let words: Vec<String> = command.split_whitespace().map(str::to_owned).collect();
         if words.is_empty() {

@@ -52,13 +52,13 @@ pub(crate) fn all(contenders: &[Contender], seeds: &[u64], conditions: usize) ->
 /// The results of all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Played {
-    /// None for those that were not run, or failed.
+    /// One row for each run that succeeded.
     pub(crate) rows: Vec<CompareRow>,
     /// Whether all were run.
     pub(crate) is_whole: bool,
     /// A sentence for each run that failed.
     pub(crate) failures: Vec<String>,
-    /// Over what a real comparison went, for people; why, if it is not the best that there is.
+    /// A description of a real comparison's network, for people, and why it is not the best kind, if so.
     pub(crate) over: Option<String>,
 }
 
@@ -71,7 +71,7 @@ impl Played {
     }
 }
 
-/// Runs all jobs. `None` stands for those that were stopped. `on_done` hears of each that ends, by any thread.
+/// Runs all jobs. `None` stands for a stopped job. `on_done` is called for each job that ends, from any thread.
 pub(crate) fn run_all(
     jobs: &[Job],
     condition: &Condition,

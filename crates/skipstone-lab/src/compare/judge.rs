@@ -9,7 +9,7 @@ use crate::report::rows::{self, Subject, by_name};
 use crate::report::{ThresholdResult, Verdict};
 use crate::units::Threshold;
 
-/// Whether thresholds name figures of those who take part: to be asked before a run.
+/// Whether thresholds name figures of transports that take part; checked before a run.
 pub(crate) fn check(thresholds: &[Threshold], contenders: &[Contender]) -> Result<(), String> {
     let row = |contender: &Contender| CompareRow {
         transport: contender.name(),
@@ -31,7 +31,7 @@ pub(crate) fn judge(
     rows::judge(thresholds, &subjects(rows, summaries), &TIMES)
 }
 
-/// A transport whose connection never stands has failed, whatever was asked of it: there is nothing else to judge.
+/// A transport that never connects has failed, whatever the plan requires.
 pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
     let reason = |summary: &Summary| {
         let name =
@@ -42,7 +42,7 @@ pub(crate) fn never_connected(summaries: &[Summary]) -> Vec<String> {
     summaries.iter().filter(|summary| summary.never_connected > 0).map(reason).collect()
 }
 
-/// So has one that connected and delivered nothing: without a latency it has none that is late.
+/// A transport that connected and delivered nothing has failed, too: it has no latency to judge.
 pub(crate) fn delivered_nothing(rows: &[CompareRow]) -> Vec<String> {
     let is_empty = |row: &&CompareRow| {
         let (sent, delivered) = (row.figures.sent.unwrap_or(0), row.figures.delivered.unwrap_or(0));
@@ -55,8 +55,8 @@ pub(crate) fn delivered_nothing(rows: &[CompareRow]) -> Vec<String> {
     rows.iter().filter(is_empty).map(reason).collect()
 }
 
-/// The verdict and its reasons: what is broken fails, and so does a missed threshold, unless the machine was measured
-/// and no transport.
+/// The verdict and its reasons: a broken transport or a missed threshold fails the run, unless the figures reflect the
+/// machine and not the transports.
 pub(crate) fn verdict(
     is_whole: bool,
     broken: Vec<String>,

@@ -183,7 +183,8 @@ fn write_pages(comparison: &Comparison, report: Option<ReportFile>, results_page
         .map_err(|error| format!("cannot write --results-page {path}: {error}"))
 }
 
-/// The plan's conditions with the flags' values. A mistake of the plan has its place there, one of the flags has none.
+/// The plan's conditions with the flags' values. A mistake in the plan has its position there; a mistake in a flag has
+/// none.
 fn conditions(file: &PlanFile, flags: &condition::Flags) -> Result<Vec<Condition>, String> {
     Condition::all(&file.plan, flags).map_err(|misfit| {
         let is_the_plans = Condition::all(&file.plan, &condition::Flags::default()).err() == Some(misfit.clone());
@@ -198,9 +199,7 @@ fn contenders(plan: &ComparePlan, arguments: &CompareArguments) -> Result<Vec<Co
     is_distinct.map_err(|sentence| format!("--modes: {sentence}"))?;
     let named = arguments.transports.clone().or(plan.transports.clone());
     if let Some(transport) = named.iter().flatten().find(|transport| arguments.simulated && transport.needs_sockets()) {
-        return Err(format!(
-            "{transport} has sockets of its own, and takes part in real runs only: without --simulated"
-        ));
+        return Err(format!("{transport} opens its own sockets, so it runs only without --simulated"));
     }
     let takes_part = |transport: &Transport| {
         if arguments.simulated { !transport.needs_sockets() } else { transport.is_usual() }
@@ -237,7 +236,7 @@ fn simulate(jobs: &[Job], condition: &Condition, qlog: Option<&Qlog>, stop: &Ato
     Played { rows: rows.into_iter().flatten().collect(), is_whole, ..Played::default() }
 }
 
-/// The same for real: one after another.
+/// Runs real jobs one after another.
 fn play(
     jobs: &[Job],
     condition: &Condition,
@@ -260,7 +259,7 @@ fn play(
     Ok(played)
 }
 
-/// How far a comparison is, for those who watch.
+/// The progress of a comparison, for its users.
 fn told(job: &Job, condition: &Condition) -> String {
     let under = condition.name.as_ref().map_or(String::new(), |name| format!(", {name}"));
     table::job(job.contender, job.seed) + &under

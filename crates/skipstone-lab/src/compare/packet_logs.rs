@@ -38,7 +38,7 @@ impl QlogPlace {
     }
 }
 
-/// Begins to write what happens in virtual time, which waits for the disk.
+/// Begins to write events of virtual time, which waits for the disk.
 pub(crate) fn begin(folder: &str) -> Result<Qlog, String> {
     begin_with(folder, QlogLimits { waits_for_disk: true, ..LIMITS }).map(Qlog::in_virtual_time)
 }

@@ -1,5 +1,5 @@
-//! A plan as a file: TOML, of which every key is known. A mistake is reported with file, line, column and the nearest
-//! key.
+//! A plan file: TOML in which only known keys are allowed. A mistake is reported with file, line, column and the
+//! nearest key.
 
 mod mistake;
 
@@ -27,15 +27,16 @@ pub(crate) struct ComparePlan {
     /// How long updates are sent, in simulated minutes.
     #[serde(default = "five_minutes")]
     pub(crate) minutes: f64,
-    /// Entities, each with a channel of its own.
+    /// Entities, each with its own channel.
     pub(crate) entities: Option<u16>,
     /// Ticks a second, at each of which every entity has an update.
     pub(crate) ticks_per_second: Option<u32>,
     /// Bytes of an update.
     pub(crate) payload_bytes: Option<usize>,
-    /// A game's own messages, in place of those three.
+    /// A recording of a game's messages, which replaces these three.
     pub(crate) recording: Option<PlayedRecording>,
-    /// How updates are delivered. If it does not say: those of a recording as they were, others reliable and in order.
+    /// How updates are delivered. By default, updates of a recording keep their recorded mode, and others are reliable
+    /// and in order.
     pub(crate) delivery: Option<Delivery>,
     /// Updates of each entity that may wait at a sender; what does not fit is refused. As it comes, if it does not say.
     pub(crate) waiting_max: Option<u32>,

@@ -13,19 +13,19 @@ use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 /// The fate of all updates.
 #[derive(Debug)]
 pub(crate) struct Proof {
-    /// By entity, bulk behind the last.
+    /// Deliveries by entity; bulk comes after the last entity.
     deliveries: Vec<Delivery>,
-    /// By entity, bulk behind the last: its updates, which come back to the one client, or go to one end.
+    /// By entity, then bulk: its updates, which come back to the one client, or go to one end.
     entities: Vec<Ledger>,
-    /// By entity: how many were sent.
+    /// By entity: the number of updates sent.
     sent: Vec<u32>,
-    /// By entity: how many were sent when the newest that was not refused was.
+    /// By entity: the number sent up to the newest update that was not refused.
     accepted: Vec<u32>,
-    /// By entity: how many were sent when the newest that came back was.
+    /// By entity: the number sent up to the newest update that came back.
     newest: Vec<u32>,
-    /// By entity: how many came back.
+    /// By entity: the number of updates that came back.
     arrived: Vec<u32>,
-    /// By entity: how many a full queue took not.
+    /// By entity: the number of updates that a full queue refused.
     turned_away: Vec<u32>,
     /// By tick: when its updates were due.
     due: Vec<Duration>,
@@ -44,13 +44,13 @@ pub(crate) struct Proof {
 /// The updates of a run by the moments in which they were due.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Moments {
-    /// By moment.
+    /// By moment: the number of updates sent.
     sent: Vec<u32>,
-    /// By moment: in µs.
+    /// By moment: latencies in µs.
     latencies: Vec<Vec<u32>>,
 }
 
-/// Losses, fades and queues that last for less are one event.
+/// Shorter losses, fades and queues count as one event.
 const MOMENT_SECONDS: u64 = 2;
 
 impl Moments {
@@ -72,17 +72,17 @@ impl Moments {
         self.sent.iter().map(|sent| u64::from(*sent)).sum()
     }
 
-    /// By moment: how many took longer, or never came.
+    /// By moment: how many took longer, or never arrived.
     pub(crate) fn later_than(&self, latency_us: u32) -> Vec<u32> {
         let in_time = |latencies: &Vec<u32>| latencies.iter().filter(|latency| **latency <= latency_us).count() as u32;
         self.sent.iter().zip(&self.latencies).map(|(sent, latencies)| sent - in_time(latencies)).collect()
     }
 }
 
-/// In which ticks updates were due, where not each entity has one in every tick.
+/// The ticks in which updates were due, if not every entity has one in every tick.
 #[derive(Debug)]
 struct OwnTicks {
-    /// By entity and sequence.
+    /// Indexed by entity and sequence.
     of: Vec<Vec<u32>>,
     /// By tick: how many updates it has.
     updates: Vec<u32>,
@@ -96,25 +96,26 @@ impl OwnTicks {
     }
 }
 
-/// How the updates of a run fared.
+/// What happened to the updates of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, derive_more::AddAssign)]
 pub(crate) struct UpdateCounts {
     pub(crate) sent: u64,
     pub(crate) delivered: u64,
     /// Their payload.
     pub(crate) delivered_bytes: u64,
-    /// A full queue took them not, at either end.
+    /// Updates that a full queue refused, at either end.
     pub(crate) refused: u64,
-    /// Expected and not delivered: on sequenced channels the newest of each entity, on unreliable ones none.
+    /// Updates that were expected but not delivered: on sequenced channels only the newest of each entity is expected,
+    /// on unreliable ones none.
     pub(crate) lost: u64,
     pub(crate) duplicated: u64,
-    /// Came back after a newer one of the same entity.
+    /// Updates that came back after a newer one of the same entity.
     pub(crate) reordered: u64,
     pub(crate) corrupted: u64,
 }
 
 impl Proof {
-    /// Of a run under this condition.
+    /// An empty proof for a run under this condition.
     pub(crate) fn of(condition: &Condition) -> Self {
         let proof = Self::new((0..condition.entities).map(|entity| condition.delivery_of(entity)));
         let own = || OwnTicks { of: vec![Vec::new(); proof.sent.len()], updates: Vec::new() };
@@ -221,12 +222,12 @@ impl Proof {
         self.is_complete_of(|_| true)
     }
 
-    /// The same of some entities.
+    /// Whether the updates of some entities are complete.
     pub(crate) fn is_complete_of(&self, counts: impl Fn(u16) -> bool) -> bool {
         let is_complete = |entity: usize| match self.deliveries[entity].owes() {
             Owed::All => self.lost_of(entity) == 0,
             Owed::Newest => self.newest[entity] >= self.accepted[entity],
-            // Any that was not delivered may still be under way.
+            // Any update that was not delivered may still be in flight.
             Owed::Nothing => self.sent[entity] == 0,
         };
         (0..self.entities.len()).filter(|entity| counts(*entity as u16)).all(is_complete)
@@ -238,7 +239,7 @@ impl Proof {
         u16::try_from((due - first).as_secs() / MOMENT_SECONDS).unwrap_or(u16::MAX)
     }
 
-    /// The number behind the last entity's.
+    /// The number after the last entity's.
     fn bulk(&self) -> usize {
         self.entities.len() - 1
     }
@@ -256,7 +257,7 @@ impl Proof {
         self.sent.iter().map(|sent| u64::from(*sent)).sum()
     }
 
-    /// The latencies in µs, sorted, of updates that were under way between two moments of which this holds.
+    /// The latencies in µs, sorted, of updates that were in flight between two moments that satisfy this.
     pub(crate) fn latencies_where(&self, holds: impl Fn(Duration, Duration) -> bool) -> Vec<u32> {
         let both = self.latencies_due.iter().zip(&self.latencies);
         let of = |(due, took): (&u64, &u32)| {
@@ -314,7 +315,7 @@ pub(crate) fn percentile(sorted: &[u32], basis_points: u64) -> Option<u32> {
     percentile_of(sorted, sorted.len(), basis_points)
 }
 
-/// The same for a total of values, where missing ones are greater than all others.
+/// The same for this total number of values; missing values count as greater than all others.
 pub(crate) fn percentile_of(sorted: &[u32], count: usize, basis_points: u64) -> Option<u32> {
     let rank = (count as u64 * basis_points).div_ceil(10_000).max(1);
     sorted.get(rank as usize - 1).copied()

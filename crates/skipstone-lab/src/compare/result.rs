@@ -27,7 +27,7 @@ pub(crate) struct Comparison {
     pub(crate) clock: &'static str,
     /// Over what the packets of a real run went; null in virtual time.
     pub(crate) over: Option<String>,
-    /// Whether the figures are those of the transports.
+    /// Whether the figures reflect the transports, and not the machine.
     pub(crate) validity: Validity,
     /// The words that run it again.
     pub(crate) command: Vec<String>,
@@ -77,7 +77,7 @@ pub(crate) struct ConditionWords {
 }
 
 impl ConditionWords {
-    /// Of those that have names.
+    /// The conditions that have names.
     pub(crate) fn of(conditions: &[Condition]) -> Vec<Self> {
         let of_one = |condition: &Condition| {
             Some(Self {

@@ -52,7 +52,7 @@ fn validity(comparison: &Comparison) -> String {
     }
 }
 
-/// Those that have names; else the one that has none.
+/// The conditions that have names, or else the single one without a name.
 fn conditions(comparison: &Comparison) -> Vec<Option<&str>> {
     let named = comparison.conditions.iter().map(|condition| Some(condition.name.as_str()));
     if comparison.conditions.is_empty() { vec![None] } else { named.collect() }
@@ -101,9 +101,10 @@ fn cell(value: Option<f64>, digits: usize, all: impl Iterator<Item = Option<f64>
     if digits > 0 && shown(value) == shown(least) { format!("**{}**", shown(value)) } else { shown(value) }
 }
 
-const NOTE: &str = "Latency is from the tick to the delivery of the echo, of every update; \"calm\" leaves out samples during which the machine \
-    stalled. Bytes are IP bytes of both directions per payload byte delivered there and back. Bold is the least of its column. \
-    [How it is measured](guide/netem.md), and [how your transport joins](guide/others-transports.md).";
+const NOTE: &str = "Latency is from the tick to the delivery of the echo, of every update; \"calm\" leaves out \
+    samples during which the machine stalled. Bytes are IP bytes of both directions per payload byte delivered there \
+    and back. Bold is the least of its column. [How it is measured](guide/netem.md), and [how your transport \
+    joins](guide/others-transports.md).";
 
 #[cfg(test)]
 mod tests {

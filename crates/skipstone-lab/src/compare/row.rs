@@ -234,7 +234,7 @@ impl CompareFigures {
     }
 }
 
-/// For how long shares were counted.
+/// The time over which shares were counted.
 fn seconds_counted(condition: &Condition) -> f64 {
     let counted = condition.counted();
     (counted.end - counted.start).as_secs_f64()

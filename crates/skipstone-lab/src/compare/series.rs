@@ -51,7 +51,7 @@ pub(crate) struct LateUpdate {
     pub(crate) latency: f64,
     /// Whether the machine stalled meanwhile.
     pub(crate) is_stalled: bool,
-    /// The packets that the link lost meanwhile, as `up 512 at 1.234567`; the first of them.
+    /// The first packets that the link lost meanwhile, as `up 512 at 1.234567`.
     pub(crate) lost: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ pub(crate) struct Echo {
 }
 
 impl RunSeries {
-    /// Of updates that were sent (when, and how many) and echoes.
+    /// Builds the series from sent updates (times and numbers) and echoes.
     pub(crate) fn of(sent: &[(Duration, u32)], echoes: impl Iterator<Item = Echo> + Clone) -> RunSeries {
         let Some((last, _)) = sent.last() else { return RunSeries::default() };
         let length = Duration::from_secs(last.as_secs().div_ceil(BLOCKS_MAX)).max(BLOCK_MIN);
@@ -151,7 +151,7 @@ impl RunBlock {
 fn latest(echoes: impl Iterator<Item = Echo>) -> Vec<LateUpdate> {
     let mut all: Vec<Echo> = echoes.collect();
     all.sort_by_key(|echo| (std::cmp::Reverse(echo.latency_us), echo.due));
-    // The updates of one tick that came together are one event.
+    // Updates of one tick that arrived together are one event.
     all.dedup();
     let of = |echo: &Echo| LateUpdate {
         at: echo.due.as_micros() as f64 / 1e6,

@@ -25,7 +25,7 @@ pub(crate) struct Measured {
     pub(crate) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, or of the update itself, in µs, sorted.
     pub(crate) latencies: Vec<u32>,
-    /// The same by moments of the run.
+    /// The latencies by moments of the run.
     pub(crate) moments: Moments,
     /// From the first datagram until updates could be sent.
     pub(crate) connect: Option<Duration>,
@@ -62,8 +62,8 @@ pub(crate) struct LinkFindings {
 pub(crate) struct Carried {
     /// IP bytes of the contender's.
     pub(crate) own: u64,
-    /// Of those that the rate took in, lost later or not: first copies of payload with their headers. `None` if the
-    /// transport does not report it.
+    /// The part of the bytes that passed the rate, lost later or not, that are first copies of payload, with their
+    /// headers. `None` if the transport does not report it.
     pub(crate) useful: Option<u64>,
     /// Payload of updates that came back.
     pub(crate) goodput: u64,
@@ -76,8 +76,8 @@ pub(crate) struct Carried {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stopped;
 
-/// Datagrams for each update, both directions', after which a transport gives up. One datagram for each update, echo
-/// and acknowledgement are four.
+/// The number of datagrams per update, in both directions, after which a transport gives up. One datagram for each
+/// update, echo and acknowledgement makes four.
 const DATAGRAMS_PER_UPDATE_MAX: u64 = 12;
 /// However few updates there are.
 const DATAGRAMS_MAX_MIN: u64 = 100_000;
@@ -103,7 +103,7 @@ pub(crate) fn simulate(
     simulate_logged(contender, condition, seed, &NO_LOGS, stop)
 }
 
-/// The same, with logs of packets.
+/// Runs the simulation, with logs of packets.
 pub(crate) fn simulate_logged(
     contender: Contender,
     condition: &Condition,
@@ -143,7 +143,7 @@ struct World<'a> {
 #[derive(Debug, Default)]
 struct Traffic {
     found: LinkFindings,
-    /// Since when it is late in the run, once that is known.
+    /// The time from which the run counts as late, once known.
     late_from: Option<Time>,
     is_sending: bool,
     link_bytes: u64,
@@ -152,7 +152,7 @@ struct Traffic {
     owed: u64,
     /// By direction, to the server first: how many datagrams were sent.
     numbers: [u64; 2],
-    /// When, by the world's clock: those that were lost.
+    /// The times of losses, by the simulation's clock.
     lost_packets: Vec<(Time, LostPacket)>,
 }
 
@@ -183,7 +183,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Runs until updates can be sent, or it is hopeless.
+    /// Runs until updates can be sent, or connecting takes too long.
     fn connect(&mut self, stop: &AtomicBool) -> Result<(), Stopped> {
         let give_up = BEGIN + CONNECT_MAX;
         while !self.ends.client.is_connected() && self.now < give_up {
@@ -212,7 +212,7 @@ impl<'a> World<'a> {
         let counted = self.condition.counted();
         let counted = [first + counted.start, (first + counted.end).min(end)];
         let deadline = end + self.condition.patience;
-        // Moments after which something else is counted; each is a moment of its own.
+        // The moments at which a different count begins; all are distinct.
         let marks = [counted[0], counted[1], end, deadline];
         let mut turns = 0_u64;
         while self.now < deadline && !self.has_given_up() {
@@ -482,7 +482,8 @@ impl Traffic {
         later.map(|(at, packet)| LostPacket { at: at.since(first), ..*packet }).collect()
     }
 
-    /// Counts what the rate took in. What is lost after it has had its share of the rate, and is not counted again.
+    /// Counts datagrams that passed the rate. A datagram lost afterwards has used its share of the rate, and is not
+    /// counted again.
     fn count_useful(&mut self, contents: Contents, fate: Fate) {
         let (first, again) = (contents.first as u64, contents.again as u64);
         let useful = self.useful_bytes.get_or_insert(0);
@@ -503,7 +504,7 @@ impl Traffic {
     }
 }
 
-/// A path is known by then, and what was a guess at the beginning is over.
+/// By then the path is known, and initial guesses no longer matter.
 const LATE: Duration = Duration::from_secs(3);
 
 fn tag_port(tag: u64) -> u16 {

@@ -78,7 +78,7 @@ const COLUMNS: [CompareColumn; 17] = [
     share("beside", |figures| figures.beside_share, Best::Greatest),
 ];
 
-/// The worst seed's percentiles, which bars are set for.
+/// The worst seed's percentiles, to which thresholds usually apply.
 const WORST: [CompareColumn; 2] =
     [column("p99.8", |figures| figures.p998, Best::Smallest), column("max", |figures| figures.max, Best::Smallest)];
 
@@ -193,14 +193,14 @@ fn notes(page: &mut Page, comparison: &Comparison) {
     }
     for summary in comparison.summary.iter().filter(|summary| summary.gave_up > 0) {
         let (who, of, runs) = (name(summary), comparison.seeds.len(), counted(summary.gave_up as u64, "run"));
-        let gave_up = format!("{who} gave up in {runs} of {of}: it wanted more datagrams than a run may take.");
+        let gave_up = format!("{who} gave up in {runs} of {of}: it sent more datagrams than a run may have.");
         page.note(&gave_up, TEXT_COLUMNS);
     }
     page.blank();
 }
 
-const ONE_WAY: &str = "The recording is played both ways: each end sends its own messages, which do not come back. Latency is that of one \
-                       way, of both ends' messages, and the payload is counted once.";
+const ONE_WAY: &str = "The recording is played both ways: each end sends its own messages, which do not come back. \
+                       Latency is that of one way, of both ends' messages, and the payload is counted once.";
 
 fn name(summary: &Summary) -> String {
     summary.mode.as_ref().map_or(summary.transport.to_owned(), |mode| format!("{} {mode}", summary.transport))
@@ -214,7 +214,7 @@ fn seeds(seeds: &[u64]) -> String {
     }
 }
 
-/// How far a run is, for those who watch.
+/// The progress of a run, for display.
 pub(crate) fn job(contender: Contender, seed: u64) -> String {
     format!("{contender}, seed {seed}")
 }

@@ -67,7 +67,7 @@ struct Traits {
     /// Skipstone, over any carrier.
     is_ours: bool,
     runs: Runs,
-    /// Takes part in a comparison over a real link that names no transports: ten minutes have no room for all.
+    /// Takes part by default in a comparison over a real link: ten minutes are not enough for all transports.
     is_usual: bool,
     /// Over the kernel's TCP.
     is_stream: bool,
@@ -88,7 +88,7 @@ enum Runs {
 
 /// The redundancy modes of a transport.
 enum Modes {
-    /// It has none. A stream loses nothing to which a mode could respond.
+    /// It has no modes: on a stream nothing is lost to which a mode could respond.
     None,
     All,
     /// All but `Off`, which sends no copies and therefore makes no use of ages.
@@ -100,9 +100,9 @@ enum Modes {
 /// The builds that contain a transport.
 enum Build {
     Every,
-    /// Those with the feature `peers`.
+    /// Transports that need the feature `peers`.
     WithPeers,
-    /// None: its program is named on the command line.
+    /// No feature: its program is named on the command line.
     External,
 }
 
@@ -185,7 +185,7 @@ impl Transport {
         if self.is_stream() { 40 } else { 28 }
     }
 
-    /// Its rows: one for each of these modes, or of its usual ones if none are named; `[None]` if it has no modes.
+    /// Its rows: one for each of these modes, or of its default ones if none are named; `[None]` if it has no modes.
     pub(crate) fn rows(self, modes: Option<&[Mode]>) -> Vec<Option<Mode>> {
         let all = |usual: &[Mode]| modes.unwrap_or(usual).iter().copied().map(Some).collect();
         match self.traits().modes {

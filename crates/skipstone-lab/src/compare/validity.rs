@@ -36,7 +36,7 @@ const STALLED_DOUBTFUL: f64 = 0.1;
 const LATENESS_SOUND: f64 = 0.5;
 const LATENESS_DOUBTFUL: f64 = 2.0;
 
-/// How much the machine disturbed a run: beyond 1 its figures are the machine's.
+/// How much the machine disturbed a run: above 1, its figures reflect the machine.
 pub(super) fn disturbance(of: &CompareFigures) -> f64 {
     let stalled = of.stalled_share().unwrap_or_default() / STALLED_DOUBTFUL;
     stalled.max(of.link_lateness_p99.unwrap_or_default() / LATENESS_DOUBTFUL)
@@ -77,7 +77,8 @@ impl Validity {
             runs => format!("; {runs} runs stalled more, and were repeated"),
         };
         let because = format!(
-            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms (p99){repeated}{means}",
+            "at most {} of a run's samples touch a stall of the machine, and the link was late by {lateness:.2} ms \
+             (p99){repeated}{means}",
             percent(stalled * 100.0)
         );
         Validity { level, because }

@@ -34,7 +34,7 @@ pub struct LatencyMs {
     pub max: Option<f64>,
 }
 
-/// How long something took that happens once for each client.
+/// The durations of something that happens once for each client.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -48,7 +48,7 @@ pub struct SpreadMs {
 }
 
 impl SpreadMs {
-    /// Of these durations, in microseconds; `None` of none.
+    /// The latencies of these durations, in microseconds; `None` if there are none.
     pub fn of(mut took_us: Vec<u64>) -> Option<Self> {
         took_us.sort_unstable();
         let rank = |share: f64| ((took_us.len() as f64 * share).ceil() as usize).saturating_sub(1);
@@ -57,10 +57,10 @@ impl SpreadMs {
     }
 }
 
-/// All that a [`Latency`] holds, as numbers that another process can read.
+/// The content of a [`Latency`], as numbers that another process can read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyCounts {
-    /// Latencies in us, each with how many there were.
+    /// Latencies in us, each with its count.
     counts: Vec<(u64, u64)>,
     longest_us: u64,
 }
@@ -72,7 +72,7 @@ impl LatencyCounts {
         self.longest_us = self.longest_us.max(other.longest_us);
     }
 
-    /// The same by fewer digits.
+    /// The same latencies, rounded to fewer digits.
     pub fn steps(&self) -> LatencySteps {
         let mut steps = LatencySteps::default();
         self.counts.iter().for_each(|(micros, count)| steps.record_many(*micros, *count));
@@ -120,7 +120,7 @@ impl Latency {
         LatencyCounts { counts, longest_us: self.longest_us }
     }
 
-    /// Forgets everything and keeps the memory: for the figures of the last second.
+    /// Resets the histogram but keeps its memory, for the figures of the next second.
     pub fn clear(&mut self) {
         self.histogram.reset();
         self.longest_us = 0;
@@ -146,7 +146,7 @@ impl Latency {
         self.figures_above(0.0)
     }
 
-    /// The same without those below a limit, in milliseconds: what two clocks cannot tell.
+    /// The same without latencies below a limit in milliseconds, which two clocks cannot measure.
     pub fn figures_above(&self, least_ms: f64) -> Option<LatencyMs> {
         let told = |ms: f64| Some(ms).filter(|ms| *ms >= least_ms);
         (self.count() > 0).then(|| LatencyMs {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// Latencies in µs, each rounded down by less than 1.6%, with how many there were.
+/// Latencies in µs, each rounded down by less than 1.6%, with its count.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencySteps {
     counts: BTreeMap<u64, u64>,
@@ -38,7 +38,7 @@ impl LatencySteps {
         self.longest_us = self.longest_us.max(other.longest_us);
     }
 
-    /// The longest was this long, where the steps have it rounded.
+    /// The exact longest latency, which the steps round.
     pub fn lengthen(&mut self, longest_us: u64) {
         self.longest_us = self.longest_us.max(longest_us);
     }
@@ -53,7 +53,7 @@ impl LatencySteps {
         (!self.counts.is_empty()).then(|| self.longest_us as f64 / 1e3)
     }
 
-    /// In ms, what this share of all took no longer than.
+    /// The latency in ms that this share of all did not exceed.
     pub fn quantile_ms(&self, share: f64) -> Option<f64> {
         let rank = ((self.count() as f64 * share).ceil() as u64).max(1);
         let mut seen = 0;

@@ -1,5 +1,5 @@
-//! The proof: every receiver got every line of every sender once and in order. Exact, at four bytes a pair and no more
-//! than eight for each separate hole in what has arrived.
+//! The proof: every receiver received every line of every sender once and in order. It is exact, with four bytes for
+//! each pair and at most eight for each gap in the arrived lines.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -17,7 +17,7 @@ pub use record::LedgerRecord;
 /// The meaning of one line to the receiver that got it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineOutcome {
-    /// Later than all before it from this sender. Lines that it overtook are missing until they come.
+    /// Newer than all earlier lines from this sender. Lines that it overtook are missing until they arrive.
     InOrder,
     /// Seen before.
     Duplicate,
@@ -32,7 +32,7 @@ pub enum LineOutcome {
 pub struct Ledger {
     receivers: Vec<Receiver>,
     /// By sender, and for each by receiver: the number that follows the highest seen. A line goes to all receivers at
-    /// one time, so that what is looked at one after the other lies side by side.
+    /// the same time, so consecutive lookups are adjacent in memory.
     next: Box<[u32]>,
     senders_excluded: Vec<bool>,
     unexpected: u64,
@@ -41,7 +41,7 @@ pub struct Ledger {
 /// The deliveries of a run. Tallies of several ledgers add up.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, Add, AddAssign, Sum)]
 pub struct Tally {
-    /// Deliveries that had to happen: lines sent, times those who had to get them.
+    /// Expected deliveries: lines sent, times their receivers.
     pub expected: u64,
     /// Of these, how many happened, each counted once.
     pub delivered: u64,
@@ -73,7 +73,7 @@ struct Receiver {
 }
 
 impl Ledger {
-    /// A ledger in which every receiver has to get every line of every sender.
+    /// A ledger in which every receiver must receive every line of every sender.
     pub fn new(receivers: usize, senders: usize) -> Self {
         Self {
             receivers: (0..receivers).map(|_| Receiver::default()).collect(),
@@ -83,8 +83,7 @@ impl Ledger {
         }
     }
 
-    /// A line from this sender is about to be noted for this receiver: what is known of the two comes into the
-    /// processor's caches.
+    /// A line from this sender is about to be recorded for this receiver: prefetches their entry.
     #[inline]
     pub fn prefetch(&self, receiver: u32, sender: u32) {
         let place = sender as usize * self.receivers.len() + receiver as usize;
@@ -112,27 +111,27 @@ impl Ledger {
         }
     }
 
-    /// A line arrived that had been changed.
+    /// A changed line arrived.
     pub fn on_corrupt(&mut self, receiver: u32) {
         self.row(receiver).corrupted += 1;
     }
 
-    /// Something arrived that is not of this run.
+    /// Something arrived that does not belong to this run.
     pub fn on_foreign(&mut self, receiver: u32) {
         self.row(receiver).foreign += 1;
     }
 
-    /// A receiver dropped: nothing has to reach it any more, nor had to before. What it saw wrong still counts.
+    /// A receiver dropped: no line must reach it any more, nor had to before. Faults that it saw still count.
     pub fn exclude_receiver(&mut self, receiver: u32) {
         self.row(receiver).excluded = true;
     }
 
-    /// A sender dropped: none of its lines has to arrive. What was seen wrong with them still counts.
+    /// A sender dropped: none of its lines must arrive. Faults that were seen in them still count.
     pub fn exclude_sender(&mut self, sender: u32) {
         self.senders_excluded[sender as usize] = true;
     }
 
-    /// Lines that have been overtaken and may still come. For the live view: only what is missing is looked at.
+    /// Overtaken lines that may still arrive, for the live view: only missing lines are checked.
     pub fn overtaken(&self) -> u64 {
         let present = self.receivers.iter().filter(|receiver| !receiver.excluded);
         present.flat_map(|receiver| receiver.gaps.values()).map(|gaps| gaps.missing(0..u32::MAX)).sum()
@@ -152,8 +151,8 @@ impl Ledger {
         tally
     }
 
-    /// The balance of some receivers alone, such as those of one carrier. Lines of or to clients that do not exist are
-    /// only in the balance of all.
+    /// The balance of some receivers alone, such as one carrier's. Lines of or to clients that do not exist are only in
+    /// the balance of all.
     pub fn finish_of(&self, receivers: impl IntoIterator<Item = u32>, sent: &[u32]) -> Tally {
         assert_eq!(sent.len(), self.senders_excluded.len(), "one number for each sender");
         let mut tally = Tally::default();

@@ -9,7 +9,7 @@ pub fn monotonic() -> Option<Duration> {
     clock_gettime(ClockId::CLOCK_MONOTONIC).ok().map(Duration::from)
 }
 
-/// Its time; none is shared here.
+/// The clock's time; this system shares none with other processes.
 #[cfg(not(target_os = "linux"))]
 pub fn monotonic() -> Option<Duration> {
     None

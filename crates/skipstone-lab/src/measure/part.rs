@@ -35,7 +35,7 @@ impl Part {
         first..first + mix[carrier].1
     }
 
-    /// The place of a client among those of this process, by its number.
+    /// The index of a client within this process, by its number.
     ///
     /// # Panics
     /// If this process does not have it.

@@ -37,12 +37,12 @@ pub struct Usage {
 }
 
 impl Probe {
-    /// Of this process.
+    /// The usage of this process.
     pub fn of_self() -> Self {
         Self { directory: "/proc/self".into() }
     }
 
-    /// Of another process of the same user.
+    /// The usage of another process of the same user.
     pub fn of(pid: u32) -> Self {
         Self { directory: format!("/proc/{pid}") }
     }

@@ -119,7 +119,7 @@ impl StallLog {
         self.stalls.get(first).is_some_and(|stall| stall.start <= to)
     }
 
-    /// All that the log had room for, in order.
+    /// The stalls for which the log had room, in order.
     pub fn stalls(&self) -> &[Stall] {
         &self.stalls
     }
@@ -183,7 +183,7 @@ fn waited(schedstat: &mut Option<File>) -> Duration {
     schedstat.as_mut().and_then(read).map_or(Duration::ZERO, |times| Duration::from_nanos(times.run_delay))
 }
 
-/// More threads would be a load of their own.
+/// More threads would themselves load the machine.
 const CPUS_MAX: usize = 8;
 const STEP: Duration = Duration::from_millis(1);
 const STALL_MIN: Duration = Duration::from_millis(2);

@@ -1,5 +1,5 @@
-//! Captures of both ends of a path, as IP packets with nanoseconds, for tcpdump, tshark and Wireshark. A thread of its
-//! own writes: no packet ever waits for a disk.
+//! Captures of both ends of a path, as IP packets with nanoseconds, for tcpdump, tshark and Wireshark. A separate
+//! thread writes, so no packet ever waits for a disk.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -19,9 +19,9 @@ use crate::report::output;
 /// An end of the path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// Where the way there begins.
+    /// The end where the forward direction begins.
     A,
-    /// Where it ends.
+    /// The end where the forward direction ends.
     B,
 }
 
@@ -33,7 +33,8 @@ pub(crate) struct Capture {
     scratch: Vec<u8>,
 }
 
-/// Packets that wait for the disk, of 64 KiB at most: 256 MB in the worst case, 6 MB of a game's.
+/// The number of packets of up to 64 KiB that may wait for the disk: 256 MB in the worst case, 6 MB with a game's
+/// packets.
 const WAITING_MAX: usize = 4_096;
 
 type Files = [PcapWriter<BufWriter<File>>; 2];

@@ -1,5 +1,5 @@
-//! Punctual threads: a priority above all ordinary threads, locked memory, timers that end
-//! to the nanosecond; and short waits that are spun through, because a sleep ends some 50 us late.
+//! Punctual threads: a priority above all ordinary threads, locked memory, timers that end to the nanosecond; and
+//! busy-waiting for short times, because a sleep ends about 50 us late.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ pub(crate) enum Before {
     All,
 }
 
-/// Why the calling thread is less punctual than it could be; nothing is wrong with a `None`.
+/// Why the calling thread is less punctual than it could be; `None` if it is not.
 pub(crate) fn make_punctual(before: Before) -> Option<String> {
     skipstone::net::wait::sharpen_timers();
     take_priority(before)
@@ -74,7 +74,7 @@ impl Waiter {
         Waiter { window_began: Instant::now(), spun: Duration::ZERO }
     }
 
-    /// Waits until something is ready, or the time is over but for what is better spun through.
+    /// Waits until something is ready, or until the remaining time is short enough to spin.
     pub(crate) fn wait(&mut self, poll: &mut Poll, events: &mut Events, left: Duration) -> io::Result<()> {
         let began = Instant::now();
         if began - self.window_began >= WINDOW {

@@ -19,13 +19,13 @@ pub(crate) trait Ports {
     /// The system says that something may be read from it, or written.
     fn on_ready(&mut self, token: Token, readable: bool, writable: bool);
 
-    /// Puts some of what can be read on the path. True if there may be more.
+    /// Reads some packets and puts them on the path. True if there may be more.
     fn receive(&mut self, path: &mut LivePath) -> io::Result<bool>;
 
     /// Takes off the path what has arrived.
     fn transmit(&mut self, path: &mut LivePath) -> io::Result<()>;
 
-    /// When something is to be done besides the path's arrivals, in the path's time.
+    /// When something else than the path's arrivals is due, in the path's time.
     fn next_time(&mut self, path: &LivePath) -> Option<Duration>;
 
     /// The path's settings have changed.
@@ -102,7 +102,7 @@ impl<P: Ports> Engine<P> {
         Ok(())
     }
 
-    /// Until the next arrival.
+    /// The time until the next arrival.
     fn left(&mut self) -> Duration {
         let other = self.ports.next_time(&self.path);
         let next = [self.path.next_arrival(), other].into_iter().flatten().min();
@@ -126,7 +126,7 @@ impl<P: Ports> Engine<P> {
         }
     }
 
-    /// Never waits for a reader: the next one will come.
+    /// Never waits for a reader, because the next snapshot will follow.
     fn publish(&self, snapshot: &LinkSnapshot) {
         if let Ok(mut shared) = self.shared.snapshot.try_lock() {
             shared.clone_from(snapshot);

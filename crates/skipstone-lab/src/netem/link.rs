@@ -20,7 +20,8 @@ use super::snapshot::LinkSnapshot;
 
 /// The link's ends.
 pub(crate) struct TunLink {
-    /// By the direction that begins there. Closed, a device is removed by the kernel, however this process ends.
+    /// The devices, indexed by the direction that begins there. The kernel removes a device when it is closed, however
+    /// this process ends.
     devices: [SyncDevice; 2],
     may_read: [bool; 2],
     namespaces: Namespaces,
@@ -29,9 +30,10 @@ pub(crate) struct TunLink {
     buffer: Vec<u8>,
 }
 
-/// The client's end, as a rule, and the server's. Of the range that RFC 2544 has for measurements.
+/// The addresses of the ends: usually the client's, then the server's. They belong to the range that RFC 2544 reserves
+/// for measurements.
 pub(crate) const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
-/// Of the devices, which have namespaces of their own.
+/// The name of both devices; each has its own namespace.
 const DEVICE: &str = "netem0";
 /// Packets that the kernel keeps for this process while it is not running.
 const DEVICE_QUEUE: &str = "10000";
@@ -123,7 +125,7 @@ impl Ports for TunLink {
                 if let Some(capture) = &mut self.capture {
                     capture.ip(end, arrived.bytes);
                 }
-                // A damaged header is refused by the kernel, as it would be by a router.
+                // The kernel drops a packet with a damaged header, as a router would.
                 self.refused += u64::from(self.devices[to].send(arrived.bytes).is_err());
             }
         }

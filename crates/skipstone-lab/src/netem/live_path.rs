@@ -17,7 +17,7 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// A path whose time is that of the machine.
+/// A path that runs on the machine's clock.
 pub(crate) struct LivePath {
     epoch: Instant,
     /// The same moment by the clock that all processes share.
@@ -26,7 +26,7 @@ pub(crate) struct LivePath {
     /// Packets that found the link's memory full: lost before anything else was decided.
     overflowed: [u64; 2],
     lateness: Latency,
-    /// The latest losses, for those who look for one.
+    /// The latest losses, for lookups.
     losses: VecDeque<LossLine>,
     arrived: Vec<u8>,
 }
@@ -82,7 +82,7 @@ impl LivePath {
         self.epoch.elapsed()
     }
 
-    /// When it began, by the clock that all processes share.
+    /// When the path began, by the clock that all processes share.
     pub(crate) fn begun(&self) -> Option<Duration> {
         self.begun
     }

@@ -1,5 +1,6 @@
-//! Two network namespaces, and what is left of those of runs that were killed. Each has a name with the number of the
-//! process that made it, so that leftovers are distinguished from those in use. All through `ip`, of iproute2.
+//! Two network namespaces, and the removal of namespaces that killed runs left behind. Each name contains the id of the
+//! process that made it, so that leftovers are distinguished from namespaces in use. All calls go through `ip` of
+//! iproute2.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -14,17 +15,17 @@ use super::iproute::ip;
 #[derive(Debug)]
 pub(crate) struct Namespaces {
     names: [String; 2],
-    /// Of this process's links.
+    /// Numbers the links of this process.
     number: u32,
 }
 
-/// Before the number of the process.
+/// The prefix before the process id.
 const PREFIX: &str = "skipstone-netem-";
-/// Where `ip netns` keeps names.
+/// Where `ip netns` keeps its names.
 const NAMES: &str = "/run/netns";
 
 impl Namespaces {
-    /// Makes two, once those that are left of dead runs have been removed; `say` hears of each.
+    /// Creates two namespaces, after removing the ones that dead runs left behind; `say` is called for each.
     pub(crate) fn create(mut say: impl FnMut(String)) -> Result<Namespaces, String> {
         check_rights()?;
         for name in leftovers() {
@@ -35,7 +36,7 @@ impl Namespaces {
         }
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         let name = |end| format!("{PREFIX}{}-{number}{end}", std::process::id());
-        // Whatever fails from here on removes what was made.
+        // Any failure from here on removes what was created.
         let namespaces = Namespaces { names: [name('a'), name('b')], number };
         for name in &namespaces.names {
             ip(&["netns", "add", name])?;
@@ -102,8 +103,8 @@ pub(crate) fn within<T: Send>(name: &str, work: impl FnOnce() -> T + Send) -> Re
     })
 }
 
-/// Nothing but what is measured shall be on the link, and IPv6 speaks unasked: each of its packets would take a chance
-/// of being lost from another one.
+/// Only measured packets may be on the link, but IPv6 sends packets by itself, each of which would use up a loss of the
+/// seed.
 fn without_ipv6() -> Result<(), String> {
     for which in ["all", "default"] {
         let path = format!("/proc/sys/net/ipv6/conf/{which}/disable_ipv6");
@@ -114,7 +115,7 @@ fn without_ipv6() -> Result<(), String> {
     Ok(())
 }
 
-/// Namespaces with our prefix whose process is no more.
+/// Namespaces with our prefix whose process has ended.
 fn leftovers() -> Vec<String> {
     let names = fs::read_dir(NAMES).into_iter().flatten().flatten();
     let names = names.filter_map(|entry| entry.file_name().into_string().ok());
@@ -127,8 +128,8 @@ fn owner(name: &str) -> Option<u32> {
     id.parse().ok()
 }
 
-/// A number that the system has given to another process since counts as alive: a name too many is better than one that
-/// is taken from under a link.
+/// A number that the system has given to another process since counts as alive: a leftover name is better than removing
+/// one in use.
 fn is_alive(id: u32) -> bool {
     Path::new(&format!("/proc/{id}")).exists()
 }

@@ -23,7 +23,7 @@ impl Outages {
         outages.push(Outage { start: now, length });
     }
 
-    /// When the outage ends that a direction is in.
+    /// When a direction's current outage ends.
     pub(crate) fn down_until(&self, direction: Direction, now: Duration) -> Option<Duration> {
         let begun = self.0[direction as usize].iter().filter(|outage| outage.start <= now);
         begun.map(end).filter(|end| *end > now).max()

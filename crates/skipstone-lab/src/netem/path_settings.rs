@@ -39,7 +39,7 @@ pub(crate) struct PathSettings {
     pub(crate) seed: u64,
 }
 
-/// Which directions an order is about.
+/// The directions to which a command applies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     Up,
@@ -47,7 +47,7 @@ pub(crate) enum Scope {
     Both,
 }
 
-/// As the model network has them.
+/// The settings in the form of the model network.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PathConfig {
     pub(crate) up: LinkConfig,
@@ -111,8 +111,8 @@ impl PathConfig {
         Duplex::new(self.up.clone(), self.down.clone(), seed).expect("the configuration was validated")
     }
 
-    /// The same for streams of the kernel's TCP, from which nothing can be taken: delay, jitter and rate are left.
-    /// Outages are none of the link's there.
+    /// The same for streams of the kernel's TCP, in which nothing can be lost: only delay, jitter and rate apply.
+    /// Outages are handled separately.
     pub(crate) fn of_streams(&self) -> PathConfig {
         let of = |config: &LinkConfig| LinkConfig {
             delay: config.delay,

@@ -21,7 +21,8 @@ use crate::report::{Exit, Sink};
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct CheckArguments {
     /// Packets a second, one way
-    #[arg(long, value_name = "N", default_value_t = 50_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 50_000,
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     packets: u32,
     /// How long
     #[arg(long, value_name = "S", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=600))]
@@ -137,7 +138,7 @@ fn send(arguments: &CheckArguments, socket: &UdpSocket, epoch: Instant) -> (u64,
     let (mut sent, mut late) = (0, Latency::default());
     for number in 0..count {
         let due = Duration::from_nanos(number * 1_000_000_000 / u64::from(arguments.packets));
-        // A sleep ends some 50 us late: what is due by then leaves together, as a game's packets do.
+        // A sleep ends about 50 us late: packets due by then are sent together, as a game's packets are.
         let left = due.saturating_sub(epoch.elapsed());
         if !left.is_zero() {
             std::thread::sleep(left);

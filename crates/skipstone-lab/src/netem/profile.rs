@@ -19,7 +19,7 @@ pub(crate) enum Profile {
 }
 
 impl Profile {
-    /// The way there: from the player, as a rule.
+    /// The forward direction, usually from the player.
     pub(crate) fn up(self) -> &'static str {
         match self {
             Profile::Broadband => "delay=8ms,jitter=1ms,loss=0.02%,rate=20Mbit/s,queue=60ms",

@@ -89,7 +89,7 @@ impl Ports for Relay {
 
     fn next_time(&mut self, path: &LivePath) -> Option<Duration> {
         let tcp = self.tcp.as_ref()?;
-        // Its links have an epoch of their own.
+        // TCP's links have their own epoch.
         Some(path.now() + tcp.next_time()?.saturating_sub(tcp.now()))
     }
 

@@ -22,7 +22,7 @@ use super::snapshot::LinkSnapshot;
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;
 
-/// A running link. Dropped, it ends, and with it what it made.
+/// A running link. Dropping it ends it, and removes everything that it created.
 pub(crate) struct Running {
     shared: Arc<Shared>,
     orders: Sender<LinkCommand>,
@@ -51,7 +51,7 @@ impl LinkSpec<'_> {
         self.pcap.map(Capture::begin).transpose()
     }
 
-    /// The same of whole IP packets.
+    /// The link's configuration for whole IP packets.
     #[cfg(target_os = "linux")]
     fn of_ip(&self) -> PathConfig {
         let of = |config: &LinkConfig| LinkConfig {
@@ -104,7 +104,7 @@ impl Running {
         Ok(running)
     }
 
-    /// A link between two namespaces. `say` hears what was left of other runs.
+    /// A link between two namespaces. `say` is called for leftovers of other runs.
     #[cfg(target_os = "linux")]
     pub(crate) fn link(
         path: &PathSettings,
@@ -115,7 +115,7 @@ impl Running {
         Running::link_by(&path.config(Framing::Ip)?, path.seed, mtu, capture, say)
     }
 
-    /// The same of a path of the model network.
+    /// Like `link`, for a path of the model network.
     #[cfg(target_os = "linux")]
     pub(crate) fn link_of(spec: &LinkSpec<'_>, say: impl FnMut(String)) -> Result<Running, String> {
         let config = spec.of_ip();

@@ -64,7 +64,7 @@ pub(crate) enum Framing {
 /// The default length of the queue.
 const QUEUE: std::time::Duration = std::time::Duration::from_millis(100);
 pub(crate) const MTU: u16 = 1_500;
-/// The smallest that IPv4 has to carry, and the largest.
+/// The smallest size that IPv4 must carry, and the largest size.
 const MTU_RANGE: std::ops::RangeInclusive<u16> = 68..=u16::MAX;
 /// A recording of an hour at 100 Mbit/s is half of this.
 const TRACE_BYTES_MAX: u64 = 512 << 20;
@@ -108,7 +108,7 @@ impl LinkSettings {
         Ok(())
     }
 
-    /// These values, where they say something, and the other's elsewhere.
+    /// These values where they are set, and the other's elsewhere.
     pub(crate) fn over(&self, other: &LinkSettings) -> Result<LinkSettings, String> {
         let list: Vec<String> = self.words().iter().map(|(name, value)| format!("{name}={value}")).collect();
         let mut both = other.clone();

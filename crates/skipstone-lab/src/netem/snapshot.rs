@@ -67,7 +67,7 @@ pub(crate) struct DirectionCounts {
 pub(crate) struct StreamCounts {
     pub(crate) opened: u64,
     pub(crate) open: u64,
-    /// Ended by an error of either side, or because the server was not there.
+    /// Connections that ended by an error of either side, or because the server was unreachable.
     pub(crate) broken: u64,
     pub(crate) bytes_up: u64,
     pub(crate) bytes_down: u64,
@@ -81,7 +81,7 @@ pub(crate) struct SessionCounts {
 }
 
 impl LinkSnapshot {
-    /// To be called by the link's thread.
+    /// Must be called by the link's thread.
     pub(crate) fn of(path: &LivePath, imprecise: Option<String>) -> LinkSnapshot {
         let counts = |direction| DirectionCounts::of(&path.stats(direction), path.overflowed(direction));
         let lateness = path.lateness();

@@ -24,18 +24,18 @@ pub(crate) struct TcpRelay {
     links: LivePath,
     outages: Outages,
     pairs: BTreeMap<u64, Pair>,
-    /// Pairs of which something can be read or written, or could once the links have room: all others cost nothing.
+    /// Pairs that can be read or written, now or once the links have room; all others cost nothing.
     busy: BTreeSet<u64>,
     counts: StreamCounts,
     may_accept: bool,
-    /// Clients may wait that the system had no room for, of which no event tells again.
+    /// Clients for which the system had no room may still wait, and no further event reports them.
     accept_again: Option<Duration>,
     buffer: Vec<u8>,
 }
 
 /// A client's stream and the server's.
 struct Pair {
-    /// By the direction that begins there.
+    /// The ends, indexed by the direction that begins there.
     ends: [StreamEnd; 2],
 }
 
@@ -69,7 +69,7 @@ const PENDING_MAX: usize = 4 << 20;
 const QUEUE_MAX: Duration = Duration::from_millis(100);
 /// A segment, so that jitter and rate have something to work on.
 const SEGMENT_BYTES: usize = 1_448;
-/// Segments that are read from a stream before the others have their turn.
+/// The number of segments that are read from a stream before the next stream's turn.
 const BATCH: usize = 16;
 
 impl TcpRelay {
@@ -196,9 +196,9 @@ impl TcpRelay {
                     self.may_accept = false;
                     return;
                 }
-                // A client that has gone again.
+                // A client that has already left.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
-                // No file is left, or no memory: others give some back.
+                // No descriptor or memory is left: connections that end will free some.
                 Err(_) => {
                     self.may_accept = false;
                     self.accept_again = Some(self.links.now() + ACCEPT_AGAIN);
@@ -246,7 +246,7 @@ impl TcpRelay {
     }
 }
 
-/// Until when nothing more is read: the direction is down, or its queue is long.
+/// The time until which nothing is read, because the direction is down or its queue is long.
 fn held_until(links: &LivePath, outages: &Outages, direction: Direction) -> Option<Duration> {
     let queue = links.queue_delay(direction);
     let full = queue.checked_sub(QUEUE_MAX).filter(|rest| !rest.is_zero()).map(|rest| links.now() + rest);
@@ -254,7 +254,7 @@ fn held_until(links: &LivePath, outages: &Outages, direction: Direction) -> Opti
 }
 
 impl Pair {
-    /// Reads some of what goes this way. True if there may be more right now.
+    /// Reads some data of this direction. True if there may be more right now.
     fn read(
         &mut self,
         number: u64,
@@ -271,7 +271,7 @@ impl Pair {
                 return false;
             }
             match from.stream.read(buffer) {
-                // Nothing is what a stream ends with, on the way too.
+                // An empty segment marks the stream's end on the link, too.
                 Ok(0) => {
                     from.has_ended = true;
                     links.send(direction, &[], number);
@@ -285,7 +285,7 @@ impl Pair {
                     from.may_read = false;
                     return false;
                 }
-                // A reset takes as long as what was sent before it.
+                // A reset travels along the link behind the data sent before it.
                 Err(_) => {
                     (from.has_ended, from.was_reset) = (true, true);
                     links.send(direction, &[], number);
@@ -336,14 +336,14 @@ impl StreamEnd {
         }
         if self.is_complete && self.may_write && self.unwritten.is_empty() && !self.is_shut {
             self.is_shut = true;
-            // The peer may have gone already, which its other direction tells.
+            // The peer may have left already, which its other direction reports.
             let _ = self.stream.shutdown(Shutdown::Write);
         }
         Ok(())
     }
 }
 
-/// The system has no more for now; a stream that is not connected yet says so too.
+/// The system has no more data for now, or the stream is not connected yet.
 fn waits(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected | ErrorKind::Interrupted)
 }

@@ -23,7 +23,7 @@ fn path(list: &str, seed: u64) -> PathSettings {
     path
 }
 
-/// Real-time threads that share two cores make each other late: one link at a time.
+/// Only one link runs at a time, because real-time threads that share two cores delay each other.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE: Mutex<()> = Mutex::new(());
     ONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -47,7 +47,7 @@ fn over_relay(list: &str, seed: u64) -> World {
     let server = socket(([127, 0, 0, 1], 0).into());
     let to = server.local_addr().unwrap().to_string();
     let running = Running::relay(Relayed::Both, "127.0.0.1:0", &to, &path(list, seed), None);
-    // The port is free over TCP, and may be taken over UDP: another one, then.
+    // The port is free over TCP but may be in use over UDP, so that another one is tried.
     let running = running.or_else(|_| Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &path(list, seed), None));
     let running = running.expect("a relay needs no rights");
     let client = socket(([127, 0, 0, 1], 0).into());
@@ -55,7 +55,7 @@ fn over_relay(list: &str, seed: u64) -> World {
     World { running, client, server }
 }
 
-/// `None`, with a word, where no link can be made.
+/// `None`, with a message, if no link can be created.
 #[cfg(target_os = "linux")]
 fn over_link(list: &str, seed: u64) -> Option<World> {
     use super::link::ADDRESSES;
@@ -80,7 +80,7 @@ fn over_link(_list: &str, _seed: u64) -> Option<World> {
 }
 
 impl World {
-    /// Sends numbered packets with a pause after each, and gives the numbers that arrive, in order of arrival.
+    /// Sends numbered packets with a pause after each, and returns the numbers that arrive, in order of arrival.
     fn arriving(&self, count: u32, bytes: usize, pause: Duration) -> Vec<u32> {
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -121,7 +121,7 @@ impl World {
     }
 }
 
-/// The numbers that the model network loses with these settings and this seed: what shall be lost.
+/// The numbers that the model network loses with these settings and this seed: the expected losses.
 fn lost_by_the_model(list: &str, seed: u64, count: u32) -> BTreeSet<u32> {
     let mut links = path(list, seed).config(Framing::Ip).unwrap().duplex(seed);
     let is_lost = |number: &u32| links.up.send(Duration::ZERO, &[0; 50], u64::from(*number)) != Fate::Queued;
@@ -167,7 +167,7 @@ fn bursts_have_the_configured_rate_and_length() {
     within_a_twentieth(lost.len() as f64 / bursts(&lost), 3.0);
 }
 
-/// Of 167 bursts a deviation of a tenth is common: one seed that has hardly any, for the link to follow.
+/// With 167 bursts, a deviation of a tenth is common, so this seed was chosen because it deviates little.
 fn is_typical(lost: &BTreeSet<u32>) -> bool {
     let near = |measured: f64, asked: f64| (measured / asked - 1.0).abs() < 0.03;
     near(lost.len() as f64, 500.0) && near(lost.len() as f64 / bursts(lost), 3.0)
@@ -218,7 +218,8 @@ fn packets_keep_their_order_unless_reordered() {
         arrived.iter().filter(late).count() as f64 / 2_000.0
     };
     assert_eq!(overtaken("delay=5ms,jitter=4ms"), 0.0);
-    // Held back for up to 20 ms, uniformly: all but those of the first millisecond are overtaken.
+    // Datagrams are held back for up to 20 ms, uniformly: all but the ones held for less than a millisecond are
+    // overtaken.
     let asked = 0.2 * 0.975;
     let share = overtaken("delay=5ms,reorder=20%");
     assert!((share / asked - 1.0).abs() < 0.1, "{share} of {asked}");

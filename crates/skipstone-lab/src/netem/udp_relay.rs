@@ -29,7 +29,7 @@ pub(crate) struct UdpRelay {
     refused: u64,
     capture: Option<Capture>,
     buffer: Vec<u8>,
-    /// Always there, except while its datagrams are looked at.
+    /// Always present, except while its datagrams are processed.
     incoming: Option<ReceiveBatch>,
     outgoing: SendBatch,
 }
@@ -43,11 +43,11 @@ struct Session {
     heard: Instant,
 }
 
-/// Clients at once; where the system allows fewer open files, that is the limit.
+/// The maximum number of clients, unless the system allows fewer open files.
 const SESSIONS_MAX: usize = 10_000;
 const IDLE_MAX: Duration = Duration::from_secs(300);
 const SWEEP_EVERY: Duration = Duration::from_secs(10);
-/// Datagrams that are read from a socket before the others, and deliveries, have their turn.
+/// The number of datagrams that are read from a socket before other sockets and deliveries get their turn.
 const BATCH: usize = 16;
 const DATAGRAM_MAX: usize = 65_535;
 const SOCKET_BYTES: usize = 4 << 20;
@@ -213,7 +213,7 @@ impl UdpRelay {
         self.flush();
     }
 
-    /// Sends what is due to clients. A datagram that the kernel does not take is lost, as on a full link.
+    /// Sends what is due to clients. A datagram that the kernel does not accept is lost, as on a full link.
     fn flush(&mut self) {
         let outcome = self.listener.send_batch(&mut self.outgoing);
         self.refused += outcome.errors.total() + self.outgoing.len() as u64;

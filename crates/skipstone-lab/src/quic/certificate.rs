@@ -11,7 +11,7 @@ fn certificate() -> CertificateDer<'static> {
     CertificateDer::from_slice(include_bytes!("certificate/certificate.der"))
 }
 
-/// For any server of QUIC in here.
+/// The TLS configuration of any QUIC server in this crate.
 pub(crate) fn server_crypto() -> Arc<QuicServerConfig> {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(&include_bytes!("certificate/key.der")[..]));
     let builder = rustls::ServerConfig::builder_with_provider(provider());
@@ -20,7 +20,7 @@ pub(crate) fn server_crypto() -> Arc<QuicServerConfig> {
     Arc::new(config.try_into().expect("a suite for first packets"))
 }
 
-/// For any client of such a server.
+/// The TLS configuration of any client of such a server.
 pub(crate) fn client_crypto() -> Arc<QuicClientConfig> {
     let mut roots = rustls::RootCertStore::empty();
     roots.add(certificate()).expect("a good certificate");

@@ -37,7 +37,7 @@ pub(crate) enum Each {
     Each,
 }
 
-/// One of a connection's two directions, which goes there and back; or both, each of which goes its own way.
+/// One of a connection's two directions, played as echoes; or both, each played one-way.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, strum::Display, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -65,7 +65,7 @@ pub(crate) struct Schedule {
     player: u32,
     /// By entity: the channel that it had. Those that deliver alike follow each other.
     channels: Vec<PlayedChannel>,
-    /// In the order of time, since the first message.
+    /// Moments in the order of time, counted from the first message.
     moments: Vec<Moment>,
     messages: Vec<ScheduledMessage>,
     /// Messages that were longer than played here, or shorter.
@@ -98,7 +98,7 @@ pub(crate) struct ScheduledMessage {
 const MOMENT: Duration = Duration::from_millis(1);
 /// Hours of a busy player; more would take more memory than a comparison should.
 const MESSAGES_MAX: usize = 5_000_000;
-/// As many as a plan's entities.
+/// The same limit as a plan's entities.
 const CHANNELS_MAX: usize = 200;
 
 impl Schedule {
@@ -216,7 +216,7 @@ impl Schedule {
         self.moments.partition_point(|moment| moment.at < end) as u64
     }
 
-    /// When a moment is, since the first; the end behind the last one.
+    /// The time of a moment since the first one; after the last one, the end.
     pub(crate) fn at(&self, moment: u64) -> Duration {
         self.moments.get(moment as usize).map_or_else(|| self.length(), |moment| moment.at)
     }
@@ -245,7 +245,7 @@ impl Schedule {
         (bytes as f64 / messages as f64).round() as usize
     }
 
-    /// In words, for people and results.
+    /// A description for people and results.
     pub(crate) fn words(&self) -> String {
         let moments = self.moments.len() as u64;
         let (messages, bytes) = self.sums(moments);
@@ -317,7 +317,7 @@ fn for_each_message(
     Ok(modes)
 }
 
-/// The players that have messages in what is played, the busiest first; there is at least one.
+/// The players that have messages in the played directions, the busiest first; there is at least one.
 pub(crate) fn players(source: &PlayedRecording) -> Result<Vec<u32>, String> {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for_each_message(source, |_, _, messages| {

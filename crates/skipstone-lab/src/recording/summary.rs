@@ -14,7 +14,7 @@ pub(super) struct RecordingSummary {
     pub(super) seconds: f64,
     /// Connections that were seen to begin.
     pub(super) connections: u64,
-    /// Of them at once, at most.
+    /// The greatest number at the same time.
     pub(super) at_once: usize,
     /// Why it ends; null if its program was killed.
     pub(super) end: Option<&'static str>,

@@ -4,8 +4,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Every number of one plus that of the other; names that one of them lacks are taken from the other, and so are values
-/// that one of them does not have. Texts and truth values are those of the first.
+/// Adds every number of the second to the same number of the first. Names and values that only one of them has are
+/// taken from that one. Texts and truth values come from the first.
 pub(super) fn added<T: Serialize + DeserializeOwned>(one: &T, other: &T) -> T {
     let json = |it: &T| serde_json::to_value(it).expect("counters have text keys");
     serde_json::from_value(sum(json(one), json(other))).expect("a sum has the fields of its terms")

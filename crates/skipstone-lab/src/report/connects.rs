@@ -60,7 +60,7 @@ pub struct ConnectCounts {
     pub attempted: u64,
     /// Those that were connected.
     pub connected: u64,
-    /// Those that were refused, or whose handshake was ended.
+    /// Clients that were refused, or whose handshake was ended.
     pub refused: u64,
     /// Those that had no answer, or no complete one, until their time was over.
     pub unanswered: u64,
@@ -126,11 +126,11 @@ impl ConnectsResult {
         if let Some(ended) = &self.server_ended {
             return Some(format!("The server's process ended before the run did: {ended}."));
         }
-        // A server that refuses is there; an address that refuses the connection is none.
+        // A server that refuses clients is reachable; an address that refuses the connection has no server.
         if all.attempted > 0 && all.connected == 0 && self.silenced_at_end >= all.attempted {
             return Some(format!("None of the {} connected.", counted(all.attempted, "client")));
         }
-        // A network that loses packets does not lose those of every client for a second.
+        // A lossy network does not lose every client's packets for a whole second.
         let in_a_second = all.attempted as f64 / self.duration_s.max(1.0);
         let is_gone = self.silenced_at_end as f64 >= in_a_second.max(SILENCED_MIN);
         is_gone.then(|| {
@@ -200,7 +200,7 @@ fn was(clients: u64) -> String {
 type CountOf = fn(&ConnectCounts) -> u64;
 type TimeOf = fn(&ConnectMs) -> f64;
 
-/// Fewer clients without an answer at the end say nothing about the server.
+/// A smaller number of unanswered clients at the end says nothing about the server.
 const SILENCED_MIN: f64 = 3.0;
 const LABEL_COLUMNS: usize = 22;
 const CELL_COLUMNS: usize = 11;

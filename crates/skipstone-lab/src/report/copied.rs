@@ -1,6 +1,6 @@
-//! Structs of a result whose fields are those of a struct that was measured.
+//! Structs of a result that copy the fields of a measured struct.
 
-/// A struct whose fields are those of the same names of another.
+/// A struct that copies the fields of the same names from another struct.
 macro_rules! copied {
     ($from:expr => $to:ident { $($same:ident)* $(; $($other:ident: $value:expr),* $(,)?)? }) => {
         $to { $($same: $from.$same,)* $($($other: $value,)*)? }

@@ -1,6 +1,6 @@
 //! Figures of rows, of which any may be missing.
 
-/// A struct of optional figures, each a count (`u64`) or a measure (`f64`), and what is done to each of them alike.
+/// A struct of optional figures, each a count (`u64`) or a measure (`f64`), with operations on all of them.
 macro_rules! figures {
     ($(#[$about:meta])* $visibility:vis struct $name:ident { $($(#[$doc:meta])* $figure:ident: $type:ty,)* }) => {
         $(#[$about])*
@@ -9,7 +9,7 @@ macro_rules! figures {
         $visibility struct $name { $($(#[$doc])* $visibility $figure: Option<$type>,)* }
 
         impl $name {
-            /// Every figure from those of many, which are chosen from in ascending order.
+            /// Combines many results, figure by figure: the choice is made among the values in ascending order.
             #[allow(dead_code, clippy::unnecessary_cast, reason = "counts are chosen from as measures are")]
             $visibility fn each(rows: &[$name], choose: impl Fn(Vec<f64>) -> Option<f64>) -> $name {
                 $name { $($figure: {

@@ -36,7 +36,7 @@ pub fn percent(percent: f64) -> String {
     format!("{percent:.1}%")
 }
 
-/// A part in percent of the whole; `None` of nothing, which has no parts.
+/// A part in percent of the whole; `None` if the whole is 0.
 pub fn percent_of(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| 100.0 * part as f64 / whole as f64)
 }

@@ -1,6 +1,7 @@
-//! Lines for standard output. They have no reader after the pipe is closed (`skipstone stress | head -1`) or the disk
-//! full: no reason to panic, nor to end a measurement or a server. All of it is cleaned but for lines and colours. A
-//! command whose result was not taken ends with [`Exit::once_written`](crate::report::Exit::once_written).
+//! Lines for standard output. After the pipe is closed (`skipstone stress | head -1`) or the disk is full, they have no
+//! reader: that is no reason to panic, or to end a measurement or a server. Output is sanitized except for line feeds
+//! and colours. A command whose result was not written ends with
+//! [`Exit::once_written`](crate::report::Exit::once_written).
 
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
@@ -13,14 +14,14 @@ pub fn print(text: impl Display) {
     draw(clean::page(&text.to_string()));
 }
 
-/// Text with codes that move the cursor, which has nothing from the network in it.
+/// Text with codes that move the cursor; it contains nothing from the network.
 pub fn draw(text: impl Display) {
     let mut out = io::stdout().lock();
     note(write!(out, "{text}").and_then(|()| out.flush()));
 }
 
-/// Remembers that standard output did not take something. A reader that has closed its pipe has read enough, and is no
-/// failure.
+/// Records that standard output did not accept something. A closed pipe means that the reader has read enough, and is
+/// not a failure.
 pub fn note(written: io::Result<()>) {
     if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
@@ -34,7 +35,7 @@ pub fn failure() -> Option<&'static str> {
     FAILURE.get().map(String::as_str)
 }
 
-/// Of this process, as its standard output is.
+/// A failure of this process's standard output.
 static FAILURE: OnceLock<String> = OnceLock::new();
 
 /// A line to standard output.

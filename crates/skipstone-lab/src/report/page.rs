@@ -17,7 +17,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// A cell whose text stands at its right end.
+    /// A right-aligned cell.
     pub fn right(text: impl AsRef<str>, columns: usize) -> Cell {
         Cell { text: format!("{:>columns$}", text.as_ref()), tone: None }
     }
@@ -71,7 +71,7 @@ impl Page {
         }
     }
 
-    /// How each threshold was kept.
+    /// Whether each threshold was met.
     pub fn thresholds(&mut self, thresholds: &[ThresholdResult]) {
         for threshold in thresholds {
             let (mark, tone) = if threshold.passed { ("kept  ", Tone::Good) } else { ("missed", Tone::Bad) };

@@ -8,7 +8,7 @@ use textwrap::{Options, WordSeparator, WordSplitter};
 /// Whether a text may hold terminal codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// Plain text, for files, pipes and those who asked for no colours.
+    /// Plain text, for files, for pipes, and if colours are disabled.
     Plain,
     /// With ANSI colours.
     Coloured,

@@ -1,5 +1,5 @@
-//! Files that a run writes: all of the new one or all of the old, whatever comes between. A full disk or an interrupt
-//! leaves the result of the run before.
+//! Files that a run writes: a file has either the whole new content or the whole old one, whatever happens. A full disk
+//! or an interrupt leaves the result of the run before.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes this content to a file, which need not exist: first to a temporary file in the same folder, which is then
-/// renamed. What is no file, such as a pipe or `/dev/null`, is written to as it is. A link stays one.
+/// renamed. A pipe or a device such as `/dev/null` is written to directly. A link stays a link.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let path = &place(path);
     if is_special(path) {
@@ -18,7 +18,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     renamed.inspect_err(|_| drop(fs::remove_file(&draft)))
 }
 
-/// Whether [`replace`] could write there: to be asked before a run, which may be long.
+/// Whether [`replace`] could write there; checked before a run, which may be long.
 pub fn check(path: &Path) -> io::Result<()> {
     let path = &place(path);
     if path.is_dir() {
@@ -41,7 +41,7 @@ fn write(draft: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Where a link leads.
+/// The target of a link.
 fn place(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }

@@ -1,6 +1,6 @@
-//! Results that have rows, which are those of `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms`
-//! holds for every row; names before the figure narrow it down: `skipstone.p998<24ms`,
-//! `skipstone.adaptive.median.p998<24ms`, `tcp.600.ratio<=0.4`.
+//! Results with rows, from `compare` and `bench`: their verdict, and thresholds on them. `p998<24ms` holds for every
+//! row; names before the figure narrow it down: `skipstone.p998<24ms`, `skipstone.adaptive.median.p998<24ms`,
+//! `tcp.600.ratio<=0.4`.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -10,19 +10,19 @@ use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::nearest::nearest;
 use crate::units::{FigureUnit, Threshold};
 
-/// Something with figures that a threshold can be about: a row, or what sums several rows up.
+/// The subject of thresholds: a row, or a summary of several rows.
 pub(crate) struct Subject {
     /// Its name in sentences.
     pub(crate) of: String,
     /// The names that narrow a threshold down to it, in the order in which they are written.
     pub(crate) labels: Vec<String>,
-    /// A label that has to be written: sums are meant only by their name.
+    /// A label that a threshold must contain: summaries are selected only by name.
     pub(crate) over: Option<&'static str>,
     pub(crate) figures: Map<String, Value>,
 }
 
-/// Whether thresholds name figures of those who take part: to be asked before a run. `names` says who
-/// does, and `figures` which figures each has.
+/// Whether thresholds name existing figures of participants; checked before a run. `names` lists the participants, and
+/// `figures` the figures of each.
 pub(crate) fn check(
     thresholds: &[Threshold],
     subjects: &[Subject],
@@ -51,7 +51,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// How every subject did, and why one did not.
+/// The verdict on all subjects, with reasons for failures.
 pub(crate) fn judge(
     thresholds: &[Threshold],
     subjects: &[Subject],
@@ -80,7 +80,7 @@ pub(crate) fn judge(
 }
 
 impl Verdict {
-    /// That of rows: what failed stands in the reasons, and so does an interruption of `what`.
+    /// The verdict on rows. Its reasons name each failure, and an interruption of `what`.
     pub(crate) fn of_rows(what: &str, is_whole: bool, reasons: &mut Vec<String>) -> Verdict {
         let verdict = Verdict::of(!is_whole, &[], reasons);
         if verdict == Verdict::Interrupted {

@@ -11,7 +11,7 @@ use crate::report::{output, replace};
 pub enum Sink {
     /// Not requested.
     Nowhere,
-    /// In place of the table.
+    /// Standard output, instead of the table.
     StandardOutput,
     /// Into a file, which the result of the run before stays in until the new one is whole.
     File(PathBuf),

@@ -33,8 +33,8 @@ pub enum ServerOwner {
 }
 
 impl ServerOwner {
-    /// The verdict on a run whose server was not there, or went away. That of a run's own server is a fault of the
-    /// program under test.
+    /// The verdict on a run whose server was unreachable or went away. If it was the run's own server, the program
+    /// under test is at fault.
     pub(crate) fn absence(self) -> Verdict {
         match self {
             ServerOwner::ThisRun => Verdict::Fail,
@@ -87,8 +87,7 @@ impl Exit {
         self
     }
 
-    /// That of a command whose result is what it printed: it passes only if standard output took all of it, as a file
-    /// would have to.
+    /// The verdict on a command that prints its result: it passes only if standard output accepted all of it.
     pub fn once_written(self) -> Exit {
         match output::failure() {
             Some(why) if self == Exit::Pass => {
@@ -98,8 +97,8 @@ impl Exit {
         }
     }
 
-    /// That of a command whose result goes to files: it passes only if all of them were written. The error is one
-    /// sentence.
+    /// The verdict on a command that writes its result to files: it passes only if all of them were written. The error
+    /// is one sentence.
     pub fn once_kept(self, command: &str, kept: Result<(), String>) -> Exit {
         let Err(sentence) = kept else { return self };
         let told = Exit::Invalid.told(command, sentence);

@@ -1,4 +1,4 @@
-//! Random draws from a seed. Each topic has a generator of its own, so that a new topic leaves the draws of all others
+//! Random draws from a seed. Each topic has its own generator, so that a new topic leaves the draws of all others
 //! unchanged.
 
 use std::time::Duration;
@@ -20,7 +20,7 @@ impl Chance {
         Chance { state: splitmix(&mut state) ^ topic }
     }
 
-    /// From 0 to 1, without 1.
+    /// A number from 0 up to, but excluding, 1.
     pub(super) fn share(&mut self) -> f64 {
         (splitmix(&mut self.state) >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -35,19 +35,19 @@ impl Chance {
         two_digits(value).clamp(least, most)
     }
 
-    /// The same of spans.
+    /// A duration between `least` and `most`.
     pub(super) fn span(&mut self, least: Duration, most: Duration) -> Duration {
         let micros = self.scaled(least.as_micros() as f64, most.as_micros() as f64);
         Duration::from_micros(micros.round() as u64)
     }
 
-    /// One of several.
+    /// One of the choices.
     pub(super) fn one_of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[(self.share() * choices.len() as f64) as usize]
     }
 }
 
-/// To two digits.
+/// Rounds to two significant digits.
 pub(super) fn two_digits(value: f64) -> f64 {
     let text = format!("{value:.1e}");
     text.parse().unwrap_or(value)

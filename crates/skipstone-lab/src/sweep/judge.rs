@@ -24,7 +24,7 @@ pub(crate) struct Miss {
     pub(crate) bound: f64,
 }
 
-/// The figures of a setting: ours, and those of peers.
+/// The figures of a setting: ours, and the peers'.
 #[derive(Debug, Clone)]
 pub(super) struct PlayedSetting {
     pub(super) off: SweepFigures,

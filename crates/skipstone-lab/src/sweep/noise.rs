@@ -43,8 +43,9 @@ impl Lateness {
     }
 }
 
-/// Whether more than `allowed` of the updates of one contender are later than `bound`, and it is not by chance: of its
-/// own runs, or of the one whose percentile `best` the bound was made of. Without runs nothing is known of chance.
+/// Whether more than `allowed` of the updates of one contender are later than `bound`, and chance does not explain it:
+/// neither in its own runs, nor in the runs behind `best`, from which the bound was made. Without runs, chance cannot
+/// be estimated.
 pub(super) fn is_later(own: &Lateness, bound: f64, other: &Lateness, best: f64, allowed: f64) -> bool {
     if own.runs.is_empty() {
         return true;

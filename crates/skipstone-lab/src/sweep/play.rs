@@ -31,7 +31,7 @@ pub(super) struct Finding {
     pub(super) judgement: Judgement,
 }
 
-/// Runs all seeds; `on_found` hears of each in their order.
+/// Runs all seeds; `on_found` is called for each, in their order.
 pub(super) fn play(
     seeds: std::ops::Range<u64>,
     extent: &Extent,
@@ -58,7 +58,7 @@ pub(super) fn play(
     });
 }
 
-/// Findings that came before those of smaller seeds.
+/// Findings that arrived before the findings of smaller seeds.
 struct Ordered<F> {
     next: u64,
     waiting: BTreeMap<u64, Finding>,

@@ -18,7 +18,7 @@ pub(super) struct Pool {
     latencies: Vec<u32>,
     lateness: Lateness,
     queue_delays: [Vec<u32>; 2],
-    /// Of how many updates percentiles are.
+    /// The number of updates behind the percentiles.
     percentiles_of: usize,
     counts: UpdateCounts,
     overflowed: u64,

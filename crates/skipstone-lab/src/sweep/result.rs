@@ -87,7 +87,7 @@ impl SettingResult {
 }
 
 impl RuleResult {
-    /// Of all rules that apply anywhere.
+    /// The results of all rules that apply to at least one setting.
     pub(super) fn all(settings: &[SettingResult], tolerance: Tolerance) -> Vec<RuleResult> {
         let of = |rule: &Rule| RuleResult::of(*rule, settings, tolerance);
         Rule::VARIANTS.iter().map(of).filter(|result| result.applied > 0).collect()

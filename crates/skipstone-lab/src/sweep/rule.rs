@@ -21,17 +21,17 @@ pub(crate) enum Rule {
     Far,
     /// The same: two ticks.
     FarAtAll,
-    /// Adaptive's deliveries against those of the better of off and lean, on overloaded links.
+    /// Adaptive's deliveries against the better of off and lean, on overloaded links.
     Delivers,
-    /// Adaptive's p99.8 against those of peers with at most its bytes.
+    /// Adaptive's p99.8 against the p99.8 of peers that send no more bytes.
     Peers,
     /// The queue's p95, in every mode of ours.
     Queue,
-    /// Adaptive's bytes against those of off on a clean path.
+    /// Adaptive's bytes against off's, on a clean path.
     Clean,
 }
 
-/// How strictly rules are taken that are no promises.
+/// How strictly rules are judged that are not promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tolerance {
     None,
@@ -51,7 +51,7 @@ impl Rule {
         }
     }
 
-    /// As a sentence.
+    /// The rule as a sentence.
     pub(crate) fn about(self) -> &'static str {
         match self {
             Rule::Connects => "every run connects",

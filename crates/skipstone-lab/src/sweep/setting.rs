@@ -19,7 +19,7 @@ pub(super) struct Setting {
     pub(super) condition: Condition,
     /// The same for peers, for which less time is enough.
     pub(super) of_peers: Condition,
-    /// For people.
+    /// A description for people.
     pub(super) words: String,
 }
 
@@ -31,7 +31,7 @@ const RENET_RTT_MAX: Duration = Duration::from_millis(250);
 const RENET_UPDATES_PER_SECOND_MAX: f64 = 2_000.0;
 
 impl Setting {
-    /// For runs of at most this many simulated minutes.
+    /// The setting for runs of at most this number of simulated minutes.
     pub(super) fn of(seed: u64, minutes: f64) -> Setting {
         let plan = |minutes: f64| {
             let text = draw::plan(seed, minutes);

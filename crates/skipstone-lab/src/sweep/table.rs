@@ -84,7 +84,8 @@ fn misses(page: &mut Page, sweep: &Sweep) {
     }
 }
 
-const NOTES: &str = "Times in ms, of all loss seeds together: p99.8 of each mode, then adaptive's p99.99 and its bytes per payload \
-    byte, the fastest peer's p99.8 and bytes, adaptive's delivered share and the queue's p95 in the direction where it is \
-    longer. For modes that may lose messages, percentiles cover all sent messages, with missing ones as the latest (- \
-    if it is one of these). On overloaded links only the delivered share, the queue and the guarantees are judged.";
+const NOTES: &str = "Times in ms, of all loss seeds together: p99.8 of each mode, then adaptive's p99.99 and its \
+    bytes per payload byte, the fastest peer's p99.8 and bytes, adaptive's delivered share and the queue's p95 in the \
+    direction where it is longer. For modes that may lose messages, percentiles cover all sent messages, with missing \
+    ones as the latest (- if it is one of these). On overloaded links only the delivered share, the queue and the \
+    guarantees are judged.";

@@ -1,4 +1,4 @@
-//! Decimal numbers with a unit behind them, read exactly: no rounding through floating point.
+//! Decimal numbers followed by a unit, read exactly: no rounding through floating point.
 
 /// Splits a text behind its leading number.
 pub(super) fn split_unit(text: &str) -> (&str, &str) {

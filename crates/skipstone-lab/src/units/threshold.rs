@@ -26,7 +26,7 @@ pub struct Evaluation {
     pub passed: bool,
     /// The number, in the unit of the result.
     pub actual: f64,
-    /// That unit; `None` of a count.
+    /// The threshold's unit; `None` for a count.
     pub unit: Option<FigureUnit>,
 }
 
@@ -106,7 +106,7 @@ impl FigureUnit {
         (self != SHARE).then_some(self.name)
     }
 
-    /// The unit that ends a field's name; that of its group where the field itself has none, as in `latency_ms.p99`.
+    /// The unit that ends a field's name, or else its group's name, as in `latency_ms.p99`.
     fn of_field(field: &str) -> Option<Self> {
         field.rsplit('.').find_map(|name| {
             let last = name.split("_per_").next().unwrap_or(name).rsplit('_').next()?;

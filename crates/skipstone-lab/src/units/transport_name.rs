@@ -19,7 +19,7 @@ pub(crate) trait Named: Copy + Into<&'static str> + VariantArray {
         Self::VARIANTS.iter().copied().filter(|transport| transport.is_built_in()).collect()
     }
 
-    /// The one of this name; the error says which there are.
+    /// The transport of this name; the error lists the known names.
     fn of_name(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let found = Self::VARIANTS.iter().find(|transport| transport.name() == text);

@@ -1,4 +1,4 @@
-//! Values in plans and messages stand there as they are written on the command line: as text.
+//! Values in plans and messages are written as on the command line: as text.
 
 /// Reads and writes types by what they parse and display.
 macro_rules! written_as_text {

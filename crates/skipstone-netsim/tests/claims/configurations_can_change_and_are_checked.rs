@@ -6,7 +6,7 @@ use skipstone_netsim::{ConfigError, Duplex, Fate, Link, LinkConfig, Loss, LossCa
 
 fn refused(config: LinkConfig) -> ConfigError {
     let error = config.validate().expect_err("this makes no sense");
-    // As text, because what is not a number does not equal itself.
+    // Compared as text, because NaN does not equal itself.
     let said = error.to_string();
     assert_eq!(Link::new(config.clone(), 1).unwrap_err().to_string(), said);
     assert_eq!(Duplex::new(LinkConfig::default(), config, 1).unwrap_err().to_string(), said);

@@ -380,7 +380,8 @@ macro_rules! statistics {
         }
 
         const _: () = assert!(
-            $crate::catalogue::are_figures_unique(&$name::FIGURES) && $crate::catalogue::are_figures_unique(&$name::GAUGES),
+            $crate::catalogue::are_figures_unique(&$name::FIGURES)
+                && $crate::catalogue::are_figures_unique(&$name::GAUGES),
             "two statistics of one structure have the same name, label or metric"
         );
     };

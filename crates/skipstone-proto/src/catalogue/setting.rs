@@ -286,7 +286,9 @@ macro_rules! settings {
                     $id,
                     stringify!($field),
                     concat!($($doc, "\n"),+),
-                    Some($crate::catalogue::SettingNumber::new($crate::catalogue::SettingUnit::$unit, $min, $max, $default)),
+                    Some($crate::catalogue::SettingNumber::new(
+                        $crate::catalogue::SettingUnit::$unit, $min, $max, $default,
+                    )),
                 )$(.$attribute($($argument)+))*,)+
                 $($crate::catalogue::Setting::new($other_id, stringify!($other), concat!($($other_doc, "\n"),+), None)
                     $(.$other_attribute($($other_argument)+))*,)+
@@ -294,7 +296,8 @@ macro_rules! settings {
 
             /// Whether every number is in its range.
             pub(crate) fn are_numbers_valid(&self) -> bool {
-                $(($crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max)).contains(&self.$field))&&+
+                $(($crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max))
+                    .contains(&self.$field))&&+
             }
 
             /// The first number that is out of its range, as it was given.
@@ -302,7 +305,8 @@ macro_rules! settings {
             pub fn first_out_of_range(&self) -> Option<(&'static $crate::catalogue::Setting, String)> {
                 const ALL: &[$crate::catalogue::Setting] = &$name::ALL;
                 $(
-                    let range = $crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max);
+                    let range =
+                        $crate::catalogue::setting_value!($unit, $min)..=$crate::catalogue::setting_value!($unit, $max);
                     if !range.contains(&self.$field) {
                         let setting = ALL.iter().find(|setting| setting.id == $id);
                         return setting.map(|setting| (setting, format!("{:?}", self.$field)));

@@ -8,7 +8,7 @@ use core::ops::RangeInclusive;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The limits of one range of channels. A channel that no rule covers has none beyond those of the settings.
+/// The limits of one range of channels. A channel that no rule covers has only the settings' limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboundRule {
     /// The first channel of the range.

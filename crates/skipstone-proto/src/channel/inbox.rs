@@ -73,7 +73,7 @@ impl Inbox {
         self.share(payload)
     }
 
-    /// The messages of a run, whose frames are copied as they stand.
+    /// The messages of a run. Their frames are copied unchanged.
     pub(crate) fn copy_run(&mut self, run: &MessageRun<'_>) -> Messages {
         let is_long = run.bytes.len() > RUN_BYTES_MAX;
         let frames = if is_long { Bytes::copy_from_slice(run.bytes) } else { self.share(run.bytes) };

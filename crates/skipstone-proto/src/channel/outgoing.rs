@@ -45,7 +45,7 @@ pub(crate) struct Outgoing {
     /// The newest message in flight, while some of its fragments have never been sent.
     is_partly_sent: bool,
     queued_bytes: usize,
-    /// Of these, bytes in `pending`.
+    /// The part of these bytes that is in `pending`.
     pending_bytes: usize,
     /// Messages in `pending`.
     pending_messages: usize,
@@ -110,7 +110,7 @@ impl Outgoing {
         self.flight.front().into_iter().chain(self.flight.back()).for_each(prefetch);
     }
 
-    /// A channel whose next message has this sequence; its redundancy is that of its class.
+    /// A channel whose next message has this sequence. Its class determines its redundancy.
     pub(crate) fn new(channel: u16, rule: &ChannelRule, redundancy: RedundancyMode, next: Seq) -> Self {
         let mut outgoing = Outgoing {
             channel,
@@ -148,7 +148,7 @@ impl Outgoing {
         self.acked_to = if is_certain { next } else { next.plus(UNCERTAIN_AT_WAKE.wrapping_neg()) };
     }
 
-    /// Releases memory for many more messages than there are.
+    /// Releases memory if there is room for many more messages than needed.
     pub(crate) fn trim(&mut self) {
         shrink_queue(&mut self.pending, CAPACITY_TRIMMED);
         shrink_queue(&mut self.flight, CAPACITY_TRIMMED);

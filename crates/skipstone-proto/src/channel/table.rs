@@ -43,7 +43,7 @@ const PAGE: usize = 64;
 impl ChannelTable {
     /// The slot of a channel that is active.
     pub(crate) fn find(&self, id: u16) -> Option<u32> {
-        // Without reading the pages, which are elsewhere in memory.
+        // A fast path that avoids reading the pages, which are elsewhere in memory.
         if self.slots.get(self.last as usize).is_some_and(|slot| slot.as_ref().is_some_and(|channel| channel.id == id))
         {
             return Some(self.last);

@@ -46,7 +46,7 @@ pub(super) struct DelayAware {
     /// The standing queue that remained when our own was drained.
     residual: u32,
     calm: Calm,
-    /// How long the path has been full, less half of the time in which it was not, and its time.
+    /// How long the path has been full, less half of the time in which it was not, and the time of this value.
     crowded: Duration,
     crowded_at: Time,
     /// The time until which unnecessary redundancy stays off the path, and the length of that pause.
@@ -444,8 +444,8 @@ impl DelayAware {
         (self.shared_target(rate) / 2 + self.noise()).min(self.target(rate))
     }
 
-    /// Whether a queue begins to stand, beyond jitter: the path is far from full, but traffic that makes the queue grow
-    /// is too much.
+    /// Whether a standing queue begins to form, beyond jitter. The path may be far from full, but traffic that makes
+    /// the queue grow is too much.
     fn shows_queue(&self) -> bool {
         let (full, noise) = (self.full_delay(), self.noise());
         self.queue.delay() > noise + full.saturating_sub(noise) / 4

@@ -63,7 +63,7 @@ pub enum Congestion {
     DelayAware,
     /// The same for the owner of the link: in competition, the controller takes the share of several TCP flows.
     Aggressive,
-    /// No limit and no pacing, for carriers with a controller of their own, or by choice.
+    /// No limit and no pacing, for carriers with their own controller, or by choice.
     Off,
 }
 
@@ -96,7 +96,7 @@ impl Controller {
         }
     }
 
-    /// The carrier has a controller of its own, which makes queues that this side does not cause.
+    /// The carrier has its own controller, which makes queues that this side does not cause.
     pub fn expect_foreign_queues(&mut self) {
         if let Some(controller) = &mut self.0 {
             controller.expect_foreign_queues();
@@ -110,7 +110,7 @@ impl Controller {
             .map_or(DeliveryStamp::default(), |controller| controller.on_sent(now, bytes, bytes_in_flight_before))
     }
 
-    /// A packet is sent that is never acknowledged: it takes its share of the pacing rate.
+    /// A packet that is never acknowledged is sent: it takes its share of the pacing rate.
     pub fn on_sent_untracked(&mut self, now: Time, bytes: u32) {
         if let Some(controller) = &mut self.0 {
             controller.on_sent_untracked(now, bytes);
@@ -138,7 +138,7 @@ impl Controller {
         }
     }
 
-    /// Nothing is acknowledged, not even probes: the path is down, or full beyond use.
+    /// Nothing is acknowledged, not even probes: the path is down, or too full to use.
     pub fn on_silence(&mut self, now: Time) {
         if let Some(controller) = &mut self.0 {
             controller.on_silence(now);

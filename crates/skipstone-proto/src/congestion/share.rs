@@ -20,7 +20,7 @@ pub(super) struct RedundancyShare {
     round_until: Time,
     /// Time until which the path is new.
     new_until: Time,
-    /// The carrier has a controller of its own, which makes queues that this side does not cause.
+    /// The carrier has its own controller, which makes queues that this side does not cause.
     has_foreign_queues: bool,
 }
 

@@ -10,7 +10,7 @@ use crate::wire::datagram::HEADER_BYTES;
 use std::sync::Arc;
 
 impl Connection {
-    /// From now on, packet events go to this log.
+    /// Sends packet events to this log from now on.
     pub(crate) fn set_packet_log(&mut self, shard: u32, log: Option<&Arc<dyn PacketLog>>) {
         if !cfg!(feature = "packet-log") {
             return;

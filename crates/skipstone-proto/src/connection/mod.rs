@@ -5,13 +5,13 @@
 //! server                        Requested ─accept─> Established                                        │
 //!          any state ──CLOSE received, idle, carrier lost──> Drained ──a few probe timeouts──> Dead <──┘
 //! ```
-//! `state` holds the parts of a connection. Each part has a file of its own, which does not depend on the whole; in a
-//! folder it is named `state`, and the other files have the behaviour. Packets come in by `receive` and leave by
-//! `transmit` (`control_packet`: those that hold one frame), messages wait in `queueing`, and `losses` returns what was
-//! lost to be retransmitted. `handshake`, `encryption`, `identity`, `close` and `timers` cover a connection's life;
-//! `redundancy` serves both directions, `roaming` follows the peer's address, `sizing` the path's MTU, `logging` feeds
-//! the embedder's log, `server_time` estimates the server's clock. The mechanisms do not depend on each other; these
-//! files connect them.
+//! `state` holds the parts of a connection. Each part has its own file, which does not depend on the whole; in a folder
+//! it is named `state`, and the other files have the behaviour. Packets come in by `receive` and leave by `transmit`
+//! (`control_packet`: those that hold one frame), messages wait in `queueing`, and `losses` returns what was lost to be
+//! retransmitted. `handshake`, `encryption`, `identity`, `close` and `timers` cover a connection's life; `redundancy`
+//! serves both directions, `roaming` follows the peer's address, `sizing` the path's MTU, `logging` feeds the
+//! embedder's log, `server_time` estimates the server's clock. The mechanisms do not depend on each other; these files
+//! connect them.
 
 pub(crate) mod client_handshake;
 mod close;

@@ -68,7 +68,7 @@ pub enum PacketEvent<'a> {
         /// Its frames.
         frames: LoggedFrames<'a>,
     },
-    /// A packet arrived that is authentic, new and valid.
+    /// An authentic, new and valid packet arrived.
     Received {
         /// Its number.
         number: u64,

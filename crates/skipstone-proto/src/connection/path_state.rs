@@ -22,7 +22,7 @@ pub(super) struct PathState {
 impl PathState {
     /// A path of which nothing is known, for datagrams of at most `datagram_bytes_max` bytes.
     pub(super) fn new(current: Path, datagram_bytes_max: u16) -> Self {
-        // A reliable carrier has a congestion control of its own.
+        // A reliable carrier has its own congestion control.
         let congestion = if current.carrier.is_reliable { Congestion::Off } else { Congestion::default() };
         PathState {
             current,

@@ -47,7 +47,7 @@ pub(crate) enum Standing {
     Leaver,
 }
 
-/// One connection. Its state is grouped by purpose; each group has a file of its own.
+/// One connection. Its state is grouped by purpose; each group has its own file.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(super) identity: Identity,

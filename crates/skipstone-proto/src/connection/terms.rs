@@ -15,12 +15,12 @@ pub(super) struct Terms {
     pub(super) settings: Arc<Settings>,
     /// After a silence of this length, this side sends a PING.
     pub(super) keepalive: Duration,
-    /// Limits on what this side accepts; `sends` holds those of the peer. Both come from the settings, and in the
-    /// direction of a client from its own limits, too.
+    /// Limits on what this side accepts; `sends` holds the peer's limits. Both come from the settings; limits towards a
+    /// client also come from the client.
     pub(super) receives: Limits,
     pub(super) sends: Limits,
     pub(super) merging: Merging,
-    /// The merging is this side's choice, not that of the settings.
+    /// Merging is this side's choice; the settings do not state it.
     pub(super) is_merging_own: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Recent handshakes of hosts with this endpoint: a bounded table of counts that decay. Little is remembered of a host,
-//! and is forgotten within a minute.
+//! Recent handshakes of hosts with this endpoint: a bounded table of counts that decay. Little is kept about a host,
+//! and only for a minute.
 
 use crate::time::{Duration, Time};
 use std::collections::BTreeMap;

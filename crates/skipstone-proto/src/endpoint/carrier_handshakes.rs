@@ -1,5 +1,5 @@
-//! The budget of encrypted handshakes, for carriers that have a handshake of their own (DTLS): both cost a server the
-//! same, and a host has one account for both.
+//! The budget of encrypted handshakes, for carriers that have their own handshake (DTLS): both cost a server the same,
+//! and a host has one account for both.
 
 use super::state::Endpoint;
 use crate::cost::Cost;

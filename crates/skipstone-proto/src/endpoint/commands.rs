@@ -32,7 +32,7 @@ impl core::fmt::Display for ConnectError {
         f.write_str(match self {
             ConnectError::TokenTooLong => "a token has at most 1,024 bytes",
             ConnectError::Full => "the endpoint has as many connections as its configuration allows",
-            ConnectError::SocketInUse => "a stream carries one connection, and this one does already",
+            ConnectError::SocketInUse => "a stream carries one connection, and this stream already has one",
         })
     }
 }

@@ -31,7 +31,8 @@ pub enum ConfigError {
         /// Their channels.
         channels: [RangeInclusive<u16>; 2],
     },
-    /// A rule's redundancy is `Repeat`, its own or that of the settings, and its delivery mode does not allow repeats.
+    /// A rule's redundancy is `Repeat`, from the rule or from the settings, but its delivery mode does not allow
+    /// repeats.
     CannotRepeat {
         /// The rule's place in `settings.channels`.
         rule: usize,

@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 /// The budget of one round, which ends with [`Endpoint::handle_timeout`](super::state::Endpoint::handle_timeout). One
 /// more handshake may begin while some of it is left. An overdraft is taken from the next rounds.
 const ROUND: Cost = Cost::micros(2_000);
-/// Of 1,500 bytes at most.
+/// Each waiting datagram has at most 1,500 bytes.
 const WAITING_MAX: usize = 256;
 /// By then its client has sent the datagram again, more than once.
 const AGE_MAX: Duration = Duration::from_secs(3);

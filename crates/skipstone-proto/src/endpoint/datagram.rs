@@ -230,7 +230,7 @@ impl Endpoint {
         if self.is_taken(&path) {
             return Err(DropReason::BadFrame);
         }
-        // Before a handshake makes room for this one.
+        // Checked first, because a handshake may remove an older one to make room.
         self.check_admission(path, open, bytes.len())?;
         let is_costly = open.suite != SUITE_PLAIN;
         if is_costly && !self.costly.has_room() {

@@ -17,7 +17,7 @@ pub(super) struct Directory {
     pub(super) spent: SpentCookies,
     /// Connections on reliable carriers, by socket.
     pub(super) by_socket: BTreeMap<u32, u32>,
-    /// The endpoint's own client connections: socket and place of each. Most have a socket of their own.
+    /// The endpoint's own client connections: socket and place of each. Most have their own socket.
     clients: BTreeSet<(u32, u32)>,
 }
 

@@ -25,7 +25,7 @@ impl Groups {
     /// The first member at this index or after it.
     pub(crate) fn next(&self, group: Group, from: u32) -> Option<u32> {
         let members = self.members(group);
-        // Most groups have all the members that there are.
+        // Most groups contain all connections.
         let guess = members.get(from as usize).filter(|member| **member == from);
         guess.or_else(|| members.get(members.partition_point(|member| *member < from))).copied()
     }

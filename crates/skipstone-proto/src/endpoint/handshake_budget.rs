@@ -90,7 +90,7 @@ mod tests {
     use crate::security::HANDSHAKE_COST;
     use crate::time::Duration;
 
-    /// With RSA of 4,096 bits.
+    /// The cost of a signature with RSA of 4,096 bits.
     const DEAR: Cost = Cost::micros(5_500);
     const START: Time = Time::from_micros(5_000_000);
 
@@ -110,7 +110,7 @@ mod tests {
         begin_each(HANDSHAKE_COST, budget, now, remote, tries, ends)
     }
 
-    /// The same with handshakes of this cost.
+    /// Begins handshakes that each have this cost.
     fn begin_each(
         each: Cost,
         budget: &mut HandshakeBudget,

@@ -76,13 +76,13 @@ impl Endpoint {
     #[cold]
     fn keep_exceeded(&mut self, now: Time) {
         if let Some(index) = self.memory.greedy.take() {
-            self.evict(now, &[index], "this connection makes the other side hold more than it may");
+            self.evict(now, &[index], "this connection makes the other side hold more memory than allowed");
         }
         if let Some(network) = self.memory.full.take() {
-            let why = "connections of your network make the other side hold too much, this one the most";
+            let why = "connections from your network make the other side hold too much memory, and this one the most";
             self.keep_budget(now, Scope::Network(network), why);
         }
-        self.keep_budget(now, Scope::Endpoint, "the other side is short of memory, and this connection holds the most");
+        self.keep_budget(now, Scope::Endpoint, "the other side is short of memory, and this connection uses the most");
     }
 
     /// Looks at all connections if a budget is exceeded. The packets kept for repairs are freed first; then connections

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// each address and each network is kept up to date: the answer takes no walk through all of them.
 #[derive(Debug, Default)]
 pub(super) struct PendingHandshakes {
-    /// By the order in which they began.
+    /// Handshakes in the order in which they began.
     entries: BTreeMap<u64, PendingHandshake>,
     /// Place of the next in that order.
     next: u64,

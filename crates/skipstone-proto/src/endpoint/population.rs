@@ -1,6 +1,6 @@
 //! Counts an endpoint's connections by the limit that they fall under. Players take the places that `connections_max`
-//! counts. Clients that were not accepted have a budget of their own, per network and in total, whether they ask, wait
-//! or were refused; so do connections that are closing. None of these keeps a player out.
+//! counts. Clients that were not accepted have their own budget, per network and in total, whether they ask, wait or
+//! were refused; so do connections that are closing. None of these keeps a player out.
 
 use crate::connection::{Connection, Standing};
 use crate::network::Network;
@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 /// 1998: dynamic thresholds).
 const NEWCOMERS_MAX: usize = 8_192;
 const NEWCOMERS_OF_NETWORK_MAX: usize = NEWCOMERS_MAX / 4;
-/// A network of which this many times as many connections are closing as there is room for more begins no other. Alone
-/// it has eight ninths of the room: with the default configuration, as many as there are places.
+/// A network may begin no connection while its closing connections exceed this many times the free room. A single
+/// network can thus use eight ninths of the room: with the default configuration, as many as there are places.
 const LEAVERS_OF_FREE: usize = 8;
 
 /// Counts the connections of an endpoint.
@@ -81,7 +81,7 @@ impl Population {
         self.players
     }
 
-    /// Those of one network.
+    /// The number of players from one network.
     pub(super) fn players_of(&self, network: &Network) -> usize {
         self.networks.get(network).map_or(0, |of| of.players as usize)
     }

@@ -80,7 +80,7 @@ impl Endpoint {
     }
 
     pub(super) fn handle_query(&mut self, path: Path, nonce: u64, length: usize) -> Result<(), DropReason> {
-        // A stream that carries no connection is of no use to a server browser, and would have to be closed.
+        // A server browser has no use for a stream without a connection, which would have to be closed.
         let is_wanted = self.is_server() && !path.carrier.is_bound;
         if !is_wanted || !self.replies.can_answer(length) {
             return Err(DropReason::UnansweredQuery);

@@ -175,7 +175,7 @@ impl Endpoint {
         self.rearm_from(index, Time::ZERO);
     }
 
-    /// As `rearm`, and not before `earliest`.
+    /// Like `rearm`, but not before `earliest`.
     pub(super) fn rearm_from(&mut self, index: u32, earliest: Time) {
         let Some(connection) = self.slots.connection_at(index) else { return };
         self.wheel.arm(index, connection.poll_timeout().max(earliest));

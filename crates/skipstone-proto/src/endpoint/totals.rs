@@ -1,4 +1,4 @@
-//! Counters of an endpoint, in addition to those of its connections.
+//! Counters of an endpoint, in addition to its connections' counters.
 
 use crate::connection::stats::Stats;
 

@@ -10,7 +10,7 @@ use crate::time::{Duration, Time};
 const BEHIND_OTHERS: Duration = Duration::from_millis(1);
 
 impl Endpoint {
-    /// As [`Endpoint::poll_transmit`], where all connections share a cap.
+    /// Like [`Endpoint::poll_transmit`], if all connections share a cap.
     pub(super) fn poll_transmit_shared(&mut self, now: Time, buffer: &mut [u8]) -> Option<Transmit> {
         let turn_bytes = self.share.as_ref().map_or(usize::MAX, |share| share.turn_bytes);
         while let Some(Turn { index, held_until }) = self.next_turn(now) {

@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_among_delivered_large_packets_are_no_black_hole() {
+    fn losses_among_delivered_large_packets_do_not_count_as_a_black_hole() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in (10..1_000).step_by(2) {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_far_apart_are_no_black_hole() {
+    fn losses_far_apart_do_not_count_as_a_black_hole() {
         let mut mtu = Mtu::new(UDP);
         search(&mut mtu, Time::ZERO, 1_472, 1_472);
         for number in 10..100 {

@@ -108,7 +108,7 @@ impl Ledger {
         self.next() - self.largest_acked.map_or(0, |acked| acked.min(self.next()))
     }
 
-    /// Releases memory for many more packets than there are.
+    /// Releases memory if there is room for many more packets than needed.
     pub(crate) fn shrink(&mut self) {
         shrink_queue(&mut self.sent, CAPACITY_KEPT);
         self.contents.shrink(CAPACITY_KEPT);

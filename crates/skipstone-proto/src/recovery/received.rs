@@ -87,8 +87,8 @@ impl Received {
         self.repair_at = now;
     }
 
-    /// Whether the next packet's acknowledgement may wait for those of further packets: a steady stream without missing
-    /// packets and without repairs for some time. The first gap is acknowledged at once.
+    /// Whether the next packet's acknowledgement may wait for further packets. It may if the stream has been steady,
+    /// without missing packets or repairs, for some time. The first gap is acknowledged at once.
     pub(crate) fn is_quiet(&self, now: Time) -> bool {
         let is_stream = now.since(self.largest_at) <= STREAM_GAP_MAX && self.unacked < UNACKED_MAX;
         let is_rarely_lossy = self.gap_count.is_none_or(|count| self.count - count >= CLEAN_PACKETS);
@@ -147,7 +147,7 @@ impl Received {
         now.since(self.gap_at)
     }
 
-    /// A packet arrived that is not new. If it was recovered before, it was late and not lost.
+    /// A packet that is not new arrived. If it was recovered before, it was late and not lost.
     pub(crate) fn on_late(&mut self, now: Time, number: u64) {
         if self.recovered.on_late(now, number) {
             self.on_packet(now, number, true, Duration::ZERO);

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// The recently recovered packets, and how often and how late their originals arrived.
 #[derive(Debug, Default)]
 pub(super) struct Recovered {
-    /// In the order of recovery.
+    /// Recent recoveries, in order.
     lately: VecDeque<Recovery>,
     /// The share of recovered packets that arrived later, smoothed: 0 to 1.
     came: f32,
@@ -47,7 +47,7 @@ impl Recovered {
         waits
     }
 
-    /// A packet arrived that had been received or recovered before; returns whether its recovery was not reported yet.
+    /// A packet that was received or recovered before arrived again. Returns whether its recovery was not reported yet.
     pub(super) fn on_late(&mut self, now: Time, number: u64) -> bool {
         let Some(index) = self.lately.iter().position(|recovery| recovery.number == number) else { return false };
         let Some(recovery) = self.lately.remove(index) else { return false };

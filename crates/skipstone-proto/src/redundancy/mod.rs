@@ -4,8 +4,8 @@
 //!   It takes at least one RTT and costs the lost messages once more. `recovery::ledger` detects the loss
 //!   (`ledger/loss.rs`), the channel queues the messages again (`channel/outgoing/fate.rs`).
 //! - **Probe**, in every mode: the packet's own probe timeout (PTO) has passed without an acknowledgement, so it is
-//!   suspected lost. It takes one PTO and costs the packet's messages once more, in vain if the suspicion was spurious.
-//!   From `recovery/ledger/probe.rs`.
+//!   suspected lost. It takes one PTO and sends the packet's messages once more, which is wasted if the suspicion was
+//!   spurious. From `recovery/ledger/probe.rs`.
 //! - **Copy**, in every mode but `Off`: a retransmission was sent, or a message with an age. It takes a fifth of the
 //!   RTT, 1 to 5 ms, and costs 1 to 4 more packets with the same content, from the budget.
 //!   `connection/redundancy/copies.rs` decides their number; [`copies`] holds their times.

@@ -129,8 +129,8 @@ fn owed(without: f32, with: f32) -> f32 {
     ((without / UNRECOVERED_MAX).ln() / factor).clamp(0.0, 1.0)
 }
 
-/// The share of packets that are lost and not recovered from their burst's own repairs, if losses are independent: one
-/// is lost, and as many of the others as there are repairs.
+/// The share of packets that are lost and cannot be recovered from their burst's own repairs, if losses are
+/// independent: the packet is lost together with as many others as there are repairs.
 fn unrecovered(rate: f32, plan: BurstPlan) -> f32 {
     let others = plan.packets + plan.repairs - 1;
     let (mut exactly, mut fewer) = ((1.0 - rate).powi(others as i32), 0.0);

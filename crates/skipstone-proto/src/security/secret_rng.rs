@@ -1,5 +1,5 @@
 //! Numbers that a peer must not predict even if it has seen others of them: tokens of path challenges, connection ids,
-//! nonces. SipHash-2-4 of a counter, under a secret of its own.
+//! nonces. SipHash-2-4 of a counter, under its own secret.
 
 use crate::path::Path;
 use core::net::{IpAddr, SocketAddr};

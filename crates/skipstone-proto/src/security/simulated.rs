@@ -105,9 +105,9 @@ enum Role {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// For the peer's first flight.
+    /// Waits for the peer's first flight.
     Waiting,
-    /// For its last one.
+    /// Waits for the peer's last flight.
     Answered,
     /// All handshake bytes were exchanged.
     Done,
@@ -235,7 +235,7 @@ impl Session for SimulatedSession {
     }
 
     fn handshake_bytes(&self) -> usize {
-        // As with the real TLS suite.
+        // The same limit as in the real TLS suite.
         8_192
     }
 

@@ -57,7 +57,7 @@ pub enum Frame<'a> {
     },
     /// The answer to a PATH_CHALLENGE.
     PathResponse {
-        /// That of the challenge.
+        /// The token of the challenge that it answers.
         token: u64,
     },
     /// A client asks for the server's time (section 4.6).
@@ -67,7 +67,7 @@ pub enum Frame<'a> {
     },
     /// The answer to a TIME_REQUEST.
     TimeResponse {
-        /// That of the request.
+        /// The time in the request that it answers.
         sent_us: u64,
         /// The server's clock when it answered, in µs.
         server_us: u64,
@@ -85,7 +85,7 @@ pub enum Frame<'a> {
     Extension {
         /// [`TYPE_EXTENSION`] to 0x7F.
         kind: u8,
-        /// Its own.
+        /// The frame's content.
         body: &'a [u8],
     },
     /// A message or a fragment of one (section 4.2).

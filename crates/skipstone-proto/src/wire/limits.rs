@@ -23,7 +23,7 @@ impl Limits {
     pub const NONE: Limits =
         Limits { message_bytes_max: u32::MAX, window_bytes: u32::MAX, datagram_bytes_max: *DATAGRAM_BYTES.end() };
 
-    /// Those of the settings.
+    /// The limits that the settings state.
     pub fn of(settings: &Settings) -> Limits {
         let Settings { message_bytes_max, window_bytes, datagram_bytes_max, .. } = *settings;
         Limits { message_bytes_max, window_bytes, datagram_bytes_max }

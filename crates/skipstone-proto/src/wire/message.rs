@@ -30,7 +30,7 @@ pub enum Sequence {
     None,
     /// One more than the message before it in this packet, which was on the same channel and had one.
     Next,
-    /// To be resolved.
+    /// Truncated; the receiver resolves it.
     Truncated(Truncated),
 }
 
@@ -153,8 +153,8 @@ impl MessageEncoder {
         self.length = Some(last_len);
     }
 
-    /// The bits of the first byte that give the payload's length. That of a fragment is found by the room that its
-    /// header leaves, so its header does not depend on it.
+    /// The bits of the first byte that give the payload's length. A fragment's length follows from the room that its
+    /// header leaves, so the header does not depend on the length.
     fn length_bits(&self, payload_len: usize, is_fragment: bool) -> u8 {
         match payload_len {
             0..=INLINE_LENGTH_MAX => payload_len as u8,

@@ -16,7 +16,7 @@ impl Truncated {
         Truncated::with_bits_at_least(number, distance, 0)
     }
 
-    /// As [`Truncated::new`], with at least `bits_min` bits.
+    /// Like [`Truncated::new`], but with at least `bits_min` bits.
     pub fn with_bits_at_least(number: u64, distance: u64, bits_min: u8) -> Truncated {
         let bits =
             [7, 14, 21, 28].into_iter().find(|&bits| bits >= bits_min && distance < 1 << (bits - 1)).unwrap_or(32);

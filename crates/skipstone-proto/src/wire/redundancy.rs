@@ -46,8 +46,8 @@ impl RedundancyMode {
     }
 
     /// The least [`Redundancy::budget_percent`] with which the mode works: that of a block code, whose repairs would be
-    /// dropped otherwise. A repair is as long as the longest packet of its block and has a header of its own, so it
-    /// needs a quarter more than the ratio. Other modes work within any budget.
+    /// dropped otherwise. A repair is as long as the longest packet of its block and has its own header, so it needs a
+    /// quarter more than the ratio. Other modes work within any budget.
     pub const fn budget_percent_min(self) -> u16 {
         match self {
             RedundancyMode::Fixed { sources, repairs } if sources > 0 => {

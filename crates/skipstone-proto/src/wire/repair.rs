@@ -13,7 +13,7 @@ use crate::wire::varint;
 pub struct Repair<'a> {
     /// The index of the combination: 0 to 63.
     pub index: u8,
-    /// The distance of the greatest covered number below that of this packet; at least 1.
+    /// How far the greatest covered number is below this packet's number; at least 1.
     back: u64,
     list: RangeList<'a>,
     /// The combined symbols, at least [`SYMBOL_BYTES_MIN`].

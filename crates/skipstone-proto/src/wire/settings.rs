@@ -14,7 +14,7 @@ pub use rules::{CHANNEL_RULES_MAX, ChannelRule, DeliveryMode, Overflow};
 use rules::{decode_table, encode_table};
 
 settings! {
-    /// The settings of a connection. The default is that of section 5.
+    /// The settings of a connection. Section 5 lists the defaults.
     pub struct Settings {
         numbers {
             /// Time without a packet after which the peer is gone: the idle timeout.
@@ -72,7 +72,7 @@ impl Settings {
         self.rule(channel).filter(|rule| rule.mode == DeliveryMode::ReliableOrdered).map(|_| channel)
     }
 
-    /// The redundancy mode of a rule's channels: the rule's own, or that of all.
+    /// The redundancy mode of a rule's channels: the rule's own, or the settings'.
     pub fn redundancy_of(&self, rule: &ChannelRule) -> RedundancyMode {
         rule.redundancy.unwrap_or(self.redundancy.mode)
     }

@@ -29,7 +29,7 @@ struct TwoClocks {
     client: Endpoint,
     peer: PeerId,
     path: Path,
-    /// By the time of arrival: whether for the server, and the bytes.
+    /// Datagrams in flight by time of arrival: whether for the server, and the bytes.
     flying: BTreeMap<(u64, u64), (bool, Vec<u8>)>,
     sent: u64,
 }

@@ -1,5 +1,5 @@
-//! A host floods a server with handshakes that it never completes: new clients are still accepted, including those of
-//! the same network.
+//! A host floods a server with handshakes that it never completes: new clients are still accepted, even from the same
+//! network.
 
 use crate::simulation::{World, check_again, encrypted, link, ms, seed_bytes, server_of};
 use skipstone_proto::security::simulated::SimulatedSuites;
@@ -21,7 +21,7 @@ enum Flood {
     Garbage,
     /// A different cookie for each, obtained by HELLO, and a handshake that begins correctly.
     Cookies,
-    /// As `Garbage`, from all addresses of the network.
+    /// Like `Garbage`, but from all addresses of the network.
     Network,
 }
 

@@ -84,7 +84,7 @@ fn a_refusal_without_the_nonce_is_ignored() {
     assert!(is_connected(&world));
 }
 
-/// The same by RESET, which needs only the server's id.
+/// The same with RESET, which needs only the server's id.
 #[test]
 fn a_forged_reset_restarts_no_handshake_in_progress() {
     for (silent_for, slow_for) in [(0, 0), (100, 0), (500, 0), (0, 2_000)] {

@@ -13,7 +13,7 @@ const DATAGRAMS: usize = 12;
 /// The server's message rates, per second, from the moment it accepts the client.
 const RATES: [f64; 4] = [0.2, 4.0, 20.0, 60.0];
 
-/// One datagram: whether it goes to the server, and its place among those of its direction.
+/// One datagram: whether it goes to the server, and its index within its direction.
 type Place = (bool, usize);
 
 /// The fate of some datagrams on their way.

@@ -53,10 +53,10 @@ fn acks_are_few_and_never_queued_behind_many_packets() {
     }
 }
 
-/// The round-trip time is that of an application that answers at once: acknowledgements, which wait on a stream, do not
-/// increase it.
+/// The round-trip time is as short as if the application answered at once: acknowledgements, which wait on a stream, do
+/// not increase it.
 #[test]
-fn the_measured_rtt_is_that_of_the_path() {
+fn the_measured_rtt_matches_the_path() {
     for delay in [1, 10, 60] {
         // One message at each of these intervals in ms, and finally none at all.
         for every in [Some(1_000), Some(16), None] {

@@ -42,7 +42,7 @@ fn every_answer_leaves_from_the_requested_address() {
 }
 
 #[test]
-fn a_change_of_the_servers_own_address_is_no_path_change() {
+fn a_change_of_the_servers_own_address_does_not_count_as_a_path_change() {
     let mut world = world_at(FIRST);
     world.connect();
     talk(&mut world);

@@ -1,5 +1,5 @@
 //! Holding acknowledgements back assumes that no packet is lost. The first loss ends that, until thousands of packets
-//! have arrived: a rare loss is found as soon as on a path that is known to lose.
+//! have arrived: a rare loss is found as soon as on a lossy path.
 
 use crate::simulation::{World, link, ms, server_of};
 use skipstone_proto::DeliveryMode;

@@ -41,7 +41,7 @@ fn a_lost_ping_is_repeated_and_no_peer_is_dropped() {
 }
 
 #[test]
-fn the_idle_timeout_ends_a_connection_whose_peer_is_gone() {
+fn the_idle_timeout_ends_a_connection_to_a_vanished_peer() {
     let settings = Settings { idle_timeout: ms(4_000), keepalive: ms(1_000), ..Settings::default() };
     let mut world = World::new(1, Config::server(settings), &[link(20), link(20)]);
     world.connect();

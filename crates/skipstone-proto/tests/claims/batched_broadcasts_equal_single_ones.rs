@@ -1,5 +1,5 @@
-//! A message to many peers is written once and shared. No peer can tell: the datagrams, the events and the receipts
-//! are, byte for byte and moment for moment, those of a server that sends each message to each peer.
+//! A message to many peers is written once and shared. Peers cannot tell: datagrams, events and receipts are identical,
+//! in bytes and times, to a server that sends each message to each peer.
 
 use crate::simulation::{BEGINNING, Node, World, link, ms};
 use bytes::Bytes;

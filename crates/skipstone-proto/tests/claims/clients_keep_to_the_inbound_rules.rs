@@ -45,7 +45,7 @@ fn break_rule(world: &mut World, channel: u16) {
     for number in 0..10 {
         world.clients[0].send(world.now, channel, vec![number; 101]);
     }
-    // In fragments, too.
+    // The rule applies to fragmented messages, too.
     world.clients[0].send(world.now, channel, vec![77; 5_000]);
     world.run_for(ms(1_000));
 }

@@ -23,7 +23,7 @@ enum Kind {
     Channels,
     /// Messages of this many bytes that the application does not take.
     Unread(usize),
-    /// The same, with this many to a packet.
+    /// The same, with this number of messages in each packet.
     Runs(usize),
 }
 

@@ -30,7 +30,7 @@ impl Crowd {
         let mut crowd = Crowd { now, clients, server, way, peers: Vec::new(), arrived: 0, buffer };
         for at in 0..CONNECTIONS {
             crowd.peers.push(crowd.clients.connect(crowd.now, to_server(at), b"").expect("there is room"));
-            // No more at once than the limit of stateless answers that wait.
+            // Clients begin in groups no larger than the queue of stateless answers.
             if at % 500 == 499 {
                 crowd.run_for(Duration::from_millis(20));
             }

@@ -14,7 +14,7 @@ const DELAY_MS: u64 = 40;
 
 struct Outcome {
     world: World,
-    /// From the sending of the lost message to its arrival.
+    /// The time from the first transmission of the lost message to its arrival.
     took: Duration,
     /// The times at which it left, lost or not.
     left: Vec<Time>,

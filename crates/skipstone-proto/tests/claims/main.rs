@@ -1,7 +1,7 @@
 //! The promises of the protocol, one module per claim: this folder reads like the list of features.
 //!
-//! One program, because each program costs a link of its own. A test that needs a process of its own is a program next
-//! to this folder, and its first comment says why.
+//! One program, because each program costs a link of its own. A test that needs its own process is a program next to
+//! this folder, and its first comment says why.
 
 #[path = "../bottleneck/mod.rs"]
 mod bottleneck;

@@ -1,5 +1,5 @@
 //! Peers that make a server hold as much as they can, twenty at once and in every way that a seed finds: its memory
-//! stays within its budgets, and all other clients go on.
+//! stays within its budgets, and all other clients continue.
 
 use crate::simulation::stranger::Stranger;
 use crate::simulation::{World, link, ms};

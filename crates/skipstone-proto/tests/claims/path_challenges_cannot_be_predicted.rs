@@ -48,7 +48,7 @@ fn four_tokens_do_not_predict_the_fifth() {
         world.run_for(ms(3_500));
         let (to, bytes) = world.strays.first().expect("it is challenged").clone();
         assert_eq!(to, remote);
-        // In clear: type, token, tag.
+        // In cleartext: type, token, tag.
         let token = &bytes[bytes.len() - 16..bytes.len() - 8];
         assert_eq!(bytes[bytes.len() - 17], 0x0B);
         tokens.push(u64::from_be_bytes(token.try_into().expect("8 bytes")));

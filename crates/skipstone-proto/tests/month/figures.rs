@@ -39,7 +39,7 @@ pub(crate) struct IdleHour {
 }
 
 impl IdleHour {
-    /// All their costs so far.
+    /// The total costs of both endpoints so far.
     pub(crate) fn so_far(endpoints: [&Endpoint; 2], sent: (u64, u64)) -> IdleHour {
         let wakes = |Work { entries, timeouts, transmits, .. }: Work| entries + timeouts + transmits;
         IdleHour { wakes: endpoints.into_iter().map(|it| wakes(it.work())).sum(), datagrams: sent.0 + sent.1 }

@@ -17,8 +17,8 @@ const BUSY_CUT_MS: u32 = 15_000;
 const IDLE_CUT_MS: u32 = 4_000;
 /// Moves of a month, at most, for which there is room.
 const MOVES_MAX: usize = 10_000;
-/// By how much the heap of both sides, the model network's buffers included, may differ from that of the second day's
-/// end: a queue that a burst makes longer than ever before doubles its room once.
+/// By how much the heap of both sides, including the model network's buffers, may differ from its size at the end of
+/// the second day: a queue that a burst makes longer than ever before doubles its capacity once.
 const HEAP_BYTES: i64 = 640 << 10;
 /// Bytes that both sides free at the end of the connection, at most: queues keep the room that the storm made them
 /// need.
@@ -50,7 +50,7 @@ pub(crate) struct Life {
     began: Time,
     /// Since the first day began.
     heap_bytes: i64,
-    /// At the end of the second day, when all buffers have their size.
+    /// The heap at the end of the second day, when all buffers have reached their size.
     usual_heap_bytes: i64,
     /// The server's counters and the client's, when last checked.
     counters: [Stats; 2],

@@ -1,5 +1,5 @@
 //! One connection of each carrier for days in virtual time, busy, idle, moving and cut off: no reliable message is
-//! lost, no counter falls, and at the end of each day both sides hold no more than at that of the second.
+//! lost, no counter falls, and at the end of each day both sides hold no more than at the end of the second day.
 //!
 //! `SKIPSTONE_MONTH_DAYS=30` chooses how many days, and `SKIPSTONE_MONTH_BUSY_SECONDS=3600` how much of each is busy. A
 //! line for each day goes to standard output (`--nocapture`).

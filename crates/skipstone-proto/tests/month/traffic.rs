@@ -74,7 +74,7 @@ impl Direction {
                 assert!(number >= numbers.next, "channel {channel}: message {number} behind {}", numbers.next);
                 numbers.next = number + 1;
             }
-            // At most once: messages much older than the newest are not remembered.
+            // At most once, because messages much older than the newest are not remembered.
             DeliveryMode::Unreliable => {
                 assert!(numbers.beyond.insert(number), "channel {channel}: message {number} arrives twice");
                 while numbers.beyond.len() > 1_000 {

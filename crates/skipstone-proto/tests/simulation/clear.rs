@@ -11,8 +11,8 @@ use std::ops::Range;
 /// Bytes of the tag of a packet in clear.
 const TAG_BYTES: usize = 8;
 
-/// The key of a plain connection, once its CHALLENGE was seen, or that of a glass suite, and the packet numbers seen so
-/// far.
+/// The key of a plain connection, once its CHALLENGE was seen, or the key of a glass suite; and the packet numbers seen
+/// so far.
 #[derive(Default)]
 pub(crate) struct Eavesdropper {
     plain: Option<Plain>,

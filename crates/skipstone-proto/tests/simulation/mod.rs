@@ -19,7 +19,7 @@ use skipstone_proto::{Duration, Time};
 use skipstone_proto::{Redundancy, RedundancyMode};
 use std::net::{IpAddr, SocketAddr};
 
-/// A server and clients, each with a link of its own.
+/// A server and clients, each with its own link.
 pub(crate) struct World {
     pub(crate) now: Time,
     pub(crate) server: Node,
@@ -74,7 +74,7 @@ pub(crate) fn link(delay_ms: u64) -> LinkConfig {
     LinkConfig { delay: ms(delay_ms), ..LinkConfig::default() }
 }
 
-/// Neither repairs nor copies, for tests that count datagrams of other kinds.
+/// Disables repairs and copies, for tests that count other datagrams.
 pub(crate) fn no_redundancy() -> Redundancy {
     Redundancy { mode: RedundancyMode::Off, ..Redundancy::default() }
 }
@@ -85,7 +85,7 @@ pub(crate) fn server_of(mode: DeliveryMode) -> Config {
     Config::server(Settings { channels: vec![rule], ..Settings::default() })
 }
 
-/// The same without redundancy, where a lost message stays lost for a while.
+/// The same server without redundancy, so that a lost message stays lost for a while.
 pub(crate) fn bare_server_of(mode: DeliveryMode) -> Config {
     let rule = ChannelRule { receipts: true, ..ChannelRule::new(0..=u16::MAX, mode) };
     Config::server(Settings { channels: vec![rule], redundancy: no_redundancy(), ..Settings::default() })
@@ -125,7 +125,7 @@ impl World {
         World::on(Carrier::UDP, seed, server, links)
     }
 
-    /// As `new`, on another carrier.
+    /// Like `new`, on another carrier.
     pub(crate) fn on(carrier: Carrier, seed: u64, server: Config, links: &[LinkConfig]) -> Self {
         let (timeout, suites, limits) = (server.handshake_timeout, server.suites.clone(), server.limits);
         let (log, follows_server_time) = (server.packet_log.clone(), server.follows_server_time);
@@ -207,7 +207,7 @@ impl World {
         self.addresses[at].push(address.into());
     }
 
-    /// A client returns to an earlier address, that of its `stay`th stay, and its endpoint is told.
+    /// A client returns to an earlier address, the one of its `stay`th stay, and its endpoint is told.
     pub(crate) fn roam_back(&mut self, at: usize, stay: usize) -> bool {
         let address = self.addresses[at][stay];
         self.addresses[at].push(address);
@@ -232,7 +232,7 @@ impl World {
         is_told
     }
 
-    /// A carrier of one connection has a socket of its own at the server; datagrams of UDP share one.
+    /// A carrier of one connection has its own socket at the server; datagrams of UDP share one.
     pub(crate) fn path_to_client(&self, at: usize) -> Path {
         let socket = if self.carrier.is_bound { at as u32 } else { 0 };
         Path { socket, local: self.server_ip, remote: self.address(at), carrier: self.carrier }

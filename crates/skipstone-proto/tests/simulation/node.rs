@@ -10,7 +10,7 @@ use skipstone_proto::{GivenUp, MessageId};
 pub(crate) struct Node {
     pub(crate) endpoint: Endpoint,
     pub(crate) events: Vec<(Time, Event)>,
-    /// Events are taken from the endpoint as they come; switch this off for an application that does not poll.
+    /// Whether events are polled from the endpoint at once; false simulates an application that does not poll.
     pub(crate) polls: bool,
     next_id: u64,
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(seed: u64) -> u64 {
     }
     let budget = config.memory;
     let mut world = World::on(carrier, seed, config, &links);
-    // The honest client's network has a budget of its own.
+    // The honest client's network has its own budget.
     world.begin_at(HONEST, ([198, 18, 0, 1], 5_000).into());
     let manner = Manner::drawn(&mut rng);
     let liars: Vec<Rc<RefCell<Liar>>> =

@@ -37,7 +37,7 @@ impl Frames {
     }
 }
 
-/// Eight streams in both directions, twelve in one: all that a server of WebTransport lets a client open are more.
+/// Eight streams in both directions and twelve in one: fewer than a WebTransport server lets a client open.
 const STREAMS: [u8; 20] = [0, 4, 8, 12, 16, 20, 24, 28, 2, 6, 10, 14, 18, 22, 26, 30, 34, 38, 42, 46];
 /// 2 KiB of each stream: 40 KiB of the connection's window.
 const OFFSETS: usize = 1_024;
@@ -76,7 +76,7 @@ impl Forging {
 impl Session for Forging {
     fn write_handshake(&mut self, buffer: &mut Vec<u8>) -> Option<Keys> {
         let mut keys = self.tls.write_handshake(buffer)?;
-        // The first keys are those of the handshake, the second those of 1-RTT.
+        // First the handshake keys, then the 1-RTT keys.
         if std::mem::replace(&mut self.has_handshake_keys, true) {
             keys.packet.local = self.forge(keys.packet.local);
         }

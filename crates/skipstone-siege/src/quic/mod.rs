@@ -46,7 +46,7 @@ impl Quic {
         Quic { way, to, origin, tls, transport: Arc::new(transport()), places: places.collect(), comings: 0 }
     }
 
-    /// Each has a turn. False if none could act.
+    /// Each client gets a turn. False if none could act.
     pub(crate) fn step(&mut self, now: Instant, bucket: &mut Bucket, sent: &mut Sent) -> bool {
         let mut moved = false;
         for place in &mut self.places {
@@ -178,7 +178,7 @@ fn is_retry(datagram: &[u8]) -> bool {
 }
 
 impl QuicWay {
-    /// How long one that only begins is there.
+    /// How long a client that only begins a handshake stays.
     fn stay(self) -> Duration {
         match self {
             QuicWay::FirstFlights(stay) => stay,

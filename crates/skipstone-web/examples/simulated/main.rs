@@ -1,5 +1,5 @@
-//! The protocol's tests as WebAssembly, for Node: the swarm, whose digests equal those of the native build, and a
-//! server behind a simulated network, to which the tests of clients/web connect.
+//! The protocol's tests as WebAssembly, for Node: the swarm, whose digests equal the native build's, and a server
+//! behind a simulated network, to which the tests of clients/web connect.
 #![expect(unsafe_code, reason = "an exported name is unsafe to give: two functions of one program must not share it")]
 
 mod far_end;

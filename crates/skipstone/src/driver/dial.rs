@@ -175,7 +175,7 @@ impl Dial {
         !self.addresses.is_empty() && is_due
     }
 
-    /// Close code and reason if the search is over without a winner.
+    /// Close code and reason if no address won the search.
     pub(super) fn verdict(&self, now: Time) -> Option<(u64, &'static str)> {
         let is_exhausted = self.resolving.is_none() && self.addresses.is_empty() && self.attempts.is_empty();
         let is_late = now >= self.deadline;

@@ -50,7 +50,7 @@ impl Guests {
         true
     }
 
-    /// The additional cost of datagrams of sessions since the last call, beyond that of any datagram.
+    /// The cost of session datagrams since the last call, in addition to the cost of any datagram.
     pub(super) fn take_cost(&mut self) -> Cost {
         self.tables_mut().fold(Cost::ZERO, |cost, table| cost + table.take_cost())
     }

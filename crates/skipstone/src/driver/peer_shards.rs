@@ -31,8 +31,8 @@ pub(crate) struct Mailbox {
     population: Population,
 }
 
-/// A counter in a cache line of its own: it changes when clients join and leave, while the neighbouring fields are read
-/// all the time.
+/// A counter in its own cache line: it changes when clients join and leave, while the neighbouring fields are read all
+/// the time.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Population(AtomicU32);
@@ -108,8 +108,8 @@ impl PeerShards {
         PeerShards { own, bits, mailboxes, connections_max, published: 0, stats: MisroutedStats::default() }
     }
 
-    /// Forwards a datagram whose id names this shard, if that is another one. False if this shard must handle the
-    /// datagram: an id that names a shard that does not exist has no connection, and the endpoint counts that.
+    /// Forwards a datagram to the shard that its id names, if that is another shard. False if this shard must handle
+    /// the datagram: an id of a shard that does not exist has no connection, and the endpoint counts it.
     pub(super) fn hand_on(&mut self, shard: u32, from: AddressPair, datagram: &[u8]) -> bool {
         let Some(mailbox) = self.mailboxes.get(shard as usize).filter(|_| shard != self.own) else { return false };
         let counter = if mailbox.put(from, datagram) { &mut self.stats.handed_on } else { &mut self.stats.dropped };
@@ -138,7 +138,7 @@ impl PeerShards {
     }
 }
 
-/// A receiver for the content of a session's datagrams: the path is that of the session.
+/// A receiver for the content of a session's datagrams: the path is the session's.
 pub(super) type Deliver<'a> = &'a mut dyn FnMut(&mut Endpoint, Path, &mut [u8]);
 
 /// Accepts a client if all shards together have a place for it.

@@ -517,8 +517,8 @@ impl Serving<'_> {
     }
 }
 
-/// Passes received datagrams to `take`, which returns the cost of one beyond that of each datagram. True if more may
-/// wait; an error if the socket cannot be read.
+/// Passes received datagrams to `take`, which returns a datagram's cost in addition to the cost of any datagram. True
+/// if more may wait; an error if the socket cannot be read.
 fn receive_datagrams(
     udp: &mut UdpSocket,
     batch: &mut ReceiveBatch,

@@ -32,7 +32,7 @@ pub(super) enum Failing {
 /// The first pause; each is twice the previous one, up to the last.
 const PAUSE_MIN: Duration = Duration::from_millis(1);
 const PAUSE_MAX: Duration = Duration::from_millis(250);
-/// Temporary errors have ended by then.
+/// Temporary errors do not last longer.
 const LASTING: Duration = Duration::from_secs(1);
 
 impl Retries {

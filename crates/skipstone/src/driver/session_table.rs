@@ -52,7 +52,7 @@ pub(super) trait SessionTable {
     /// Whether a handshake waits for a round with budget for a signature.
     fn has_waiting(&self) -> bool;
 
-    /// The cost of handshakes and sessions since the last call, beyond that of any datagram.
+    /// The cost of handshakes and sessions since the last call, in addition to the cost of any datagram.
     fn take_cost(&mut self) -> Cost;
 
     /// Begins no further session: clients repeat their requests, and the next process answers them.

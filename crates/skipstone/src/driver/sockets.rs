@@ -469,7 +469,7 @@ fn adopt(sockets: ShardSockets, websocket: bool) -> io::Result<(UdpSocket, Optio
     Ok((udp, listener))
 }
 
-/// Binds UDP and TCP to an address. Where the system has no IPv6, all addresses are those of IPv4.
+/// Binds UDP and TCP to an address. On a system without IPv6, IPv4 stands for all addresses.
 fn bind_here(address: SocketAddr, websocket: bool, sharing: Sharing) -> io::Result<(UdpSocket, Option<WsListener>)> {
     let bound = bind_both(address, websocket, sharing);
     match (&bound, in_ipv4(address)) {

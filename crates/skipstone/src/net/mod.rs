@@ -1,7 +1,7 @@
 //! The I/O shell under the driver: UDP sockets with batched system calls, a WebSocket carrier over TCP, in-memory
 //! streams, and a wait that is precise below a millisecond. Everything is non-blocking and belongs to one thread with
-//! one [`mio::Poll`]; only `local`, which joins two drivers, has locks. There is no thread or timer in this folder, and
-//! no knowledge of the protocol.
+//! one [`mio::Poll`]; only `local`, which joins two drivers, has locks. This folder has no threads or timers, and knows
+//! nothing of the protocol.
 //!
 //! ```text
 //!   udp ──> send_batch, receive_batch ──> linux (sendmmsg, recvmmsg, GSO, GRO, local addresses)

@@ -1,6 +1,6 @@
 //! UDP by one system call per datagram: macOS, Windows, and wherever [`Backend::Portable`](super::udp::Backend) was
-//! requested. Same results as `linux`, only slower. The system calls with control messages are those of quinn-udp; a
-//! system that refuses one of its options (Wine does) has the calls of `std`, without local addresses and without
+//! requested. It has the same results as `linux`, only slower. quinn-udp makes the system calls with control messages;
+//! a system that refuses one of its options (Wine does) uses the calls of `std`, without local addresses and without
 //! "don't fragment".
 
 use std::io::{self, IoSliceMut};

@@ -194,7 +194,7 @@ impl UdpSocket {
         (self.local_report == LocalReport::Missing).then_some(LOCAL_REMEDY)
     }
 
-    /// The problems of this socket and their remedies, except those of its buffers.
+    /// The problems of this socket and their remedies, except problems of its buffers.
     pub fn remedies(&self) -> Vec<String> {
         let options = self.portable.as_ref().and_then(Portable::remedy);
         options.into_iter().chain(self.local_remedy().map(String::from)).collect()

@@ -50,7 +50,7 @@ enum TraceFile {
     None,
 }
 
-/// By the machine's clock.
+/// The machine's time since 1970.
 pub(super) fn since_1970() -> Duration {
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }

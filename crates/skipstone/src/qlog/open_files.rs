@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The files that were made, and those of them that are open.
+/// The files that were created, and how many of them are open.
 pub(super) struct OpenFiles {
     directory: PathBuf,
     open_max: usize,
     /// How a file is opened; tests replace it by a system without room.
     open_file: fn(&OpenOptions, &Path) -> io::Result<File>,
-    /// By number; `None` for connections that are left out.
+    /// Paths by number; `None` for connections that are not logged.
     paths: BTreeMap<u32, Option<PathBuf>>,
     /// How many files there are, by the prefix of their names.
     counts: BTreeMap<Arc<str>, u32>,

@@ -89,7 +89,7 @@ impl std::fmt::Display for QueryError {
         match self {
             QueryError::Url(error) => error.fmt(f),
             QueryError::Address(given, why) => {
-                write!(f, "'{given}' is no server's URL, and no host and port with an address: {why}")
+                write!(f, "'{given}' is neither a server's URL nor a host and port that resolve to an address: {why}")
             }
             QueryError::Timeout => f.write_str(
                 "nothing came in time: is the server running, is an answer to queries set there, and does a firewall \

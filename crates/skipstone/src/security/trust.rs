@@ -56,7 +56,7 @@ impl fmt::Display for TrustError {
                 "this program was built without encryption: build the library with its feature ring or aws-lc, or use \
                  skip+plain:// on a network that is trusted",
             ),
-            TrustError::NoName(host) => write!(f, "'{host}' is no name or address that a certificate could have"),
+            TrustError::NoName(host) => write!(f, "'{host}' is not a name or address that a certificate can have"),
         }
     }
 }

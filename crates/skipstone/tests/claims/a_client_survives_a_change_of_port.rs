@@ -52,7 +52,7 @@ enum Suite {
     Plain,
 }
 
-/// A client of this server that connects to `address`: the server's own, or that of a relay between them.
+/// A client of this server that connects to `address`: the server's own address, or a relay's.
 fn client_of(echo: &Echo, address: SocketAddr, suite: Suite) -> Client {
     let config = ClientConfig { threading: STEPPED, ..ClientConfig::default() };
     let own = echo.server.local_addr().to_string();

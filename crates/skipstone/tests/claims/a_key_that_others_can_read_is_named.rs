@@ -5,7 +5,7 @@ use std::fs::{Permissions, set_permissions};
 use std::os::unix::fs::PermissionsExt;
 
 #[test]
-fn by_its_permissions_for_every_way_of_reading_it() {
+fn permissions_are_checked_in_every_way_of_reading_it() {
     let file = std::env::temp_dir().join(format!("skipstone-key-{}.pem", std::process::id()));
     let made = Identity::self_signed_kept_in(&file).expect("it is made");
     assert_eq!(made.open_key_file(), None, "it is made for its owner");

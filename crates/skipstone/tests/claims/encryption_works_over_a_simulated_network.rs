@@ -26,7 +26,7 @@ struct World {
     link: Duplex,
     /// Datagrams that held the word.
     shown: usize,
-    /// Of the first bytes that left, how many of each kind.
+    /// How often each value occurs as a datagram's first byte.
     kinds: [usize; 256],
 }
 

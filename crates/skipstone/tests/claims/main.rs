@@ -1,7 +1,7 @@
 //! The promises of the library over real sockets and real cryptography, one module per claim.
 //!
-//! One program, because each program costs a link of its own. A test that needs a process of its own is a program next
-//! to this folder, and its first comment says why.
+//! One program, because each program costs a link of its own. A test that needs its own process is a program next to
+//! this folder, and its first comment says why.
 //!
 //! A test that needs a feature is left out where that feature is off:
 //! `cargo test -p skipstone --features dtls,simulate,webtransport` runs all of it.

@@ -96,7 +96,7 @@ impl Table {
         }
     }
 
-    /// Datagrams that went from shard to shard, once those of the last moment are counted.
+    /// Datagrams that went from shard to shard, once the latest ones are counted.
     fn handed_on(&mut self) -> u64 {
         std::thread::sleep(Duration::from_millis(120));
         self.server.driver_stats().misrouted.handed_on
@@ -124,7 +124,7 @@ fn players_of_all_shards_reach_each_other() {
     let shards = table.server.shards();
     let clients: Vec<usize> = shards.iter().map(|shard| shard.clients).collect();
     assert!(clients.len() == 3 && clients.iter().all(|clients| *clients > 0), "{clients:?}");
-    // Of 18 streams; it is the kernel's hash that deals them out.
+    // The kernel's hash distributes the 18 streams.
     let with_streams = shards.iter().filter(|shard| shard.driver.sockets.websockets > 0).count();
     assert!(with_streams >= 2, "streams are shared out too");
     assert_eq!(clients.iter().sum::<usize>(), seats.len());

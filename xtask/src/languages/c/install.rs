@@ -41,7 +41,7 @@ pub(super) fn check(tree: &Tree) -> Result<Tally, String> {
 }
 
 fn by_cmake(build: &Path, prefix: &Path, option: &str, tree: &Tree) -> Result<Tally, String> {
-    // CMake refuses a cache that another checkout with this target directory has made.
+    // CMake refuses a cache that another checkout made in this target directory.
     if build.exists() {
         std::fs::remove_dir_all(build).map_err(|error| format!("{}: {error}", build.display()))?;
     }
@@ -93,7 +93,7 @@ fn install_to(prefix: &Path, built: &Path, tree: &Tree) -> Result<(), String> {
     Ok(())
 }
 
-/// System libraries, of which those that exist are used.
+/// System libraries; only the existing ones are used.
 const LIBRARIES: &[&str] = &[
     "libskipstone.so",
     "libskipstone.dylib",

@@ -25,7 +25,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         left_out.extend(system::program(program, package, "the C library is tested without it", tree));
     }
     left_out.extend(system::program("clang", "clang", "the C library is tested with gcc alone", tree));
-    // The sanitizers of clang are in a package of their own, which no program name reveals.
+    // The sanitizers of clang are in their own package, which no program name reveals.
     if !programs::has_sanitizers_of_clang(tree) {
         left_out.extend(system::package("libclang-rt-14-dev", "clang's sanitizers are left out", tree));
     }

@@ -16,7 +16,7 @@ pub(super) const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wshad
 const POSIX: &str = "-D_POSIX_C_SOURCE=200809L";
 /// The programs that test, each in the way of its name's end.
 const TESTS: &[&str] = &["echo.c", "play.c", "bad_input.c", "threads.c", "version_1.c", "cpp.cpp"];
-/// The example programs, which test themselves when told to.
+/// The example programs, which can test themselves.
 const EXAMPLES: &[&str] = &["echo.c", "bots.c", "bench_server.c", "echo.cpp"];
 /// A program that takes longer hangs.
 const SECONDS_MAX: &str = "120";
@@ -35,14 +35,14 @@ const SANITIZED: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-reco
 const MEMCHECK: &[&str] = &[
     "valgrind",
     "--quiet",
-    // Otherwise a thread that calls without a pause may keep all others from running, for minutes.
+    // Otherwise a thread that makes calls without a pause may keep all others from running for minutes.
     "--fair-sched=yes",
     "--error-exitcode=9",
     "--leak-check=full",
     "--show-leak-kinds=definite,indirect",
     "--errors-for-leak-kinds=definite,indirect",
 ];
-/// Memcheck does not follow the vector instructions of the cryptography, and takes sealed bytes for uninitialised.
+/// Memcheck does not understand the vector instructions of the cryptography, and reports sealed bytes as uninitialised.
 /// Programs that seal nothing are checked for uninitialised bytes, too.
 const ALSO_UNINITIALISED: &[&str] = &["bad_input", "threads"];
 
@@ -55,7 +55,7 @@ const WAYS: &[Way] = &[
 ];
 
 impl Way {
-    /// Whether its programs are there, and the libraries of its flags.
+    /// Whether its programs and the libraries of its flags are installed.
     fn is_there(&self, tree: &Tree) -> bool {
         let programs = [Some(&self.c), Some(&self.cpp), self.runner.first()];
         if !programs.into_iter().flatten().all(|program| process::find(program).is_some()) {
@@ -70,7 +70,7 @@ impl Way {
         written.is_ok() && process::succeeds(compiler)
     }
 
-    /// Whether its twin with sanitizers is there, which runs the same code with more checks.
+    /// Whether the same compiler has sanitizers, which run the same code with more checks.
     fn is_covered(&self, tree: &Tree) -> bool {
         let twin = format!("{}-sanitized", self.name);
         there(tree).any(|way| way.name == twin)
@@ -200,7 +200,7 @@ pub(super) fn exports(tree: &Tree) -> Result<Tally, String> {
         println!("the library exports the {} functions of the header", promised.len());
         Ok(())
     } else {
-        Err(format!("the library exports {exported:?}, and the header has {promised:?}"))
+        Err(format!("the library exports {exported:?}, but the header declares {promised:?}"))
     };
     Ok(one(outcome))
 }
@@ -211,7 +211,7 @@ fn function(line: &str) -> Option<&str> {
     before.rsplit([' ', '*']).next()
 }
 
-/// The ways that this machine has. Each is tried once, which takes a compiler's run.
+/// The ways that this machine supports. Each is tried once, by compiling a program.
 fn there(tree: &Tree) -> impl Iterator<Item = &'static Way> {
     static THERE: OnceLock<Vec<&Way>> = OnceLock::new();
     THERE.get_or_init(|| WAYS.iter().filter(|way| way.is_there(tree)).collect()).iter().copied()

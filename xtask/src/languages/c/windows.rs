@@ -27,7 +27,7 @@ pub(super) fn check(tree: &Tree) -> Result<Tally, String> {
     cargo.args(["build", "--package", "skipstone-ffi", "--target", windows::TARGET]);
     process::run(cargo)?;
     let built = process::target_dir(tree).join(windows::TARGET).join("debug");
-    // Wine looks for libraries next to the program, also for the one that it lacks there.
+    // Wine looks for libraries next to the program, including the one that is missing there.
     let folder = process::target_dir(tree).join("c/windows");
     std::fs::create_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let copied = std::fs::copy(built.join("skipstone.dll"), folder.join("skipstone.dll"));

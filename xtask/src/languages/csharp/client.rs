@@ -21,7 +21,7 @@ pub(super) fn client(toolchain: &Toolchain, folder: &str, tree: &Tree) -> Result
     toolchain.compile(&client, tree)
 }
 
-/// A C# file, or those of a folder and of its folders.
+/// A C# file, or all C# files below a folder.
 pub(super) fn sources(tree: &Tree, folder: &str) -> Result<Vec<PathBuf>, String> {
     let mut pending = vec![tree.root().join(folder)];
     let mut found = Vec::new();

@@ -9,8 +9,8 @@ use crate::machine::process;
 use crate::machine::system;
 use crate::machine::tree::Tree;
 
-/// Runtime id and file of each library. Those of other systems are taken from a folder of this id next to the one of
-/// this machine.
+/// Runtime id and file of each library. Libraries of other systems are taken from a folder of this id next to this
+/// machine's folder.
 const LIBRARIES: [(&str, &str); 6] = [
     ("linux-x64", "libskipstone.so"),
     ("linux-arm64", "libskipstone.so"),
@@ -21,7 +21,7 @@ const LIBRARIES: [(&str, &str); 6] = [
 ];
 const MANIFEST: &str = "clients/csharp/Skipstone.nuspec";
 
-/// Lays the package out under `out` and makes the archive; gives its path.
+/// Lays the package out under `out` and makes the archive; returns its path.
 pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &Tree) -> Result<PathBuf, String> {
     let layout = out.join("layout");
     // Files of an earlier run must not get into this package.
@@ -54,7 +54,7 @@ pub(super) fn package(toolchain: &Toolchain, native: &Path, out: &Path, tree: &T
     Ok(archive)
 }
 
-/// This machine's runtime id, if it is one of those.
+/// This machine's runtime id, if it is in the list.
 fn own_id() -> Option<&'static str> {
     match (std::env::consts::OS, std::env::consts::ARCH) {
         ("linux", "x86_64") => Some("linux-x64"),

@@ -84,7 +84,7 @@ fn library(toolchain: &Toolchain, tree: &Tree) -> Result<PathBuf, String> {
         file_name: "Google.Protobuf.dll",
         sources: of_library(&folder, tree)?,
         references: parts(toolchain)?,
-        // It has attributes of its own that .NET 8 has too; the other warnings are its authors'.
+        // It defines attributes that .NET 8 has too; the other warnings are its authors'.
         options: ["-define:GOOGLE_PROTOBUF_SUPPORT_FAST_STRING", "-nowarn:436,618,1574,1591", "-warn:0"]
             .map(str::to_owned)
             .into(),

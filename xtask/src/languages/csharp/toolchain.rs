@@ -13,7 +13,7 @@ pub(crate) struct Toolchain {
     folder: PathBuf,
 }
 
-/// One that every assembly is run on.
+/// A runtime on which every assembly is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Runtime {
     Mono,
@@ -125,7 +125,7 @@ impl Toolchain {
         command
     }
 
-    /// The same for a shell, behind `env`.
+    /// The same command for a shell, after `env`.
     pub(crate) fn shell_words(&self, runtime: Runtime, assembly: &Path) -> String {
         let assembly = process::quoted(assembly);
         match runtime {
@@ -221,7 +221,7 @@ pub(crate) enum Framework {
 const WARNING_LEVEL: u8 = 5;
 
 fn remedy(what: &str, why: &str, needed: &str) -> String {
-    format!("{what} cannot be had: {why}. It takes {needed}")
+    format!("{what} cannot be installed: {why}. It needs {needed}")
 }
 
 fn only_file(folder: &Path, extension: &str) -> Result<PathBuf, String> {
@@ -242,5 +242,5 @@ fn make_executable(program: &Path) -> Result<(), String> {
 
 #[cfg(not(unix))]
 fn make_executable(_: &Path) -> Result<(), String> {
-    Err("the .NET runtime that is to be had is Linux's".into())
+    Err("only Linux's .NET runtime is available".into())
 }

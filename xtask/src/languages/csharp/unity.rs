@@ -30,7 +30,7 @@ const UNITY: &str = "clients/unity/com.skipstone.transport/Runtime/Unity";
 const NETCODE: &str = "clients/unity/com.skipstone.transport/Runtime/Netcode";
 /// A field of a stub is never set.
 const UNSET: &str = "-nowarn:CS0649";
-/// As the package's assembly definition has it for Netcode 2.
+/// The symbol that the package's assembly definition sets for Netcode 2.
 const NETCODE_2: &str = "-define:SKIPSTONE_NETCODE_2";
 
 /// In this order: parts that later ones need come first.
@@ -121,7 +121,7 @@ const PARTS: &[Part] = &[
     },
 ];
 
-/// Compiles all of them; gives the tests' program, and one for each assembly that compiled.
+/// Compiles all of them; returns the tests' program, and one result for each assembly that compiled.
 pub(super) fn build(toolchain: &Toolchain, tree: &Tree) -> Result<(PathBuf, Tally), String> {
     let folder = toolchain.folder().join("unity");
     toolchain.copy_nunit(&folder)?;

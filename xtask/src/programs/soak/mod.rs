@@ -133,7 +133,7 @@ fn say(start: Instant, what: &str) {
     println!("{:6.1} min  {what}", start.elapsed().as_secs_f64() / 60.0);
 }
 
-/// A folder of this run's, gone with it.
+/// A folder of this run, deleted with it.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -152,11 +152,11 @@ impl Drop for Folder {
 
 /// A day.
 const MINUTES_MAX: u64 = 1_440;
-/// In seconds: until all clients are connected, and after a restart are connected again.
+/// The seconds until all clients are connected, and are connected again after a restart.
 const WARM: u64 = 20;
-/// In seconds, for clients to end.
+/// How long clients have to end, in seconds.
 const GRACE: u64 = 120;
-/// At which percent of the time the server's clock goes where, in seconds.
+/// At which percent of the time the server's clock is set, and by how many seconds.
 const JUMPS: [(u64, &str); 4] = [(20, "+3600"), (45, "+0"), (55, "-3600"), (80, "+0")];
 
 #[cfg(test)]

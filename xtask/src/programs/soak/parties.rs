@@ -1,4 +1,4 @@
-//! The clients of a soak: `skipstone stress` once for each carrier and way of life, each with a verdict of its own.
+//! The clients of a soak: `skipstone stress` once for each carrier and behaviour, each with its own verdict.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -74,7 +74,7 @@ impl Parties {
         Ok(())
     }
 
-    /// Notes who has ended, and how. False once all have.
+    /// Records which clients have ended, and how. False once all have.
     pub(super) fn are_running(&mut self) -> bool {
         let (ended, is_well) = (&mut self.ended, &mut self.is_well);
         self.all.retain_mut(|party| match party.child.try_wait() {

@@ -58,7 +58,7 @@ impl Record {
         self.sections.get(std::env::consts::ARCH)?.get(name).copied()
     }
 
-    /// Replaces the counts of this kind of processor; counts that this machine cannot make stay.
+    /// Replaces the counts of this kind of processor, and keeps counts that this machine cannot measure.
     pub(super) fn set(&mut self, counts: &Counts) {
         let section = self.sections.entry(std::env::consts::ARCH.to_owned()).or_default();
         section.extend(counts.iter().map(|(name, count)| ((*name).to_owned(), *count)));

@@ -27,7 +27,7 @@ pub(super) struct Tried {
     pub(super) took: Duration,
 }
 
-/// Those of one run.
+/// The mutants of one run.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     tried: Vec<Tried>,
@@ -116,7 +116,7 @@ impl Account {
     /// Reads the output of [`Account::json`], from a run with this seed.
     pub(super) fn read(json: &str, seed: u64) -> Result<Account, String> {
         if !json.starts_with(&format!("{{\"seed\": {seed}, ")) {
-            return Err(format!("that is no account of a run with seed {seed}"));
+            return Err(format!("this is not an account of a run with seed {seed}"));
         }
         Ok(Account { tried: json.lines().filter_map(Tried::read).collect() })
     }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn timeouts_are_caught_and_what_does_not_build_does_not_count() {
+    fn timeouts_are_caught_and_failed_builds_do_not_count() {
         let mut outcomes = vec![MutantOutcome::Caught; 8];
         outcomes.extend([
             MutantOutcome::Timeout,

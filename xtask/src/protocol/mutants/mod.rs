@@ -72,7 +72,7 @@ pub(crate) fn mutants(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
 }
 
 fn number(flag: &str, text: Option<String>, default: u64) -> Result<u64, String> {
-    text.map_or(Ok(default), |text| text.parse().map_err(|_| format!("`{flag} {text}` is no number")))
+    text.map_or(Ok(default), |text| text.parse().map_err(|_| format!("`{flag} {text}` is not a number")))
 }
 
 impl Draw {

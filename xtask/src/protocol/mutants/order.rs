@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Mutant {
     /// `file:line:column: replacement`.
     pub(super) name: String,
-    /// Its place among those of its file, and how many these are.
+    /// Its index among the mutants of its file, and the number of these.
     pub(super) place: (usize, usize),
 }
 
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mutant_is_found_again_where_its_code_has_gone() {
+    fn a_mutant_is_found_again_after_its_code_moved() {
         let names = [listed(1)[5].clone(), "src/a.rs:9:9: replace gone with ()".to_owned()];
         let found = found(&listed(2), &names);
         assert_eq!(found.len(), 1);

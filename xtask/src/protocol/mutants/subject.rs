@@ -3,7 +3,7 @@
 /// One part, as data.
 #[derive(Debug)]
 pub(super) struct Subject {
-    /// As `--of` has it.
+    /// The name that `--of` accepts.
     pub(super) name: &'static str,
     pub(super) package: &'static str,
     /// The files whose functions are changed: cargo-mutants' patterns, from the root.
@@ -12,7 +12,7 @@ pub(super) struct Subject {
     pub(super) features: &'static str,
     /// Test programs in addition to the unit tests, which run first.
     pub(super) programs: &'static [&'static str],
-    /// Tests that are left out, by a part of their names: they take long and are of something else.
+    /// Tests that are left out, by a part of their names: they take long and test something else.
     pub(super) left_out: Option<&'static str>,
     /// Tests at once. Tests over sockets wait more than they work.
     pub(super) threads: &'static str,

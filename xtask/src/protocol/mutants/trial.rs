@@ -1,6 +1,6 @@
 //! Trying one mutant: cargo-mutants changes a copy of the tree, builds, and runs the tests by cargo-nextest, which
-//! stops at the first test that fails twice. The copy has a build folder of its own, so that each mutant recompiles
-//! only its change.
+//! stops at the first test that fails twice. The copy has its own build folder, so that each mutant recompiles only its
+//! change.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -58,7 +58,7 @@ impl Trials {
         Ok(text.lines().map(str::to_owned).collect())
     }
 
-    /// Builds and runs the tests without a mutant, and gives how long they may take with one.
+    /// Builds and runs the tests without a mutant, and returns the time limit for runs with one.
     pub(super) fn baseline(&self, subject: &Subject) -> Result<Duration, String> {
         if subject.needs_tool && std::env::var_os(TOOL_VARIABLE).is_none() {
             let mut build = self.cargo();
@@ -81,8 +81,8 @@ impl Trials {
 
     /// Tries a mutant that [`Trials::list`] named.
     ///
-    /// WHY: by its place, as a shard of its own. cargo-mutants 27.1 does not filter all kinds of mutants by a regular
-    /// expression, and a name may stand in its list twice.
+    /// WHY: a mutant is selected by its place, as its own shard: cargo-mutants 27.1 does not filter all kinds of
+    /// mutants by a regular expression, and a name may be in its list twice.
     pub(super) fn run(&self, subject: &Subject, mutant: &Mutant, timeout: Duration) -> Result<MutantOutcome, String> {
         let (name, (place, count)) = (&mutant.name, mutant.place);
         let mut mutants = self.cargo();
@@ -156,12 +156,12 @@ fn test_arguments(subject: &Subject) -> Vec<String> {
     arguments
 }
 
-/// Of `Cargo.toml`, and of `.config/nextest.toml`.
+/// The profile in `Cargo.toml` and in `.config/nextest.toml`.
 const PROFILE: &str = "mutants";
 /// The program that tries the mutants, and the one that runs tests until the first that fails.
 const TOOLS: [(&str, &str); 2] = [("mutants", "27.1.0"), ("nextest", "0.9.151")];
 /// The path of the tool for tests; by default it is built.
 const TOOL_VARIABLE: &str = "SKIPSTONE_TEST_TOOL";
-/// On top of twice the time without a mutant.
+/// Added to twice the time without a mutant.
 const TIMEOUT_MIN: Duration = Duration::from_secs(20);
 const BUILD_TIMEOUT_S: &str = "600";

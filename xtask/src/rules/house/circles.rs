@@ -81,7 +81,7 @@ mod tests {
         let file = |(path, text): &(&str, &str)| File { path: format!("a/src/{path}"), text: (*text).to_owned() };
         let mut files: Vec<File> = sources.iter().map(file).collect();
         files.push(File { path: "a/src/lib.rs".into(), text: String::new() });
-        upward_arrows(&crates(&files)[0])
+        upward_arrows(&crates(&files).expect("it parses")[0])
     }
 
     #[test]

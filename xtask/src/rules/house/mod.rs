@@ -10,8 +10,9 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use crate::machine::arguments::Arguments;
+use crate::machine::files;
+use crate::machine::packages::{self, Described};
 use crate::machine::tree::Tree;
-use crate::machine::{files, process};
 use crate::rules::source::crates::crates;
 
 /// Prints the table.
@@ -23,8 +24,8 @@ pub(crate) fn house(mut arguments: Arguments, tree: &Tree) -> Result<bool, Strin
     }
     arguments.expect_end()?;
     let columns: Vec<Column> = match trees.is_empty() {
-        true => vec![Column::of("here", tree)],
-        false => trees.iter().map(|(path, tree)| Column::of(path, tree)).collect(),
+        true => vec![Column::of("here", tree)?],
+        false => trees.iter().map(|(path, tree)| Column::of(path, tree)).collect::<Result<_, _>>()?,
     };
     print!("{}", table(&columns));
     Ok(true)
@@ -37,17 +38,20 @@ struct Column {
 }
 
 impl Column {
-    fn of(title: &str, tree: &Tree) -> Self {
+    fn of(title: &str, tree: &Tree) -> Result<Self, String> {
         let files = files::files(tree);
-        let crates = crates(&files);
+        let crates = crates(&files).map_err(|why| format!("{title}: {why}"))?;
         let mut figures = Vec::new();
         let mut say = |name: &str, figure: String| figures.push((name.to_owned(), figure));
         shape::figures(&crates, &mut say);
         circles::figures(&crates, &mut say);
         names::figures(&crates, &mut say);
         width::figures(&files, &mut say);
-        say("test programs", test_programs(tree).map_or_else(|| "?".into(), |count| count.to_string()));
-        Self { title: title.to_owned(), figures }
+        say(
+            "test programs",
+            packages::members(tree).map_or_else(|_| "?".into(), |members| test_programs(&members).to_string()),
+        );
+        Ok(Self { title: title.to_owned(), figures })
     }
 
     fn figure(&self, name: &str) -> Option<&str> {
@@ -56,14 +60,11 @@ impl Column {
 }
 
 /// How many programs `cargo test` builds to run, documentation left out.
-fn test_programs(tree: &Tree) -> Option<usize> {
-    let mut cargo = process::cargo(tree);
-    cargo.args(["metadata", "--no-deps", "--format-version", "1"]);
-    // Each target of each package has this once.
-    process::output(cargo).map(|json| json.matches("\"test\":true").count())
+fn test_programs(members: &[Described]) -> usize {
+    members.iter().flat_map(|member| &member.package.targets).filter(|target| target.test).count()
 }
 
-/// In Markdown. The rows are those of the first tree, then those that only later ones have.
+/// In Markdown. The rows of the first tree come first, then rows that only later trees have.
 fn table(columns: &[Column]) -> String {
     let mut names: Vec<&str> = Vec::new();
     for (name, _) in columns.iter().flat_map(|column| &column.figures) {
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trees_stand_beside_each_other_and_a_figure_that_one_lacks_is_a_dash() {
+    fn trees_are_columns_and_a_missing_figure_is_a_dash() {
         let column = |title: &str, figures: &[(&str, &str)]| Column {
             title: title.into(),
             figures: figures.iter().map(|(name, figure)| ((*name).into(), (*figure).into())).collect(),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::rules::layering::shared_names;
 use crate::rules::source::crates::Crate;
-use crate::rules::source::items::{Item, is_mark, word};
+use crate::rules::source::items::{Item, ItemKind};
 
 /// Prints them for each crate, and the size of [`DIVIDED`].
 pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) {
@@ -55,16 +55,10 @@ fn inflections(name: &str) -> [String; 4] {
 fn methods(of: &Crate<'_>, name: &str) -> (usize, usize) {
     let (mut count, mut files) = (0, 0);
     for source in of.sources.iter().filter(|source| !source.is_test) {
-        let is_block = |item: &&Item<'_>| {
-            let at = item.keyword_at;
-            item.keyword == "impl" && word(&source.tokens, at + 1) == Some(name) && is_mark(&source.tokens, at + 2, '{')
-        };
-        let blocks: Vec<&Item<'_>> = source.items.iter().filter(is_block).collect();
-        let is_method = |item: &&Item<'_>| {
-            item.keyword == "fn" && blocks.iter().any(|block| block.tokens.contains(&item.keyword_at))
-        };
+        let is_method = |item: &&Item| matches!(&item.kind, ItemKind::Function { of: Some(of), .. } if of == name);
+        let is_block = |item: &Item| matches!(&item.kind, ItemKind::Implementation { of: Some(of) } if of == name);
         count += source.items.iter().filter(is_method).count();
-        files += usize::from(!blocks.is_empty());
+        files += usize::from(source.items.iter().any(is_block));
     }
     (count, files)
 }
@@ -81,7 +75,7 @@ mod tests {
     fn with<T>(sources: &[(&str, &str)], look: impl FnOnce(&Crate<'_>) -> T) -> T {
         let file = |(path, text): &(&str, &str)| File { path: format!("a/src/{path}"), text: (*text).to_owned() };
         let files: Vec<File> = [("lib.rs", "")].iter().chain(sources).map(file).collect();
-        look(&crates(&files)[0])
+        look(&crates(&files).expect("it parses")[0])
     }
 
     #[test]
@@ -103,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn methods_are_those_of_the_types_own_blocks() {
+    fn methods_are_counted_in_the_types_own_blocks() {
         let blocks = "impl Connection { fn a() {} pub fn b() {} } impl Drop for Connection { fn drop() {} }";
         let sources = [("a.rs", blocks), ("b.rs", "impl Connection { fn c() { fn d() {} } } fn e() {}"), ("c.rs", "")];
         with(&sources, |of| assert_eq!(methods(of, "Connection"), (3, 2)));

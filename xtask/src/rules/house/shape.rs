@@ -1,11 +1,8 @@
 //! Lines, functions, fields and public items, tests left out.
 
-use std::collections::BTreeSet;
-
-use crate::rules::source::crates::{Crate, Source};
-use crate::rules::source::imports;
-use crate::rules::source::items::{Item, Visibility, group_end, is_mark, word};
-use crate::rules::source::tokens::{Token, code_lines};
+use crate::rules::source::crates::Crate;
+use crate::rules::source::items::{Item, ItemKind, Visible};
+use crate::rules::source::tokens::code_lines;
 
 /// Reports them for the crates of a tree.
 pub(super) fn figures(crates: &[Crate<'_>], say: &mut impl FnMut(&str, String)) {
@@ -55,12 +52,10 @@ impl Measure {
 fn measure(crates: &[&Crate<'_>]) -> Measure {
     let mut measure = Measure::default();
     for source in crates.iter().flat_map(|of| &of.sources).filter(|source| !source.is_test) {
-        let mut lines = code_lines(&source.file.text);
+        // It has tokens, or it would not have been read.
+        let mut lines = code_lines(&source.file.text).unwrap_or_default();
         for item in source.items.iter().filter(|item| item.is_test) {
-            let tested: BTreeSet<usize> = source.tokens[item.tokens.clone()].iter().map(|placed| placed.line).collect();
-            if let (Some(first), Some(last)) = (tested.first(), tested.last()) {
-                lines.retain(|line| !(first..=last).contains(&line));
-            }
+            lines.retain(|line| !item.lines.contains(line));
         }
         let texts =
             source.file.text.lines().zip(1..).filter(|(text, line)| lines.contains(line) && !text.trim().is_empty());
@@ -73,51 +68,34 @@ fn measure(crates: &[&Crate<'_>]) -> Measure {
 }
 
 /// Items that no test needs.
-fn shipped<'a, 'b>(of: &'b Crate<'a>) -> impl Iterator<Item = (&'b Source<'a>, &'b Item<'a>)> {
+fn shipped<'b>(of: &'b Crate<'_>) -> impl Iterator<Item = &'b Item> {
     let sources = of.sources.iter().filter(|source| !source.is_test);
-    sources.flat_map(|source| source.items.iter().filter(|item| !item.is_test).map(move |item| (source, item)))
+    sources.flat_map(|source| &source.items).filter(|item| !item.is_test)
 }
 
 /// How many lines each takes, from its signature to its last brace, and its name.
 fn functions(of: &Crate<'_>) -> Vec<(usize, String)> {
-    let measured = shipped(of).filter(|(_, item)| item.keyword == "fn").filter_map(|(source, item)| {
-        let first = source.tokens.get(item.keyword_at)?.line;
-        let last = source.tokens.get(item.tokens.end - 1)?.line;
-        Some((last + 1 - first, format!("{} {}", of.name(), item.name)))
+    let measured = shipped(of).filter_map(|item| match item.kind {
+        ItemKind::Function { lines, .. } => Some((lines, format!("{} {}", of.name(), item.name))),
+        _ => None,
     });
     measured.collect()
 }
 
 /// How many fields each has, and its name. Tuples have none.
 fn structs(of: &Crate<'_>) -> Vec<(usize, String)> {
-    let named = shipped(of).filter(|(_, item)| item.keyword == "struct");
-    named.map(|(source, item)| (fields(source, item), format!("{} {}", of.name(), item.name))).collect()
-}
-
-/// A field is a word with a colon behind it, directly between the braces.
-fn fields(source: &Source<'_>, item: &Item<'_>) -> usize {
-    let tokens = &source.tokens;
-    let Some(open) = (item.keyword_at..item.tokens.end).find(|at| is_mark(tokens, *at, '{')) else {
-        return 0;
-    };
-    let (mut count, mut at) = (0, open + 1);
-    while at + 1 < item.tokens.end {
-        match tokens[at].token {
-            Token::Mark('(' | '[' | '{') => at = group_end(tokens, at),
-            _ => {
-                count += usize::from(word(tokens, at).is_some() && is_mark(tokens, at + 1, ':'));
-                at += 1;
-            }
-        }
-    }
-    count
+    let counted = shipped(of).filter_map(|item| match item.kind {
+        ItemKind::Struct { fields } => Some((fields, format!("{} {}", of.name(), item.name))),
+        _ => None,
+    });
+    counted.collect()
 }
 
 /// Items and methods that are `pub`, and how many names are re-exported.
 fn public_items(of: &Crate<'_>) -> (usize, usize) {
-    let public = shipped(of).filter(|(_, item)| item.visibility == Visibility::Public);
-    public.fold((0, 0), |(own, passed_on), (source, item)| match item.keyword {
-        "use" => (own, passed_on + imports::leaves(&source.tokens, &(item.keyword_at..item.tokens.end)).len()),
+    let public = shipped(of).filter(|item| item.visibility == Visible::Public);
+    public.fold((0, 0), |(own, passed_on), item| match item.kind {
+        ItemKind::Use { names } => (own, passed_on + names),
         _ => (own + 1, passed_on),
     })
 }
@@ -135,7 +113,7 @@ mod tests {
 
     fn with<T>(text: &str, look: impl FnOnce(&Crate<'_>) -> T) -> T {
         let files = [File { path: "a/src/lib.rs".into(), text: text.to_owned() }];
-        look(&crates(&files)[0])
+        look(&crates(&files).expect("it parses")[0])
     }
 
     #[test]
@@ -153,8 +131,8 @@ mod tests {
 
     #[test]
     fn fields_are_counted_between_the_braces_alone() {
-        let source =
-            "struct A<T: B> where T: C { #[d(e: f)] pub g: H, i: [u8; 2], j: fn(k: u8), l: m::N } struct O(u8);";
+        let source = "struct A<T: B> where T: C { #[d(e: f)] pub g: H, i: [u8; 2], j: fn(k: u8), l: m::N }
+             struct O(u8);";
         with(source, |of| assert_eq!(structs(of), [(4, "a A".to_owned()), (0, "a O".to_owned())]));
     }
 

@@ -10,7 +10,7 @@ pub(super) fn figures(files: &[File], say: &mut impl FnMut(&str, String)) {
     say(&format!("lines of Rust above {WIDTH} columns: comments, code"), format!("{}, {}", comments.len(), code.len()));
 }
 
-/// As `rustfmt.toml` has it.
+/// The width in `rustfmt.toml`.
 const WIDTH: usize = 120;
 
 #[cfg(test)]
@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wide_lines_are_counted_in_characters_by_what_they_are() {
+    fn wide_lines_of_comments_and_code_are_counted_in_characters() {
         let line = |begin: &str, length: usize| format!("{begin}{}\n", "é".repeat(length - begin.len()));
         let text = [line("    /// ", 120), line("    /// ", 121), line("let a", 121), line("//! ", 130)].concat();
         let file = |path: &str| File { path: path.into(), text: text.clone() };

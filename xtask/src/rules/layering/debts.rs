@@ -1,4 +1,4 @@
-//! Findings that are known and shall go: a list that only gets shorter. An entry that nothing needs any more fails too.
+//! Known findings that must be resolved: a list that only gets shorter. An entry that is no longer needed fails, too.
 
 use std::collections::BTreeSet;
 

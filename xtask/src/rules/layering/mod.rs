@@ -1,7 +1,7 @@
 //! Inside each crate imports point down, no two files import each other, and no two visible types share a name.
 //!
 //! `ranks` holds the order of the modules, `circles` finds files that import each other, `names` finds types that share
-//! a name, `debts` lists known violations that shall go, `page` shows the order in ARCHITECTURE.md.
+//! a name, `debts` lists known violations to resolve, `page` shows the order in ARCHITECTURE.md.
 
 mod circles;
 mod debts;
@@ -24,16 +24,16 @@ pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) ->
     let is_suggestion = arguments.take_flag("--suggest");
     arguments.expect_end()?;
     if is_suggestion {
-        crates(files).iter().for_each(|of| println!("{}", ranks::suggestion(of)));
+        crates(files)?.iter().for_each(|of| println!("{}", ranks::suggestion(of)));
         return Ok(true);
     }
     if is_update {
-        debts::update(&findings(files), tree)?;
+        debts::update(&findings(files)?, tree)?;
         page::update(tree)?;
         println!("{} and {} are up to date", page::PAGE, debts::FILE);
         return Ok(true);
     }
-    let breaches = breaches(files);
+    let breaches = breaches(files)?;
     breaches.iter().for_each(|breach| println!("{breach}"));
     println!(
         "{} breaches, and {} known ones in {}",
@@ -44,11 +44,11 @@ pub(crate) fn layering(mut arguments: Arguments, tree: &Tree, files: &[File]) ->
     Ok(breaches.is_empty())
 }
 
-/// Violations of the order that are not known yet, each as `path:line: what`.
-pub(crate) fn breaches(files: &[File]) -> Vec<String> {
-    let mut breaches = debts::settle(findings(files), text(files, debts::FILE));
+/// Violations of the order that are not known yet, each as `path:line: what`. `Err` names a place that is not Rust.
+pub(crate) fn breaches(files: &[File]) -> Result<Vec<String>, String> {
+    let mut breaches = debts::settle(findings(files)?, text(files, debts::FILE));
     breaches.extend(page::complaint(text(files, page::PAGE)));
-    breaches
+    Ok(breaches)
 }
 
 /// How many files of the crate are in a circle of sibling files, and how many in one with a parent only.
@@ -58,8 +58,8 @@ pub(crate) fn files_in_circles(of: &Crate<'_>) -> (usize, usize) {
     (beside, found.len() - beside)
 }
 
-fn findings(files: &[File]) -> Vec<Finding> {
-    crates(files).iter().flat_map(|of| findings_in(of, ranks::of(of.folder))).collect()
+fn findings(files: &[File]) -> Result<Vec<Finding>, String> {
+    Ok(crates(files)?.iter().flat_map(|of| findings_in(of, ranks::of(of.folder))).collect())
 }
 
 fn findings_in(of: &Crate<'_>, ranks: Option<ranks::Ranks>) -> Vec<Finding> {

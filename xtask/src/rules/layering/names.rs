@@ -7,20 +7,20 @@ use std::collections::BTreeMap;
 
 use super::finding::{Finding, Kind};
 use crate::rules::source::crates::Crate;
-use crate::rules::source::items::{Item, Visibility};
+use crate::rules::source::items::{Item, ItemKind, Visible};
 
 /// A name, and the files of the types that have it.
-pub(crate) struct SharedName<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) files: Vec<&'a str>,
+pub(crate) struct SharedName<'b> {
+    pub(crate) name: &'b str,
+    pub(crate) files: Vec<&'b str>,
 }
 
 /// The names that visible types of more than one file have.
-pub(crate) fn shared_names<'a>(of: &Crate<'a>) -> Vec<SharedName<'a>> {
+pub(crate) fn shared_names<'b>(of: &'b Crate<'_>) -> Vec<SharedName<'b>> {
     let mut files: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for source in of.sources.iter().filter(|source| !source.is_test && !is_stand_in(&source.file.path)) {
         for item in source.items.iter().filter(|item| is_visible_type(item)) {
-            let known = files.entry(item.name).or_default();
+            let known = files.entry(&item.name).or_default();
             if known.last() != Some(&&*source.file.path) {
                 known.push(&source.file.path);
             }
@@ -40,9 +40,9 @@ pub(super) fn findings(of: &Crate<'_>) -> Vec<Finding> {
     shared_names(of).into_iter().map(finding).collect()
 }
 
-fn is_visible_type(item: &Item<'_>) -> bool {
-    let is_type = matches!(item.keyword, "struct" | "enum" | "union" | "trait" | "type");
-    is_type && !item.is_test && item.visibility != Visibility::Private
+fn is_visible_type(item: &Item) -> bool {
+    let is_type = matches!(item.kind, ItemKind::Struct { .. } | ItemKind::OtherType);
+    is_type && !item.is_test && item.visibility != Visible::Private
 }
 
 fn is_stand_in(path: &str) -> bool {

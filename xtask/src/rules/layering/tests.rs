@@ -16,7 +16,7 @@ fn found(sources: &[(&str, &str)]) -> Vec<Finding> {
             files.push(File { path: format!("a/src/{module}.rs"), text: String::new() });
         }
     }
-    findings_in(&crates(&files)[0], Some(RANKS))
+    findings_in(&crates(&files).expect("it parses")[0], Some(RANKS))
 }
 
 fn check(sources: &[(&str, &str)]) -> Vec<String> {
@@ -76,14 +76,14 @@ fn modules_and_crates_without_rank_are_named_once_and_say_what_to_do() {
     let sources = [("pacing/mod.rs", "use crate::endpoint::X;"), ("wire.rs", "use crate::pacing::Y;")];
     assert_one(&sources, "src/pacing", "add it to RANKS");
     let files = [File { path: "b/src/lib.rs".into(), text: String::new() }];
-    let found = findings_in(&crates(&files)[0], None);
+    let found = findings_in(&crates(&files).expect("it parses")[0], None);
     assert!(found.len() == 1 && found[0].text.contains("b: the crate has no ranks"), "{found:?}");
-    let found = findings_in(&crates(&files)[0], Some(&[&["gone"]]));
+    let found = findings_in(&crates(&files).expect("it parses")[0], Some(&[&["gone"]]));
     assert!(found.len() == 1 && found[0].text.contains("is no module"), "{found:?}");
 }
 
 #[test]
-fn the_root_is_no_way_around_the_order() {
+fn paths_through_the_root_do_not_bypass_the_order() {
     let around = "goes through the root";
     assert_one(
         &[("wire.rs", "use crate::Connection;"), ("lib.rs", "pub use quinn::Connection;")],
@@ -109,18 +109,18 @@ fn the_suggested_order_is_as_low_as_imports_allow() {
         file("c.rs", ""),
         file("d.rs", "use crate::b::B;"),
     ];
-    let suggested = ranks::suggestion(&crates(&files)[0]);
+    let suggested = ranks::suggestion(&crates(&files).expect("it parses")[0]);
     assert_eq!(suggested, r#"("a", &[&["a", "d"], &["b"], &["c"]]),"#);
 }
 
 #[test]
-fn words_in_comments_strings_and_visibilities_are_no_imports() {
+fn words_in_comments_strings_and_visibilities_are_not_imports() {
     let source = "/// [`crate::endpoint::Endpoint`]\npub(crate) fn f() { \"crate::endpoint\"; }\npub(super) fn g() {}";
     assert_eq!(check(&[("wire.rs", source)]), Vec::<String>::new());
 }
 
 #[test]
-fn two_files_beside_each_other_do_not_import_each_other() {
+fn sibling_files_do_not_import_each_other() {
     let sources = [
         ("wire/mod.rs", "mod a; mod b;"),
         ("wire/a.rs", "use super::b::B; pub struct A;"),
@@ -150,7 +150,7 @@ fn longer_circles_and_those_through_a_reexport_are_found() {
 }
 
 #[test]
-fn a_parent_and_its_child_that_name_each_other_are_a_circle_of_their_own_kind() {
+fn a_parent_and_child_that_import_each_other_are_a_separate_kind_of_circle() {
     let child = ("wire/a.rs", "use super::Wire; pub struct A; impl Wire {}");
     let names_child = ("wire/mod.rs", "mod a; use a::A; pub struct Wire { a: A }");
     let kinds: Vec<Kind> = found(&[names_child, child]).iter().map(|finding| finding.kind).collect();

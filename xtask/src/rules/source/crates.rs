@@ -1,12 +1,12 @@
 //! The crates of the project as modules that name each other. A module is a file here: the names in an inline module
-//! count as those of its file.
+//! count as its file's.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
-use super::imports::{self, Import, Named};
-use super::items::{Item, is_mark, items, word};
-use super::tokens::{Placed, tokens};
+use super::imports::{Names, Use, Written, names};
+use super::items::{Item, ItemKind};
+use super::read_items::items;
+use super::tokens::line;
 use crate::machine::files::File;
 
 /// The sources of one crate, below `src/`.
@@ -21,26 +21,17 @@ pub(crate) struct Source<'a> {
     pub(crate) file: &'a File,
     /// `wire/frame.rs` is `[wire, frame]`, `wire/mod.rs` and `wire.rs` are `[wire]`, `lib.rs` and `main.rs` are `[]`.
     pub(crate) module: Vec<&'a str>,
-    pub(crate) tokens: Vec<Placed<'a>>,
-    pub(crate) items: Vec<Item<'a>>,
+    pub(crate) items: Vec<Item>,
     /// Whether the whole file is compiled for tests only.
     pub(crate) is_test: bool,
-    uses: Vec<Use<'a>>,
-    named: Vec<Named<'a>>,
-}
-
-/// A leaf of a `use` declaration, with its place.
-struct Use<'a> {
-    import: Import<'a>,
-    at: usize,
-    is_reexport: bool,
+    names: Names,
 }
 
 /// A path in a file that leads to something of the same crate.
 pub(crate) struct Naming<'a> {
     /// Index into the sources of the crate.
     pub(crate) from: usize,
-    /// From the root of the crate.
+    /// The path from the root of the crate.
     pub(crate) path: Vec<&'a str>,
     pub(crate) line: usize,
     /// Whether it ends in `*`.
@@ -60,8 +51,8 @@ pub(crate) struct Arrow {
     pub(crate) name: String,
 }
 
-/// Every folder with `src/lib.rs` or `src/main.rs`, by path.
-pub(crate) fn crates(files: &[File]) -> Vec<Crate<'_>> {
+/// Every folder with `src/lib.rs` or `src/main.rs`, by path. `Err` names a place that is not Rust.
+pub(crate) fn crates(files: &[File]) -> Result<Vec<Crate<'_>>, String> {
     let mut folders: BTreeMap<&str, Vec<&File>> = BTreeMap::new();
     for file in files {
         let root = file.path.strip_suffix("/src/lib.rs").or_else(|| file.path.strip_suffix("/src/main.rs"));
@@ -81,13 +72,14 @@ pub(crate) fn crates(files: &[File]) -> Vec<Crate<'_>> {
 }
 
 impl<'a> Crate<'a> {
-    fn new(folder: &'a str, files: &[&'a File]) -> Self {
-        let mut sources: Vec<Source<'a>> = files.iter().map(|file| Source::new(folder, file)).collect();
+    fn new(folder: &'a str, files: &[&'a File]) -> Result<Self, String> {
+        let sources: Result<Vec<Source<'a>>, String> = files.iter().map(|file| Source::new(folder, file)).collect();
+        let mut sources = sources?;
         sources.sort_by(|a, b| (a.module.len(), &a.module).cmp(&(b.module.len(), &b.module)));
         for at in 0..sources.len() {
             sources[at].is_test = is_declared_for_tests(&sources, &sources[at].module);
         }
-        Self { folder, sources }
+        Ok(Self { folder, sources })
     }
 
     /// The short name: the last part of the folder.
@@ -96,18 +88,17 @@ impl<'a> Crate<'a> {
     }
 
     /// Every path that leads into this crate, from its root, as written: re-exports are not followed.
-    pub(crate) fn namings(&self) -> Vec<Naming<'a>> {
+    pub(crate) fn namings(&self) -> Vec<Naming<'_>> {
         let mut namings = Vec::new();
         for (from, source) in self.sources.iter().enumerate() {
-            let uses = source.uses.iter().map(|leaf| {
+            let uses = source.names.uses.iter().map(|leaf| {
                 let is_passed_on = leaf.is_reexport && !source.uses_itself(leaf);
-                (&leaf.import.path, leaf.import.line, leaf.at, leaf.import.name.is_none(), is_passed_on)
+                (&leaf.written, leaf.name.is_none(), is_passed_on)
             });
-            let named = source.named.iter().filter(|named| named.path.len() > 1);
-            let named = named.map(|named| (&named.path, named.line, named.at, false, false));
-            for (path, line, at, is_glob, is_passed_on) in uses.chain(named) {
-                if let Some(path) = self.absolute(source, path, at) {
-                    namings.push(Naming { from, path, line, is_glob, is_passed_on });
+            let paths = source.names.paths.iter().filter(|written| written.path.len() > 1);
+            for (written, is_glob, is_passed_on) in uses.chain(paths.map(|written| (written, false, false))) {
+                if let Some(path) = self.absolute(source, written) {
+                    namings.push(Naming { from, path, line: written.line, is_glob, is_passed_on });
                 }
             }
         }
@@ -132,9 +123,10 @@ impl<'a> Crate<'a> {
     }
 
     /// The path from the root of the crate, or nothing if it leads out of the crate or to something local.
-    fn absolute(&self, source: &Source<'a>, path: &[&'a str], at: usize) -> Option<Vec<&'a str>> {
-        let mut here = source.module_at(at);
-        let mut rest = path;
+    fn absolute<'b>(&'b self, source: &'b Source<'a>, written: &'b Written) -> Option<Vec<&'b str>> {
+        let mut here = source.module_around(&written.modules);
+        let path: Vec<&str> = written.path.iter().map(String::as_str).collect();
+        let mut rest = &path[..];
         match *rest.first()? {
             "crate" => (here, rest) = (Vec::new(), &rest[1..]),
             "self" if rest.len() > 1 => rest = &rest[1..],
@@ -146,11 +138,12 @@ impl<'a> Crate<'a> {
             }
             first if self.is_module(&here, first) => {}
             first => {
-                let leaf = source.uses.iter().find(|leaf| leaf.import.name == Some(first) && leaf.at != at)?;
-                if leaf.import.path.first() == Some(&first) && !self.is_module(&here, first) {
+                let is_elsewhere = |leaf: &&Use| leaf.written.declaration != written.declaration;
+                let leaf = &source.imported(first).find(is_elsewhere)?.written;
+                if leaf.path.first().is_some_and(|begin| begin == first) {
                     return None;
                 }
-                let mut start = self.absolute(source, &leaf.import.path, leaf.at)?;
+                let mut start = self.absolute(source, leaf)?;
                 start.extend(&rest[1..]);
                 return Some(start);
             }
@@ -159,8 +152,8 @@ impl<'a> Crate<'a> {
         Some(here)
     }
 
-    /// Whether `parent` has a module of that name, in a file of its own or inline.
-    fn is_module(&self, parent: &[&'a str], name: &str) -> bool {
+    /// Whether `parent` has a module of that name, in its own file or inline.
+    fn is_module(&self, parent: &[&str], name: &str) -> bool {
         let is_file = |source: &Source<'_>| {
             source.module.split_last().is_some_and(|(last, above)| *last == name && above == parent)
         };
@@ -171,8 +164,7 @@ impl<'a> Crate<'a> {
     }
 
     /// The file that defines the item of an absolute path.
-    fn resolve(&self, path: Vec<&'a str>) -> Option<Target> {
-        let mut path = path;
+    fn resolve<'b>(&'b self, mut path: Vec<&'b str>) -> Option<Target> {
         // Each turn follows one re-export.
         for _ in 0..FOLLOWED_MAX {
             let (at, depth) = self.deepest(&path)?;
@@ -183,11 +175,10 @@ impl<'a> Crate<'a> {
             if source.defines(name) {
                 return Some(Target { source: at, is_item: true });
             }
-            let next = source.uses.iter().find(|leaf| leaf.import.name == Some(name) && !source.is_inline(leaf.at));
-            let next = match next {
-                Some(leaf) => self.absolute(source, &leaf.import.path, leaf.at),
-                None => source.uses.iter().filter(|leaf| leaf.import.name.is_none()).find_map(|leaf| {
-                    let mut behind = self.absolute(source, &leaf.import.path, leaf.at)?;
+            let next = match source.imported(name).find(|leaf| leaf.written.modules.is_empty()) {
+                Some(leaf) => self.absolute(source, &leaf.written),
+                None => source.globs().find_map(|leaf| {
+                    let mut behind = self.absolute(source, &leaf.written)?;
                     let (globbed, depth) = self.deepest(&behind)?;
                     behind.push(name);
                     (depth + 1 == behind.len() && self.sources[globbed].offers(name)).then_some(behind)
@@ -195,11 +186,8 @@ impl<'a> Crate<'a> {
             };
             let Some(mut next) = next else {
                 // A macro made it, or it is a name of another crate that this file only re-exports.
-                return source
-                    .uses
-                    .iter()
-                    .all(|leaf| leaf.import.name != Some(name))
-                    .then_some(Target { source: at, is_item: true });
+                let is_made = source.imported(name).next().is_none();
+                return is_made.then_some(Target { source: at, is_item: true });
             };
             next.extend(&path[depth + 1..]);
             path = next;
@@ -208,7 +196,7 @@ impl<'a> Crate<'a> {
     }
 
     /// The file of the longest beginning of `path` that is a module, and how long that beginning is.
-    fn deepest(&self, path: &[&'a str]) -> Option<(usize, usize)> {
+    fn deepest(&self, path: &[&str]) -> Option<(usize, usize)> {
         let inside = |(_, source): &(usize, &Source<'a>)| path.starts_with(&source.module);
         let (at, source) =
             self.sources.iter().enumerate().filter(inside).max_by_key(|(_, source)| source.module.len())?;
@@ -218,58 +206,51 @@ impl<'a> Crate<'a> {
 
 struct Target {
     source: usize,
-    /// Whether the path went on behind the module.
+    /// Whether the path continued after the module.
     is_item: bool,
 }
 
 impl<'a> Source<'a> {
-    fn new(folder: &str, file: &'a File) -> Self {
-        let tokens = tokens(&file.text);
-        let items = items(&tokens);
-        let declarations = imports::declarations(&tokens);
-        let named = imports::paths(&tokens, &declarations);
-        let uses = declarations.iter().flat_map(|declaration| uses(&tokens, declaration)).collect();
+    fn new(folder: &str, file: &'a File) -> Result<Self, String> {
+        let parsed = syn::parse_file(&file.text);
+        let parsed = parsed.map_err(|error| format!("{}:{}: {error}", file.path, line(error.span())))?;
         let module = module_path(&file.path[folder.len() + "/src/".len()..]);
-        Self { file, module, tokens, items, is_test: false, uses, named }
+        Ok(Self { file, module, items: items(&parsed), is_test: false, names: names(&parsed) })
     }
 
-    /// The module around a token: the file's own, and inline modules.
-    fn module_at(&self, at: usize) -> Vec<&'a str> {
-        let around = self.items.iter().filter(|item| item.keyword == "mod" && item.tokens.contains(&at));
-        self.module.iter().copied().chain(around.map(|item| item.name)).collect()
+    /// The file's own module, and inline modules in it.
+    fn module_around<'b>(&'b self, inline: &'b [String]) -> Vec<&'b str> {
+        self.module.iter().copied().chain(inline.iter().map(String::as_str)).collect()
     }
 
     fn has_inline_module(&self, around: &[&str], name: &str) -> bool {
-        self.items.iter().any(|item| item.keyword == "mod" && item.name == name && item.modules == around)
+        self.items.iter().any(|item| item.is_module() && item.name == name && item.modules == around)
     }
 
-    fn is_inline(&self, at: usize) -> bool {
-        self.module_at(at).len() > self.module.len()
+    /// The leaves of its `use` declarations that give something that name.
+    fn imported(&self, name: &str) -> impl Iterator<Item = &Use> {
+        self.names.uses.iter().filter(move |leaf| leaf.name.as_deref() == Some(name))
+    }
+
+    fn globs(&self) -> impl Iterator<Item = &Use> {
+        self.names.uses.iter().filter(|leaf| leaf.name.is_none())
     }
 
     /// Whether it has an item of that name, inline modules themselves included, but not the modules of other files.
     fn defines(&self, name: &str) -> bool {
-        self.items.iter().any(|item| {
-            let is_elsewhere = item.keyword == "mod" && is_mark(&self.tokens, item.tokens.end - 1, ';');
-            item.name == name && item.keyword != "use" && item.modules.is_empty() && !is_elsewhere
-        })
+        let is_elsewhere = |item: &Item| item.kind == ItemKind::Module { is_inline: false };
+        self.items.iter().any(|item| item.name == name && item.modules.is_empty() && !is_elsewhere(item))
     }
 
     /// Whether a glob import of it brings that name.
     fn offers(&self, name: &str) -> bool {
-        self.defines(name) || self.uses.iter().any(|leaf| leaf.is_reexport && leaf.import.name == Some(name))
+        self.defines(name) || self.imported(name).any(|leaf| leaf.is_reexport)
     }
 
     /// Whether the name of a re-export is used in the file that re-exports it.
-    fn uses_itself(&self, leaf: &Use<'a>) -> bool {
-        leaf.import.name.is_some_and(|name| self.named.iter().any(|named| named.path[0] == name))
+    fn uses_itself(&self, leaf: &Use) -> bool {
+        leaf.name.as_ref().is_some_and(|name| self.names.paths.iter().any(|written| written.path[0] == *name))
     }
-}
-
-fn uses<'a>(tokens: &[Placed<'a>], declaration: &Range<usize>) -> Vec<Use<'a>> {
-    let at = declaration.start;
-    let is_reexport = at > 0 && (word(tokens, at - 1) == Some("pub") || is_mark(tokens, at - 1, ')'));
-    imports::leaves(tokens, declaration).into_iter().map(|import| Use { import, at, is_reexport }).collect()
 }
 
 fn is_declared_for_tests(sources: &[Source<'_>], module: &[&str]) -> bool {
@@ -278,7 +259,7 @@ fn is_declared_for_tests(sources: &[Source<'_>], module: &[&str]) -> bool {
     };
     let declared = |source: &&Source<'_>| source.module == parent;
     sources.iter().find(declared).is_some_and(|source| {
-        source.is_test || source.items.iter().any(|item| item.is_test && item.keyword == "mod" && item.name == *name)
+        source.is_test || source.items.iter().any(|item| item.is_test && item.is_module() && item.name == *name)
     })
 }
 
@@ -304,7 +285,7 @@ mod tests {
         if !sources.iter().any(|(path, _)| *path == "lib.rs") {
             files.push(File { path: "a/src/lib.rs".into(), text: String::new() });
         }
-        let crates = crates(&files);
+        let crates = crates(&files).expect("it parses");
         let module = |at: usize| crates[0].sources[at].module.join("::");
         let describe = |arrow: &Arrow| format!("{} > {}: {}", module(arrow.from), module(arrow.to), arrow.name);
         crates[0].arrows().iter().map(describe).collect()
@@ -323,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_module_that_is_only_named_and_other_crates_are_no_arrows() {
+    fn naming_a_module_or_another_crate_makes_no_arrow() {
         let b = ("b.rs", "pub struct B;");
         assert_eq!(
             arrows(&[("a.rs", "use crate::b; use std::b::B; use c::B as C; fn b() {}"), b]),
@@ -353,9 +334,17 @@ mod tests {
             file("b/mod.rs", "mod c;"),
             file("b/c.rs", ""),
         ];
-        let crates = crates(&files);
+        let crates = crates(&files).expect("it parses");
         let tests: Vec<&str> =
             crates[0].sources.iter().filter(|source| source.is_test).map(|source| &*source.file.path).collect();
         assert_eq!(tests, ["a/src/b/mod.rs", "a/src/b/c.rs"]);
+    }
+
+    #[test]
+    fn a_source_that_is_not_rust_is_named_with_its_line() {
+        let file = |path: &str, text: &str| File { path: format!("a/src/{path}"), text: text.to_owned() };
+        let files = [file("lib.rs", "mod b;"), file("b.rs", "\nfn {}")];
+        let why = crates(&files).err();
+        assert!(why.as_ref().is_some_and(|why| why.starts_with("a/src/b.rs:2: ")), "{why:?}");
     }
 }

@@ -1,4 +1,4 @@
-// Rules of channels: those of a server's table, and limits on what its clients may send.
+// Rules of channels: a server's table of rules, and limits on what its clients may send.
 namespace Skipstone
 {
     /// <summary>How the messages of a channel are delivered.</summary>

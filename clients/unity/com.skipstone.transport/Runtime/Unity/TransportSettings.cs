@@ -29,7 +29,7 @@ namespace Skipstone.Unity
         public string KeyFile = "";
         /// <summary>For a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust the authorities
         /// of the system.</summary>
-        [Tooltip("Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust whom the system trusts")]
+        [Tooltip("Of a client: SHA-256 of the server's certificate, in hexadecimal; empty to trust the system's authorities")]
         public string Fingerprint = "";
         /// <summary>Maximum number of players.</summary>
         [Tooltip("Players at once")]
@@ -80,7 +80,7 @@ namespace Skipstone.Unity
             new ChannelRule(ReliableUnordered, DeliveryMode.ReliableUnordered),
         };
 
-        // Whether a connection cannot go on after a send that ended so: the channel promises every message, and this
+        // Whether a connection must end after a send with this outcome: the channel promises every message, and this
         // one is missing.
         internal static bool IsBroken(ushort channel, Status status) =>
             (channel == ReliableOrdered || channel == ReliableUnordered)

@@ -106,7 +106,7 @@ export class LogView implements View {
 
   onLog(lines: LogLine[]): void {
     if (!this.isOpen) return;
-    // All lines are shown, and none was pushed out: the new ones are behind the old.
+    // All lines are shown and none was removed, so new lines are appended.
     if (this.shown === this.model.log.lines) this.schedule();
     else if (this.model.log.lines.length === LINES_MAX) this.refilter();
     else {

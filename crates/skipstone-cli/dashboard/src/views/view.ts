@@ -20,6 +20,6 @@ export interface View {
   onFrame?(): void;
   onLog?(lines: LogLine[]): void;
   onStress?(): void;
-  /** The log begins anew: lines may have been missed. */
+  /** The log starts again, because lines may have been missed. */
   onLogReset?(): void;
 }

@@ -114,7 +114,7 @@ describe("by clicks", () => {
     await see("told 100 stress clients: stress on 2/s");
     await see("Running elsewhere");
     await run.until("running");
-    // What was said is gone before long.
+    // The message disappears soon.
     await page.getByText("told 100 stress clients").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Stop" }).click();
     await run.until("at 2/s for");
@@ -155,7 +155,7 @@ describe("in figures", () => {
     await Promise.all(guests.map((guest) => guest.end()));
   });
 
-  test("the time that is shown is the time that is chosen", async () => {
+  test("the page shows the chosen time range", async () => {
     const pressed = page.getByRole("group", { name: "Time shown" }).locator("[aria-pressed=true]");
     await eventually(async () => (await pressed.count()) === 1, "a choice");
     await page.getByRole("button", { name: "15 min" }).click();
@@ -178,7 +178,7 @@ describe("in figures", () => {
     );
   });
 
-  test("a figure beyond its threshold is marked, and nothing has no share", async () => {
+  test("a figure beyond its threshold is marked, and a share of nothing is left out", async () => {
     const row = (name: string, more: object) => ({
       id: "1.1",
       name,
@@ -249,7 +249,7 @@ describe("for all viewers", () => {
       ]);
       expect(content, view).toBeLessThanOrEqual(screen);
       if (view === "clients") await page.getByRole("link", { name: "Ada" }).waitFor();
-      // No column is cut, and none has to be scrolled to.
+      // No column is truncated or needs scrolling.
       const cut = await page
         .locator(".table")
         .evaluateAll((tables) => tables.some((table) => table.scrollWidth > table.clientWidth));

@@ -11,13 +11,13 @@ use ratatui::widgets::Paragraph;
 impl Screen {
     /// Draws everything.
     pub(super) fn draw(&mut self, frame: &mut Frame<'_>) {
-        // A screen too small for all three shows what is entered, then the status.
+        // A screen that is too small for all three shows the input line first, then the status.
         let height = frame.area().height;
         let (input, status) = (height.min(1), height.saturating_sub(1).min(1));
         let heights = [height - input - status, status, input].map(Constraint::Length);
         let [messages, status, input] = Layout::vertical(heights).areas(frame.area());
         self.draw_messages(frame, messages);
-        // After the messages, which are seen now.
+        // Drawn after the messages, because drawing them marks them as seen.
         let row = self.status.row(status.width, &self.server, self.state, self.view.unread());
         frame.render_widget(Line::raw(row).style(Modifier::REVERSED), status);
         self.draw_input(frame, input);
@@ -43,7 +43,7 @@ impl Screen {
     }
 }
 
-/// Text of strangers is plain; text that they cannot imitate stands out.
+/// Text from the network is plain. Text of this program is highlighted, so that the network cannot imitate it.
 fn style(source: Source) -> Style {
     match source {
         Source::Everybody => Style::new(),

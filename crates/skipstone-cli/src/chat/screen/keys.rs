@@ -39,10 +39,10 @@ pub(super) enum Wish {
     Interrupt,
 }
 
-/// The wish that an event expresses. Some keys scroll or leave only while the input line is empty.
+/// The action that an event requests. Some keys scroll or leave only while the input line is empty.
 pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
     match event {
-        // Some systems tell when a key is released, too.
+        // Some systems also report when a key is released.
         Event::Key(key) if key.kind != KeyEventKind::Release => {
             of_key(key, is_line_empty).or_else(|| to_input_request(event).map(Wish::Edit))
         }
@@ -57,7 +57,7 @@ pub(super) fn wish(event: &Event, is_line_empty: bool) -> Option<Wish> {
     }
 }
 
-/// The wishes of this screen; how a line is edited is known to the widget.
+/// The actions of this screen; the widget edits the line itself.
 fn of_key(key: &KeyEvent, is_line_empty: bool) -> Option<Wish> {
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL) && !key.modifiers.contains(KeyModifiers::ALT);
     let is_shift = key.modifiers.contains(KeyModifiers::SHIFT);

@@ -33,7 +33,7 @@ struct Screen {
     view: ScrollView,
     editor: Editor,
     status: Status,
-    /// The server, and how it stands with it.
+    /// The server, and the state of the connection to it.
     server: String,
     state: &'static str,
     /// Lines on their way into the view.
@@ -107,7 +107,7 @@ impl Screen {
         self.heard.drain(..).for_each(|line| self.view.push(line));
     }
 
-    /// Applies an event of the terminal to the screen; a wish that concerns the connection is returned.
+    /// Applies an event of the terminal to the screen; an action that concerns the connection is returned.
     fn handle_event(&mut self, event: &Event) -> Option<Wish> {
         let wish = keys::wish(event, self.editor.is_empty())?;
         self.is_changed = true;
@@ -138,7 +138,7 @@ impl Screen {
             Wish::Enter => {
                 let line = self.editor.enter();
                 match session.enter(&line, &mut self.heard) {
-                    // A user who enters a line wants to see it.
+                    // Entering a line scrolls to it.
                     Entered::Done => self.view.follow(),
                     Entered::NotNow => self.editor.restore(&line),
                     Entered::Quit => return Some(Ending::Quit),
@@ -161,7 +161,7 @@ impl Screen {
     }
 }
 
-/// Time between two drawings, at least: a flood costs no more than this.
+/// The minimum time between two drawings, which limits the cost of a flood.
 const FRAME: Duration = Duration::from_millis(33);
 /// How long a key waits for a quiet network, at most.
 const WAIT: Duration = Duration::from_millis(15);

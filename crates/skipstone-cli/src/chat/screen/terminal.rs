@@ -32,6 +32,6 @@ impl Drop for FullScreen {
 }
 
 fn leave_modes() {
-    // A terminal that is gone needs nothing back.
+    // A closed terminal needs no restoring.
     let _ = execute!(io::stdout(), DisableMouseCapture, DisableBracketedPaste);
 }

@@ -55,7 +55,7 @@ fn messages_status_and_input_are_stacked() {
 }
 
 #[test]
-fn scrolled_up_the_screen_stays_and_counts_what_is_unread() {
+fn a_screen_scrolled_up_stays_in_place_and_counts_unread_lines() {
     let mut shown = Shown::new(60, 5);
     (0..10).for_each(|number| shown.say(Source::Everybody, &format!("line {number}")));
     assert_eq!(shown.rows()[..3], ["line 7", "line 8", "line 9"]);

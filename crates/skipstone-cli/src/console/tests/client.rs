@@ -103,7 +103,7 @@ impl Client {
         self.stream.shutdown(Shutdown::Write).expect("still connected");
     }
 
-    /// Reads until `wanted` has come; gives all up to its end.
+    /// Reads until `wanted` has arrived; returns everything up to its end.
     pub(super) fn read_until(&mut self, wanted: impl AsRef<[u8]>) -> Vec<u8> {
         let wanted = wanted.as_ref();
         loop {
@@ -117,19 +117,19 @@ impl Client {
         }
     }
 
-    /// All that still comes, until the console closes in good order.
+    /// Everything that still arrives until the console closes without a reset.
     pub(super) fn read_to_end(&mut self) -> String {
         while self.receive().expect("no reset") > 0 {}
         String::from_utf8_lossy(&std::mem::take(&mut self.received)).into_owned()
     }
 
-    /// All that still comes, until the console closes or resets.
+    /// Everything that still arrives until the console closes or resets.
     pub(super) fn read_to_any_end(&mut self) -> Vec<u8> {
         while self.receive().is_ok_and(|count| count > 0) {}
         std::mem::take(&mut self.received)
     }
 
-    /// The same, or until this is over.
+    /// The same, but stops when this is set.
     pub(super) fn read_to_any_end_or(&mut self, is_over: &AtomicBool) {
         self.stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout can be set");
         let mut buffer = [0; 1024];

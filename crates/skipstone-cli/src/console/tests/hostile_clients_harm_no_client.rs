@@ -59,7 +59,7 @@ fn silent_strangers_do_not_block_new_clients() {
         let mut operator = Client::connect(console.local_addr());
         operator.send(format!("{first_line}who\n"));
         operator.read_until("session 81\r\n");
-        // The strangers who come later displace each other, and not the operator.
+        // Later unauthenticated clients displace each other, and not the operator.
         silent.extend((0..80).map(|_| Client::connect(console.local_addr())));
         operator.send("stats\nquit\n");
         assert_eq!(operator.read_to_end(), "peers 1\r\nloss 0\r\nbye\r\n");
@@ -71,7 +71,7 @@ fn silent_strangers_do_not_block_new_clients() {
     }
 }
 
-/// Strangers that come again whenever they are thrown out, from the operator's own address.
+/// Unauthenticated clients that reconnect whenever they are displaced, from the operator's own address.
 #[test]
 fn an_operator_with_the_token_connects_during_a_connection_flood() {
     let console = console(with_token());
@@ -125,7 +125,8 @@ fn an_endless_line_or_a_key_sequence_is_refused_and_the_next_line_runs() {
     client.send(format!("who\n{}", "x".repeat(1_000_000)));
     client.send("\n\x1b[Astats\nwho\nquit\n");
     let expected = "hello\r\nsession 1\r\nerror: the line is longer than 4096 bytes, and was ignored\r\n\
-                    error: the line contains control characters or invalid UTF-8 and was ignored\r\nsession 1\r\nbye\r\n";
+                    error: the line contains control characters or invalid UTF-8 and was ignored\r\nsession \
+                    1\r\nbye\r\n";
     assert_eq!(client.read_to_end(), expected);
 }
 
@@ -135,7 +136,7 @@ fn random_bytes_on_sixteen_connections_do_not_affect_the_console() {
     for seed in 0..16 {
         let mut random = Random::new(seed);
         let mut client = Client::connect(console.local_addr());
-        // Some sessions quit by chance, and take no more.
+        // Some sessions quit by chance, and then accept nothing more.
         client.try_send(&random.telnet_bytes(500));
         client.try_send(&random.terminal_bytes(500));
     }

@@ -68,7 +68,7 @@ fn a_tls_client_gets_an_answer_at_once() {
     assert!(session.is_over());
 }
 
-/// A path that takes the telling end of the first line beyond the longest one.
+/// A path so long that the end of the first line, which reveals HTTP, exceeds the longest line.
 fn long_path() -> Vec<u8> {
     format!("POST /{} HTTP/1.1\r\nwho\r\n", "a".repeat(8 << 10)).into_bytes()
 }

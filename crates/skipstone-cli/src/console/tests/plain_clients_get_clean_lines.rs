@@ -46,7 +46,7 @@ fn input_after_quit_does_not_discard_earlier_replies() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send(format!("stats\nquit\n{}", "more\n".repeat(5000)));
-    // Where input was left unread, the connection would be reset by now.
+    // If input had been left unread, the connection would have been reset by now.
     std::thread::sleep(Duration::from_millis(200));
     assert!(client.read_to_end().ends_with("loss 0\r\nbye\r\n"));
 }
@@ -69,7 +69,7 @@ fn a_handler_can_end_the_session() {
 }
 
 #[test]
-fn a_handler_that_panics_is_an_internal_error_and_the_session_goes_on() {
+fn a_panic_in_a_handler_is_an_internal_error_and_the_session_continues() {
     let console = console(config());
     let mut client = Client::connect(console.local_addr());
     client.send("panic\nwho\nquit\n");

@@ -1,4 +1,4 @@
-//! Sessions without sockets: their bounds under random input, and what needs a clock.
+//! Sessions without sockets: their bounds under random input, and the claims that need a clock.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -6,15 +6,15 @@ use std::ops::ControlFlow;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, sync_channel};
 
-/// A running process. Dropping it ends the process: at once if it is well, within seconds if it is not.
+/// A running process. Dropping it ends the process: at once if it responds, within seconds if it does not.
 pub(super) struct StressProcess {
     messages: Receiver<ChildMessage>,
-    // Declared last: its end is awaited after the listeners are gone.
+    // Declared last, so that it is dropped, and waits for its end, after the listeners.
     _child: Child,
 }
 
 impl StressProcess {
-    /// Starts clients that wait for the word to begin.
+    /// Starts clients that wait for the command to start.
     pub(super) fn start(url: &str, clients: u32, mix: &str) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
@@ -39,5 +39,5 @@ impl StressProcess {
     }
 }
 
-/// Lines that wait to be looked at; a second brings one.
+/// The number of lines that may wait to be read; there is one a second.
 const QUEUE_MAX: usize = 64;

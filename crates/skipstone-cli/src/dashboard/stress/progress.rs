@@ -15,7 +15,7 @@ pub(super) enum ChildMessage {
     Ended(String),
 }
 
-/// The message in a line of its output; `None` is the end of the output.
+/// The message in a line of the process's output; `None` at the end of the output.
 pub(super) fn message_of(line: Option<&str>) -> Option<ChildMessage> {
     let Some(line) = line else {
         return Some(ChildMessage::Ended(

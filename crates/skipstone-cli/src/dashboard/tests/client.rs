@@ -24,7 +24,7 @@ pub(super) struct Stage {
     _server: Server,
 }
 
-/// Notes what is ordered.
+/// Records commands.
 #[derive(Default)]
 pub(super) struct Orders(Mutex<Vec<String>>);
 
@@ -90,7 +90,7 @@ impl Stage {
     /// Sends these bytes, and reads all that comes.
     pub(super) fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect();
-        // It may be refused before it is sent whole.
+        // The request may be refused before it is sent completely.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();
         let _ = stream.read_to_end(&mut answer);

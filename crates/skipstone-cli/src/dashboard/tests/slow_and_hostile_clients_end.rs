@@ -37,7 +37,7 @@ fn many_silent_connections_do_not_block_new_clients() {
     let began = Instant::now();
     assert_eq!(stage.get("/healthz").0, 200);
     assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
-    // The first of the crowd had to go.
+    // The first connection was displaced.
     let mut oldest = &crowd[0];
     assert_eq!(oldest.read(&mut [0; 8]).unwrap_or(0), 0);
 }
@@ -97,7 +97,7 @@ fn foreign_pages_and_strangers_do_not_use_an_operators_budget() {
     assert_eq!([stage.get("/").0, stage.get("/api/log").0, stage.get("/metrics").0], [200; 3]);
 }
 
-/// The answers to a request that is sent so often at once.
+/// The answers to a request that is sent this number of times at once.
 fn answers(stream: &mut TcpStream, request: &str, count: usize) -> String {
     stream.write_all(request.repeat(count).as_bytes()).expect("it is open");
     let (mut text, mut buffer) = (String::new(), [0; 4096]);

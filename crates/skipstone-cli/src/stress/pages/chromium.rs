@@ -52,7 +52,7 @@ impl Chromium {
         self.process.try_wait().ok().flatten().map(|status| status.to_string())
     }
 
-    /// The same, once.
+    /// How it ended; returned only once.
     pub(super) fn ended_news(&mut self) -> Option<String> {
         let news = self.ended().filter(|_| !self.is_told)?;
         self.is_told = true;
@@ -84,8 +84,8 @@ fn find() -> Result<PathBuf, String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let mut all = NAMES.iter().flat_map(|name| std::env::split_paths(&folders).map(move |folder| folder.join(name)));
     all.find(|path| path.is_file()).ok_or_else(|| {
-        "clients in browsers need Chromium, which is not on this machine: install it (Debian: apt install chromium), or \
-         name its program by the variable CHROMIUM; or leave browser= and wt= out of --mix"
+        "clients in browsers need Chromium, which is not on this machine: install it (Debian: apt install chromium), \
+         or name its program by the variable CHROMIUM; or leave browser= and wt= out of --mix"
             .into()
     })
 }

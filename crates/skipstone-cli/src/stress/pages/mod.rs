@@ -146,7 +146,7 @@ impl Pages {
         Some((told.carrier, report))
     }
 
-    /// Clients of browsers that are gone, and why.
+    /// Clients of browsers that have ended, and why.
     pub(crate) fn poll_deserted(&mut self) -> Option<(Vec<u32>, String)> {
         let (page, why) = self.browsers.iter_mut().enumerate().find_map(|(at, it)| Some((at, it.ended_news()?)))?;
         let Page { numbers, is_done, open, .. } = &mut self.pages[page];

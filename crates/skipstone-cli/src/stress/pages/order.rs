@@ -8,7 +8,7 @@ use serde::Serialize;
 pub(crate) enum Order {
     /// These clients connect.
     Connect {
-        /// To here.
+        /// The server's URL.
         url: String,
         /// Their numbers in the run.
         numbers: Vec<u32>,
@@ -17,11 +17,11 @@ pub(crate) enum Order {
     Start {
         /// The time from which on they are, in ms since 1970.
         epoch_ms: f64,
-        /// From one line of a client to its next.
+        /// The time from one line of a client to its next.
         interval_ms: f64,
-        /// Until when.
+        /// When sending ends.
         until_ms: f64,
-        /// Clients of the whole run, over whom an interval is spread.
+        /// Clients of the whole run, over which an interval is spread.
         clients: u32,
         /// The run's name in its lines.
         run: u16,
@@ -42,7 +42,8 @@ mod tests {
         let written = serde_json::to_value([Order::Close, start]).expect("it is JSON");
         let expected = serde_json::json!([
             { "order": "close" },
-            { "order": "start", "epochMs": 1.5, "intervalMs": 2.0, "untilMs": 3.0, "clients": 4, "run": 5, "bytes": null },
+            { "order": "start", "epochMs": 1.5, "intervalMs": 2.0, "untilMs": 3.0, "clients": 4, "run": 5,
+                "bytes": null },
         ]);
         assert_eq!(written, expected);
     }

@@ -36,7 +36,7 @@ pub(super) struct ReceivedReport {
 
 /// Reports that wait for the run; then pages wait for their answers.
 pub(super) const REPORTS_MAX: usize = 64;
-/// Bytes of a report: those of 250 clients that hear 10,000 lines a second each of 50 ms.
+/// The largest report in bytes: 250 clients that each receive 10,000 lines a second, over an interval of 50 ms.
 const REPORT_BYTES_MAX: u64 = 40 << 20;
 const PAGE: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>stress clients</title>\
                     <link rel=\"icon\" href=\"data:,\"><script type=\"module\" src=\"stress.js\"></script></html>";
@@ -102,7 +102,7 @@ fn answer(
             match (page.parse::<usize>(), report) {
                 (Ok(page), Some(report)) => match take(waiting, page) {
                     Some((orders, has_begun)) => {
-                        // The run is over when the receiver is gone.
+                        // The run is over once the receiver is dropped.
                         let _ = tell.send(ReceivedReport { page, report, has_begun });
                         respond(request, 200, "application/json", serde_json::to_vec(&orders).unwrap_or_default());
                     }
@@ -149,8 +149,8 @@ fn script() -> Result<Vec<u8>, String> {
     let found = named.clone().map_or_else(|| beside.into_iter().find(|path| path.is_file()), Some);
     let found = found.ok_or_else(|| {
         format!(
-            "the page of stress clients is not built: run `npm ci && npm run build` in clients/web, or name its script by \
-             SKIPSTONE_STRESS_PAGE (it is {SCRIPT})"
+            "the page of stress clients is not built: run `npm ci && npm run build` in clients/web, or name its \
+             script by SKIPSTONE_STRESS_PAGE (it is {SCRIPT})"
         )
     })?;
     std::fs::read(&found).map_err(|error| format!("the page of stress clients, {}: {error}", found.display()))

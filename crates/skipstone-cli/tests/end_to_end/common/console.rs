@@ -47,7 +47,7 @@ impl Session {
         self.until(until)
     }
 
-    /// The answer to `stats`, whose last line is that of the driver.
+    /// The answer to `stats`. Its last line is about the driver.
     pub(crate) fn stats(&mut self) -> String {
         self.ask("stats", "kernel receive drops")
     }
@@ -69,7 +69,7 @@ impl Session {
     pub(crate) fn clients_until(&mut self, wanted: &[&str]) -> String {
         let end = Instant::now() + PATIENCE;
         loop {
-            let clients = self.ask("clients name\r\nlog maybe", "log takes on, off");
+            let clients = self.ask("clients name\r\nlog maybe", "log takes on or off");
             if wanted.iter().all(|name| clients.contains(name)) {
                 return clients;
             }

@@ -20,7 +20,7 @@ pub(crate) struct Relay {
 #[derive(Default)]
 struct Seen {
     datagrams: Mutex<Vec<Datagram>>,
-    /// By which the server knows each client.
+    /// The sockets by which the server knows each client.
     sockets: Mutex<Vec<UdpSocket>>,
     must_stop: AtomicBool,
 }

@@ -35,7 +35,7 @@ pub(crate) fn number(result: &Value, path: &str) -> u64 {
     found.unwrap_or_else(|| panic!("no number {path} in {result:#}"))
 }
 
-/// All sentences that say why the verdict is not pass.
+/// All reasons of a verdict that is not pass.
 pub(crate) fn reasons(result: &Value) -> String {
     let reasons = result["reasons"].as_array().expect("they are a list");
     reasons.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")

@@ -29,7 +29,8 @@ pub(super) fn chart(table: &PrintedTable<'_>) -> String {
     let x = x(FLOOR);
     let _ = writeln!(
         svg,
-        "<line x1=\"{x}\" y1=\"{TOP}\" x2=\"{x}\" y2=\"{}\" stroke=\"#b04a2a\" stroke-width=\"1.5\" stroke-dasharray=\"4 3\"/>",
+        "<line x1=\"{x}\" y1=\"{TOP}\" x2=\"{x}\" y2=\"{}\" stroke=\"#b04a2a\" stroke-width=\"1.5\" \
+         stroke-dasharray=\"4 3\"/>",
         bottom + 8
     );
     let _ = writeln!(svg, "{}", beneath(x, bottom + 42, "#b04a2a", "the path's round trip"));

@@ -4,7 +4,7 @@
 /// One threshold, missed by one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Miss {
-    /// As it was written.
+    /// The threshold as it was written.
     pub(super) threshold: String,
     /// Figure and row: `useful_share of skipstone off seed 1`.
     pub(super) of: String,
@@ -18,7 +18,7 @@ impl Miss {
         Self::new(threshold, rest)
     }
 
-    /// Those that a plan's text records.
+    /// The misses that a plan's text records.
     pub(super) fn all_of(text: &str) -> Vec<Self> {
         text.lines().filter_map(Self::of_comment).collect()
     }

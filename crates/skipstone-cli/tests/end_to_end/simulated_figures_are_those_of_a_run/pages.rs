@@ -15,7 +15,7 @@ pub(super) struct HeldPage {
 }
 
 impl HeldPage {
-    /// All of them.
+    /// All figures.
     pub(super) fn all() -> Vec<Self> {
         let mut pages: Vec<Self> = Vec::new();
         for (plan, page, content) in CONTENTS {
@@ -102,17 +102,18 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "spatialos-25",
         "README.md",
         Content::Sentence(
-            "![99.8th percentile of an update's round trip: skipstone adaptive [[skipstone adaptive|p99.8]] ms, everything twice \
-             (KCP) [[kcp-fec-1-1|p99.8]] ms, QUIC [[quinn|p99.8]] ms, renet [[renet-tuned|p99.8]] ms as tuned, KCP [[kcp|p99.8]] ms]",
+            "![99.8th percentile of an update's round trip: skipstone adaptive [[skipstone adaptive|p99.8]] ms, \
+             everything twice (KCP) [[kcp-fec-1-1|p99.8]] ms, QUIC [[quinn|p99.8]] ms, renet [[renet-tuned|p99.8]] ms \
+             as tuned, KCP [[kcp|p99.8]] ms]",
         ),
     ),
     (
         "spatialos-25",
         "README.md",
         Content::Sentence(
-            "KCP with every datagram sent three times is better still: [[kcp-fec-1-2|p99.99]] ms at the 99.99th percentile, where \
-             `adaptive` has [[skipstone adaptive|p99.99]], for [[kcp-fec-1-2|bytes]] bytes per payload byte instead of \
-             [[skipstone adaptive|bytes]].",
+            "KCP with every datagram sent three times is better still: [[kcp-fec-1-2|p99.99]] ms at the 99.99th \
+             percentile, where `adaptive` has [[skipstone adaptive|p99.99]], for [[kcp-fec-1-2|bytes]] bytes per \
+             payload byte instead of [[skipstone adaptive|bytes]].",
         ),
     ),
     ("spatialos-25", "docs/measurements.md", Content::Table),
@@ -120,55 +121,58 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "spatialos-25",
         "docs/measurements.md",
         Content::Sentence(
-            "The price is bytes: [[skipstone adaptive|bytes]] per payload byte, not [[skipstone off|bytes]]. KCP that sends \
-             everything twice reaches that percentile too, for [[kcp-fec-1-1|bytes]] bytes, and everything three times reaches \
-             the 99.99th, for [[kcp-fec-1-2|bytes]]:",
+            "The price is bytes: [[skipstone adaptive|bytes]] per payload byte, not [[skipstone off|bytes]]. KCP that \
+             sends everything twice reaches that percentile too, for [[kcp-fec-1-1|bytes]] bytes, and everything \
+             three times reaches the 99.99th, for [[kcp-fec-1-2|bytes]]:",
         ),
     ),
     (
         "lossy-5",
         "docs/measurements.md",
         Content::Sentence(
-            "at 5% loss (`plans/lossy-5.toml`) everything three times keeps [[kcp-fec-1-2|p99.8]] ms at the 99.8th percentile for \
-             [[kcp-fec-1-2|bytes]] bytes, where `adaptive` has [[skipstone adaptive|p99.8]] for [[skipstone adaptive|bytes]].",
+            "at 5% loss (`plans/lossy-5.toml`) everything three times keeps [[kcp-fec-1-2|p99.8]] ms at the 99.8th \
+             percentile for [[kcp-fec-1-2|bytes]] bytes, where `adaptive` has [[skipstone adaptive|p99.8]] for \
+             [[skipstone adaptive|bytes]].",
         ),
     ),
     (
         "lossy-5",
         "docs/measurements.md",
         Content::Sentence(
-            "at 5% `lean`'s 99.8th percentile is [[skipstone lean|p99.8]] ms with ages and [[skipstone-ageless lean|p99.8]] without",
+            "at 5% `lean`'s 99.8th percentile is [[skipstone lean|p99.8]] ms with ages and [[skipstone-ageless \
+             lean|p99.8]] without",
         ),
     ),
     (
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "at 0.5% loss [[skipstone lean|bytes]] bytes per payload byte in place of [[skipstone off|bytes]] | all but `Off` |",
+            "at 0.5% loss [[skipstone lean|bytes]] bytes per payload byte in place of [[skipstone off|bytes]] | all \
+             but `Off` |",
         ),
     ),
     (
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Adaptive` | the default: anything that must not be late | [[skipstone adaptive|bytes]] | [[skipstone adaptive|p50]], \
-             [[skipstone adaptive|p99]], [[skipstone adaptive|p99.8]], [[skipstone adaptive|p99.99]] |",
+            "| `Adaptive` | the default: anything that must not be late | [[skipstone adaptive|bytes]] | [[skipstone \
+             adaptive|p50]], [[skipstone adaptive|p99]], [[skipstone adaptive|p99.8]], [[skipstone adaptive|p99.99]] |",
         ),
     ),
     (
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Lean` | bandwidth is scarce, and one more round trip is acceptable | [[skipstone lean|bytes]] | [[skipstone lean|p50]], \
-             [[skipstone lean|p99]], [[skipstone lean|p99.8]], [[skipstone lean|p99.99]] |",
+            "| `Lean` | bandwidth is scarce, and one more round trip is acceptable | [[skipstone lean|bytes]] | \
+             [[skipstone lean|p50]], [[skipstone lean|p99]], [[skipstone lean|p99.8]], [[skipstone lean|p99.99]] |",
         ),
     ),
     (
         "spatialos-25",
         "docs/guide/loss.md",
         Content::Sentence(
-            "| `Off` | files, logs: latency does not matter | [[skipstone off|bytes]] | [[skipstone off|p50]], [[skipstone off|p99]], \
-             [[skipstone off|p99.8]], [[skipstone off|p99.99]] |",
+            "| `Off` | files, logs: latency does not matter | [[skipstone off|bytes]] | [[skipstone off|p50]], \
+             [[skipstone off|p99]], [[skipstone off|p99.8]], [[skipstone off|p99.99]] |",
         ),
     ),
     (
@@ -184,8 +188,8 @@ const CONTENTS: &[(&str, &str, Content)] = &[
         "conditions",
         "docs/guide/loss.md",
         Content::Sentence(
-            "`Adaptive` stops sending repairs within seconds: [[no loss|skipstone adaptive|bytes]] bytes per payload byte over \
-             the first minute",
+            "`Adaptive` stops sending repairs within seconds: [[no loss|skipstone adaptive|bytes]] bytes per payload \
+             byte over the first minute",
         ),
     ),
 ];

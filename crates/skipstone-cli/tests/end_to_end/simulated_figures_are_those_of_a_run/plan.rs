@@ -34,7 +34,7 @@ impl DocumentedPlan {
         paths.into_iter().map(Self::read).collect()
     }
 
-    /// The one of this name.
+    /// The plan of this name.
     pub(super) fn of(name: &str) -> Self {
         Self::read(root().join(format!("plans/{name}.toml")))
     }

@@ -41,6 +41,6 @@ fn cells(line: &str) -> impl Iterator<Item = &str> {
 }
 
 const HEAD: &str = "ms; bytes per payload byte";
-/// As the tool lays its tables out.
+/// The layout of the tool's tables.
 const NAME_COLUMNS: usize = 29;
 const CELL_COLUMNS: usize = 10;

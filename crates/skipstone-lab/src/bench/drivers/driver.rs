@@ -34,8 +34,8 @@ pub(crate) trait BenchServer {
     /// Clients that are connected.
     fn clients(&self) -> usize;
 
-    /// Bytes of both directions with their IP headers, where the transport knows them better than the interface does:
-    /// where the kernel cuts or joins datagrams.
+    /// Bytes of both directions with their IP headers, if the transport counts them more exactly than the interface,
+    /// because the kernel splits or joins datagrams.
     fn ip_bytes(&mut self) -> Option<u64> {
         None
     }
@@ -59,14 +59,15 @@ pub(crate) trait BenchClients {
     /// Waits for `wait_max` at most until an event occurs, and reports the events.
     fn poll(&mut self, wait_max: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String>;
 
-    /// Sleeps for a while if possible, then reports the events: waking a thread that sleeps until data arrives costs
-    /// the sender, here the server, time, which in a virtual machine is a call to its host.
+    /// Sleeps for a while if possible, then reports the events: waking a thread that waits for data takes time from the
+    /// sender, here the server; in a virtual machine it is a call to the host.
     fn look(&mut self, after: Duration, on_event: &mut OnEvent<'_>) -> Result<(), String> {
         std::thread::sleep(after);
         self.poll(Duration::ZERO, on_event)
     }
 
-    /// Uses a channel beyond the first for once; the server answers on it. False if there are none, or it is full.
+    /// Uses a channel other than the first, once; the server answers on it. False if the transport has no channels, or
+    /// the channel is full.
     fn touch(&mut self, _client: u32, _channel: u16) -> bool {
         false
     }
@@ -83,7 +84,7 @@ pub(crate) type OnEvent<'a> = dyn FnMut(ClientEvent<'_>) + 'a;
 pub(crate) enum ClientEvent<'a> {
     /// The client may send from now on.
     Connected(u32),
-    /// A line arrived: now, unless `at_ns` says when by the clock that all processes share.
+    /// A line arrived now, or at `at_ns` on the clock that all processes share.
     Line { client: u32, line: &'a [u8], at_ns: Option<u64> },
     /// The answer on another channel came.
     Touched,
@@ -102,7 +103,7 @@ pub(crate) struct ServerSetup<'a> {
 /// The setup of the clients.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClientSetup {
-    /// The number of the first among those of all processes.
+    /// The number of the first client, counted over all processes.
     pub(crate) first: u32,
     pub(crate) trial: Trial,
     /// How Skipstone's clients share a link.

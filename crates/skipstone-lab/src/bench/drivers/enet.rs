@@ -67,7 +67,7 @@ impl BenchServer for EnetServer {
     }
 
     fn answer(&mut self, client: u32, line: Bytes) {
-        // A peer that has gone meanwhile needs no answer.
+        // A peer that has left meanwhile needs no answer.
         let packet = packet(&line, self.delivery);
         let _ = self.host.peer_mut(PeerID(client as usize)).send(CHANNEL, &packet);
     }
@@ -104,7 +104,7 @@ impl EnetClients {
 }
 
 impl EnetClient {
-    /// One pass of ENet's own loop, and all that it found.
+    /// One pass of ENet's own loop, and its events.
     fn service(&mut self, number: u32, on_event: &mut OnEvent<'_>) {
         // A socket error such as a refused port shows as a connection that ends.
         let Ok(Some(first)) = self.host.service() else { return };

@@ -22,7 +22,7 @@ pub(super) fn udp_server(listen: SocketAddr) -> Result<(UdpSocket, SocketAddr), 
     Ok((socket, address))
 }
 
-/// A client's socket, with a port of its own.
+/// A client's socket, with its own port.
 pub(super) fn udp_client(server: SocketAddr) -> io::Result<UdpSocket> {
     udp(any(server), CLIENT_BYTES)
 }
@@ -52,7 +52,7 @@ pub(super) fn tcp_server(listen: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// A stream whose connection stands; the server's kernel answers for it.
+/// A connected stream; the server's kernel accepted it.
 pub(super) fn tcp_client(server: SocketAddr) -> io::Result<TcpStream> {
     let stream = TcpStream::connect_timeout(&server, CONNECT_MAX)?;
     stream.set_nodelay(true)?;

@@ -32,7 +32,7 @@ pub(crate) fn server(setup: ServerSetup<'_>) -> Result<Box<dyn BenchServer>, Str
         #[cfg(feature = "peers")]
         other => peer_server(other, setup)?,
         #[cfg(not(feature = "peers"))]
-        other => unreachable!("{other} is refused by its name in a build without it"),
+        other => unreachable!("a build without {other} refuses its name"),
     })
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn clients(url: &str, setup: ClientSetup) -> Result<Box<dyn BenchClie
         #[cfg(feature = "peers")]
         other => peer_clients(other, server, setup)?,
         #[cfg(not(feature = "peers"))]
-        other => unreachable!("{other} is refused by its name in a build without it"),
+        other => unreachable!("a build without {other} refuses its name"),
     })
 }
 

@@ -31,7 +31,7 @@ fn locked<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes the data that comes through the channel, a piece at a time.
+/// Writes the data from the channel, one piece at a time.
 async fn write(mut stream: SendStream, mut pieces: UnboundedReceiver<Bytes>) {
     while let Some(piece) = pieces.recv().await {
         if stream.write_chunk(piece).await.is_err() {

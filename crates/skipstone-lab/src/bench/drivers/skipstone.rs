@@ -18,7 +18,7 @@ use crate::workload::{self, LINES};
 
 /// For lines that need not arrive.
 const UNRELIABLE: u16 = 1;
-/// From here on channels are used once and fall idle.
+/// Channels from this number on are used once and then idle.
 const FIRST_IDLE: u16 = 2;
 
 /// The first channel as `serve` has it.
@@ -45,7 +45,7 @@ pub(super) struct SkipstoneServer {
     server: skipstone::Server,
     drive: Drive,
     scheme: Scheme,
-    /// By the client's number, which is that of its place.
+    /// Indexed by the client's number, which is its position.
     peers: Vec<Option<PeerId>>,
     channel: u16,
 }

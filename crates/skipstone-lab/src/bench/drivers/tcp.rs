@@ -18,7 +18,7 @@ pub(super) struct TcpServer {
     clients: Vec<Option<TcpClient>>,
     /// The lines that are broadcast at the end of this tick.
     tick: Vec<u8>,
-    /// Clients that have an answer of their own waiting, or did not take all of the last.
+    /// Clients that have their own answer waiting, or that accepted only a part of the last write.
     behind: Vec<u32>,
     buffer: Vec<u8>,
 }
@@ -31,7 +31,7 @@ struct TcpClient {
 }
 
 const READ_BYTES: usize = 64 << 10;
-/// A client that leaves more unread is given up.
+/// A client that leaves more bytes unread is dropped.
 const WAITING_MAX: usize = 16 << 20;
 
 impl TcpServer {
@@ -130,7 +130,7 @@ impl TcpServer {
     }
 }
 
-/// How much of it left; an error shows when the client is read next.
+/// The number of bytes written; an error is detected at the next read.
 fn write_some(stream: &mut TcpStream, bytes: &[u8]) -> usize {
     let mut written = 0;
     while written < bytes.len() {

@@ -68,7 +68,7 @@ impl Packed {
     }
 }
 
-/// The lines of a datagram; a line of no length begins what was left empty.
+/// The lines of a datagram; a line of length 0 marks the beginning of the empty rest.
 fn unpack(datagram: &[u8], mut take: impl FnMut(&[u8])) {
     each_line(datagram.get(OWN_HEADER_BYTES..).unwrap_or_default(), |line| {
         if !line.is_empty() {
@@ -92,7 +92,7 @@ impl BareServer {
     }
 
     fn push(&mut self, bytes: &[u8], to: SocketAddr) {
-        // 64 KB is the most that one call takes, 44 datagrams.
+        // One call takes at most 64 KB, which is 44 datagrams.
         for piece in bytes.chunks(DATAGRAM_BYTES_MAX * (65_507 / DATAGRAM_BYTES_MAX)) {
             if !self.outgoing.push(piece, to, Some(DATAGRAM_BYTES_MAX)) {
                 self.send();

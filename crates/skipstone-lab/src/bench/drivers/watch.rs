@@ -36,7 +36,7 @@ impl Watch {
         Ok(stream)
     }
 
-    /// A socket for datagrams to the server, and the same once more for the poll.
+    /// A socket for datagrams to the server, and a second handle to it for the poll.
     #[cfg_attr(not(feature = "peers"), expect(dead_code, reason = "for the peers over UDP"))]
     pub(super) fn udp_client(&self, server: SocketAddr, number: usize) -> io::Result<(UdpSocket, mio::net::UdpSocket)> {
         let socket = listeners::udp_client(server)?;

@@ -44,7 +44,7 @@ enum Side<R: HandshakeRole> {
 }
 
 impl<R: HandshakeRole> Side<R> {
-    /// After a step of the handshake, whose result holds the socket.
+    /// Handles the result of a handshake's step, which holds the socket.
     fn after(
         step: Result<R::FinalResult, HandshakeError<R>>,
         socket: fn(R::FinalResult) -> WebSocket<TcpStream>,
@@ -165,7 +165,7 @@ pub(super) struct WebSocketClients {
     watch: Watch,
     server: SocketAddr,
     clients: Vec<ClientSide>,
-    /// Those whose handshake was done before they were looked at.
+    /// Connections whose handshake was complete before they were checked.
     fresh: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Skipstone's clients over WebTransport, like those of web pages.
+//! Skipstone's clients over WebTransport, as web pages use it.
 
 use std::time::Duration;
 

@@ -14,7 +14,7 @@ use crate::measure::ledger::{Ledger, LineOutcome, Tally};
 use crate::measure::worst_clients::WorstClient;
 use crate::workload::Workload;
 
-/// Which clients a process has, of those of all processes.
+/// Which of all clients belong to this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Clientele {
     /// The number of its first.
@@ -28,24 +28,24 @@ pub(super) struct Clientele {
 pub(super) struct Evidence {
     pub(super) who: Clientele,
     pub(super) lines: Lines,
-    /// By sender: the beginning of a correct line. Broadcast lines are computed once.
+    /// By sender: the head of a correct line, so that broadcast lines are computed once.
     heads: Vec<Head>,
     ledgers: Ledgers,
-    /// Lines of this round that are right, while their places in the ledger come into the processor's caches.
+    /// Correct lines of this round, kept while their places in the ledger are prefetched.
     arrivals: Vec<Arrival>,
-    /// Of the lines that are measured, up to the last progress; and since. Each line is recorded once.
+    /// Latencies of measured lines: up to the last progress report, and since. Each line is recorded once.
     latency: Latency,
     recent: Latency,
     /// Of the others, since the last progress.
     recent_beside: Latency,
-    /// By client, for measured lines. Empty if not requested.
+    /// Latencies by client, for measured lines. Empty if not requested.
     by_client: Vec<LatencySteps>,
     window_ns: std::ops::Range<u64>,
     /// Lines that came, each counted once.
     pub(super) delivered: u64,
     delivered_before: u64,
     corrupted: u64,
-    /// Clients connected now, and those that are not any more.
+    /// Clients that are connected, and clients that no longer are.
     pub(super) connected: u32,
     pub(super) gone: u32,
     is_connected: Vec<bool>,
@@ -53,11 +53,11 @@ pub(super) struct Evidence {
     pub(super) is_closing: bool,
     /// Answers on other channels.
     pub(super) touched: u64,
-    /// Clients whose line came, once for each, if that is asked for.
+    /// Clients whose line arrived, once for each, if requested.
     pub(super) returned: Vec<u32>,
     pub(super) notes_returns: bool,
     pub(super) reasons: BTreeMap<String, u64>,
-    /// The client whose line came last, and when: lines that come together have one time.
+    /// The client whose line arrived last, and when: lines that arrive together have the same time.
     last: (u32, u64),
 }
 
@@ -164,7 +164,7 @@ impl Evidence {
         }
     }
 
-    /// Counts what waits in `arrivals`: when there are many, and when a round is over.
+    /// Counts the lines in `arrivals`: when there are many, and at the end of a round.
     pub(super) fn count_arrivals(&mut self) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         arrivals.drain(..).for_each(|arrival| self.count(&arrival));
@@ -225,7 +225,7 @@ impl Evidence {
         self.recent.clear();
     }
 
-    /// Deliveries of all lines that were sent, by this process and by all.
+    /// The expected deliveries of all lines that this process and the others sent.
     pub(super) fn expected(&self, sent: &[u32], sent_by_all: &[u32]) -> u64 {
         let sum = |sent: &[u32]| sent.iter().map(|sent| u64::from(*sent)).sum::<u64>();
         match &self.ledgers {

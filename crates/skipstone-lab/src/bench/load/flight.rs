@@ -20,7 +20,7 @@ impl Flight {
         Self { in_flight, sent: vec![now; clients as usize], looked: now }
     }
 
-    /// Every client begins: as many turns for each as it may have lines in flight.
+    /// Every client begins, with one turn for each line that it may have in flight.
     pub(super) fn begin(&self) -> Vec<u32> {
         (0..self.in_flight).flat_map(|_| 0..self.sent.len() as u32).collect()
     }

@@ -9,13 +9,13 @@ use crate::units::Rate;
 pub(super) struct LoadSchedule {
     epoch_ns: u64,
     rate: Rate,
-    /// By when they are due in each interval, as a share of it, and who: by this process's own count.
+    /// When clients are due in each interval, as a share of it, and their numbers in this process.
     turns: Vec<(f64, u32)>,
     next: (u64, usize),
 }
 
 impl LoadSchedule {
-    /// The turns of some clients, whose numbers count through all processes.
+    /// The turns of some clients, numbered across all processes.
     pub(super) fn new(epoch_ns: u64, rate: Rate, who: Clientele) -> Self {
         let golden = (5_f64.sqrt() - 1.0) / 2.0;
         let share = |client: u32| (f64::from(who.first + client) * golden).fract();

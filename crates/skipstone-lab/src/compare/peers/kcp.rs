@@ -28,18 +28,18 @@ use blocks::{BlockSize, Decoder, Encoder};
 /// How messages share packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packing {
-    /// A stream of messages, each with its length; those of one moment share segments.
+    /// A stream of messages, each with its length. Messages of the same moment share segments.
     Stream,
-    /// Each in a packet of its own.
+    /// Each message in its own packet.
     PacketPerMessage,
 }
 
 /// When an end flushes, in addition to its clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Flushes {
-    /// When its application has written.
+    /// After its application has written.
     OnWrite,
-    /// And when a datagram came, so that acknowledgements do not wait for the clock.
+    /// Also when a datagram arrived, so that acknowledgements do not wait for the clock.
     OnInput,
 }
 
@@ -61,7 +61,7 @@ impl KcpStyle {
     /// A stream that acknowledges at once.
     pub(super) const PROMPT: Self = Self { flushes: Flushes::OnInput, ..KcpStyle::STREAM };
 
-    /// The same in blocks.
+    /// The same settings with FEC in blocks.
     pub(super) const fn in_blocks(self, data: usize, parity: usize) -> Self {
         Self { parity: Some(BlockSize { data, parity }), ..self }
     }
@@ -69,7 +69,7 @@ impl KcpStyle {
 
 pub(super) fn ends(style: KcpStyle, setup: EndsSetup<'_>) -> Ends {
     let mut seed = setup.seed;
-    // KCP has one queue for all updates, and counts segments; those of a stream may hold several updates.
+    // KCP has one queue for all updates, and counts segments. A segment of a stream may hold several updates.
     let of_all = |each: u32| each as usize * usize::from(setup.condition.entities);
     let waiting_max = setup.condition.waiting_max.map_or(usize::MAX, of_all);
     let mut end = |to| {
@@ -88,7 +88,7 @@ struct KcpEnd {
     /// Datagrams as they leave.
     ready: VecDeque<Vec<u8>>,
     framing: FramedMessages,
-    /// Where the peer was heard last.
+    /// The address from which the peer last sent.
     to: Option<SocketAddr>,
     /// The zero of its clock.
     epoch: Time,

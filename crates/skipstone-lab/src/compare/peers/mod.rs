@@ -31,7 +31,7 @@ pub(crate) fn ends(contender: Contender, setup: EndsSetup<'_>) -> Ends {
         #[cfg(feature = "peers")]
         other => other_ends(other, setup),
         #[cfg(not(feature = "peers"))]
-        other => unreachable!("{other} is refused by its name in a build without it"),
+        other => unreachable!("a build without {other} refuses its name"),
     }
 }
 

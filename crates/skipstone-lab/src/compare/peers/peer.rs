@@ -6,8 +6,8 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use skipstone_proto::{Duration, Time};
 
-/// One end of one connection. Any call in any order, with a time that does not go back; after whatever was handed in,
-/// `poll_message` and `poll_transmit` are asked until they are empty.
+/// One end of one connection. Any call in any order, with a time that does not go back; after every input,
+/// `poll_message` and `poll_transmit` are called until they return nothing.
 pub(crate) trait Peer {
     /// A datagram came from this address.
     fn handle_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut Vec<u8>);
@@ -15,7 +15,7 @@ pub(crate) trait Peer {
     /// Handles expired timers.
     fn handle_timeout(&mut self, now: Time);
 
-    /// When `handle_timeout` wants to be called.
+    /// When `handle_timeout` must be called.
     fn poll_timeout(&mut self) -> Time;
 
     /// Writes the next datagram, replacing the buffer's content, and returns its destination.
@@ -46,15 +46,15 @@ pub(crate) trait Peer {
 pub(crate) struct Update {
     pub(crate) entity: u16,
     pub(crate) payload: Bytes,
-    /// How much later than planned it is already, as far as the transport told. An echo passes it on.
+    /// How late it is already, as far as the transport reported. An echo passes it on.
     pub(crate) age: Duration,
 }
 
-/// The content of a datagram, in IP bytes with its share of the headers. The rest is of no use to the application:
+/// The content of a datagram, in IP bytes with its share of the headers. The rest carries no new payload:
 /// acknowledgements alone, probes, repairs and further copies, the handshake.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Contents {
-    /// Payload that never left before, and all that goes with it.
+    /// Payload that is sent for the first time, with its headers.
     pub(crate) first: usize,
     /// Payload that left before and was lost.
     pub(crate) again: usize,
@@ -67,14 +67,14 @@ pub(crate) struct Telemetry {
     pub(crate) resent: Option<u64>,
     /// Bytes of repair packets, and of copies.
     pub(crate) redundancy_bytes: Option<u64>,
-    /// Packets that were taken for lost and were not.
+    /// Packets that were declared lost but were not.
     pub(crate) spurious: Option<u64>,
     /// Packets that came back by repair.
     pub(crate) repaired: Option<u64>,
 }
 
 impl Telemetry {
-    /// Of both ends.
+    /// The sum over both ends.
     pub(crate) fn with(self, other: Self) -> Self {
         let sum = |one: Option<u64>, other: Option<u64>| Some(one? + other?);
         Self {

@@ -1,8 +1,8 @@
 //! QUIC by quinn-proto, with TLS 1.3: one bidirectional stream for each entity, on which messages have their length in
 //! two bytes before them.
 //!
-//! The certificate is an Ed25519 one, whose signatures are all of one length; what else the handshake
-//! leaves to chance changes no length and no time.
+//! The certificate is an Ed25519 one, whose signatures are all of one length; nothing else that is random in the
+//! handshake changes a length or a time.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ use crate::framing::{FramedMessages, framed};
 use crate::measure::splitmix::splitmix;
 use crate::quic::certificate::{NAME, client_crypto, server_crypto};
 
-/// With which settings.
+/// The settings that quinn runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QuinnTuning {
     /// quinn's defaults, except for the number of streams.
@@ -132,7 +132,7 @@ struct QuinnEnd {
     is_connected: bool,
     /// Answers of the endpoint's own.
     responses: VecDeque<(SocketAddr, Vec<u8>)>,
-    /// By the number of the stream, which is that of the entity.
+    /// Indexed by the number of the stream, which equals the entity's number.
     streams: BTreeMap<u64, Stream>,
     arrived: VecDeque<Update>,
     /// Whether updates that do not fit into the connection's send window are refused; they wait otherwise.

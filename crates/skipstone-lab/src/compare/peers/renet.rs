@@ -1,10 +1,10 @@
 //! renet with netcode's handshake and encryption. With defaults: a reliable ordered channel for each entity, resent
-//! after 300 ms. Channels do not share packets, so that every entity has a datagram of its own. Who knows that puts all
+//! after 300 ms. Channels do not share packets, so that every entity has its own datagram. Who knows that puts all
 //! entities into one channel, whose messages say which they are of, and resends as soon as an answer can be there.
 //!
 //! renet asks to be called every frame; here it sends when its application has sent or received a message, when one is
-//! due to be sent again, and every 5 ms. It acknowledges acknowledgements, too: an end that answered each datagram at
-//! once would never be silent again.
+//! due to be sent again, and every 5 ms. It also acknowledges acknowledgements, so two ends that answered each datagram
+//! at once would never stop.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -18,7 +18,7 @@ use crate::compare::condition::Condition;
 use crate::compare::payload::entity_of;
 use crate::compare::peers::peer::{Peer, Update};
 
-/// With which channels.
+/// The channels that renet runs with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RenetTuning {
     /// One for each entity, resent as renet's documents show it.
@@ -37,7 +37,7 @@ pub(super) fn ends(tuning: RenetTuning, setup: EndsSetup<'_>) -> Ends {
         public_addresses: vec![setup.server],
         authentication: ServerAuthentication::Unsecure,
     };
-    // Not secret, and sealed all the same.
+    // The key is not secret, but packets are sealed with it.
     let client = ClientAuthentication::Unsecure {
         protocol_id: PROTOCOL,
         client_id: CLIENT,
@@ -52,7 +52,7 @@ pub(super) fn ends(tuning: RenetTuning, setup: EndsSetup<'_>) -> Ends {
     Ends { client: end(client), server: end(server) }
 }
 
-/// Which channels there are, and which entity has which.
+/// The channels, and the channel of each entity.
 #[derive(Debug, Clone, Copy)]
 struct Channels {
     tuning: RenetTuning,
@@ -108,7 +108,7 @@ enum RenetSide {
 struct RenetEnd {
     side: RenetSide,
     channels: Channels,
-    /// Until when it was updated.
+    /// The time up to which it was updated.
     updated: Time,
     next_frame: Time,
     /// When messages are due to be sent again, the earliest first.

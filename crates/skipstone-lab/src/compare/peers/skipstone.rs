@@ -21,9 +21,9 @@ use crate::units::Mode;
 /// How packets are sealed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Suite {
-    /// By a stand-in of TLS 1.3's sizes, which it has of its handshake too.
+    /// By a simulated suite with the sizes of TLS 1.3, including its handshake's.
     Sealed,
-    /// In clear, with a tag against damage.
+    /// Cleartext, with a tag that detects damage.
     Plain,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Suite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ages {
     HandedOn,
-    /// As applications of transports do that have nothing of the kind.
+    /// As with transports that have no such feature.
     Dropped,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn ends(suite: Suite, ages: Ages, mode: Mode, setup: EndsSetup<'_>) -
     let settings = settings(setup.condition, mode);
     let update_bytes = setup.condition.payload_bytes + MESSAGE_HEADER_BYTES;
     let mut seed = setup.seed;
-    // Both ends have the same stand-in, as both ends of a real connection have the same library.
+    // Both ends have the same simulated suite, as both ends of a real connection have the same library.
     let suites = SimulatedSuites::new(splitmix(&mut seed));
     let sealed = |config: Config| match suite {
         Suite::Sealed => config.encrypted(Arc::new(suites)),
@@ -80,12 +80,12 @@ fn window_bytes(condition: &Condition) -> u32 {
     let load = window_cost(condition.payload_bytes) * condition.updates() + bulk;
     let per_round_trip = load as f64 / condition.lasting.as_secs_f64() * condition.round_trip().as_secs_f64();
     let most = Config::client().limits.window_bytes;
-    // A cast of what is too much is the greatest number there is.
+    // The cast saturates.
     ((4.0 * per_round_trip) as u32).clamp(Settings::default().window_bytes, most)
 }
 
-/// Entities have channels of their modes, a rule for those that follow each other; bulk has the one behind them and
-/// waits for all others.
+/// Each entity has a channel with its mode; consecutive channels of one mode share a rule. Bulk has the channel after
+/// them, and waits for all others.
 fn channels(condition: &Condition) -> Vec<ChannelRule> {
     let (mode, bulk) = (|entity| condition.delivery_of(entity).on_wire(), condition.entities);
     let entities: Vec<u16> = (0..bulk).collect();
@@ -153,7 +153,7 @@ impl SkipstoneEnd {
         }
     }
 
-    /// Finds out what was just written: what the endpoint's counters moved by.
+    /// Classifies the datagram that was just written, by the change of the endpoint's counters.
     fn note_written(&mut self, transmit: &Transmit) {
         let (totals, before) = (self.endpoint.totals(), self.written.totals);
         let ip_bytes = transmit.bytes + transmit.bytes.div_ceil(transmit.segment_bytes) * HEADER_BYTES;

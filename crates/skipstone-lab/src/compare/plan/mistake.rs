@@ -18,7 +18,7 @@ pub(super) fn mistake(path: &str, text: &str, error: &toml::de::Error) -> String
     format!("{place}: {}", sentence(error.message()))
 }
 
-/// The same of a key such as `link.queue`, whose value is invalid; of the file alone, if the key is not in it.
+/// The mistake of a key such as `link.queue` with an invalid value; it names only the file if the key is not in it.
 pub(super) fn placed(path: &str, text: &str, key: &str, sentence: &str) -> String {
     match span_of(text, key) {
         Some(span) => {
@@ -29,7 +29,7 @@ pub(super) fn placed(path: &str, text: &str, key: &str, sentence: &str) -> Strin
     }
 }
 
-/// Where the value of a key stands.
+/// The position of a key's value.
 fn span_of(text: &str, key: &str) -> Option<Range<usize>> {
     let table = DeTable::parse(text).ok()?.into_inner();
     let mut names = key.split('.');
@@ -51,7 +51,7 @@ fn position(text: &str, at: usize) -> (usize, usize) {
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// serde's words, with the nearest name added where it lists names.
+/// serde's message, with the nearest name added if it lists names.
 fn sentence(message: &str) -> String {
     let message = message.trim_end();
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();

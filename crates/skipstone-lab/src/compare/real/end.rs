@@ -6,7 +6,7 @@ use crate::compare::peers::peer::{Telemetry, Update};
 
 /// A client's end, or a server with one client.
 pub(super) trait RealEnd {
-    /// Waits until something has come, or the time is over, and does whatever is due; sends what waits.
+    /// Waits for data or the end of the time, handles what is due, and sends waiting data.
     fn drive(&mut self, wait_max: Duration) -> Result<(), String>;
 
     /// Whether updates can be sent.
@@ -18,7 +18,7 @@ pub(super) trait RealEnd {
     /// The next update that arrived.
     fn poll_message(&mut self) -> Option<Update>;
 
-    /// Where clients find it: an address, or a URL with one.
+    /// Its address, or a URL that contains it.
     fn address(&self) -> String;
 
     /// Its own counters; none, if the transport does not report it.

@@ -1,6 +1,6 @@
-//! Transports in programs of their own, which join by the interface that docs/guide/others-transports.md describes:
-//! arguments in, lines of JSON out. The program's client reports its start and the time of each echo; what follows from
-//! that is computed here, as for every transport.
+//! External transport programs, which join by the interface that docs/guide/others-transports.md describes: arguments
+//! in, lines of JSON out. The program's client reports its start and the time of each echo; what follows from that is
+//! computed here, as for every transport.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::compare::peers::peer::Telemetry;
 use crate::compare::proof::Proof;
 use crate::measure::stalls::{Stall, StallLog};
 
-/// The arguments of a server, behind the command's own.
+/// The arguments of a server, after the command's own.
 pub(super) fn server_arguments(condition: &Condition, listen: &str) -> Vec<String> {
     let words = ["server", "--listen", listen];
     words.into_iter().map(str::to_owned).chain(shape(condition)).collect()
@@ -43,14 +43,14 @@ fn shape(condition: &Condition) -> impl Iterator<Item = String> {
 pub(super) enum ExternalMessage {
     /// The connection was established after this time; the first tick is due at this monotonic time in µs.
     Began { connect_ms: f64, first_due_us: u64 },
-    /// Echoes as tick, entity, and when they came, in µs of the same clock.
+    /// Echoes as tick, entity, and arrival time in µs of the same clock.
     Echoes(Vec<(u32, u16, u64)>),
     /// All is over.
     Done {
         /// Updates that the transport did not take.
         #[serde(default)]
         refused: u64,
-        /// Echoes whose bytes were not those that were sent.
+        /// Echoes with changed bytes.
         #[serde(default)]
         corrupted: u64,
         /// Messages that were sent again.
@@ -68,7 +68,7 @@ pub(super) struct ExternalClient<'a> {
     echoes: u64,
 }
 
-/// Echoes of each update: a transport that brings more has lost its mind.
+/// The maximum number of echoes of an update: a program that reports more is broken.
 const ECHOES_PER_UPDATE_MAX: u64 = 4;
 /// The maximum time between an update and its echo: more than an hour is a mistake, not a latency.
 const LATENCY_MAX: Duration = Duration::from_secs(3_600);
@@ -77,7 +77,7 @@ const LATENCY_MAX: Duration = Duration::from_secs(3_600);
 #[derive(Debug)]
 pub(super) enum Next {
     Line,
-    /// Nothing: these are the counters that it told.
+    /// No result: these are the counters that it reported.
     Nothing {
         refused: u64,
         corrupted: u64,
@@ -90,7 +90,7 @@ impl<'a> ExternalClient<'a> {
         ExternalClient { condition, proof: Proof::of(condition), began: None, echoes: 0 }
     }
 
-    /// Takes a line. The error says what is wrong with it.
+    /// Handles a line. The error says what is wrong with it.
     pub(super) fn take(&mut self, line: &str) -> Result<Next, String> {
         let begin = || line.chars().take(120).collect::<String>();
         let message = serde_json::from_str(line).map_err(|error| format!("said \"{}\": {error}", begin()))?;
@@ -197,7 +197,8 @@ mod tests {
     use crate::compare::plan::ComparePlan;
 
     fn condition() -> Condition {
-        let text = "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n[link]\nrtt = \"20ms\"";
+        let text = "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = \
+                    50\n[link]\nrtt = \"20ms\"";
         Condition::from(&ComparePlan::parse("t", text).unwrap(), &Flags::default()).unwrap()
     }
 

@@ -24,7 +24,7 @@ pub(super) struct EndTask {
     pub(super) transport: Transport,
     pub(super) mode: Option<Mode>,
     pub(super) seed: u64,
-    /// The namespace to enter; the one that it is in, without one.
+    /// The namespace to enter; without one, the process stays in its own.
     pub(super) namespace: Option<String>,
     /// Where it writes its packet events, if it does.
     pub(super) qlog: Option<QlogPlace>,
@@ -48,7 +48,7 @@ pub(super) struct RealWorkload {
     entities: u16,
     ticks_per_second: u32,
     payload_bytes: usize,
-    /// Read again by each process: an argument has room for its name.
+    /// Each process reads the file again, because an argument only has room for its name.
     recording: Option<PlayedRecording>,
     delivery: Option<Delivery>,
     bulk: Option<Bulk>,
@@ -76,7 +76,7 @@ impl RealWorkload {
         }
     }
 
-    /// As the ends of transports take it.
+    /// The condition in the form that the ends of transports accept.
     pub(super) fn condition(&self) -> Result<Condition, String> {
         let link = |delay: u64| LinkConfig {
             delay: Duration::from_micros(delay),
@@ -117,24 +117,24 @@ impl EndTask {
 pub(super) enum EndMessage {
     /// The server listens; clients connect to this.
     Listening { address: String },
-    /// The connection was established after this time; the first update leaves now, or where each end sends its own, at
-    /// this moment of the clock that all processes share.
+    /// The connection was established after this time; the first update leaves now, or, if each end sends its own
+    /// updates, at this time of the clock that all processes share.
     Connected { ms: f64, first_us: Option<u64> },
-    /// Where each end sends its own: the client has sent and received everything. It continues until it hears of the
-    /// server's.
+    /// If each end sends its own updates: the client has sent and received everything. It continues until the server
+    /// reports the same.
     Played,
     /// All is over.
     Done(Box<EndReport>),
-    /// A server's counters, after it was told that all is over.
+    /// A server's counters, after the end of the run.
     Served { telemetry: Telemetry, own: OwnFindings },
     /// It cannot continue.
     Failed { reason: String },
 }
 
-/// The findings of a server that sends its own updates and takes the client's; else nothing.
+/// The findings of a server that sends its own updates and receives the client's; empty for other servers.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct OwnFindings {
-    /// The client's updates: entity, sequence, when by the clock that all processes share, bytes.
+    /// The client's updates: entity, sequence, arrival time by the clock that all processes share, bytes.
     pub(super) arrived: Vec<(u16, u32, u64, usize)>,
     pub(super) corrupted: u64,
     /// Entities whose updates a full queue took not.
@@ -154,9 +154,9 @@ pub(super) struct EndReport {
     pub(super) counts: UpdateCounts,
     /// From the tick to the delivery of the echo, in µs, sorted.
     pub(super) latencies_us: Vec<u32>,
-    /// Those of them that touch no stall of the machine.
+    /// The samples that overlap no stall of the machine.
     pub(super) calm_us: Vec<u32>,
-    /// How often the machine stalled, by the control of the client's process, and for how long at most.
+    /// How often the machine stalled and the longest stall, as measured in the client's process.
     pub(super) stalls: u64,
     pub(super) longest_stall_us: u64,
     pub(super) telemetry: Telemetry,

@@ -35,7 +35,7 @@ use super::validity::disturbance;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Moment {
     Begins,
-    /// The machine stalled in this share of the samples: the run does not count.
+    /// If the machine stalled in this share of the samples, the run does not count.
     Again {
         stalled: f64,
     },
@@ -51,7 +51,7 @@ pub(super) struct Repeats {
     pub(super) in_all: u32,
 }
 
-/// Runs all jobs, one after another, each again that the machine disturbed, as often as `repeats` allows.
+/// Runs all jobs one after another. A run that the machine disturbed is repeated, as often as `repeats` allows.
 pub(super) fn run_all(
     jobs: &[Job],
     condition: &Condition,
@@ -85,8 +85,8 @@ pub(super) fn run_all(
     Ok(all)
 }
 
-/// The run that the machine disturbed least, of as many as it takes to find one that counts. What a run found has no
-/// say in it; one that fails is a finding, and ends the search.
+/// Repeats a run until one counts, and returns the run that the machine disturbed least. The figures of a run do not
+/// matter for this; a failed run is a finding, and ends the search.
 fn calmest(
     repeats: u32,
     mut play: impl FnMut() -> Result<CompareRow, RunError>,
@@ -132,7 +132,8 @@ fn check_external(condition: &Condition) -> Result<(), String> {
         return Ok(());
     };
     Err(format!(
-        "the plan has {what}, which --external programs do not receive: remove it from the plan, or run without --external"
+        "the plan has {what}, which --external programs do not receive: remove it from the plan, or run without \
+         --external"
     ))
 }
 
@@ -187,7 +188,8 @@ mod tests {
     fn a_plan_that_other_programs_cannot_receive_is_refused_with_a_remedy() {
         let checked = |more: &str| {
             let text = format!(
-                "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = 50\n{more}\n[link]\nrtt = \"20ms\""
+                "name = \"t\"\nminutes = 0.01\nentities = 2\nticks_per_second = 10\npayload_bytes = \
+                 50\n{more}\n[link]\nrtt = \"20ms\""
             );
             let plan = ComparePlan::parse("t", &text).unwrap();
             check_external(&Condition::from(&plan, &Flags::default()).unwrap())

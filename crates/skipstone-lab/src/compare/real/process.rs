@@ -1,4 +1,4 @@
-//! A process of a real comparison: a server that sends back what it gets, or the client that measures.
+//! A process of a real comparison: a server that returns what it receives, or the client that measures.
 
 use std::io::BufRead;
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ use crate::netem::{Before, make_punctual};
 use crate::recording::schedule::Sender;
 use crate::report::{Exit, output};
 
-/// Runs a task, as JSON, until it is done or the process that gave it is gone.
+/// Runs a task, given as JSON, until it is done or the parent process has ended.
 pub(crate) fn run(task: &str) -> Exit {
     let task = serde_json::from_str(task).map_err(|error| format!("no task: {error}"));
     match task.and_then(|task: EndTask| play(&task)) {
@@ -48,7 +48,8 @@ fn play(task: &EndTask) -> Result<(), String> {
     if let Some(namespace) = &task.namespace {
         enter(namespace)?;
     }
-    // Where that is allowed, other programs do not disturb the measurement. The control's thread inherits it.
+    // If the priority is allowed, other programs do not disturb the measurement. The thread that detects stalls
+    // inherits it.
     let _ = make_punctual(Before::Others);
     let condition = task.workload.condition()?;
     let qlog = task.qlog.as_ref().map(|place| Ok::<_, String>((place, place.begin()?))).transpose()?;
@@ -76,7 +77,7 @@ fn enter(_namespace: &str) -> Result<(), String> {
 /// The commands of the parent process.
 struct Orders {
     lines: Receiver<String>,
-    /// It said that all is over.
+    /// It reported the end of the run.
     is_over: Arc<AtomicBool>,
     is_gone: Arc<AtomicBool>,
 }
@@ -141,8 +142,9 @@ fn serve(task: &EndTask, condition: &Condition, logs: &PacketLogs, listen: &str)
     Ok(())
 }
 
-const NO_CLOCK: &str = "this machine has no clock that processes share, which a recording in both directions needs";
-/// Between the connection and the first update, where the server has to hear of it first.
+const NO_CLOCK: &str =
+    "a recording in both directions needs a clock that processes share, which this machine does not have";
+/// The time between the connection and the first update, in which the server must learn of the connection.
 const LEAD: Duration = Duration::from_millis(300);
 
 fn server(
@@ -158,7 +160,7 @@ fn server(
         #[cfg(feature = "peers")]
         Transport::Enet => Box::new(super::enet_end::EnetEnd::open(listen, None, condition.entities)?),
         _ => {
-            // The client's end that is made with it is not used, but wants to know where the server is.
+            // The client's end that is created with it is not used, but requires the server's address.
             let server = SocketAddr::new(listen.ip(), listen.port().max(1));
             let setup = EndsSetup { now: BEGIN, server, seed: task.seed, condition, logs };
             let epoch = next_multiple(CLOCKS_BEGIN);
@@ -192,7 +194,7 @@ fn client(task: &EndTask, condition: &Condition, logs: &PacketLogs, connect: &st
 
 const GONE: &str = "the process that started it is gone";
 
-/// All entities' updates that may wait at a sender.
+/// The number of updates, of all entities together, that may wait at a sender.
 #[cfg(feature = "peers")]
 fn waiting_bytes(condition: &Condition) -> Option<usize> {
     let each = condition.payload_bytes + 2;
@@ -244,7 +246,7 @@ fn conclude(
     let calm_us = proof.latencies_where(|due, arrived| !stalls.touches(due, arrived));
     let mut series = proof.series();
     let first = proof.first_due().unwrap_or_default();
-    // Those that ended before the first update touch none.
+    // Stalls that ended before the first update affect no update.
     let since_first = |stall: &Stall| (stall.start.saturating_sub(first), stall.length);
     let later = |stall: &&Stall| stall.start + stall.length >= first;
     series.take_stalls(stalls.stalls().iter().filter(later).map(since_first));
@@ -264,7 +266,7 @@ fn conclude(
     }
 }
 
-/// An end that sends updates and takes those that come.
+/// An end that sends updates and receives them.
 struct Player<'a> {
     end: Box<dyn RealEnd>,
     condition: &'a Condition,
@@ -280,8 +282,8 @@ impl<'a> Player<'a> {
         Player { end, condition, side, epoch, proof: Proof::of(condition), own: OwnFindings::default() }
     }
 
-    /// Waits for the first moment, sends the server's updates, and tells which of the client's came. `begun` is the
-    /// epoch by the clock that all processes share.
+    /// Waits for the first moment, sends the server's updates, and reports which of the client's arrived. `begun` is
+    /// the epoch by the clock that all processes share.
     fn serve(mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
         let first = loop {
             self.end.drive(LOOK_EVERY)?;
@@ -304,14 +306,14 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Keeps the connection until the server's findings come, and takes them as its own.
+    /// Keeps the connection until the server's findings arrive, and adds them to its own.
     fn hear_of_the_server(&mut self, orders: &Orders, begun: Duration) -> Result<(), String> {
         say(&EndMessage::Played);
         let line = loop {
             match orders.lines.try_recv() {
                 Ok(line) => break line,
                 Err(_) if orders.is_over() => return Err(GONE.into()),
-                // The server ends its connection when it has told everything.
+                // The server ends its connection when it has reported everything.
                 Err(_) => drop(self.end.drive(LOOK_EVERY)),
             }
         };
@@ -337,7 +339,7 @@ impl<'a> Player<'a> {
         let (mut tick, mut bulk) = (0, 0);
         let side = self.side;
         let comes = |entity| condition.is_echoed() || condition.sender_of(entity) != side;
-        // Told that all is over, a server still waits for what is under way to it.
+        // After the end of the run, a server still waits for updates in flight to it.
         let ends = || if side == Sender::Server { orders.is_gone() } else { orders.is_over() };
         while !ends() {
             let now = self.epoch.elapsed();

@@ -34,7 +34,7 @@ pub(super) enum Medium {
     Relay,
 }
 
-/// Where a run is recorded packet by packet, in addition to its result.
+/// Where the packet events of a run are written, in addition to its result.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Traces<'a> {
     /// The beginning of the names of captures.
@@ -50,7 +50,7 @@ impl Traces<'_> {
 }
 
 const START_MAX: Duration = Duration::from_secs(15);
-/// In addition to connecting, sending and waiting; a run that takes longer hangs.
+/// Added to the time for connecting, sending and waiting; a run that takes longer hangs.
 const END_MAX: Duration = Duration::from_secs(30);
 /// A server that tells its counters does so at once.
 const OVER_MAX: Duration = Duration::from_secs(2);
@@ -207,7 +207,7 @@ impl Run<'_> {
         }
     }
 
-    /// The command of a program that is no part of the tool.
+    /// The command of an external program.
     fn external(&self, words: &[String], role: &Role, namespace: Option<&str>) -> Command {
         let arguments = match role {
             Role::Server { listen } => external::server_arguments(self.condition, listen),
@@ -249,7 +249,7 @@ impl Run<'_> {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         };
-        // Our own ends say all their latencies in one line. They take their priority themselves.
+        // The tool's own ends report all their latencies in one line, and set their own priority.
         let (child, line_bytes_max) = match self.contender.external {
             Some(_) => (punctually(|| Child::start_stranger(command, LINE_BYTES_MAX, on_line)), LINE_BYTES_MAX),
             None => (Child::start(command, on_line), usize::MAX),
@@ -307,11 +307,11 @@ struct Findings {
     report: EndReport,
     /// Both ends' counters.
     telemetry: Telemetry,
-    /// In percent of a core, while updates were sent.
+    /// In percent of one core, while updates were sent.
     server_cpu: Option<f64>,
 }
 
-/// Does so by a thread that goes before other programs, where that is allowed: what it starts inherits that.
+/// Uses a thread with priority over other programs, if that is allowed: the processes that it starts inherit it.
 fn punctually<T: Send>(start: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -329,7 +329,7 @@ struct Cost {
 }
 
 impl Cost {
-    /// In percent of a core.
+    /// CPU time since then, in percent of one core.
     fn since(&self, before: Cost) -> f64 {
         self.sample.since(&before.sample, self.at - before.at).cpu_percent
     }

@@ -22,7 +22,7 @@ pub(super) struct SocketEnd {
     buffer: Vec<u8>,
 }
 
-/// The time at which its clock begins: zero means never to some.
+/// The time at which its clock begins; not zero, which means "never" to some transports.
 pub(super) const BEGIN: Time = Time::from_micros(1_000_000);
 const DATAGRAM_MAX: usize = 65_535;
 const SOCKET_BYTES: usize = 4 << 20;
@@ -61,7 +61,7 @@ impl SocketEnd {
                     self.peer.handle_datagram(self.now(), from, &mut self.datagram);
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // An ICMP error for an undeliverable datagram: a loss like any other.
+                // An ICMP error for an undeliverable datagram counts as a loss.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused => {}
                 Err(error) => return Err(format!("the UDP socket failed: {error}")),
             }

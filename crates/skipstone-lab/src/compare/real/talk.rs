@@ -15,9 +15,9 @@ pub(super) enum RunError {
     Failed(String),
 }
 
-/// Lines that wait to be read: a process that says more waits itself.
+/// The number of lines that may wait to be read; a process that prints more blocks.
 pub(super) const LINES_MAX: usize = 1_024;
-/// The bytes of a line of a program that is no part of the tool.
+/// The maximum bytes of a line from an external program.
 pub(super) const LINE_BYTES_MAX: usize = 1 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
@@ -44,7 +44,7 @@ impl Talk {
         message(self.who, &line)
     }
 
-    /// The next line. `late` is what it does if there is none until `end`.
+    /// The next line. `late` says what the process did instead, if there is none until `end`.
     pub(super) fn line(
         &mut self,
         mut other: Option<&mut Talk>,
@@ -71,7 +71,7 @@ impl Talk {
         }
     }
 
-    /// It is expected to be silent, and alive.
+    /// Checks that it is alive, and has reported nothing.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         match self.lines.try_recv() {
             Ok(Some(line)) => message(self.who, &self.fitting(line)?).map(drop),

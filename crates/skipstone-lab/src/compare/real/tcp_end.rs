@@ -1,4 +1,4 @@
-//! The kernel's TCP: one stream with NODELAY, messages with their lengths before them. Those of a tick share a write.
+//! The kernel's TCP: one stream with NODELAY, each message after its length. Messages of one tick share a write.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read, Write};
@@ -14,7 +14,7 @@ use crate::compare::payload::entity_of;
 use crate::compare::peers::peer::Update;
 use crate::framing::{FramedMessages, frame};
 
-/// An end of the stream, or the server before it has one.
+/// An end of the stream, or a server that has not accepted one yet.
 pub(super) struct TcpEnd {
     listener: Option<TcpListener>,
     stream: Option<TcpStream>,
@@ -29,7 +29,7 @@ pub(super) struct TcpEnd {
 
 const LISTENER: Token = Token(0);
 const STREAM: Token = Token(1);
-/// Where a plan does not say how much may wait.
+/// The maximum of waiting bytes, unless the plan states one.
 const UNWRITTEN_MAX: usize = 64 << 20;
 
 impl TcpEnd {
@@ -86,7 +86,7 @@ impl TcpEnd {
         self.accept()?;
         let Some(stream) = &mut self.stream else { return Ok(()) };
         if !self.is_connected {
-            // Until it stands, it has no peer.
+            // It has no peer before it is connected.
             self.is_connected = stream.peer_addr().is_ok();
             if let Some(error) = stream.take_error()? {
                 return Err(error);

@@ -1,4 +1,4 @@
-//! Skipstone's client like that of a web page: the protocol in WebTransport datagrams.
+//! Skipstone's client as a web page runs it: the protocol in WebTransport datagrams.
 
 use std::collections::VecDeque;
 use std::time::Duration;

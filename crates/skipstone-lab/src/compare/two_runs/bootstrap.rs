@@ -1,5 +1,5 @@
 //! The confidence interval of a percentile: blocks of a run are drawn at random, repeatedly and with replacement (the
-//! block bootstrap; Künsch 1989). Updates of one block may depend on each other, those of different blocks do not.
+//! block bootstrap; Künsch 1989). Updates within a block may depend on each other; updates of different blocks do not.
 
 use crate::compare::series::{RunBlock, RunSeries};
 use crate::measure::splitmix::splitmix;
@@ -9,15 +9,15 @@ use crate::measure::splitmix::splitmix;
 pub(super) struct Blocks {
     /// The latencies that occur, ascending.
     values: Vec<u32>,
-    /// By block: positions in `values`, and how many.
+    /// By block: positions in `values`, and their counts.
     blocks: Vec<Vec<(usize, u32)>>,
 }
 
-/// Losses, fades and queues that last for less are one event.
+/// Shorter losses, fades and queues count as one event.
 const BLOCK_MIN_S: f64 = 2.0;
 /// How often all blocks are drawn.
 const DRAWS: usize = 1_000;
-/// Each tail of the 99% interval.
+/// The probability of each tail of the 99% interval.
 const TAIL: f64 = 0.005;
 
 impl Blocks {
@@ -36,7 +36,7 @@ impl Blocks {
         Blocks { values, blocks }
     }
 
-    /// The percentiles of one draw, in ms; none of nothing.
+    /// The percentiles of one draw, in ms; `None` if it is empty.
     fn draw(&self, shares: &[f64], state: &mut u64) -> Option<Vec<f64>> {
         let mut counts = vec![0_u64; self.values.len()];
         for _ in 0..self.blocks.len() {
@@ -57,13 +57,13 @@ impl Blocks {
     }
 }
 
-/// For each share, the 99% interval of what the second's percentile is more than the first's, in ms. `None` where
-/// either has fewer than two blocks: of chance nothing is known.
+/// For each share, the 99% interval of the second percentile minus the first, in ms. `None` if either run has fewer
+/// than two blocks, which say nothing about chance.
 pub(super) fn intervals(before: &Blocks, after: &Blocks, shares: &[f64]) -> Option<Vec<[f64; 2]>> {
     if before.blocks.len() < 2 || after.blocks.len() < 2 {
         return None;
     }
-    // The same files give the same answer.
+    // A fixed seed: the same files give the same answer.
     let mut state = 0x5eed;
     let mut differences = vec![Vec::with_capacity(DRAWS); shares.len()];
     for _ in 0..DRAWS {

@@ -14,7 +14,7 @@ pub(super) struct Difference {
     /// Medians over the seeds; of `lost` and `refused` means.
     pub(super) before: f64,
     pub(super) after: f64,
-    /// How much more it is afterwards.
+    /// The increase from the first run to the second.
     pub(super) change: f64,
     /// The 99% interval of the change, of percentiles.
     pub(super) interval: Option<[f64; 2]>,
@@ -30,10 +30,10 @@ const OTHERS: [Figure; 3] =
 const COUNTS: [Figure; 2] = [("lost", |row| row.lost), ("refused", |row| row.refused)];
 /// Latencies of blocks are rounded down to seven binary digits: by less than this share.
 const STEP: f64 = 1.0 / 64.0;
-/// Of two times five runs, one in 126 has all of one side beyond all of the other by chance.
+/// With five runs on each side, all of one side exceed all of the other by chance in one of 126 cases.
 const RUNS_MIN: usize = 5;
 
-/// All of those that both have, in the order of the first.
+/// The figures that both runs have, in the order of the first.
 pub(super) fn differences(before: &StoredRun, after: &StoredRun) -> Vec<Difference> {
     let of = |run: &StoredRun, name: &str| -> Vec<StoredRow> {
         run.results.iter().filter(|row| row.name() == name).cloned().collect()
@@ -41,7 +41,7 @@ pub(super) fn differences(before: &StoredRun, after: &StoredRun) -> Vec<Differen
     names(before).iter().flat_map(|name| of_one(name, &of(before, name), &of(after, name))).collect()
 }
 
-/// Each once, in the order of the rows.
+/// Each name once, in the order of the rows.
 fn names(run: &StoredRun) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for row in &run.results {
@@ -69,7 +69,7 @@ fn of_one(name: &str, before: &[StoredRow], after: &[StoredRow]) -> Vec<Differen
     let counts = COUNTS.iter().filter_map(|figure| {
         let (one, other) = (values(figure, before), values(figure, after));
         let found = between(name, figure, mean(&one)?, mean(&other)?);
-        // Where none was ever lost, one is no chance.
+        // If no run before ever counted one, a count afterwards is no coincidence.
         let is_first = one.last() == Some(&0.0) && other.last() > Some(&0.0);
         Some(Difference { is_beyond: is_first || is_apart(&one, &other), ..found })
     });
@@ -82,8 +82,7 @@ fn is_beyond_chance(found: &Difference, [least, most]: [f64; 2]) -> bool {
     is_a_step && ((least > 0.0 && found.change > 0.0) || (most < 0.0 && found.change < 0.0))
 }
 
-/// A sentence for each of those that delivered before, and then did so in fewer of their runs, in none, or were not
-/// there.
+/// A sentence for each contender that delivered before, and afterwards in fewer of its runs, in none, or not at all.
 pub(super) fn missing(before: &StoredRun, after: &StoredRun) -> Vec<String> {
     let sentence = |name: &String| {
         let runs = |run: &StoredRun| {

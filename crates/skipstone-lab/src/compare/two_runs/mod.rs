@@ -68,7 +68,7 @@ fn report(arguments: &ReportArguments) -> Result<Exit, String> {
 /// The differences of two results.
 #[derive(Debug, Serialize)]
 struct TwoRuns {
-    /// In what they were not asked alike, a sentence each.
+    /// The differences between the two plans, one sentence each.
     unlike: Vec<String>,
     /// Contenders that delivered in the first result, and less or nothing in the second, a sentence each.
     missing: Vec<String>,
@@ -95,7 +95,7 @@ fn unlike(before: &Value, after: &Value) -> Vec<String> {
             all.push(format!("The plans differ in {key}: {one} and {other}."));
         }
     }
-    // The plan's settings are those of the first condition.
+    // The plan's settings come from the first condition.
     let [one, other] = [before, after].map(|run| run["conditions"].as_array().map_or(&[][..], Vec::as_slice));
     let of_name = |conditions: &'_ [Value], name: &Value| conditions.iter().position(|of| of["name"] == *name);
     for condition in one {
@@ -154,10 +154,11 @@ fn table(found: &TwoRuns, style: Style) -> String {
     page.into_text()
 }
 
-const NOTE: &str = "Less is better in all figures. Percentiles: 99% intervals of the difference, by drawing blocks of at least two \
-    seconds repeatedly at random; events within a block may have one cause; differences below 1.6%, the resolution of the \
-    blocks, are never beyond the noise. Maxima, bytes and CPU are judged with at least five runs of each; lost and refused \
-    updates (means) too, and when there were none before. Among a hundred equal figures, one is beyond the noise by chance.";
+const NOTE: &str = "Less is better in all figures. Percentiles: 99% intervals of the difference, by drawing blocks of \
+    at least two seconds repeatedly at random; events within a block may have one cause; differences below 1.6%, the \
+    resolution of the blocks, are never beyond the noise. Maxima, bytes and CPU are judged with at least five runs of \
+    each; lost and refused updates (means) too, and when there were none before. Among a hundred equal figures, one \
+    is beyond the noise by chance.";
 
 #[cfg(test)]
 mod tests {

@@ -46,7 +46,7 @@ impl RunFile {
         let whole: Value = serde_json::from_str(&text).map_err(|error| none(error.to_string()))?;
         let version = &whole["schema_version"];
         if *version != SCHEMA_VERSION {
-            return Err(none(format!("its schema_version is {version}, and {SCHEMA_VERSION} is understood")));
+            return Err(none(format!("its schema_version is {version}, but only {SCHEMA_VERSION} is supported")));
         }
         let run = StoredRun::deserialize(&whole).map_err(|error| none(error.to_string()))?;
         Ok(RunFile { run, whole })

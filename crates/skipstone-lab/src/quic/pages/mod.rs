@@ -1,5 +1,5 @@
-//! Clients of Skipstone's servers like those of web pages: the protocol in WebTransport datagrams. One endpoint of the
-//! protocol and one of QUIC for all of them, and a socket for each.
+//! Clients as web pages run them: the protocol in WebTransport datagrams. All of them share one endpoint of the
+//! protocol and one QUIC endpoint; each has its own socket.
 
 mod session;
 mod tls;
@@ -105,8 +105,8 @@ impl Pages {
         self.transmit();
     }
 
-    /// Waits until something has come, or the time is over, and takes it. What that leads to leaves with
-    /// [`Pages::transmit`], after [`Pages::poll_event`] was asked.
+    /// Waits for data or the end of the time, and receives it. Answers are sent by [`Pages::transmit`], after
+    /// [`Pages::poll_event`].
     pub(crate) fn receive(&mut self, wait_max: Duration) -> Result<(), String> {
         while self.beginning < BEGINNING_MAX && self.waiting > 0 {
             self.waiting -= 1;
@@ -143,7 +143,7 @@ impl Pages {
         Some((number, event))
     }
 
-    /// Gives what the protocol has to send to QUIC, and sends what QUIC has.
+    /// Passes the protocol's datagrams to QUIC, and sends QUIC's packets.
     pub(crate) fn transmit(&mut self) {
         let (now, instant) = (self.now(), Instant::now());
         let mut buffer = std::mem::take(&mut self.buffer);

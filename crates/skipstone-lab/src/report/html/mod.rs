@@ -19,7 +19,7 @@ impl ReportFile {
         Ok(ReportFile(file))
     }
 
-    /// Writes it: a title, the result, and the same as text for those without scripts.
+    /// Writes the page: a title, the result, and the same as text for browsers without scripts.
     pub fn write(&self, kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> Result<(), String> {
         let written = replace::replace(&self.0, page(kind, title, result, text).as_bytes());
         written.map_err(|error| format!("cannot write --report {}: {error}", self.0.display()))
@@ -38,7 +38,7 @@ pub enum PageKind {
 }
 
 impl PageKind {
-    /// One after the other, each with the names of those before it.
+    /// Scripts in order; each can use the names of earlier ones.
     fn scripts(self) -> impl Iterator<Item = &'static str> {
         let own: &[&str] = match self {
             PageKind::Comparison => &COMPARISON,
@@ -52,7 +52,7 @@ impl PageKind {
 /// The page.
 fn page(kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> String {
     let json = serde_json::to_string(result).expect("a result has only text keys");
-    // A script ends at its first end tag, wherever that stands; JSON may write `<` as it likes.
+    // A script ends at its first end tag, wherever it occurs; JSON can escape `<`.
     let json = json.replace('<', "\\u003c");
     let mut page = String::new();
     for (at, part) in TEMPLATE.split("@@").enumerate() {

@@ -15,7 +15,7 @@ use crate::units::Carrier;
 pub struct Chronicle {
     block: Duration,
     blocks: Vec<LatencySteps>,
-    /// By carrier, then by its clients.
+    /// Indexed by carrier, then by its clients.
     clients: Vec<Vec<LatencySteps>>,
     costs: Vec<CostPoint>,
 }
@@ -51,11 +51,11 @@ impl CostPoint {
 pub struct StressReport<'a> {
     kind: &'static str,
     result: &'a StressResult,
-    /// The sentence of the verdict, and what the terminal tells beneath the figures: the page says the same.
+    /// The sentence of the verdict, and the notes beneath the figures, as on the terminal.
     verdict_sentence: &'static str,
     notes: Vec<(&'static str, String)>,
     block_s: f64,
-    /// Of the lines that were due within each.
+    /// Figures of the lines that were due within each block.
     blocks: Vec<StressBlock>,
     curves: Vec<StressCurve>,
     /// The latest first.
@@ -108,7 +108,7 @@ impl Chronicle {
         }
     }
 
-    /// Adds that of other clients of the same run, which are numbered behind these.
+    /// Adds the chronicle of other clients of the same run, whose numbers follow these clients' numbers.
     pub fn append(&mut self, other: &Chronicle) {
         let blocks = self.blocks.len().max(other.blocks.len());
         self.blocks.resize(blocks, LatencySteps::default());
@@ -142,7 +142,7 @@ impl Chronicle {
         }
     }
 
-    /// By the latest hundredth of what they received.
+    /// The worst clients, ranked by their slowest 1% of received lines.
     fn worst_clients(&self, carriers: &[Carrier]) -> Vec<WorstClient> {
         let named = self.clients.iter().zip(carriers).flat_map(|(clients, carrier)| {
             (1..).zip(clients).map(move |(number, steps): (usize, _)| (format!("{carrier} {number}"), steps))

@@ -22,10 +22,10 @@ pub struct PartEvidence {
     pub is_interrupted: bool,
     /// Lines that its clients sent, in their order.
     pub sent: Vec<u32>,
-    /// Numbers of its clients that nothing had to reach and whose lines had not to arrive: they dropped, or never
-    /// connected.
+    /// Numbers of its excluded clients, which dropped or never connected: nothing had to reach them, and their lines
+    /// need not arrive.
     pub absent: Vec<u32>,
-    /// How long its clients took to connect, in microseconds, in their order; `None` of those that did not.
+    /// How long its clients took to connect, in microseconds, in their order; `None` for a client that did not.
     pub connected_us: Vec<Option<u64>>,
     /// From the first line due to the last arrival, in microseconds.
     pub elapsed_us: u64,

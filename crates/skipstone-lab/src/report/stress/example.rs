@@ -124,7 +124,7 @@ pub(crate) fn passing() -> StressResult {
     }
 }
 
-/// A run against a remote server in which nothing arrived: everything absent that can be.
+/// A run against a remote server in which nothing arrived: all optional figures are absent.
 pub(crate) fn sparse() -> StressResult {
     let mut result = passing();
     result.transport = StressTransport::UdpTls;

@@ -55,7 +55,7 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
     // An interrupted run may not have come to the first delivery.
     let absence = (ending == Ending::Completed).then(|| availability::absence(result)).flatten();
     let mut invalid = if absence.is_none() { emptiness(result) } else { Vec::new() };
-    // Without a client nothing could be sent: that is no fault of the generator.
+    // Without a client nothing could be sent, which is not the generator's fault.
     if ending == Ending::Completed && result.clients.connected > 0 {
         invalid.extend(shortness(result));
     }
@@ -65,7 +65,7 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
     }
     invalid.extend(unmeasured);
     invalid.extend(contradictions(result));
-    // A server that is away delivers nothing: that is not one more fault.
+    // An unreachable server delivers nothing, which is not an additional fault.
     let mut failed = if absence.is_none() { shortfalls(result) } else { Vec::new() };
     failed.extend(faults(result));
     failed.extend(missed);

@@ -62,7 +62,7 @@ pub enum Phase {
     Connecting,
     /// Lines are sent.
     Running,
-    /// All is sent; the last lines are on their way.
+    /// All lines are sent; the last ones are in flight.
     Draining,
     /// Clients disconnect.
     Closing,
@@ -90,12 +90,12 @@ pub struct RecentServer {
     pub slowest_tick_ms: Option<f64>,
 }
 
-/// Whether a block is the first, or takes the place of the one before.
+/// Whether a block is the first, or replaces the previous one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
     /// Below what the terminal shows.
     First,
-    /// Over the block drawn last; nothing may have been printed since.
+    /// Draws over the last block; nothing may have been printed since.
     Again,
 }
 
@@ -214,7 +214,7 @@ fn generator(snapshot: &Snapshot) -> String {
     format!("{cpu}latest send {latest}, {}", counted(snapshot.late_sends, "late send"))
 }
 
-/// A count that is to stay zero catches the eye when it does not.
+/// A count that should stay zero is highlighted when it does not.
 fn alarm(count: u64) -> Option<Tone> {
     (count > 0).then_some(Tone::Bad)
 }

@@ -1,5 +1,5 @@
 //! One result of a run on several machines: the ledgers prove every line together, counts add up, and percentiles are
-//! those of all samples.
+//! taken over all samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::measure::latency::{Latency, LatencyMs};
 use crate::measure::ledger::{Ledger, Tally};
 use crate::report::added::added;
 
-/// Percentiles below this many times the clocks' error say nothing.
+/// Percentiles below this multiple of the clocks' error are meaningless.
 const ERRORS_MIN: f64 = 10.0;
 
 /// The result, before it is judged, and the data of its report. `lost` says why an agent has no evidence here.
 ///
 /// # Errors
-/// If pieces of evidence are not of one run, contradict themselves, or there is none; in one sentence.
+/// Evidence is missing, belongs to several runs, or contradicts itself; the error is one sentence.
 pub fn merge_agents(
     roster: &Roster,
     evidence: &[PartEvidence],
@@ -60,11 +60,11 @@ pub fn merge_agents(
     Ok((result, chronicle))
 }
 
-/// What is known of lines, over all agents whose evidence is here.
+/// The known lines, over all agents whose evidence is present.
 struct Proof {
-    /// By agent and carrier.
+    /// Ledgers by agent and carrier.
     ledgers: Vec<Vec<Ledger>>,
-    /// By client.
+    /// Sent lines by client.
     sent: Vec<u32>,
     clock_error_ms: f64,
 }
@@ -72,7 +72,7 @@ struct Proof {
 impl Proof {
     fn new(roster: &Roster, pieces: &[&PartEvidence]) -> Result<Self, String> {
         let total = roster.clients() as usize;
-        // Of a lost agent it is unknown how many lines its clients sent: any number of them may have arrived.
+        // It is unknown how many lines a lost agent's clients sent, so any number of them may have arrived.
         let (mut sent, mut is_excluded) = (vec![u32::MAX; total], vec![true; total]);
         for piece in pieces {
             for (number, lines) in piece.place().numbers().zip(&piece.sent) {
@@ -95,7 +95,7 @@ impl Proof {
         Ok(Proof { ledgers, sent, clock_error_ms: clock_error_ms(pieces) })
     }
 
-    /// What some clients found: those of the agents and carriers that are meant, by their places.
+    /// The findings of some clients, selected by the indexes of their agents and carriers.
     fn findings(&self, pieces: &[&PartEvidence], is_meant: impl Fn(usize, usize) -> bool) -> CarrierResult {
         let (mut tally, mut latency, mut took) = (Tally::default(), Latency::default(), Vec::new());
         let (mut clients, mut sent, mut elapsed) = (ClientCounts::default(), 0, 0);
@@ -130,7 +130,7 @@ impl Proof {
         }
     }
 
-    /// Deliveries to or by the clients of these agents: those that arrived, and those that nobody can vouch for.
+    /// Deliveries to or by the clients of these agents: how many arrived, and how many cannot be proven.
     fn excused(&self, lost: &[&AgentPlace]) -> u64 {
         let of = |number: u32| self.ledgers.iter().flatten().map(|ledger| ledger.arrived_from(number)).sum::<u64>();
         let by_them: u64 = lost.iter().flat_map(|place| place.numbers()).map(of).sum();
@@ -150,7 +150,7 @@ fn clock_error_ms(pieces: &[&PartEvidence]) -> f64 {
     if errors.len() < 2 { 0.0 } else { (errors[0] + errors[1]) as f64 / 1e3 }
 }
 
-/// Sums, and the greatest of what does not add up.
+/// Sums, and maxima of figures that do not add up.
 fn add_up(result: &mut StressResult, pieces: &[&PartEvidence]) {
     let all = || pieces.iter().map(|piece| &piece.result);
     for other in all().skip(1) {
@@ -183,7 +183,7 @@ fn add_up(result: &mut StressResult, pieces: &[&PartEvidence]) {
 }
 
 fn generators(one: &Generator, other: &Generator) -> Generator {
-    // What one of them does not report is not known of both.
+    // If one of them does not report a figure, the sum is unknown.
     let cpu_percent = one.cpu_percent.zip(other.cpu_percent).map(|(one, other)| one + other);
     let latest_send_ms = one.latest_send_ms.max(other.latest_send_ms);
     Generator { cpu_percent, latest_send_ms, ..added(one, other) }

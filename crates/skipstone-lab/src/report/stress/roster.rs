@@ -1,4 +1,4 @@
-//! Who takes part in a run on several machines, frozen before it begins.
+//! The participants of a run on several machines, fixed before it begins.
 
 use serde::{Deserialize, Serialize};
 

@@ -30,7 +30,7 @@ struct Grid<'a> {
     columns: Vec<StressColumn<'a>>,
 }
 
-/// One column of the grid: all clients, or those of one carrier.
+/// One column of the grid: all clients, or one carrier's clients.
 struct StressColumn<'a> {
     name: String,
     clients: &'a ClientCounts,
@@ -95,7 +95,7 @@ impl Grid<'_> {
         self.row(label, |column| alarming(figure(column.messages), false));
     }
 
-    /// A count that is to be zero.
+    /// A count that should be zero.
     fn fault(&mut self, label: &str, figure: impl Fn(&StressColumn<'_>) -> u64) {
         self.row(label, |column| alarming(figure(column), figure(column) > 0));
     }
@@ -162,8 +162,8 @@ pub(crate) fn notes(result: &StressResult) -> Vec<(&'static str, String)> {
             missing => format!(", {} did not", thousands(missing)),
         };
         let text = format!(
-            "clients came back {back}{missing}, away for {away} at the longest; of their lines {acknowledged} came back, {not} \
-             did not"
+            "clients came back {back}{missing}, away for {away} at the longest; of their lines {acknowledged} came \
+             back, {not} did not"
         );
         notes.push(("Restarts", text));
     }

@@ -44,7 +44,7 @@ impl Path {
         }
     }
 
-    /// An address that lasts less than two round trips and a half cannot be told to the other side and be of use.
+    /// An address that lasts less than two and a half round trips changes again before the other side can use it.
     fn write_moves(&self, top: &mut DrawnLines) {
         let mut chance = Chance::of(self.seed, "moves");
         let least = (self.rtt * 5 / 2).max(millis(100));

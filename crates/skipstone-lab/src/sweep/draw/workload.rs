@@ -65,7 +65,7 @@ impl DrawnWorkload {
     }
 }
 
-/// From 4 to 400 kB/s.
+/// Bulk traffic of 4 to 400 kB/s.
 fn bulk(seed: u64) -> Option<(u32, Duration)> {
     let mut chance = Chance::of(seed, "bulk");
     chance.happens(0.15).then(|| {

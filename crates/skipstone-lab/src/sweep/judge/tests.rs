@@ -40,7 +40,7 @@ fn setting(holds: impl Fn(&Setting) -> bool) -> Setting {
     found.expect("seeds draw everything there is")
 }
 
-/// A clean link with a rate, on which every rule applies but that of what is delivered.
+/// A clean link with a rate, on which every rule applies except the one about deliveries.
 fn clean() -> Setting {
     setting(|setting| setting.is_clean() && setting.delivers_all() && setting.queue_max().is_some())
 }
@@ -85,7 +85,7 @@ fn each_rule_fails_for_a_run_that_violates_it() {
 }
 
 #[test]
-fn an_overload_is_judged_by_what_it_delivers() {
+fn an_overload_is_judged_by_its_deliveries() {
     let setting = setting(Setting::is_overloaded);
     assert_eq!(missed(&setting, |played| played.adaptive.p998 = Some(1e6)), []);
     assert_eq!(missed(&setting, |played| played.adaptive.delivered_share = 0.96), [Rule::Delivers]);

@@ -33,7 +33,7 @@ pub(super) fn find(root: &Value, path: &str) -> Found {
     }
 }
 
-/// One name further; what the name stands for comes with it.
+/// The next name, and what it refers to.
 fn step<'a>(value: &'a Value, name: &'a str) -> Option<(&'a Value, &'a str)> {
     match value {
         Value::Object(fields) => {

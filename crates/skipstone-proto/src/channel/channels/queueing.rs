@@ -35,7 +35,7 @@ impl Channels {
         })
     }
 
-    /// As `queue`, for messages that other peers receive, too.
+    /// Like `queue`, for messages that go to several peers.
     pub(crate) fn queue_batch(
         &mut self,
         settings: &Settings,

@@ -7,7 +7,7 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub(super) enum Content {
     One(Bytes),
-    /// One message, or several alike.
+    /// One message, or several messages of the same form.
     Slice(BatchSlice),
 }
 

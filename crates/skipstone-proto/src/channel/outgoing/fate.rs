@@ -71,7 +71,7 @@ impl Outgoing {
 
     /// A packet that contained this record is lost.
     pub(crate) fn on_lost(&mut self, resolved: Resolved, window: &mut SendWindow, receipts: &mut Vec<Receipt>) {
-        // Content that was suspected lost was already retransmitted; that retransmission has a fate of its own.
+        // Content that was suspected lost was already retransmitted; that retransmission has its own fate.
         if !(resolved.was_suspected && self.mode.is_reliable()) {
             self.requeue_record(resolved.packet, resolved.record, window, receipts);
         }
@@ -162,13 +162,13 @@ impl Outgoing {
         is_flying.then(|| self.flight.partition_point(|flight| !flight.sequence.is_after(sequence)) - 1)
     }
 
-    /// Splits the batch slices that hold these messages: from now on each message has a fate of its own.
+    /// Splits the batch slices that hold these messages: from now on each message has its own fate.
     pub(super) fn fall_apart(&mut self, first: Seq, count: u16) {
         let mut step = 0;
         while step < count && self.flight.len() != self.flying() {
             let index = self.flight_index(first.plus(u32::from(step)));
             step += index.map_or(1, |index| self.flight[index].count);
-            // A slice of a single message has a fate of its own, and perhaps fragments.
+            // A slice of a single message has its own fate, and perhaps fragments.
             let is_slice = |index: &usize| {
                 self.flight[*index].count > 1 && matches!(self.flight[*index].content, Content::Slice(_))
             };

@@ -110,8 +110,8 @@ impl Outgoing {
         }
     }
 
-    /// Writes messages of the next batch, the first of which may leave and fits: the first with a header of its own,
-    /// the others as encoded in the batch.
+    /// Writes messages of the next batch, the first of which may leave and fits: the first with its own header, the
+    /// others as encoded in the batch.
     fn send_slice(&mut self, packet: &mut Packet<'_>, window: &mut SendWindow, turn: &mut i64) {
         let (first, flying, wire) = (self.next, self.flying(), self.wire_sequence(self.next));
         let Some(PendingMessages { content: Content::Slice(part), .. }) = self.pending.front_mut() else { return };

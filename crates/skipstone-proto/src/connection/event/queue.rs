@@ -20,7 +20,7 @@ pub(crate) struct EventQueue {
 /// The cost of one entry of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EntryCost {
-    /// Of the peer's receive window.
+    /// The bytes left in the peer's receive window.
     pub(crate) window: u64,
     /// Bytes of memory, the place in the queue included.
     pub(crate) memory: u64,

@@ -45,6 +45,7 @@ pub(in crate::connection) struct ReceiveWindow {
     pub(in crate::connection) undelivered: EntryCost,
     /// Receive window that the last acknowledgement reported; `None` if the whole window was free.
     pub(in crate::connection) told: Option<u64>,
-    /// The peer was told that there is room again, in a packet of this number or a later one, and has not confirmed it.
+    /// The peer was told, in a packet of this number or a later one, that there is room again, and has not confirmed
+    /// it.
     pub(in crate::connection) news_from: Option<u64>,
 }

@@ -13,7 +13,7 @@ impl Connection {
         decoder.on_repair(repair.index, covers, repair.symbol, |number| !received.is_new(number));
     }
 
-    /// A packet arrived whose frames, without acknowledgements, a later repair may cover.
+    /// A packet arrived. A later repair may cover its frames, except acknowledgements.
     pub(in crate::connection) fn keep_for_repairs(&mut self, number: u64, content: &[u8]) {
         if let Some(decoder) = &mut self.redundancy.decoder {
             decoder.on_source(number, content);

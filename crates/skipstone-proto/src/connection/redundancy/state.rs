@@ -73,14 +73,14 @@ impl Redundant {
         self.classes.iter().any(|class| class.repairs.are_due(now))
     }
 
-    /// Whether new messages of a class wait for the repairs that are due: those of other classes, which are few and
-    /// were due before; and those of a block of its own class, because the next messages belong to another block.
+    /// Whether new messages of a class wait for repairs that are due: for repairs of other classes, which are few and
+    /// were due before; and for repairs of a block of its own class, because the next messages belong to another block.
     pub(in crate::connection) fn repairs_come_first(&self, now: Time, next: ClassId) -> bool {
         let mut due = self.classes.iter().enumerate().filter(|(_, class)| class.repairs.are_due(now));
         due.any(|(id, class)| id != usize::from(next) || class.has_blocks())
     }
 
-    /// Whether the repair that is next shall repeat the acknowledgement of its burst.
+    /// Whether the next repair repeats the acknowledgement of its burst.
     pub(in crate::connection) fn repeats_ack(&self, now: Time) -> bool {
         self.classes.iter().find(|class| class.repairs.are_due(now)).is_some_and(|class| class.repairs.repeat_ack)
     }

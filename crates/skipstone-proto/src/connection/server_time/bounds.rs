@@ -63,7 +63,7 @@ impl OffsetBounds {
         (under_way >= 0).then_some(OffsetBounds { low, high, at })
     }
 
-    /// The overlap of these bounds and those of a later exchange. Without an overlap, a clock was set, and the later
+    /// The overlap of these bounds with a later exchange's bounds. Without an overlap, a clock was set, and the later
     /// bounds count.
     pub(super) fn narrowed(&self, later: &OffsetBounds) -> Self {
         let kept = self.widened(later.at);

@@ -55,12 +55,12 @@ impl Follower {
 }
 
 impl TimeExchange {
-    /// The time at which a request needs a packet of its own.
+    /// The time at which a request needs its own packet.
     pub(in crate::connection) fn due(&self) -> Time {
         self.follower.as_ref().map_or(Time::NEVER, |follower| follower.due)
     }
 
-    /// Whether something is to leave now, even in a packet of its own.
+    /// Whether something is to leave now, even in its own packet.
     pub(in crate::connection) fn is_due(&self, now: Time) -> bool {
         self.request.is_some() || self.due() <= now
     }

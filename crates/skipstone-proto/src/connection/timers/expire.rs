@@ -46,12 +46,9 @@ impl Connection {
         let now = cx.now;
         if self.idle_due() <= now {
             let (code, reason) = if self.timers.gone_due <= now {
-                (
-                    code::CARRIER_LOST,
-                    "the server does not know this connection any more, or is not there: was it restarted?",
-                )
+                (code::CARRIER_LOST, "the server no longer knows this connection, or is not running: was it restarted?")
             } else if self.timers.is_confirmed {
-                (code::IDLE_TIMEOUT, "nothing was heard from the peer for the idle timeout")
+                (code::IDLE_TIMEOUT, "the peer sent nothing for the idle timeout")
             } else {
                 (code::HANDSHAKE_TIMEOUT, "the client did not confirm that it was let in")
             };

@@ -33,7 +33,7 @@ pub(super) enum AckRepeat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetransmitScope {
     Nothing,
-    /// Only those of classes that get copies, and no new messages, so that the copies are small.
+    /// Only repeats of classes that get copies, and no new messages, so that the copies are small.
     WithCopies,
     All,
 }

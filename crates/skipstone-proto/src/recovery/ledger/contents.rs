@@ -1,4 +1,5 @@
-//! The contents of sent packets, as records in the order of the packets, and those of the packet under construction.
+//! The contents of sent packets, as records in the order of the packets, and the contents of the packet under
+//! construction.
 
 use crate::recovery::record::{Control, Record};
 use crate::shrink_queue::shrink_queue;

@@ -86,7 +86,7 @@ impl AckedPackets {
 pub(crate) struct LostPackets {
     /// The number of packets.
     pub packets: u32,
-    /// Their bytes; of consecutive losses, those of the first [`RUN_MAX`].
+    /// Their bytes; of consecutive losses, only the first [`RUN_MAX`] packets count.
     pub bytes: u32,
     /// Sending time of the latest of them.
     pub last_sent: Time,

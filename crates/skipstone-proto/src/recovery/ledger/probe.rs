@@ -1,9 +1,9 @@
 //! Packets whose acknowledgement is overdue: suspected lost (probe timeout, PTO).
 //!
-//! Each packet has a probe timeout of its own (RFC 9002, section 6.2, counts from the last one sent: under a steady
-//! stream of ticks that would never expire). When it expires, the packet is suspected lost: its content is
-//! retransmitted, although the packet is not yet declared lost. A peer from which nothing was received for three
-//! timeouts is silent: then only single probes are sent, at growing intervals, until a packet of the peer arrives.
+//! Each packet has its own probe timeout (RFC 9002, section 6.2, counts from the last one sent: under a steady stream
+//! of ticks that would never expire). When it expires, the packet is suspected lost: its content is retransmitted,
+//! although the packet is not yet declared lost. A peer from which nothing was received for three timeouts is silent:
+//! then only single probes are sent, at growing intervals, until a packet of the peer arrives.
 
 mod state;
 

@@ -254,7 +254,7 @@ mod tests {
             let repairs = 1 + rng.below(12) as usize;
             let mut sent: Vec<Sent> = (0..sources).map(|_| sender.source(&mut rng, 1_400)).collect();
             sent.extend((0..repairs).map(|_| sender.repair()));
-            // Of sources and repairs together, as many as there are repairs.
+            // Loses as many packets, sources and repairs together, as there are repairs.
             let lost = pick(&mut rng, sources + repairs, repairs);
             let order = pick(&mut rng, sources + repairs, sources + repairs);
             order.iter().filter(|place| !lost.contains(place)).for_each(|place| receiver.take(&sent[*place]));
@@ -284,7 +284,7 @@ mod tests {
                 lost += losses.len();
                 (0..sent.len()).filter(|at| !losses.contains(at)).for_each(|at| receiver.take(&sent[at]));
             }
-            // The last of them wait for packets that never come.
+            // The last equations wait for packets that never arrive.
             assert!(receiver.repaired >= lost - 2, "seed {seed}: {} of {lost}", receiver.repaired);
             assert_eq!(receiver.decoder.take_invalid(), 0);
         }

@@ -13,7 +13,7 @@ pub(super) fn write(symbol: &mut Vec<u8>, number: u64, content: &[u8]) {
     symbol.extend_from_slice(content);
 }
 
-/// The content of a symbol that was recovered, if it is that of the packet with this number.
+/// The content of a recovered symbol, if it belongs to the packet with this number.
 pub(super) fn content(number: u64, symbol: &[u8]) -> Option<&[u8]> {
     let (prefix, rest) = symbol.split_at_checked(PREFIX_BYTES)?;
     let length = usize::from(u16::from_be_bytes([prefix[0], prefix[1]]));

@@ -253,5 +253,5 @@ impl MessageEncoder {
     }
 }
 
-/// In virtual time, from healed links and polling applications to silence.
+/// The maximum virtual time from healed links and polling applications to silence.
 const QUIET_WITHIN: Duration = Duration::from_secs(120);

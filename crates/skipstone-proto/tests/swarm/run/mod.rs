@@ -167,7 +167,7 @@ impl MessageEncoder {
             let theirs = self.world.asked.iter().rfind(|(_, client)| *client == at).map(|(peer, _)| *peer);
             if let (Some(ours), Some(theirs)) = (connected, theirs) {
                 assert!(!self.plan.refuses.contains(&at), "client {at} was refused");
-                // A client that waited for the others may have lost all of its few packets for so long that it gave up.
+                // A client that waited for the others may have lost all of its few packets until it gave up.
                 let Some(settings) = self.world.clients[at].endpoint.settings(ours) else {
                     let codes: Vec<u64> = self.world.clients[at].closes().iter().map(|close| close.code).collect();
                     // Or the server gave up first, and notified the client when the client's packets arrived again.

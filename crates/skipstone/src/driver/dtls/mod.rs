@@ -1,9 +1,9 @@
 //! A server's DTLS sessions: a client of any implementation begins with a ClientHello, and uses the protocol inside the
 //! session. WIRE.md section 7.1.
 //!
-//! DTLS validates addresses by its own cookie, for which dimpl needs a session each, so unproven addresses have a table
-//! of their own: a flood of spoofed ClientHellos can fill it and exclude new DTLS players, but no other clients. A
-//! session ends with its connection, and the connection with its session.
+//! DTLS validates addresses by its own cookie, for which dimpl needs a session each, so unproven addresses have their
+//! own table: a flood of spoofed ClientHellos can fill it and exclude new DTLS players, but no other clients. A session
+//! ends with its connection, and the connection with its session.
 //!
 //! ```text
 //! stranger ──cookie──> proven ──handshake──> established ──OPEN──> connected
@@ -78,7 +78,7 @@ enum Stage {
     Connected,
 }
 
-/// Sockets of paths that are DTLS sessions have numbers from here on; those of a driver's sockets are below.
+/// DTLS sessions have socket numbers from here on; a driver's own sockets have lower numbers.
 const NUMBER_FIRST: u32 = 1 << 31;
 /// Maximum number of datagrams from an unproven address, which may send a hello in pieces, and each piece again. dimpl
 /// keeps each until the address is proven.

@@ -88,7 +88,7 @@ struct Unlimited {
 
 /// More than the bandwidth-delay product of any game's path, and small enough for quinn-proto's arithmetic.
 const WINDOW: u64 = 64 << 20;
-/// Packets behind the newest acknowledged one: full ones for 260 Mbit/s at 300 ms.
+/// The number of packets after the newest acknowledged one: 260 Mbit/s at 300 ms in full packets.
 const UNACKNOWLEDGED_MAX: u64 = 8_192;
 /// The window while [`UNACKNOWLEDGED_MAX`] is exceeded: enough for a probe.
 const WINDOW_MIN: u64 = 2 * 1_472;

@@ -42,7 +42,7 @@ pub fn http3_datagrams(bytes: &[u8], piece_bytes: usize) -> (Vec<Vec<u8>>, bool)
 
 /// What a server holds for the streams of one WebTransport client that no connection is charged for.
 pub struct HeldForStranger {
-    /// Its session was granted.
+    /// Whether the server accepted its session.
     pub has_session: bool,
     /// Open streams.
     pub streams: usize,

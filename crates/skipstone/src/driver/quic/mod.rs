@@ -552,7 +552,7 @@ impl SessionTable for QuicGuests {
         let Some(guest) = self.guests.get_mut(&number) else { return };
         guest.stage = guest.stage.max(Stage::Answered);
         let (prefix, segment_bytes) = (guest.session.prefix(), segment_bytes.max(1));
-        // All of them share one piece of memory.
+        // All datagrams share one allocation.
         let mut all = BytesMut::with_capacity(bytes.len() + bytes.len().div_ceil(segment_bytes) * prefix.len());
         let datagrams: Vec<Bytes> =
             bytes.chunks(segment_bytes).map(|content| datagram(&mut all, prefix, content)).collect();

@@ -49,7 +49,7 @@ enum Inbound {
     Beginning(Vec<u8>),
     /// The control stream after its SETTINGS.
     Control,
-    /// A QPACK stream, or one of a session that is over: its bytes are thrown away.
+    /// A QPACK stream, or a stream of a session that has ended: its bytes are discarded.
     Ignored,
     /// A bidirectional stream whose request is not complete yet.
     Request(Vec<u8>),
@@ -489,7 +489,7 @@ fn takes_datagrams(settings: &Settings) -> bool {
 }
 
 enum Read {
-    /// At this offset of the stream.
+    /// Bytes at this offset of the stream.
     Piece(u64, Bytes),
     Over,
 }
@@ -497,7 +497,7 @@ enum Read {
 /// Received bytes of a stream that were not read; `None` if there are none now.
 fn read(connection: &mut Connection, id: StreamId) -> Option<Read> {
     let mut stream = connection.recv_stream(id);
-    // A stream that no longer exists is over.
+    // A stream that no longer exists has ended.
     let Ok(mut chunks) = stream.read(false) else { return Some(Read::Over) };
     let next = chunks.next(READ_BYTES);
     // Whether windows grew is irrelevant: they are announced with the next transmit in any case.

@@ -1,7 +1,7 @@
 //! Control messages of `sendmsg` and `recvmsg` (cmsg(3)): segment sizes, and the local address of a datagram (ip(7),
 //! ipv6(7), RFC 3542).
 
-#![expect(unsafe_code, reason = "control messages are laid out by the kernel, beside headers of a C library")]
+#![expect(unsafe_code, reason = "the kernel lays out control messages as a C library's headers describe")]
 
 use std::mem::{self, MaybeUninit};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -124,7 +124,7 @@ impl ReceiveControl {
                     // SAFETY: the value of this message is an in6_pktinfo, and it is whole.
                     let info = unsafe { value_of::<libc::in6_pktinfo>(value) };
                     let ip = Ipv6Addr::from(info.ipi6_addr.s6_addr);
-                    // IPv4's own address is in a message of its own.
+                    // IPv4's own address is in its own message.
                     let is_own = !ip.is_multicast() && ip.to_ipv4_mapped().is_none();
                     read.local = Some(IpAddr::V6(ip)).filter(|_| is_own).or(read.local);
                 }

@@ -107,7 +107,7 @@ fn multi_line_lists_and_absolute_targets_are_upgraded() {
 }
 
 #[test]
-fn a_request_that_is_no_websocket_13_upgrade_for_this_host_is_refused() {
+fn only_websocket_13_upgrades_for_this_host_are_accepted() {
     for (from, to, expected) in [
         ("Connection: Upgrade", "Connection: keep-alive, upgrades", "404 "),
         ("Connection: Upgrade", "Connection: close", "404 "),

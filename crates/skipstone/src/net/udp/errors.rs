@@ -1,4 +1,4 @@
-//! Outcome of a send, and classification of errors: those of one datagram or path, and those of the socket.
+//! Outcome of a send, and classification of errors: errors of one datagram or path, and errors of the socket.
 
 use std::io;
 

@@ -12,11 +12,11 @@ use std::sync::Arc;
 /// The result of parsing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Understood {
-    /// They are something else.
+    /// The bytes are something else.
     Not,
     /// More are needed.
     Incomplete,
-    /// They are invalid.
+    /// The bytes are invalid.
     Malformed,
     /// This number of leading bytes is complete.
     Whole(usize),
@@ -147,7 +147,7 @@ impl StrangersStream {
     }
 }
 
-/// One read beyond the turn, and a message.
+/// The cost of one read beyond the turn, and of one message.
 const OVERDRAFT: Cost = Cost::micros(1_000);
 
 #[cfg(unix)]

@@ -116,7 +116,7 @@ pub(super) enum Verdict {
 pub(super) struct Requested {
     /// The client that a trusted proxy names.
     pub(super) client: Option<IpAddr>,
-    /// It requests the echo for tests.
+    /// The client requests the echo for tests.
     pub(super) echoes: bool,
 }
 

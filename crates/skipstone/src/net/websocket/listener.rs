@@ -38,7 +38,7 @@ pub enum WsAccept {
 pub struct WsListenerStatistics {
     /// Connections handed out.
     pub accepted: u64,
-    /// Connections that were gone before they were accepted.
+    /// Connections that ended before they were accepted.
     pub aborted: u64,
     /// Number of times that the limit of open files prevented an accept.
     pub out_of_files: u64,
@@ -106,12 +106,12 @@ impl WsListener {
         self.listener.local_addr()
     }
 
-    /// From now on, streams are accepted by these rules.
+    /// Accepts streams by these rules from now on.
     pub fn set_rules(&mut self, rules: StreamRules) {
         self.rules = Arc::new(rules);
     }
 
-    /// From now on, connections have these limits.
+    /// Gives connections these limits from now on.
     pub fn set_options(&mut self, options: WsOptions) {
         self.options = options;
     }

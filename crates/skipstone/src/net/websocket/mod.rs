@@ -110,7 +110,7 @@ pub enum StreamKind {
     SecureWebSocket,
     /// Length-prefixed messages, in clear.
     Raw,
-    /// The same within TLS.
+    /// A raw stream within TLS.
     SecureRaw,
 }
 

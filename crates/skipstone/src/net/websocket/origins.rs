@@ -40,7 +40,7 @@ impl AllowedOrigins {
         }
         let default_port =
             [("http", ":80"), ("https", ":443")].iter().any(|(of, port)| scheme == *of && host.ends_with(port));
-        default_port.then_some("an origin without the port, which is its scheme's own: browsers leave it out")
+        default_port.then_some("an origin without the scheme's default port, which browsers leave out")
     }
 }
 

@@ -21,8 +21,8 @@ pub(super) struct RequestHead<'h> {
     /// Path and query, or `*`.
     pub(super) target: Cow<'h, str>,
     pub(super) version: HttpVersion,
-    /// Host, possibly with a port: those of a target in absolute form, or else those of the field `Host`. `None` in a
-    /// request of HTTP/1.0 that names neither.
+    /// Host, possibly with a port: from a target in absolute form, or else from the field `Host`. `None` in an HTTP/1.0
+    /// request that has neither.
     pub(super) authority: Option<Cow<'h, str>>,
     pub(super) fields: HeaderMap,
 }

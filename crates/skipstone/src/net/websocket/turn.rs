@@ -80,7 +80,7 @@ mod tests {
     use std::io::Write;
     use std::sync::Arc;
 
-    /// Bytes of plaintext, each in a record of its own, which takes 23 bytes.
+    /// Bytes of plaintext, each in its own record, which takes 23 bytes.
     const RECORDS: usize = 12_000;
 
     fn configs() -> (ServerConfig, ClientConfig) {

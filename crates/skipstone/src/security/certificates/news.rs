@@ -56,7 +56,7 @@ impl fmt::Display for CertificateEvent {
                 write!(f, "'{}' has changed: new handshakes use the new certificate", file.display())
             }
             CertificateEvent::Refused { error, .. } => {
-                write!(f, "the changed certificate is refused, and the last good one stays: {error}")
+                write!(f, "the changed certificate is invalid; the last valid one stays in use: {error}")
             }
             CertificateEvent::Ending { expires, .. } => {
                 let left = expires.duration_since(SystemTime::now()).unwrap_or_default();
@@ -65,7 +65,8 @@ impl fmt::Display for CertificateEvent {
             CertificateEvent::NotKept { error, .. } => {
                 write!(
                     f,
-                    "the certificates for browsers change with a restart, and pages need their new hashes then: {error}"
+                    "the certificates for browsers will change at the next restart, and pages will need the new \
+                     hashes: {error}"
                 )
             }
             CertificateEvent::ShortLivedRenewed { fingerprints } => {

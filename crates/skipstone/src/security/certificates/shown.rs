@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// The certificates of one moment.
 #[derive(Debug)]
 pub(super) struct Shown {
-    /// At least one.
+    /// At least one certificate.
     all: Vec<Loaded>,
     /// `None` until a server requests them.
     pages: Option<Pages>,
@@ -75,7 +75,7 @@ impl Shown {
         &self.all[0].identity
     }
 
-    /// The same with another certificate at this place.
+    /// The same certificates, with another one at this place.
     pub(super) fn with(&self, place: usize, identity: Identity) -> Self {
         let mut all = self.all.clone();
         all[place] = Loaded::new(identity.into());

@@ -78,7 +78,7 @@ pub(super) fn are_handshake(bytes: &[u8], records_max: usize) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hello {
     First,
-    /// The one with the cookie.
+    /// The ClientHello with the cookie.
     Second,
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn plaintext_alerts_garbage_and_too_many_records_are_no_handshake() {
+    fn plaintext_alerts_garbage_and_too_many_records_fail_the_handshake() {
         let alert = plain(21, &[2, 40]);
         let mut hello = plain(22, &[1, 2, 3]);
         assert!(are_handshake(&hello, 1) && !are_handshake(&alert, 9) && !are_handshake(&[], 9));

@@ -66,7 +66,7 @@ fn is_well(now: Time, client: &mut DtlsSession, server: &mut DtlsSession) -> boo
     talk(now, client, server) == [b"a packet"]
 }
 
-/// Unencrypted handshake messages without content, each in a record of its own.
+/// Unencrypted handshake messages without content, each in its own record.
 fn forged(kind: u8, sequence: u16, records: usize) -> Vec<u8> {
     let record = |number: usize| {
         let [high, low] = sequence.to_be_bytes();

@@ -17,7 +17,7 @@ pub(super) struct Assembly {
 /// The result of a piece.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Heard<'a> {
-    /// It continues the stream by these bytes.
+    /// These bytes continue the stream.
     New(Cow<'a, [u8]>),
     /// It is kept until the bytes before it have come.
     Ahead,

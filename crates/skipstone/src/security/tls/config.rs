@@ -25,7 +25,7 @@ pub(crate) fn server_config_of(certificates: Arc<dyn ResolvesServerCert>) -> Arc
     server_config_by(provider().clone(), certificates)
 }
 
-/// The same with another provider.
+/// A server's configuration with another provider.
 pub(super) fn server_config_by(
     provider: Arc<CryptoProvider>,
     certificates: Arc<dyn ResolvesServerCert>,
@@ -88,7 +88,7 @@ pub(crate) fn client_config(verifier: Arc<Verifier>) -> Arc<ClientConfig> {
     client_config_by(provider().clone(), verifier)
 }
 
-/// The same with another provider.
+/// A client's configuration with another provider.
 pub(super) fn client_config_by(provider: Arc<CryptoProvider>, verifier: Arc<Verifier>) -> Arc<ClientConfig> {
     let rules = Rules::new(verifier, provider.signature_verification_algorithms);
     let builder = ClientConfig::builder_with_provider(provider);

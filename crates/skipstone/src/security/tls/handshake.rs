@@ -101,7 +101,7 @@ impl Handshake {
         self.side
     }
 
-    /// Bytes that the handshake holds, approximately: those of rustls were measured.
+    /// The approximate number of bytes that the handshake holds; rustls' share was measured.
     pub(super) fn held_bytes(&self) -> usize {
         let tls = if self.tls.is_some() { TLS_BYTES } else { 0 };
         size_of::<Self>() + tls + self.clear.held_bytes() + self.sealed.held_bytes()

@@ -78,7 +78,7 @@ pub(super) fn sealed_header(counter: u32) -> [u8; SEALED_HEADER_BYTES] {
     [SEALED, a, b, c, d]
 }
 
-/// Bytes in front of those of a sealed piece, once it is opened.
+/// Bytes in front of a sealed piece's content, once the piece is opened.
 pub(super) const fn inner_len(acknowledged: usize, offset: usize) -> usize {
     varint::len(acknowledged as u64) + varint::len(offset as u64)
 }

@@ -111,7 +111,7 @@ impl Session for TlsSession {
     }
 
     fn progress(&self) -> u64 {
-        // Once established, the handshake may be gone.
+        // Once the session is established, the handshake may have been dropped.
         let heard = self.handshake.as_ref().map_or(0, |handshake| handshake.heard_sealed());
         if self.is_established() { u64::MAX } else { heard as u64 }
     }
@@ -205,7 +205,7 @@ impl Session for TlsSession {
             return Some(header..datagram.len() - OVERHEAD);
         }
         if packets.are_worn_out() {
-            self.fail("too many packets came that were forged or damaged: connect again".into());
+            self.fail("too many forged or damaged packets arrived: connect again".into());
         }
         None
     }

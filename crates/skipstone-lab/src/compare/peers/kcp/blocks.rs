@@ -48,7 +48,7 @@ impl Encoder {
         Self { size, code: size.code(), sequence: 0, block: Vec::new() }
     }
 
-    /// A datagram leaves, and the parity behind the last of its block.
+    /// Sends a datagram, and the parity after the last datagram of its block.
     pub(super) fn encode(&mut self, datagram: &[u8], out: &mut VecDeque<Vec<u8>>) {
         let mut shard = ((datagram.len() + LENGTH_BYTES) as u16).to_le_bytes().to_vec();
         shard.extend_from_slice(datagram);
@@ -92,7 +92,7 @@ impl Decoder {
         Self { size, code: size.code(), blocks: BTreeMap::new() }
     }
 
-    /// A datagram came. Returns KCP's: the one that it held, or those that it repaired.
+    /// Handles an arrived datagram. Returns KCP's datagrams: the one that it contained, or the ones that it repaired.
     pub(super) fn decode(&mut self, datagram: &[u8]) -> Vec<Vec<u8>> {
         let Some((header, shard)) = datagram.split_first_chunk::<HEADER_BYTES>() else { return Vec::new() };
         let sequence = u32::from_le_bytes([header[0], header[1], header[2], header[3]]);

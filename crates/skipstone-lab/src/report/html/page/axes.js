@@ -73,7 +73,7 @@ const secondsAxis = () =>
       return ticks.map((tick) => `${tick / unit} ${name}`);
     },
   });
-/** The legend's choice of curves, by label: kept when a plot is drawn anew, and the same in all plots of these curves. */
+/** The legend's choice of curves, by label: kept when a plot is redrawn, and the same in all plots of these curves. */
 const choiceOf = (shown) => (plot, at, change) => {
   if (at == null || change.show == null) return;
   const { label } = plot.series[at];

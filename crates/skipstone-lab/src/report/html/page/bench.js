@@ -42,7 +42,7 @@ const benchHead = () => {
   });
 };
 
-// The terminal's columns, and what a page has room for.
+// The terminal's columns, and further ones for which a page has room.
 const BENCH_COLUMNS = [
   ["passed", (row) => row.passed, (value) => (value ? "yes" : "NO"), 0],
   ["us/line", (row) => row.cpu_us_per_delivery, digits, 0],

@@ -16,7 +16,7 @@ const h = (tag, options, ...children) => {
 };
 const fixed = (value, digits) => (value == null ? "–" : value.toFixed(digits));
 const whole = (value) => (value == null ? "–" : Math.round(value).toLocaleString("en-US"));
-/** About three digits, as the terminal has them; the bounds are where rounding would add a digit. */
+/** About three digits, as on the terminal; the bounds are where rounding would add a digit. */
 const digits = (value) => {
   if (value == null) return "–";
   return value < 9.995 ? Math.max(value, 0).toFixed(2) : value < 99.95 ? value.toFixed(1) : whole(value);

@@ -11,8 +11,8 @@ const NINES = [
   [6, "99.9999%"],
 ];
 
-/** Draws `all` (counts, and the longest in ms) with the looks of `series`, those of `shown` at first; `floor` is in ms, or null.
- * Returns what ends it. */
+/** Draws `all` (counts, and the longest in ms) with the looks of `series`. The series in `shown` are visible at first;
+ * `floor` is in ms, or null. Returns a function that ends it. */
 const percentileCurve = (host, all, series, shown, floor) => {
   const totals = all.map(({ counts }) => counts.reduce((sum, [, count]) => sum + count, 0));
   const last = Math.min(Math.max(Math.log10(Math.max(...totals, 10)), 1), 6);
@@ -20,7 +20,7 @@ const percentileCurve = (host, all, series, shown, floor) => {
   const shares = steps.map((step) => 1 - 10 ** -step);
   const curves = all.map(({ counts, longest }, which) => {
     const values = quantiles(counts, shares, longest);
-    // Beyond one sample in all there is nothing to say.
+    // A share of less than one sample has no value.
     return values.map((value, at) => (10 ** steps[at] > totals[which] * 1.02 ? null : value));
   });
   const isShown = (at) => at <= last && (host.clientWidth > 620 || Number.isInteger(at));

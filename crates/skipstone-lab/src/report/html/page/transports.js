@@ -18,7 +18,8 @@ const styleOf = (name) => {
   const [transport, mode] = name.split(" ");
   const family = transport.startsWith("skipstone") ? name.split(":")[0] : name.split(/[-: ]/)[0];
   const known = MODES[mode?.split(":")[0]];
-  // Members of a family are told apart by lightness; skipstone-plain and the like are such of a mode.
+  // Members of a family are told apart by lightness; skipstone-plain and similar ones are members of their mode's
+  // family.
   const group = known ? `${mode.split(":")[0]} of skipstone` : family;
   if (!families.has(group)) {
     const spare = [...families.values()].filter((other) => other.isSpare).length;

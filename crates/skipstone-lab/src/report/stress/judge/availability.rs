@@ -31,8 +31,8 @@ pub(super) fn absence(result: &StressResult) -> Option<String> {
     if let Some(silent) = presence.silent_s {
         let silent = seconds(Duration::from_secs_f64(silent));
         return Some(format!(
-            "Nothing came from the server in the last {silent} s, not even an acknowledgement: it hangs, was stopped, or \
-             cannot be reached any more."
+            "Nothing came from the server in the last {silent} s, not even an acknowledgement: it hangs, was stopped, \
+             or cannot be reached any more."
         ));
     }
     if result.server_owner() == ServerOwner::ThisRun {
@@ -57,5 +57,5 @@ fn foreignness(result: &StressResult) -> Option<String> {
     is_echo.then(|| "The server sent each line to its own sender alone".into())
 }
 
-const NEEDED: &str = "A stress run needs a server that sends each line to all of its clients, as `skipstone serve` does: \
-                      start that, or let the game do the same on its channel 0.";
+const NEEDED: &str = "A stress run needs a server that sends each line to all of its clients, as `skipstone serve` \
+                      does: start that, or let the game do the same on its channel 0.";

@@ -1,4 +1,5 @@
-//! The rule for runs on several machines: each keeps its own schedule, and none is missing without leave.
+//! The rule for runs on several machines: each must keep its own schedule, and none may be missing unless that is
+//! tolerated.
 
 use super::generator::{lateness, overload};
 use crate::report::format::counted;

@@ -65,9 +65,8 @@ fn a_threshold_that_was_not_measured_makes_the_run_invalid() {
     assert_eq!(verdict, Verdict::Invalid);
     assert_eq!(
         reasons,
-        [
-            "The threshold server.cpu_percent<80 could not be evaluated: \"server.cpu_percent\" was not measured in this run."
-        ]
+        ["The threshold server.cpu_percent<80 could not be evaluated: \"server.cpu_percent\" was not measured in \
+             this run."]
     );
 }
 
@@ -81,10 +80,8 @@ fn late_sends_beyond_one_percent_make_the_run_invalid_and_stalls_are_named() {
     assert_eq!(verdict, Verdict::Invalid);
     assert_eq!(
         reasons,
-        [
-            "The generator was late: 31 of 3,000 sends happened more than 50 ms after they were due, the latest 1.42 ms; \
-          no machine stall explains it. Repeat the run on a machine with less load, or with fewer clients."
-        ]
+        ["The generator was late: 31 of 3,000 sends happened more than 50 ms after they were due, the latest 1.42 \
+          ms; no machine stall explains it. Repeat the run on a machine with less load, or with fewer clients."]
     );
     assert!(late(31, 20).1[0].contains("; machine stalls explain 20 of them."));
     assert!(late(31, 31).1[0].contains("; machine stalls explain all of them."));
@@ -132,7 +129,7 @@ fn clients_that_never_connected_and_lines_that_were_refused_fail_the_run() {
     assert_eq!(refused, fail("1,000 lines could not be sent: the queue is full."), "the generator did its part");
 }
 
-/// The one reason of a run whose server, which a URL named, was unavailable.
+/// The only reason of a run against a URL whose server was unavailable.
 fn unavailable(change: impl FnOnce(&mut StressResult)) -> String {
     let (verdict, reasons) = judged(|result| {
         result.server = None;

@@ -21,7 +21,7 @@ fn roster(agents: u32) -> Roster {
     roster
 }
 
-/// All lines, each with a latency of its own.
+/// All lines, each with its own latency.
 fn arrivals() -> Vec<Arrival> {
     let lines = (0..LINES).flat_map(|line| (0..13).flat_map(move |sender| (0..13).map(move |to| (sender, to, line))));
     lines
@@ -29,7 +29,7 @@ fn arrivals() -> Vec<Arrival> {
         .collect()
 }
 
-/// What the agents saw of these arrivals.
+/// The agents' evidence of these arrivals.
 fn evidence(roster: &Roster, arrivals: &[Arrival]) -> Vec<PartEvidence> {
     (0..roster.agents.len()).map(|agent| piece(roster, agent, arrivals)).collect()
 }
@@ -129,7 +129,7 @@ fn a_line_lost_twice_or_out_of_order_at_one_agent_fails_the_whole_run() {
     twice.push(all[5]);
     assert_eq!(judged(&roster, &evidence(&roster, &twice), &[]).messages.duplicated, 1);
     let mut swapped = all;
-    // The same sender's and receiver's next line is 169 arrivals on.
+    // The next line of the same sender and receiver is 169 arrivals later.
     swapped.swap(3, 3 + 169);
     let result = judged(&roster, &evidence(&roster, &swapped), &[]);
     assert_eq!((result.verdict, result.messages.reordered), (Verdict::Fail, 1));
@@ -157,7 +157,7 @@ fn a_lost_agent_invalidates_the_run_unless_it_is_tolerated_and_the_rest_is_still
     let fleet = result.fleet.unwrap();
     assert_eq!(fleet.deliveries_excused, 2 * (13 - rest) * rest * u64::from(LINES), "by its clients and to them");
     assert_eq!(fleet.agents[1].lost.as_deref(), Some("no sign of life for 3.0 s"));
-    // What is not excused is proven.
+    // Every line that is not excused is proven.
     let missing =
         arrivals().into_iter().filter(|(sender, to, line, _)| (*sender, *to, *line) != (0, 1, 3)).collect::<Vec<_>>();
     let mut pieces = evidence(&roster, &missing);

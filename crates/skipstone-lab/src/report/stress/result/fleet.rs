@@ -8,7 +8,8 @@ use crate::measure::latency::LatencyMs;
 use crate::measure::machine::Machine;
 
 /// The machines of a run, and what was merged how. Elsewhere in the result, counts are sums over the machines,
-/// percentiles those of all their samples, the longest and latest the greatest, and durations of phases the longest.
+/// percentiles are taken over all their samples, the longest and the latest are the greatest, and durations of phases
+/// the longest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -24,8 +25,7 @@ pub struct Fleet {
     /// The most by which the clocks of two agents may have differed, in milliseconds: what a line from one to the other
     /// may seem to have taken longer or shorter. Percentiles of `latency_ms` below ten times this are null.
     pub clock_error_ms: f64,
-    /// Latency of the lines that their sender's own agent received, which is that of one clock; `None` when there were
-    /// none.
+    /// Latency of the lines that the sender's own agent received, measured by one clock; `None` if there were none.
     pub latency_same_agent_ms: Option<LatencyMs>,
     /// Deliveries of lines by or to clients of lost agents: known of, and not judged.
     pub deliveries_excused: u64,

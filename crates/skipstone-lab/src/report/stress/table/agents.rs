@@ -1,4 +1,4 @@
-//! The rows of a run's machines, and what their clocks allow to say.
+//! The rows of a run's machines, and the precision of their clocks.
 
 use crate::report::format::{milliseconds, or_dash, percent, thousands};
 use crate::report::stress::result::{AgentResult, Fleet, FleetClock};
@@ -37,7 +37,7 @@ fn narrow(count: u64, is_bad: bool) -> Cell {
     if is_bad { cell.toned(Tone::Bad) } else { cell }
 }
 
-/// What the clocks allow to say, and what was excused.
+/// The precision of the clocks, and the excused deliveries.
 pub(super) fn notes(fleet: &Fleet) -> Vec<(&'static str, String)> {
     let by = match fleet.clock {
         FleetClock::Server => "the server's clock",

@@ -200,7 +200,7 @@ impl Equation {
         Ok(())
     }
 
-    /// The sum has this packet's symbol in it, times the factor, and it is not known.
+    /// The sum contains the factor times this packet's symbol, which is unknown.
     pub(super) fn lack(&mut self, number: u64, factor: u8) {
         self.bytes[(number % HORIZON) as usize] = factor;
     }

@@ -75,7 +75,7 @@ fn datagrams_grow_to_the_path_size_minus_the_record_overhead() {
             world.run_for(Duration::from_secs(2));
             assert_eq!(world.host.got.len(), 200, "{version:?}, {path}");
             let bytes = world.player.endpoint.overview(world.player.peer).expect("it stands").datagram_bytes;
-            // Records of 1.3 add 22 bytes, those of 1.2 with ChaCha20-Poly1305 add 29; the limit is 37.
+            // Records of DTLS 1.3 add 22 bytes, and of DTLS 1.2 with ChaCha20-Poly1305 29 bytes; the limit is 37.
             let record = if version == DtlsVersion::V1_3 { 22 } else { 29 };
             let most = (path - 28 - record).min(1_472 - 37) as u16;
             assert!(bytes <= most && bytes + 16 > most, "{version:?}, {path}: {bytes}");
@@ -126,9 +126,9 @@ fn kicking_a_player_ends_its_session() {
     }
 }
 
-/// By the application, which refuses it, and by a server that is full.
+/// Refusals by the application, and by a full server.
 #[test]
-fn a_repeatedly_refused_client_is_told_at_once_each_time() {
+fn a_repeatedly_refused_client_is_answered_at_once_each_time() {
     for (version, is_full) in VERSIONS.into_iter().flat_map(|version| [(version, false), (version, true)]) {
         let mut world = World::new(version, 1, server(), link());
         world.host.refuses = Some(77);

@@ -60,7 +60,7 @@ fn a_session_is_not_entered_by_bare_datagrams_or_through_another_session() {
         other.send(now, &buffer[..transmit.bytes]);
         shake_hands(&mut world.host, now, address(78), &mut other, 1);
         assert_eq!(dropped(&mut world), before + 1);
-        // In its own session it counts.
+        // In its own session the same datagram is accepted.
         world.player.session.send(now, &buffer[..transmit.bytes]);
         world.run_for(Duration::from_millis(100));
         assert_eq!(world.host.got.len(), 1);

@@ -11,7 +11,7 @@ fn host() -> Host {
     Host::new(Config::server(Default::default()))
 }
 
-/// Unencrypted handshake messages with a sequence that is far ahead, each in a record of its own.
+/// Unencrypted handshake messages with a sequence that is far ahead, each in its own record.
 fn ahead(sequence: u16, records: usize) -> Vec<u8> {
     let [high, low] = sequence.to_be_bytes();
     let header = [22, 0xFE, 0xFD, 0, 0, 0, 0, 0, 0, 0, 9, 0, 12];

@@ -11,7 +11,7 @@ fn resident_kb() -> usize {
     line.split_whitespace().nth(1).and_then(|kb| kb.parse().ok()).expect("a number")
 }
 
-/// KB per connection after `rounds` rounds of datagrams, measured in a process of its own.
+/// KB per connection after `rounds` rounds of datagrams, measured in its own process.
 #[cfg(target_os = "linux")]
 fn held_kb(rounds: usize) -> f64 {
     let (mut host, mut before) = (Host::new(Config::server(Default::default())), 0);

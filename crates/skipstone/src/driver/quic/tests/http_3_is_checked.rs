@@ -132,7 +132,7 @@ fn there_is_one_control_stream_and_it_stays_open() {
 fn other_streams_and_further_requests_are_refused_without_side_effects() {
     let (mut host, mut client) = (host(), page(START));
     exchange(&mut host, START, address(1), &mut client, 8);
-    // Each in turn, more often than streams may be open at once.
+    // Opens each kind of stream in turn, more often than the limit of concurrent streams.
     for _ in 0..20 {
         for (dir, bytes, code) in [
             (Dir::Bi, vec![0x40, 0x41, 0, 7], 0x3994_bd84),
@@ -310,7 +310,7 @@ fn nothing_incomplete_is_kept_once_a_session_is_over() {
     let number = *host.guests.guests.keys().next().expect("it is there");
     host.guests.close(START, number, &mut host.endpoint);
     assert_eq!((host.guests.stats().open, kept_bytes(&host)), (1, 0));
-    // Early data of a session that is over has the limit of a stranger's.
+    // Early data of a session that has ended has the limit of an unauthenticated client's.
     let id = client.open(Dir::Uni, &[0x40]).expect("it may");
     drop(client.datagrams(instant(START)));
     for _ in 0..300 {

@@ -143,7 +143,7 @@ fn exchange(host: &mut Host, now: Time, from: SocketAddr, page: &mut Page, round
     }
 }
 
-/// The same with time going by.
+/// The same while time passes.
 fn exchange_for(host: &mut Host, now: &mut Time, span: Duration, from: SocketAddr, page: &mut Page) {
     let end = *now + span;
     while *now < end {
@@ -222,8 +222,7 @@ impl Player {
                     true => self.page.send_on_stream(datagram),
                     false => self.page.send(datagram),
                 }
-                // Each datagram in a packet of its own, as in Chromium, if its congestion window and its pacer let it
-                // leave.
+                // Each datagram in its own packet, as in Chromium, if its congestion window and its pacer let it leave.
                 left.extend(self.page.datagrams(instant(now)));
             }
         }

@@ -55,7 +55,7 @@ impl Page {
         Page::saying(now, server, connect, settings)
     }
 
-    /// The same with a request and a control stream of its own.
+    /// The same with this request, and its own control stream.
     pub(crate) fn saying(now: Instant, server: SocketAddr, request: Vec<u8>, settings: Vec<u8>) -> Page {
         Page::with(now, server, (request, settings), TransportConfig::default(), b"h3")
     }

@@ -98,7 +98,7 @@ fn handshakes_are_charged_to_their_network() {
         client.abort(instant(START));
         exchange(&mut host, START, from, &mut client, 2);
     }
-    // Clients that need no proof have a limit of their own: a burst of 32.
+    // Clients that need no proof have their own limit: a burst of 32.
     assert!((32..=48).contains(&granted), "{granted}");
     assert_eq!(host.guests.stats().open, 0);
 }

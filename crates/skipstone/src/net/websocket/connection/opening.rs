@@ -97,7 +97,7 @@ impl WsConnection {
             return true;
         }
         match ProxyHeader::read(entrance.head.bytes()) {
-            // The first bytes of a request may be those of a header.
+            // The first bytes of a request may look like a header.
             ProxyHeader::Incomplete => return false,
             ProxyHeader::Absent => entrance.may_be_announced = false,
             _ if !entrance.is_proxied => {
@@ -111,8 +111,7 @@ impl WsConnection {
             ProxyHeader::Complete(bytes, client) => {
                 entrance.may_be_announced = false;
                 entrance.head.skip(bytes);
-                // Headers of a client behind the proxy, known or not, are not trusted, unless the client is a proxy,
-                // too.
+                // Headers sent by a client of the proxy are not trusted, unless the client is a proxy, too.
                 entrance.names_client = client.is_some_and(|client| entrance.rules.proxies.has(client.ip()));
                 return self.note_client(client, admits);
             }

@@ -57,8 +57,8 @@ pub(super) fn stream_provider() -> &'static Arc<CryptoProvider> {
     })
 }
 
-/// The signature algorithms that a client accepts: for a server's own signature, which is ECDSA as of now, and for
-/// those of authorities.
+/// The signature algorithms that a client accepts: for a server's own signature, which is ECDSA today, and for
+/// signatures of authorities.
 const SIGNATURES: WebPkiSupportedAlgorithms = WebPkiSupportedAlgorithms {
     all: CERTIFICATE_SIGNATURES,
     mapping: &[

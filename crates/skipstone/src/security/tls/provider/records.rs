@@ -22,7 +22,7 @@ struct Sealed {
     iv: Iv,
 }
 
-/// The same in TLS 1.3.
+/// One direction of a TLS 1.3 connection.
 struct Sealed13(Sealed);
 /// The same in TLS 1.2, with the nonce taken only from the record's number.
 struct Sealed12(Sealed);
@@ -100,8 +100,8 @@ impl Tls12AeadAlgorithm for RecordAead {
 }
 
 impl Tls12AeadAlgorithm for RecordsGcm12 {
-    /// The nonce of a record is that of TLS 1.3: a starting point, and the record's number upon it. Any nonce that is
-    /// used once will do, since the record shows it.
+    /// A record's nonce is made as in TLS 1.3: an initial value XOR the record's number. Any nonce that is used once
+    /// will do, since the record contains it.
     fn encrypter(&self, key: AeadKey, salt: &[u8], start: &[u8]) -> Box<dyn MessageEncrypter> {
         Box::new(SealedGcm12(Sealed::new(self.0, &key, Iv::copy(&[salt, start].concat()))))
     }

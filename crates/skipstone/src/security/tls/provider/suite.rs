@@ -38,7 +38,7 @@ pub(super) const CHACHA20_POLY1305: SupportedCipherSuite = SupportedCipherSuite:
 pub(super) const AES: Cipher =
     Cipher { algorithm: &aead::AES_128_GCM, confidentiality_limit: 1 << 23, integrity_limit: 1 << 52 };
 
-/// The same section.
+/// The limits: RFC 9001, section 6.6.
 pub(super) const CHACHA20: Cipher =
     Cipher { algorithm: &aead::CHACHA20_POLY1305, confidentiality_limit: u64::MAX, integrity_limit: 1 << 36 };
 
@@ -106,7 +106,7 @@ impl PacketKey for Key {
 }
 
 /// rustls makes keys for records and for QUIC's header protection with every secret. This protocol has neither: its
-/// handshake has a form of its own, and its headers are not encrypted (WIRE.md section 3).
+/// handshake has its own form, and its headers are not encrypted (WIRE.md section 3).
 struct Unused;
 
 impl Tls13AeadAlgorithm for Cipher {

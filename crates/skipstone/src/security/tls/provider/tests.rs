@@ -36,7 +36,7 @@ fn a_server_initial_packet_is_sealed_as_in_rfc_9001() {
 
 /// A packet that one of these suites seals is opened by the same suite of rustls' own provider, and the reverse.
 #[test]
-fn both_ciphers_match_those_of_rustls() {
+fn both_ciphers_match_rustls() {
     let suites = [
         (AES_128_GCM, theirs::cipher_suite::TLS13_AES_128_GCM_SHA256),
         (CHACHA20_POLY1305, theirs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256),
@@ -200,7 +200,7 @@ fn quic_headers_are_protected_as_in_rfc_9001() {
 
 /// Each suite of QUIC protects packets and headers as the same suite of rustls' own provider.
 #[test]
-fn quic_packets_and_headers_match_those_of_rustls() {
+fn quic_packets_and_headers_match_rustls() {
     let ours = stream_provider().cipher_suites.iter().filter_map(|suite| suite.tls13()?.quic_suite());
     let theirs = theirs::default_provider();
     let mut count = 0;

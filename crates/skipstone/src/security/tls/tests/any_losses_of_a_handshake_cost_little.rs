@@ -28,7 +28,7 @@ fn took(sessions: &Arc<Sessions>, lost: &[usize]) -> Duration {
     model.took().unwrap_or_else(|| panic!("{lost:?} lost: {:?}, of {:?}", model.closes, model.sent))
 }
 
-/// The longest first interval is that of the server's ACCEPT, 300 ms; each loss may double it.
+/// The server's ACCEPT has the longest first interval, 300 ms; each loss may double it.
 fn bound(losses: u32) -> Duration {
     DELAY * 6 + Duration::from_millis(302) * ((1 << losses) - 1)
 }
