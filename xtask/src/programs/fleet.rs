@@ -1,6 +1,6 @@
-//! The tests of the message bus and of runs on several machines, against real servers of NATS, which the tests themselves
-//! start and end: Debian's, which is old, and a current one. And the simulation of a fleet's
-//! directory over any number of seeds.
+//! The tests of the message bus and of runs on several machines, against real servers of NATS, which the tests
+//! themselves start and end: Debian's, which is old, and a current one. And the simulation of a fleet's directory over
+//! any number of seeds.
 
 use std::path::{Path, PathBuf};
 
