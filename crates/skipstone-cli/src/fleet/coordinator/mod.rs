@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &StressArguments) -> Exit {
 }
 
 /// A run under way.
-struct Lead<'p> {
+struct Coordinator<'p> {
     plan: &'p Plan,
     signals: Signals,
     /// They end before NATS does.
@@ -91,9 +91,9 @@ fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, E
     }
     roster.divide(cards.iter().map(|card| card.name.clone()));
     let party = Party::new(nats, roster, &cards).map_err(invalid)?;
-    let mut lead = Lead { plan, signals, _own: own, party, view };
-    lead.view.say(&table);
-    lead.view.say(&format!(
+    let mut coordinator = Coordinator { plan, signals, _own: own, party, view };
+    coordinator.view.say(&table);
+    coordinator.view.say(&format!(
         "run {run}: {} clients on {} agents, each {} for {}, lines of size {}, seed {}",
         plan.clients,
         cards.len(),
@@ -102,10 +102,10 @@ fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, E
         plan.words.size,
         plan.seed
     ));
-    lead.play(&load)
+    coordinator.play(&load)
 }
 
-impl Lead<'_> {
+impl Coordinator<'_> {
     fn play(&mut self, load: &LoadOrder) -> Result<Exit, Exit> {
         let clocks = clocks::measure(&mut self.party).map_err(|why| self.abandon(why))?;
         self.enlist(load)?;
