@@ -3,6 +3,7 @@
 use skipstone_fleet::bus::{Bus, BusLogin, BusSettings, NatsUrl};
 use skipstone_fleet::local::{LocalNats, LocalSettings};
 use skipstone_lab::report::{Exit, output};
+use skipstone_lab::units::Size;
 use std::path::PathBuf;
 
 /// Flags of a login at NATS.
@@ -26,7 +27,7 @@ pub(crate) struct NatsFlags {
 pub(crate) struct FleetArguments {
     /// NATS, at which `skipstone agent --fleet URL` waits on each machine: nats://HOST or tls://HOST; or `local`, for
     /// agents on this machine that the run starts itself
-    #[arg(long, value_name = "URL", requires = "url", conflicts_with_all = ["connects", "wait", "reconnect", "qlog", "shards"])]
+    #[arg(long, value_name = "URL", requires = "url")]
     pub(crate) fleet: Option<String>,
     /// How many agents share the clients; the first by name, if more wait
     #[arg(long, value_name = "N", requires = "fleet", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=1000))]
@@ -34,6 +35,10 @@ pub(crate) struct FleetArguments {
     /// How many agents may be lost; lines of and to their clients are excused, all others proven
     #[arg(long, value_name = "N", requires = "fleet", default_value = "0")]
     pub(crate) tolerate: u32,
+    /// Each agent logs the packet events of its native connections, as --qlog does, beside its evidence; the result says
+    /// where. Total size of an agent's files at which its log stops [default: 256MiB]
+    #[arg(long, value_name = "BYTES", requires = "fleet", num_args = 0..=1, require_equals = true, default_missing_value = "256MiB")]
+    pub(crate) agent_qlog: Option<Size>,
     #[command(flatten)]
     pub(crate) nats: NatsFlags,
 }
@@ -59,6 +64,14 @@ pub(crate) struct Nats {
 pub(crate) const LOCAL: &str = "local";
 
 impl NatsFlags {
+    /// The same for another process.
+    #[cfg(feature = "dashboard")]
+    pub(crate) fn words(&self) -> Vec<String> {
+        let files = [("creds", &self.nats_creds), ("nkey", &self.nats_nkey), ("ca", &self.nats_ca)];
+        let word = |(name, file): (&str, &Option<PathBuf>)| Some(format!("--nats-{name}={}", file.as_ref()?.display()));
+        files.into_iter().filter_map(word).collect()
+    }
+
     /// Connects as `name`. The error is an exit code and one sentence.
     pub(crate) fn connect(&self, url: &str, name: &str) -> Result<Nats, (Exit, String)> {
         let own = (url == LOCAL).then(|| LocalNats::start(LocalSettings::default()));

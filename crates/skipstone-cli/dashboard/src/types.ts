@@ -63,6 +63,8 @@ export interface ServerFacts {
   cores: number;
   /** What may wait for a client before it is disconnected. */
   queue_bytes_max: number;
+  /** NATS, at which agents for stress runs wait; null if the operator named none. */
+  stress_fleet: string | null;
 }
 
 export interface ClientRow {
@@ -121,6 +123,44 @@ export interface StressProgress {
   p99_ms: number | null;
   max_ms: number | null;
   late_sends: number;
+  /** Of a run on several machines. */
+  agents?: AgentFigures[];
+  nats_away_s?: number;
+}
+
+/** As the tool's `AgentPhase`. */
+export type AgentState = "connecting" | "ready" | "running" | "draining" | "done" | "failed" | "lost";
+
+export interface AgentFigures {
+  name: string;
+  state: AgentState;
+  clients_asked: number;
+  clients_connected: number;
+  sent_per_second: number;
+  delivered_per_second: number;
+  delivered: number;
+  late_sends: number;
+  cpu_percent: number | null;
+  silent_s: number;
+  /** Why it is lost or has no evidence. */
+  why: string | null;
+}
+
+/** A line of `fleet.agents` in a result. */
+export interface AgentResult {
+  name: string;
+  numbers: string;
+  lost: string | null;
+  clients: { asked: number; connected: number };
+  messages: { sent: number; delivered: number; lost: number };
+  latency_ms: { p50: number | null; p99: number | null } | null;
+  generator: { late_sends: number; cpu_percent: number | null } | null;
+  clock_error_ms: number;
+}
+
+/** The part of a result that the page shows as a table. */
+export interface RunResult {
+  fleet?: { agents: AgentResult[] } | null;
 }
 
 /** As skipstone-lab's `Verdict`. */
@@ -142,13 +182,15 @@ export interface ReportSummary {
   p99_ms: number | null;
   max_ms: number | null;
   overhead_percent: number | null;
+  /** How many agents it had; null of a run on one machine. */
+  agents: number | null;
 }
 
 export interface StressView {
   phase: StressPhase | null;
   elapsed_s: number;
   duration_s: number;
-  order: { clients: number; rate: string; duration: string; mix: string } | null;
+  order: { clients: number; rate: string; duration: string; mix: string; agents: number } | null;
   progress: StressProgress | null;
   failure: string | null;
   reports: ReportSummary[];

@@ -35,3 +35,4 @@ mod tests;
 pub(crate) use feed::{Feed, feed};
 pub(crate) use roster::GuestKind;
 pub(crate) use server::{Dashboard, DashboardConfig, ServerFacts};
+pub(crate) use stress::AgentsLead;

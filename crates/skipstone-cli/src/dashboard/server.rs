@@ -5,6 +5,7 @@ use crate::dashboard::access::Access;
 use crate::dashboard::feed::Intake;
 use crate::dashboard::sampler;
 use crate::dashboard::state::DashboardState;
+use crate::dashboard::stress::AgentsLead;
 use crate::dashboard::{listener, routes};
 use crate::door::Secret;
 use skipstone::StatisticsReader;
@@ -29,6 +30,8 @@ pub(crate) struct DashboardConfig {
     pub(crate) server: ServerFacts,
     pub(crate) statistics: StatisticsReader,
     pub(crate) commands: Arc<dyn Handler>,
+    /// Where agents for stress runs wait, if the operator named that.
+    pub(crate) agents: Option<AgentsLead>,
 }
 
 /// A listening dashboard. Dropping it closes it.
@@ -47,7 +50,7 @@ impl Dashboard {
     /// # Errors
     /// The address cannot be bound. The error says what to do.
     pub(crate) fn listen(config: DashboardConfig, intake: Intake) -> Result<Dashboard, String> {
-        let DashboardConfig { listen, handed, secret, names, server, statistics, commands } = config;
+        let DashboardConfig { listen, handed, secret, names, server, statistics, commands, agents } = config;
         let access = Access::new(listen, secret, &names);
         let cannot = |what: &str, error: std::io::Error| format!("the dashboard cannot {what}: {error}");
         let bind = || {
@@ -60,7 +63,7 @@ impl Dashboard {
         listener.set_nonblocking(true).map_err(|error| cannot("listen", error))?;
         let local_addr = listener.local_addr().map_err(|error| cannot("listen", error))?;
         let meters = Arc::clone(&intake.meters);
-        let state = Arc::new(DashboardState::new(access, server, statistics, meters, commands));
+        let state = Arc::new(DashboardState::new(access, server, statistics, meters, commands, agents));
         let mut runtime = tokio::runtime::Builder::new_current_thread();
         runtime.enable_io().enable_time().max_blocking_threads(COMMANDS_MAX).thread_name("dashboard command");
         let runtime = runtime.build().map_err(|error| cannot("start", error))?;

@@ -8,7 +8,7 @@ use crate::dashboard::frame::Frame;
 use crate::dashboard::history::History;
 use crate::dashboard::log_ring::LogRing;
 use crate::dashboard::stream::Streams;
-use crate::dashboard::stress::StressDesk;
+use crate::dashboard::stress::{AgentsLead, StressDesk};
 use parking_lot::Mutex;
 use skipstone::StatisticsReader;
 use std::sync::Arc;
@@ -47,6 +47,8 @@ pub(crate) struct ServerFacts {
     pub(crate) cores: usize,
     /// The limit of a client's queue, above which it is disconnected.
     pub(crate) queue_bytes_max: u32,
+    /// NATS, at which agents for stress runs wait, without its password; `None` if the operator named none.
+    pub(crate) stress_fleet: Option<String>,
 }
 
 impl DashboardState {
@@ -56,8 +58,9 @@ impl DashboardState {
         statistics: StatisticsReader,
         meters: Arc<Meters>,
         commands: Arc<dyn Handler>,
+        agents: Option<AgentsLead>,
     ) -> Self {
-        let stress = StressDesk::new(server.url.clone());
+        let stress = StressDesk::new(server.url.clone(), agents);
         DashboardState {
             access,
             server,

@@ -1,14 +1,22 @@
-//! A stress run started from the page: its own process, which proves each line, and its last results.
+//! A stress run started from the page: its own process, which proves each line or leads agents that do, and its last
+//! results.
 //!
 //! ```text
 //! start ─> Connecting ── "waiting" ──> Running ── time over, stop ──> Judging ── "result" ──> report, end
 //!              └───────────── the process ends, or hangs ──────────────┴──> failed
 //! ```
-//! The sampler looks at it four times a second; messages for the game loop are returned, not sent.
+//! Clients of this machine wait for the game loop's word to start and to stop. Agents have a coordinator, which starts
+//! and ends them itself: then the phases follow its progress. The sampler looks at it four times a second; messages for
+//! the game loop are returned, not sent.
 
+mod course;
+mod lead;
 mod process;
 mod progress;
 
+pub(crate) use lead::AgentsLead;
+
+use course::{Command, Course, Phase, StartsBy};
 use process::StressProcess;
 use progress::ChildMessage;
 use serde::{Deserialize, Serialize};
@@ -20,6 +28,7 @@ use std::time::{Duration, Instant};
 /// The current run, if there is one, and the reports of earlier runs.
 pub(super) struct StressDesk {
     url: String,
+    agents: Option<AgentsLead>,
     run: Option<Run>,
     reports: VecDeque<Report>,
     next: u64,
@@ -30,19 +39,7 @@ pub(super) struct StressDesk {
 struct Run {
     process: StressProcess,
     order: StressOrder,
-    rate: Rate,
-    duration: Duration,
-    phase: Phase,
-    since: Instant,
-    progress: Value,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Phase {
-    Connecting,
-    Running,
-    Judging,
+    course: Course,
 }
 
 /// A request of the page.
@@ -55,6 +52,9 @@ pub(super) struct StressOrder {
     duration: String,
     #[serde(default)]
     mix: String,
+    /// How many agents share the clients; 0: they are on this machine.
+    #[serde(default)]
+    agents: u32,
 }
 
 /// The result of a run.
@@ -76,12 +76,9 @@ pub(super) struct StressView {
     reports: Vec<Value>,
 }
 
-/// A command to the game loop.
-pub(super) type Command = String;
-
 impl StressDesk {
-    pub(super) fn new(url: String) -> Self {
-        StressDesk { url, run: None, reports: VecDeque::new(), next: 1, failure: None }
+    pub(super) fn new(url: String, agents: Option<AgentsLead>) -> Self {
+        StressDesk { url, agents, run: None, reports: VecDeque::new(), next: 1, failure: None }
     }
 
     /// Whether a run is under way.
@@ -94,8 +91,9 @@ impl StressDesk {
         if self.is_busy() {
             return Err("a run is under way: stop it first".into());
         }
-        if !(1..=CLIENTS_MAX).contains(&order.clients) {
-            return Err(format!("1 to {CLIENTS_MAX} clients"));
+        let clients_max = CLIENTS_MAX * order.agents.max(1);
+        if !(1..=clients_max).contains(&order.clients) {
+            return Err(format!("1 to {clients_max} clients"));
         }
         let rate: Rate = order.rate.trim().parse().map_err(|error| format!("rate: {error}"))?;
         let Span(duration) = order.duration.trim().parse().map_err(|error| format!("duration: {error}"))?;
@@ -107,17 +105,47 @@ impl StressDesk {
             mix.parse::<Mix>().map_err(|error| format!("mix: {error}"))?;
         }
         self.failure = None;
-        let process = StressProcess::start(&self.url, order.clients, mix)?;
-        let (phase, since) = (Phase::Connecting, Instant::now());
-        self.run = Some(Run { process, order, rate, duration, phase, since, progress: Value::Null });
+        let (starts, words) = self.words(&order)?;
+        let process = StressProcess::start(&words)?;
+        self.run = Some(Run { process, order, course: Course::new(starts, rate, duration) });
         Ok(())
+    }
+
+    /// The flags of `stress` for this order.
+    fn words(&self, order: &StressOrder) -> Result<(StartsBy, Vec<String>), String> {
+        let mut words = vec!["--piped".to_owned(), format!("--clients={}", order.clients)];
+        let mix = order.mix.trim();
+        if !mix.is_empty() {
+            words.push(format!("--mix={mix}"));
+        }
+        let (starts, url) = match (&self.agents, order.agents) {
+            (_, 0) => {
+                words.push("--wait".to_owned());
+                (StartsBy::Word, &self.url)
+            }
+            (Some(lead), agents) if agents <= AGENTS_MAX => {
+                words.extend(lead.words(agents));
+                words.push(format!("--rate={}", order.rate.trim()));
+                words.push(format!("--duration={}", order.duration.trim()));
+                (StartsBy::Coordinator, lead.url.as_ref().unwrap_or(&self.url))
+            }
+            (Some(_), _) => return Err(format!("0 to {AGENTS_MAX} agents")),
+            (None, _) => return Err("this server knows no agents: start it with --stress-fleet URL".into()),
+        };
+        words.push(url.clone());
+        Ok((starts, words))
     }
 
     /// Ends the current run. Returns the message for the game loop.
     pub(super) fn stop(&mut self) -> Option<Command> {
-        let run = self.run.as_mut()?;
-        match run.phase {
-            Phase::Running => Some(run.enter(Phase::Judging)),
+        let Run { process, course, .. } = self.run.as_mut()?;
+        match course.phase {
+            Phase::Running => {
+                if course.starts == StartsBy::Coordinator {
+                    process.stop();
+                }
+                course.enter(Phase::Judging)
+            }
             Phase::Judging => None,
             Phase::Connecting => {
                 self.end(Some("stopped before all clients were there".into()));
@@ -131,8 +159,12 @@ impl StressDesk {
         let run = self.run.as_mut()?;
         while let Some(message) = run.process.poll() {
             match message {
-                ChildMessage::Waiting => return Some(run.enter(Phase::Running)),
-                ChildMessage::Progress(progress) => run.progress = progress,
+                ChildMessage::Waiting => return run.course.enter(Phase::Running),
+                ChildMessage::Progress(progress) => run.course.follow(progress),
+                ChildMessage::Failed(why) => {
+                    self.end(Some(why));
+                    return None;
+                }
                 ChildMessage::Result(result) => {
                     self.keep(result);
                     self.end(None);
@@ -144,13 +176,11 @@ impl StressDesk {
                 }
             }
         }
-        let span = now.saturating_duration_since(run.since);
-        match run.phase {
-            Phase::Running if span >= run.duration => return Some(run.enter(Phase::Judging)),
-            Phase::Connecting if span >= CONNECT_MAX => self.end(Some("the clients did not connect in time".into())),
-            Phase::Judging if span >= JUDGE_MAX => self.end(Some("the run gave no result in time".into())),
-            _ => {}
+        if run.course.is_over(now) {
+            return run.course.enter(Phase::Judging);
         }
+        let overdue = run.course.overdue(now);
+        self.end(Some(overdue?.to_owned()));
         None
     }
 
@@ -158,11 +188,11 @@ impl StressDesk {
     pub(super) fn view(&self, now: Instant) -> StressView {
         let run = self.run.as_ref();
         StressView {
-            phase: run.map(|run| run.phase),
-            elapsed_s: run.map_or(0.0, |run| now.saturating_duration_since(run.since).as_secs_f64()),
-            duration_s: run.map_or(0.0, |run| run.duration.as_secs_f64()),
+            phase: run.map(|run| run.course.phase),
+            elapsed_s: run.map_or(0.0, |run| now.saturating_duration_since(run.course.since).as_secs_f64()),
+            duration_s: run.map_or(0.0, |run| run.course.duration.as_secs_f64()),
             order: run.map_or(Value::Null, |run| serde_json::json!(run.order)),
-            progress: run.map_or(Value::Null, |run| run.progress.clone()),
+            progress: run.map_or(Value::Null, |run| run.course.progress.clone()),
             failure: self.failure.clone(),
             reports: self.reports.iter().map(summary).collect(),
         }
@@ -196,16 +226,6 @@ impl StressOrder {
     }
 }
 
-impl Run {
-    fn enter(&mut self, phase: Phase) -> Command {
-        (self.phase, self.since) = (phase, Instant::now());
-        match phase {
-            Phase::Running => format!("stress on {}", self.rate),
-            Phase::Connecting | Phase::Judging => "stress off".into(),
-        }
-    }
-}
-
 /// A report's line in the list.
 fn summary(report: &Report) -> Value {
     let of = |path: &str| report.result.pointer(path).cloned().unwrap_or(Value::Null);
@@ -225,14 +245,13 @@ fn summary(report: &Report) -> Value {
         "p99_ms": of("/latency_ms/p99"),
         "max_ms": of("/latency_ms/max"),
         "overhead_percent": of("/wire/overhead_percent"),
+        "agents": report.result.pointer("/fleet/agents").and_then(Value::as_array).map(Vec::len),
     })
 }
 
 const CLIENTS_MAX: u32 = 5_000;
 const DURATION_MAX: Duration = Duration::from_secs(3600);
-const CONNECT_MAX: Duration = Duration::from_secs(30);
-/// Lines in flight may take half a minute to arrive.
-const JUDGE_MAX: Duration = Duration::from_secs(45);
+const AGENTS_MAX: u32 = 100;
 const REPORTS_MAX: usize = 20;
 
 #[cfg(test)]
@@ -240,12 +259,12 @@ mod tests {
     use super::*;
 
     fn order(clients: u32, rate: &str, duration: &str, mix: &str) -> StressOrder {
-        StressOrder { clients, rate: rate.into(), duration: duration.into(), mix: mix.into() }
+        StressOrder { clients, rate: rate.into(), duration: duration.into(), mix: mix.into(), agents: 0 }
     }
 
     #[test]
     fn an_invalid_request_starts_no_process() {
-        let mut desk = StressDesk::new("skip://127.0.0.1:1".into());
+        let mut desk = StressDesk::new("skip://127.0.0.1:1".into(), None);
         let bad = [
             order(0, "1/s", "10s", ""),
             order(100_000, "1/s", "10s", ""),
@@ -260,8 +279,37 @@ mod tests {
     }
 
     #[test]
+    fn agents_are_led_only_where_the_server_was_told_of_them() {
+        let mut desk = StressDesk::new("skip://127.0.0.1:1".into(), None);
+        let with = |agents| StressOrder { agents, ..order(5, "2/s", "10s", "udp=5") };
+        assert!(desk.words(&with(2)).unwrap_err().contains("--stress-fleet"));
+        let lead = AgentsLead { fleet: "nats://u:p@hub".into(), login: vec!["--nats-ca=a".into()], url: None };
+        desk.agents = Some(lead.clone());
+        let (starts, words) = desk.words(&with(2)).unwrap();
+        assert_eq!(starts, StartsBy::Coordinator);
+        let expected = [
+            "--piped",
+            "--clients=5",
+            "--mix=udp=5",
+            "--fleet=nats://u:p@hub",
+            "--agents=2",
+            "--nats-ca=a",
+            "--rate=2/s",
+            "--duration=10s",
+            "skip://127.0.0.1:1",
+        ];
+        assert_eq!(words, expected);
+        let (starts, words) = desk.words(&with(0)).unwrap();
+        assert_eq!((starts, words.contains(&"--wait".to_owned())), (StartsBy::Word, true));
+        assert!(desk.words(&with(AGENTS_MAX + 1)).unwrap_err().contains("agents"));
+        let elsewhere = AgentsLead { url: Some("skip://game.example:7".into()), ..lead };
+        desk.agents = Some(elsewhere);
+        assert_eq!(desk.words(&with(1)).unwrap().1.last().unwrap(), "skip://game.example:7");
+    }
+
+    #[test]
     fn the_last_reports_are_kept() {
-        let mut desk = StressDesk::new(String::new());
+        let mut desk = StressDesk::new(String::new(), None);
         (0..30).for_each(|number| desk.keep(serde_json::json!({ "verdict": "pass", "seed": number })));
         let view = desk.view(Instant::now());
         assert_eq!((view.reports.len(), &view.reports[0]["number"]), (REPORTS_MAX, &Value::from(30)));

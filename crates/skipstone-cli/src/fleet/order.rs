@@ -5,6 +5,7 @@ use crate::stress::StressArguments;
 use crate::stress::impairment::ImpairmentFlags;
 use serde::{Deserialize, Serialize};
 use skipstone::Target;
+use skipstone_lab::units::Size;
 use std::path::Path;
 
 /// The flags of a stress run that make sense on another machine, as they are written.
@@ -28,11 +29,14 @@ pub(crate) struct LoadOrder {
     /// The authorities that are trusted, as PEM.
     ca: Option<String>,
     trust_anyone: bool,
+    /// Bytes at which the log of packets stops, if there is one.
+    qlog_max: Option<String>,
 }
 
 impl LoadOrder {
     /// That of these flags, which have a URL. The error is one sentence.
     pub(super) fn of(flags: &StressArguments, seed: u64) -> Result<Self, String> {
+        check(flags)?;
         let text = |value: &dyn std::fmt::Display| value.to_string();
         let ca = flags.protection.trust.ca.as_ref();
         let read = |file: &std::path::PathBuf| {
@@ -55,6 +59,7 @@ impl LoadOrder {
             network: flags.network.clone(),
             ca: ca.map(read).transpose()?,
             trust_anyone: flags.protection.trust.dangerously_trust_anyone,
+            qlog_max: flags.fleet.agent_qlog.map(|bytes| text(&bytes)),
         })
     }
 
@@ -64,7 +69,7 @@ impl LoadOrder {
         Ok((target.host, target.port))
     }
 
-    /// The command line of the process that does it; `folder` takes the authorities.
+    /// The command line of the process that does it; `folder` takes the authorities and the log of packets.
     pub(super) fn words(&self, folder: &Path) -> std::io::Result<Vec<String>> {
         // Each value is one word with its flag, so that none is taken for another flag.
         let mut words = vec!["stress".to_owned(), "--piped".into()];
@@ -84,9 +89,49 @@ impl LoadOrder {
             std::fs::write(&file, ca)?;
             flag("ca", &file.display());
         }
+        if let Some(bytes) = &self.qlog_max {
+            flag("qlog", &folder.join(PACKETS).display());
+            flag("qlog-max", bytes);
+        }
         words.extend(self.plain.then(|| "--plain".to_owned()));
         words.extend(self.trust_anyone.then(|| "--dangerously-trust-anyone".to_owned()));
         words.extend(["--".to_owned(), self.url.clone()]);
         Ok(words)
     }
 }
+
+/// Flags of one machine are refused, each with what to do instead.
+fn check(flags: &StressArguments) -> Result<(), String> {
+    let refused = [
+        (
+            flags.connects.is_some(),
+            "--connects: each machine counts its own clients, and no line ties them together; run `skipstone stress URL \
+             --connects RATE` on each machine without --fleet, and add up",
+        ),
+        (
+            flags.wait,
+            "--wait: agents start together at a moment that their coordinator chooses, not by a word at the server's \
+             console; leave out --wait, and say by --duration how long lines are sent",
+        ),
+        (
+            flags.reconnect,
+            "--reconnect: which clients were there when a line was sent is known within one machine only; run `skipstone \
+             stress URL --reconnect` on one machine, beside the fleet's run if the server needs the load",
+        ),
+        (
+            flags.qlog.qlog.is_some(),
+            "--qlog: the packets are those of the agents, and no order names a folder of theirs; --agent-qlog lets each \
+             keep its log beside its evidence",
+        ),
+    ];
+    if let Some((_, sentence)) = refused.iter().find(|(is_given, _)| *is_given) {
+        return Err(format!("{sentence} (with --fleet)"));
+    }
+    match flags.fleet.agent_qlog {
+        Some(Size::Sentence) => Err("--agent-qlog is a number of bytes, such as 256MiB".into()),
+        _ => Ok(()),
+    }
+}
+
+/// The folder of the log of packets, beside the evidence.
+const PACKETS: &str = "qlog";

@@ -3,9 +3,15 @@
 use super::admin::Admin;
 use super::audience::Watcher;
 use super::visit::Visit;
-use crate::dashboard::{Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
+use crate::dashboard::{AgentsLead, Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
 use crate::door::Secret;
+#[cfg(feature = "fleet")]
+use crate::fleet_flags::NatsFlags;
+#[cfg(feature = "fleet")]
+use skipstone::Target;
 use skipstone::{PeerId, Server};
+#[cfg(feature = "fleet")]
+use skipstone_fleet::bus::NatsUrl;
 use skipstone_lab::report::output;
 use skipstone_lab::workload::{Guest, StressTurn, Workload};
 use std::net::{SocketAddr, TcpListener};
@@ -36,6 +42,37 @@ pub(crate) struct DashboardFlags {
     /// A host name under which browsers find the dashboard, such as a proxy's; may be given several times
     #[arg(long, value_name = "NAME", requires = "dashboard")]
     dashboard_host: Vec<String>,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    stress_fleet: StressFleetFlags,
+}
+
+/// Flags about agents for the page's stress runs.
+#[cfg(feature = "fleet")]
+#[derive(Debug, Clone, Default, clap::Args)]
+struct StressFleetFlags {
+    /// NATS, at which `skipstone agent --fleet URL` waits on other machines: the page then offers stress runs by agents
+    #[arg(long, value_name = "URL", requires = "dashboard")]
+    stress_fleet: Option<String>,
+    /// This server's URL as agents reach it, fingerprint included [default: the one that `serve` prints]
+    #[arg(long, value_name = "URL", requires = "stress_fleet")]
+    stress_url: Option<String>,
+    #[command(flatten)]
+    nats: NatsFlags,
+}
+
+#[cfg(feature = "fleet")]
+impl StressFleetFlags {
+    /// Where agents wait, and that without a password. The error is one sentence.
+    fn lead(&self) -> Result<Option<(AgentsLead, String)>, String> {
+        let Some(fleet) = &self.stress_fleet else { return Ok(None) };
+        let parsed: NatsUrl = fleet.parse().map_err(|error| format!("--stress-fleet: {error}"))?;
+        if let Some(url) = &self.stress_url {
+            url.parse::<Target>().map_err(|error| format!("--stress-url: {error}"))?;
+        }
+        let lead = AgentsLead { fleet: fleet.clone(), login: self.nats.words(), url: self.stress_url.clone() };
+        Ok(Some((lead, parsed.to_string())))
+    }
 }
 
 /// A dashboard, and the loop's sender to it.
@@ -55,6 +92,7 @@ impl DashboardFlags {
     ) -> Result<Option<OpenDashboard>, String> {
         let Some(listen) = self.address() else { return Ok(None) };
         let (feed, intake) = feed();
+        let (agents, stress_fleet) = self.agents()?.unzip();
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
             url: server.url(),
@@ -68,6 +106,7 @@ impl DashboardFlags {
             shards: server.shards().len(),
             cores: std::thread::available_parallelism().map_or(1, NonZero::get),
             queue_bytes_max: game.queue_bytes_max,
+            stress_fleet,
         };
         let config = DashboardConfig {
             listen,
@@ -77,8 +116,19 @@ impl DashboardFlags {
             server: facts,
             statistics: server.statistics(),
             commands: Arc::new(admin.clone()),
+            agents,
         };
         Ok(Some(OpenDashboard { dashboard: Dashboard::listen(config, intake)?, feed }))
+    }
+
+    #[cfg(feature = "fleet")]
+    fn agents(&self) -> Result<Option<(AgentsLead, String)>, String> {
+        self.stress_fleet.lead()
+    }
+
+    #[cfg(not(feature = "fleet"))]
+    fn agents(&self) -> Result<Option<(AgentsLead, String)>, String> {
+        Ok(None)
     }
 
     /// The address, if it listens.

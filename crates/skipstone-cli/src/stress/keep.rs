@@ -34,6 +34,7 @@ pub(super) fn evidence(
             epoch_unix_us: start.epoch_unix_us(),
         },
         result,
+        qlog: None,
         chronicle: generator.proof.chronicle.clone(),
     }
 }
@@ -51,5 +52,13 @@ pub(super) fn write(order: &PartOrder, evidence: &PartEvidence) -> Result<Kept, 
         Ok(text.len() as u64)
     };
     let told = |error: std::io::Error| format!("cannot write the evidence to {}: {error}", path.display());
-    written().map(|bytes| Kept { bytes }).map_err(told)
+    let PartEvidence { result, sent, .. } = evidence;
+    let kept = |bytes| Kept {
+        bytes,
+        sent: sent.iter().map(|lines| u64::from(*lines)).sum(),
+        received: evidence.carriers.iter().map(|carrier| carrier.latency.latency().count()).sum(),
+        clients_dropped: result.clients.dropped,
+        late_sends: result.generator.late_sends,
+    };
+    written().map(kept).map_err(told)
 }

@@ -79,11 +79,16 @@ pub(crate) struct Ready {
     pub(crate) server_clock_us: Option<(u64, u64)>,
 }
 
-/// What lies on this machine's disk.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// What lies on this machine's disk, and what it says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kept {
     pub(crate) bytes: u64,
+    /// Lines that its clients sent, and those that they received, of all clients.
+    pub(crate) sent: u64,
+    pub(crate) received: u64,
+    pub(crate) clients_dropped: u64,
+    pub(crate) late_sends: u64,
 }
 
 /// The agent, as this process has it.

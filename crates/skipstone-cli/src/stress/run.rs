@@ -21,6 +21,7 @@ use skipstone_lab::report::format::counted;
 use skipstone_lab::report::output;
 use skipstone_lab::report::paint::style;
 use skipstone_lab::report::stress::chronicle::Chronicle;
+use skipstone_lab::report::stress::evidence::PartEvidence;
 use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::live::Phase;
 use skipstone_lab::report::stress::result::StressResult;
@@ -323,7 +324,14 @@ impl Run<'_> {
         let (measured, ended) = self.measure(plan, generator, plan.flags.rate, ramp, (connected, Some(start.epoch)))?;
         let result = outcome::result(plan, generator, &measured);
         let is_interrupted = ended == Step::Interrupted;
+        let folder = plan.flags.qlog.qlog.as_ref().map(|folder| {
+            std::path::absolute(folder).map_or_else(|_| folder.clone(), |folder| folder.display().to_string())
+        });
         let evidence = keep::evidence(order, &start, generator, &measured, result, is_interrupted);
+        let evidence = PartEvidence { qlog: folder, ..evidence };
+        if let Some(qlog) = self.qlog.take() {
+            QlogWatch::new("stress", qlog).tell();
+        }
         lead::tell(&PartNews::Kept(keep::write(order, &evidence)?));
         Ok(if is_interrupted { Exit::Interrupted } else { Exit::Pass })
     }

@@ -119,7 +119,7 @@ impl LiveView {
         }
         let latencies = generator.is_part().then(|| generator.proof.recent.counts());
         let snapshot = self.snapshot(generator, now, duration, offered);
-        self.present(&snapshot, latencies);
+        self.present(&snapshot, ForParent { latencies, ..ForParent::default() });
     }
 
     /// Whether it is time to show the run; then the next time is later.
@@ -139,13 +139,13 @@ impl LiveView {
     }
 
     /// Shows the run as it is.
-    pub(crate) fn present(&mut self, snapshot: &Snapshot, latencies: Option<LatencyCounts>) {
+    pub(crate) fn present(&mut self, snapshot: &Snapshot, more: ForParent) {
         if self.is_live {
             let draw = if self.has_drawn { Draw::Again } else { Draw::First };
             output::draw(block(snapshot, self.style, draw, columns()));
             self.has_drawn = true;
         } else if self.viewer == Viewer::Parent {
-            output::say(serde_json::json!({ "progress": Figures::of(snapshot, latencies) }));
+            output::say(serde_json::json!({ "progress": Figures::of(snapshot, more) }));
         } else {
             output::say(progress_line(snapshot));
         }
@@ -232,13 +232,63 @@ pub(crate) struct Figures {
     pub(crate) late_sends: u64,
     pub(crate) latest_send_ms: f64,
     pub(crate) cpu_percent: Option<f64>,
+    #[serde(flatten)]
+    pub(crate) more: ForParent,
+}
+
+/// Figures that only a parent process reads.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct ForParent {
     /// Latencies of the last second, for a parent that merges several.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) latencies: Option<LatencyCounts>,
+    /// The agents of a run on several machines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) agents: Vec<AgentFigures>,
+    /// For how long NATS has been away.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nats_away_s: Option<f64>,
+}
+
+/// An agent of a run on several machines, as its coordinator last heard of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AgentFigures {
+    pub(crate) name: String,
+    pub(crate) state: AgentPhase,
+    pub(crate) clients_asked: u64,
+    pub(crate) clients_connected: u64,
+    pub(crate) sent_per_second: f64,
+    pub(crate) delivered_per_second: f64,
+    pub(crate) delivered: u64,
+    pub(crate) late_sends: u64,
+    /// CPU of its clients' process, in percent of one core.
+    pub(crate) cpu_percent: Option<f64>,
+    /// Since its last sign of life.
+    pub(crate) silent_s: f64,
+    /// Why it is lost or has no evidence.
+    pub(crate) why: Option<String>,
+}
+
+/// How far an agent is in a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum AgentPhase {
+    #[default]
+    Connecting,
+    /// Its clients wait for the start.
+    Ready,
+    Running,
+    /// The last lines are on their way.
+    Draining,
+    /// Its evidence is on its disk.
+    Done,
+    /// It has no evidence.
+    Failed,
+    Lost,
 }
 
 impl Figures {
-    fn of(snapshot: &Snapshot, latencies: Option<LatencyCounts>) -> Self {
+    fn of(snapshot: &Snapshot, more: ForParent) -> Self {
         Figures {
             phase: snapshot.phase,
             clients_asked: snapshot.clients_asked,
@@ -255,7 +305,7 @@ impl Figures {
             late_sends: snapshot.late_sends,
             latest_send_ms: snapshot.latest_send_ms,
             cpu_percent: snapshot.generator_cpu_percent,
-            latencies,
+            more,
         }
     }
 }

@@ -68,6 +68,24 @@ fn result(fleet: &Fleet) -> Value {
     read(Path::new(&fleet.result()))
 }
 
+/// Each agent logs the packets of its own clients beside its evidence, and says where.
+#[test]
+fn agents_keep_their_logs_of_packets_and_the_result_says_where() {
+    let mut fleet = Fleet::start(2);
+    let ended = fleet.stress("--agents 2 -c 6 -r 4/s -d 1s --agent-qlog=16MiB").wait();
+    let merged = result(&fleet);
+    assert_proven(&ended, &merged);
+    for agent in 0..2 {
+        let folder = merged["fleet"]["agents"][agent]["qlog"].as_str().unwrap();
+        let own = fleet.folder.path().join(format!("a{}", agent + 1)).join(fleet.run());
+        assert_eq!(Path::new(folder), own.join("qlog"));
+        assert_eq!(std::fs::read_dir(folder).unwrap().count(), 3, "a file for each client");
+        assert!(ended.out.replace(['\n', ' '], "").contains(folder), "{}", ended.out);
+        let told = fleet.agents[agent].1.until(" of evidence");
+        assert!(told.contains("3 of 3 clients connected") && told.contains("12 lines sent, 72 received"), "{told}");
+    }
+}
+
 /// Every line was proven. Beside other programs a generator may be late, and says so.
 fn assert_proven(ended: &Ended, result: &Value) {
     let is_proven = ended.status.success() || is_noise(result);
@@ -160,7 +178,7 @@ fn a_run_without_its_coordinator_ends_as_planned_and_is_collected() {
     run.until("running");
     std::thread::sleep(Duration::from_secs(1));
     drop(run);
-    fleet.agents.iter_mut().for_each(|(_, agent)| drop(agent.until("bytes of evidence")));
+    fleet.agents.iter_mut().for_each(|(_, agent)| drop(agent.until(" of evidence")));
     let collect = |flags: &[&str]| {
         let mut command = Command::new(SKIPSTONE);
         command.args(["agent", "collect", &fleet.run()]).args(flags);
@@ -201,8 +219,20 @@ fn agents_refuse_other_servers_and_names_and_coordinators_refuse_too_few_agents(
     let (code, text) = told(Command::new(SKIPSTONE).args(["agent", "--fleet", &fleet.nats.url(), "--name", "a1"]));
     assert_eq!(code, 104, "{text}");
     assert!(text.contains("--name a1: there is an agent of that name already"), "{text}");
-    for flags in [["--wait", "-q"], ["--reconnect", "-q"], ["--connects", "5/s"]] {
-        assert_eq!(stress(&fleet.server.url, &flags).0, 104, "{flags:?}");
+    let told_of = |flags: &[&str]| {
+        let mut command = Command::new(SKIPSTONE);
+        command.args(["stress", &fleet.server.url, "--fleet", &fleet.nats.url()]).args(flags);
+        told(&mut command)
+    };
+    let refused: [(&[&str], &str); 4] = [
+        (&["--wait"], "say by --duration how long"),
+        (&["--reconnect"], "--reconnect` on one machine"),
+        (&["--connects", "5/s"], "on each machine without --fleet"),
+        (&["--qlog", "folder"], "--agent-qlog lets each"),
+    ];
+    for (flags, remedy) in refused {
+        let (code, text) = told_of(flags);
+        assert!(code == 104 && text.contains(remedy), "{flags:?}: {code} {text}");
     }
     let (code, text) = told(Command::new(SKIPSTONE).args(["agent", "--fleet", "nats://127.0.0.1:1", "--name", "x"]));
     assert_eq!(code, 97, "{text}");

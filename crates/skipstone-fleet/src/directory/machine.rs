@@ -4,7 +4,7 @@ use super::calls::{CallId, Calls, DirectoryCall, Pending, Purpose};
 use super::copy::{CopyLimits, Known, StoreIdentity, WatchedCopy};
 use super::epoch::Epoch;
 use super::event::DirectoryEvent;
-use super::events::Events;
+use super::event_queue::DirectoryEventQueue;
 use super::lease::{LeaseChange, OwnLease};
 use super::name::{NodeName, RoomName};
 use super::placement::{Placement, RecentPlacements};
@@ -32,7 +32,7 @@ pub struct Directory {
     succession: Succession,
     placements: RecentPlacements,
     calls: Calls,
-    events: Events,
+    events: DirectoryEventQueue,
     invalid: u64,
     review_at: Duration,
 }
@@ -88,7 +88,7 @@ impl Directory {
             succession: Succession::new(settings.watcher_term()),
             placements: RecentPlacements::default(),
             calls: Calls::default(),
-            events: Events::new(2 * settings.own_rooms_max + EVENTS_MIN),
+            events: DirectoryEventQueue::new(2 * settings.own_rooms_max + EVENTS_MIN),
             invalid: 0,
             review_at: now,
             settings,

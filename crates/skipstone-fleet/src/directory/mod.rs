@@ -40,7 +40,7 @@ mod copy;
 mod driver;
 mod epoch;
 mod event;
-mod events;
+mod event_queue;
 mod lease;
 mod machine;
 mod name;

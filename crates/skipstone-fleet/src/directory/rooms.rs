@@ -4,7 +4,7 @@ use super::calls::{Calls, Purpose, StoreOperation};
 use super::copy::Known;
 use super::epoch::Epoch;
 use super::event::{DirectoryEvent, StopReason};
-use super::events::Events;
+use super::event_queue::DirectoryEventQueue;
 use super::lease::OwnLease;
 use super::name::RoomName;
 use super::record::{Incarnation, RoomPolicy, RoomRecord};
@@ -64,7 +64,7 @@ pub(super) struct RoomContext<'a> {
     pub(super) floor: u64,
     pub(super) lease: &'a OwnLease,
     pub(super) calls: &'a mut Calls,
-    pub(super) events: &'a mut Events,
+    pub(super) events: &'a mut DirectoryEventQueue,
 }
 
 impl OwnRooms {
@@ -106,7 +106,7 @@ impl OwnRooms {
     }
 
     /// Forgets all rooms, whose entries others take over.
-    pub(super) fn abandon(&mut self, events: &mut Events) {
+    pub(super) fn abandon(&mut self, events: &mut DirectoryEventQueue) {
         self.unsettled.clear();
         for (room, own) in std::mem::take(&mut self.rooms) {
             if let Some(Running { epoch, .. }) = own.running {
@@ -116,7 +116,7 @@ impl OwnRooms {
     }
 
     /// The lease ended: unique rooms stop.
-    pub(super) fn on_lease_ended(&mut self, events: &mut Events, now: Duration) {
+    pub(super) fn on_lease_ended(&mut self, events: &mut DirectoryEventQueue, now: Duration) {
         for (room, own) in &mut self.rooms {
             own.next_at = now;
             self.unsettled.insert(room.clone());

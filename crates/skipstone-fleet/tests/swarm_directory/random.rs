@@ -1,5 +1,6 @@
-//! Random numbers of a seed: splitmix64 (Steele, Lea and Flood 2014).
+//! Random choices of a seed.
 
+use skipstone_lab::measure::splitmix::splitmix;
 use std::time::Duration;
 
 pub(crate) struct Random(u64);
@@ -10,11 +11,7 @@ impl Random {
     }
 
     pub(crate) fn draw(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        splitmix(&mut self.0)
     }
 
     /// Of `count` equally probable cases.

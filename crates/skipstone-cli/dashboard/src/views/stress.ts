@@ -4,12 +4,10 @@ import { command, get } from "../api";
 import { h, setText } from "../dom";
 import { fixed, milliseconds, orDash, rate, whole } from "../format";
 import { Notice } from "../notice";
-import type { ReportSummary, StressPhase, StressView } from "../types";
+import type { ReportSummary, RunResult, StressPhase, StressView } from "../types";
 import { VERDICTS, liveVerdict, progressOf } from "../verdict";
+import { type Head, headRow, liveTable, resultTable } from "./agents";
 import type { Model, View } from "./view";
-
-/** A column of the reports: its label, its unit, and its class. */
-type Head = [label: string, unit: string, className: string];
 
 const HEADS: Head[] = [
   ["Run", "", ""],
@@ -44,6 +42,8 @@ export class Stress implements View {
   });
   private readonly rate = field("stress-rate", "Lines per client", "1/s", {});
   private readonly duration = field("stress-duration", "Duration", "10s", {});
+  private readonly agents = field("stress-agents", "Agents", "0", { type: "number", min: "0", max: "100" });
+  private readonly fleet = h("p", { className: "note" });
   private readonly mix = field("stress-mix", "Carriers", "", { placeholder: "udp=67,ws=33" });
   private readonly begin = h("button", { type: "submit", className: "primary" }, "Start");
   private readonly stop = h(
@@ -57,6 +57,8 @@ export class Stress implements View {
     "Stop",
   );
   private readonly rows = h("tbody");
+  private readonly live = h("div", { className: "agents" });
+  private readonly agentsOfReport = h("div", { className: "agents" });
   private readonly report = h("pre", {
     className: "card report",
     hidden: true,
@@ -75,8 +77,6 @@ export class Stress implements View {
       this.figures,
       this.elsewhere,
     );
-    const head = ([label, unit, className]: Head) =>
-      h("th", { scope: "col", className }, label, ...(unit === "" ? [] : [" ", h("small", {}, unit)]));
     this.element = h(
       "main",
       { id: "main", tabIndex: -1 },
@@ -97,10 +97,12 @@ export class Stress implements View {
               },
             },
           },
-          ...[this.clients, this.rate, this.duration, this.mix].map(({ row }) => row),
+          ...[this.clients, this.rate, this.duration, this.mix, this.agents].map(({ row }) => row),
+          this.fleet,
           h("div", { className: "buttons" }, this.begin, this.stop),
         ),
       ),
+      this.live,
       h("h2", {}, "Last reports"),
       h(
         "div",
@@ -109,8 +111,9 @@ export class Stress implements View {
           tabIndex: 0,
           attributes: { role: "region", "aria-label": "Table of reports" },
         },
-        h("table", {}, h("thead", {}, h("tr", {}, ...HEADS.map(head))), this.rows),
+        h("table", {}, headRow(HEADS), this.rows),
       ),
+      this.agentsOfReport,
       this.report,
     );
   }
@@ -144,7 +147,10 @@ export class Stress implements View {
     this.begin.disabled = stress.phase !== null || (told > 0 && waiting === 0);
     this.stop.disabled = stress.phase === null ? told === 0 : stress.phase === "judging";
     this.showOthers(stress.phase);
-    [this.clients, this.duration, this.mix].forEach(({ input }) => (input.disabled = isElsewhere));
+    [this.clients, this.duration, this.mix, this.agents].forEach(
+      ({ input }) => (input.disabled = isElsewhere),
+    );
+    this.showFleet(this.model.server?.stress_fleet ?? null);
     this.showProgress(stress);
     this.showReports(stress.reports);
   }
@@ -156,6 +162,7 @@ export class Stress implements View {
       rate: this.rate.input.value,
       duration: this.duration.input.value,
       mix: this.mix.input.value,
+      agents: this.agents.row.hidden ? 0 : Number(this.agents.input.value),
     };
   }
 
@@ -180,6 +187,16 @@ export class Stress implements View {
     setText(this.elsewhere, others.length > 0 && count > 0 ? text : "");
   }
 
+  /** Runs by agents are offered where the operator has named their NATS. */
+  private showFleet(fleet: string | null): void {
+    this.agents.row.hidden = fleet === null;
+    this.fleet.hidden = fleet === null;
+    setText(
+      this.fleet,
+      fleet === null ? "" : `Agents wait at ${fleet}; with 0, all clients are on this machine.`,
+    );
+  }
+
   private showProgress(stress: StressView): void {
     const { phase, elapsed_s, duration_s } = stress;
     const progress = progressOf(stress);
@@ -198,6 +215,11 @@ export class Stress implements View {
             ["p50", ms(progress.p50_ms)],
             ["p99", ms(progress.p99_ms)],
           ];
+    if (progress?.nats_away_s !== undefined) {
+      figures.push(["NATS away", `${whole(progress.nats_away_s)} s`]);
+    }
+    const agents = phase === null ? [] : (progress?.agents ?? []);
+    this.live.replaceChildren(...(agents.length > 0 ? [liveTable(agents)] : []));
     this.figures.replaceChildren(
       ...figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
     );
@@ -235,7 +257,7 @@ export class Stress implements View {
     const cells: (Node | string)[] = [
       open,
       verdict,
-      whole(report.clients),
+      whole(report.clients) + (report.agents === null ? "" : ` on ${report.agents} agents`),
       report.rate,
       whole(report.delivered),
       whole(report.lost),
@@ -253,7 +275,10 @@ export class Stress implements View {
 
   private async showReport(number: number): Promise<void> {
     try {
-      setText(this.report, JSON.stringify(await get(`api/reports/${number}`), null, 2));
+      const result = await get<RunResult>(`api/reports/${number}`);
+      const agents = result.fleet?.agents ?? [];
+      this.agentsOfReport.replaceChildren(...(agents.length > 0 ? [resultTable(agents)] : []));
+      setText(this.report, JSON.stringify(result, null, 2));
       this.report.hidden = false;
       this.report.focus();
     } catch (error) {

@@ -1,7 +1,8 @@
 // A server of the tool, its guests, and a browser: started for a test, ended with it.
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, type Page, chromium } from "playwright-core";
@@ -70,6 +71,21 @@ export async function serve(...more: string[]): Promise<Served> {
   const text = await process.until("stop with Ctrl-C");
   const after = (name: string) => new RegExp(`${name}\\s+(\\S+)`).exec(text)?.[1] ?? "";
   return { process, page: after("dashboard"), url: after("native") };
+}
+
+/** NATS, with agents of these names; nothing where no nats-server is installed. */
+export async function agents(...names: string[]): Promise<{ url: string; all: Process[] } | undefined> {
+  const places = ["/usr/sbin/nats-server", "/usr/bin/nats-server"];
+  if (!process.env["SKIPSTONE_NATS_SERVER"] && !places.some(existsSync)) return undefined;
+  const keep = (name: string) => mkdtempSync(join(tmpdir(), `skipstone-agent-${name}-`));
+  const start = (fleet: string, name: string) =>
+    new Process("agent", "--fleet", fleet, "--name", name, "--keep", keep(name));
+  const [first = "", ...others] = names;
+  const leader = start("local", first);
+  const url = /nats:\/\/[\d.:]+/.exec(await leader.until("waits at"))?.[0] ?? "";
+  const more = others.map((name) => start(url, name));
+  await Promise.all(more.map((agent) => agent.until("waits at")));
+  return { url, all: [leader, ...more] };
 }
 
 /** Chromium, where this machine has it. */

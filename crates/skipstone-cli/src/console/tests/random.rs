@@ -1,6 +1,8 @@
 //! Seeded random input: a failing test names the seed, which gives the same bytes again.
 
-/// SplitMix64.
+use skipstone_lab::measure::splitmix::splitmix;
+
+/// Random choices of a seed.
 pub(in crate::console) struct Random {
     state: u64,
 }
@@ -11,12 +13,7 @@ impl Random {
     }
 
     pub(in crate::console) fn below(&mut self, limit: usize) -> usize {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^= mixed >> 31;
-        (mixed % limit as u64) as usize
+        (splitmix(&mut self.state) % limit as u64) as usize
     }
 
     /// Up to `pieces` pieces of telnet commands, lines and noise.

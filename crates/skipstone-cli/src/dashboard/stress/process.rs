@@ -9,19 +9,16 @@ use std::sync::mpsc::{Receiver, sync_channel};
 /// A running process. Dropping it ends the process: at once if it responds, within seconds if it does not.
 pub(super) struct StressProcess {
     messages: Receiver<ChildMessage>,
-    // Declared last, so that it is dropped, and waits for its end, after the listeners.
-    _child: Child,
+    // Declared last: its end is awaited after the listeners are gone.
+    child: Child,
 }
 
 impl StressProcess {
-    /// Starts clients that wait for the command to start.
-    pub(super) fn start(url: &str, clients: u32, mix: &str) -> Result<Self, String> {
+    /// Starts `stress` with these words.
+    pub(super) fn start(words: &[String]) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
-        command.args(["stress", url, "--wait", "--piped", "--clients", &clients.to_string()]);
-        if !mix.is_empty() {
-            command.arg(format!("--mix={mix}"));
-        }
+        command.arg("stress").args(words);
         let (sender, receiver) = sync_channel(QUEUE_MAX);
         let on_line = move |line: Option<String>| {
             let Some(message) = message_of(line.as_deref()) else { return ControlFlow::Continue(()) };
@@ -31,7 +28,12 @@ impl StressProcess {
             }
         };
         let child = Child::start(command, on_line).map_err(|error| format!("cannot start the clients: {error}"))?;
-        Ok(StressProcess { messages: receiver, _child: child })
+        Ok(StressProcess { messages: receiver, child })
+    }
+
+    /// Asks it to end early, with the result of what was run.
+    pub(super) fn stop(&mut self) {
+        self.child.close_input();
     }
 
     pub(super) fn poll(&mut self) -> Option<ChildMessage> {

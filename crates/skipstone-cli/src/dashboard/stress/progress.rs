@@ -11,6 +11,8 @@ pub(super) enum ChildMessage {
     Progress(Value),
     /// The result, with its verdict.
     Result(Value),
+    /// There will be no result; why.
+    Failed(String),
     /// The process is over; why.
     Ended(String),
 }
@@ -26,6 +28,7 @@ pub(super) fn message_of(line: Option<&str>) -> Option<ChildMessage> {
     match message.as_object_mut()? {
         object if object.contains_key("waiting") => Some(ChildMessage::Waiting),
         object if object.contains_key("progress") => Some(ChildMessage::Progress(object["progress"].take())),
+        object if object.contains_key("failed") => Some(ChildMessage::Failed(object["failed"].as_str()?.to_owned())),
         object if object.contains_key("result") => Some(ChildMessage::Result(object["result"].take())),
         _ => None,
     }
@@ -44,6 +47,8 @@ mod tests {
             message_of(Some(r#"{"result": {"a": 1}}"#)),
             Some(ChildMessage::Result(serde_json::json!({ "a": 1 })))
         );
+        let failed = Some(ChildMessage::Failed("no agents".into()));
+        assert_eq!(message_of(Some(r#"{"failed": "no agents"}"#)), failed);
         assert!(matches!(message_of(None), Some(ChildMessage::Ended(_))));
     }
 }

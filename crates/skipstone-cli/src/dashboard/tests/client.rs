@@ -61,6 +61,7 @@ impl Stage {
             shards: 1,
             cores: 2,
             queue_bytes_max: 4 << 20,
+            stress_fleet: None,
         };
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
@@ -70,6 +71,7 @@ impl Stage {
             server: facts,
             statistics: server.statistics(),
             commands: Arc::clone(&orders) as Arc<dyn Handler>,
+            agents: None,
         };
         let dashboard = Dashboard::listen(config, intake).expect("the port is free");
         let address = dashboard.url().trim_start_matches("http://").trim_end_matches('/').parse().expect("an address");

@@ -73,7 +73,8 @@ fn collect(arguments: &CollectArguments) -> Result<Exit, Exit> {
         )));
     };
     let roster = first.roster.clone();
-    conclusion::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Viewer::People)
+    let shown = conclusion::show(&roster, &gathered, Ending::Completed, (report.as_ref(), &sink), Viewer::People);
+    shown.map_err(|(exit, sentence)| exit.told("agent collect", sentence))
 }
 
 /// The evidence at a path. The error is one sentence.

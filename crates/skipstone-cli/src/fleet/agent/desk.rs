@@ -1,14 +1,15 @@
 //! Answers orders, and publishes the state of the part under way.
 
-use super::super::talk::{self, AgentOrder, AgentReply, Call, Card, Enlist, PartEnd};
+use super::super::talk::{self, AgentOrder, AgentReply, Call, Card, Enlist};
 use super::allowed::Allowed;
+use super::journal::{self, Journal};
 use super::shelf::Shelf;
 use super::work::Work;
 use crate::fleet_flags::Nats;
 use skipstone::net::wait::raise_open_files_limit;
 use skipstone_fleet::bus::{BusEvent, BusMessage, BusState};
 use skipstone_lab::measure::machine::this_machine;
-use skipstone_lab::report::{Exit, output};
+use skipstone_lab::report::Exit;
 use skipstone_lab::signals::Signals;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -20,6 +21,7 @@ pub(super) struct Desk {
     allowed: Vec<Allowed>,
     shelf: Shelf,
     work: Option<Work>,
+    journal: Journal,
     published: Instant,
 }
 
@@ -34,7 +36,16 @@ impl Desk {
     pub(super) fn new(nats: Nats, name: String, allowed: Vec<Allowed>, shelf: Shelf) -> Self {
         let unix = unix_us();
         let instance = format!("{:x}-{unix:x}", std::process::id());
-        Desk { nats, name, instance, allowed, shelf, work: None, published: Instant::now() }
+        Desk {
+            nats,
+            name,
+            instance,
+            allowed,
+            shelf,
+            work: None,
+            journal: Journal::default(),
+            published: Instant::now(),
+        }
     }
 
     pub(super) fn name(&self) -> &str {
@@ -79,10 +90,8 @@ impl Desk {
         while !signals.is_set() {
             match self.nats.bus.wait(Duration::from_millis(20)) {
                 Some(BusEvent::Message(message)) => self.on_message(&message),
-                Some(BusEvent::Disconnected { .. }) => {
-                    output::complain("NATS is away; the run, if there is one, goes on")
-                }
-                Some(BusEvent::Reconnected) => output::complain("NATS is back"),
+                Some(BusEvent::Disconnected { .. }) => journal::say("NATS is away; the run, if there is one, goes on"),
+                Some(BusEvent::Reconnected) => journal::say("NATS is back"),
                 Some(BusEvent::Refused { why }) => {
                     return Err(Exit::Unavailable.told("agent", format_args!("NATS refuses: {why}")));
                 }
@@ -93,20 +102,19 @@ impl Desk {
             }
             self.look_after_work();
         }
+        self.journal.close(&self.name);
         Ok(Exit::Pass)
     }
 
     fn look_after_work(&mut self) {
         let Some(work) = &mut self.work else { return };
-        let had_ended = work.end.is_some();
+        let (was_ready, had_ended) = (work.ready.is_some(), work.end.is_some());
         work.poll();
+        if let (false, Some((_, ready))) = (was_ready, &work.ready) {
+            self.journal.ready(&work.run, ready);
+        }
         if let (false, Some(end)) = (had_ended, &work.end) {
-            match end {
-                PartEnd::Kept(kept) => {
-                    output::say(format_args!("run {} is over; {} bytes of evidence", work.run, kept.bytes))
-                }
-                PartEnd::Failed(why) => output::say(format_args!("run {} gave no evidence: {why}", work.run)),
-            }
+            self.journal.ended(&work.run, end);
             self.published = Instant::now().checked_sub(STATE).unwrap_or(self.published);
         }
         self.publish();
@@ -198,10 +206,7 @@ impl Desk {
             ));
         }
         let folder = self.shelf.make_room(&run)?;
-        output::say(format_args!(
-            "run {run}: {}",
-            enlist.roster.agents.get(enlist.agent).map(|it| it.text()).unwrap_or_default()
-        ));
+        self.journal.enlisted(&enlist);
         self.work = Some(Work::begin(enlist, &folder)?);
         Ok(AgentReply::Done)
     }

@@ -8,6 +8,7 @@
 mod allowed;
 mod collect;
 mod desk;
+mod journal;
 mod shelf;
 mod work;
 
@@ -26,6 +27,16 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
+An agent runs stress clients of the servers that --allow names, one run at a time, each in a process of its own, and
+nothing else. It prints a line when a run begins, when its clients are connected, and when it ends, with its totals.
+Evidence of a run stays on this machine; the one who leads the run fetches it, or later `skipstone agent collect RUN`.
+
+On each machine that makes load:
+  skipstone agent --fleet nats://nats.example --allow game.example
+
+Anywhere:
+  skipstone stress skip://game.example:7777#sha256=... --fleet nats://nats.example --agents 4 -c 1000
+
 Try, in three terminals:
   skipstone serve
   skipstone agent --fleet local                    it prints the address of its NATS

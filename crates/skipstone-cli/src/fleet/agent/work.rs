@@ -14,7 +14,7 @@ pub(super) struct Work {
     pub(super) run: String,
     child: Option<Child>,
     news: Receiver<String>,
-    ready: Option<(Instant, Ready)>,
+    pub(super) ready: Option<(Instant, Ready)>,
     pub(super) started: Option<StartAt>,
     progress: Option<serde_json::Value>,
     pub(super) end: Option<PartEnd>,

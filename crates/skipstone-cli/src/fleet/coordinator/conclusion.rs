@@ -1,6 +1,7 @@
 //! Judges what was gathered, and shows it as any stress run is shown.
 
 use super::gather::Gathered;
+use super::no_verdict::NoVerdict;
 use crate::stress::view::Viewer;
 use crate::stress::{explanations, write_report};
 use skipstone_lab::report::stress::judge::{Ending, judge};
@@ -10,15 +11,15 @@ use skipstone_lab::report::stress::table::table;
 use skipstone_lab::report::{Exit, ReportFile, Sink, Verdict, output, paint};
 use skipstone_lab::units::{Carrier, Threshold};
 
-/// The exit code, once it was told.
+/// The exit code of what was shown.
 pub(in super::super) fn show(
     roster: &Roster,
     gathered: &Gathered,
     ending: Ending,
     (report, sink): (Option<&ReportFile>, &Sink),
     viewer: Viewer,
-) -> Result<Exit, Exit> {
-    let invalid = |sentence: String| Exit::Invalid.told("stress", sentence);
+) -> Result<Exit, NoVerdict> {
+    let invalid = |sentence: String| (Exit::Invalid, sentence);
     let because = |sentence: String| {
         let lost: Vec<String> = gathered.lost.iter().map(|(agent, why)| format!("agent {agent}: {why}")).collect();
         if lost.is_empty() { sentence } else { format!("{sentence} ({})", lost.join("; ")) }

@@ -10,6 +10,7 @@ mod clocks;
 pub(super) mod collect_from;
 pub(super) mod conclusion;
 pub(super) mod gather;
+mod no_verdict;
 mod party;
 mod preflight;
 mod progress;
@@ -21,6 +22,7 @@ use crate::stress::plan::{Plan, fresh_run};
 use crate::stress::view::{LiveView, Viewer};
 use crate::stress::{StressArguments, end_with_parent};
 use gather::Gathered;
+use no_verdict::NoVerdict;
 use party::{AgentView, Party, Waited};
 use skipstone_lab::report::stress::judge::Ending;
 use skipstone_lab::report::stress::live::Phase;
@@ -43,17 +45,18 @@ pub(crate) fn run(arguments: &StressArguments) -> Exit {
         end_with_parent(signals.clone());
     }
     let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    let (plan, signals) = match prepared {
-        Ok(prepared) => prepared,
-        Err(sentence) => return Exit::BadConfiguration.told("stress", sentence),
-    };
-    match lead(&plan, &arguments.fleet, signals) {
-        Ok(exit) | Err(exit) => exit,
-    }
+    let ended = prepared.map_err(|sentence| (Exit::BadConfiguration, sentence));
+    let ended = ended.and_then(|(plan, signals)| lead(&plan, &arguments.fleet, signals));
+    ended.unwrap_or_else(|(exit, sentence)| {
+        if arguments.piped {
+            output::say(serde_json::json!({ "failed": sentence }));
+        }
+        exit.told("stress", sentence)
+    })
 }
 
 /// A run under way.
-struct Lead<'p> {
+struct Coordinator<'p> {
     plan: &'p Plan,
     signals: Signals,
     /// They end before NATS does.
@@ -62,12 +65,11 @@ struct Lead<'p> {
     view: LiveView,
 }
 
-fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, Exit> {
-    let unreached = |(exit, sentence): (Exit, String)| exit.told("stress", sentence);
-    let bad = |sentence: String| Exit::BadConfiguration.told("stress", sentence);
-    let invalid = |sentence: String| Exit::Invalid.told("stress", sentence);
+fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, NoVerdict> {
+    let bad = |sentence: String| (Exit::BadConfiguration, sentence);
+    let invalid = |sentence: String| (Exit::Invalid, sentence);
     let load = LoadOrder::of(&plan.flags, plan.seed).map_err(bad)?;
-    let nats = flags.nats.connect(flags.url().unwrap_or_default(), "stress").map_err(unreached)?;
+    let nats = flags.nats.connect(flags.url().unwrap_or_default(), "stress")?;
     let run = run_name();
     let own = own_agents(flags, &nats, &load).map_err(bad)?;
     let (cards, table) = preflight::call(&nats.bus, &run, flags.agents, &signals).map_err(invalid)?;
@@ -91,9 +93,9 @@ fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, E
     }
     roster.divide(cards.iter().map(|card| card.name.clone()));
     let party = Party::new(nats, roster, &cards).map_err(invalid)?;
-    let mut lead = Lead { plan, signals, _own: own, party, view };
-    lead.view.say(&table);
-    lead.view.say(&format!(
+    let mut coordinator = Coordinator { plan, signals, _own: own, party, view };
+    coordinator.view.say(&table);
+    coordinator.view.say(&format!(
         "run {run}: {} clients on {} agents, each {} for {}, lines of size {}, seed {}",
         plan.clients,
         cards.len(),
@@ -102,11 +104,11 @@ fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, E
         plan.words.size,
         plan.seed
     ));
-    lead.play(&load)
+    coordinator.play(&load)
 }
 
-impl Lead<'_> {
-    fn play(&mut self, load: &LoadOrder) -> Result<Exit, Exit> {
+impl Coordinator<'_> {
+    fn play(&mut self, load: &LoadOrder) -> Result<Exit, NoVerdict> {
         let clocks = clocks::measure(&mut self.party).map_err(|why| self.abandon(why))?;
         self.enlist(load)?;
         self.await_ready()?;
@@ -123,7 +125,7 @@ impl Lead<'_> {
     }
 
     /// Each agent gets its part, or the run does not begin.
-    fn enlist(&mut self, load: &LoadOrder) -> Result<(), Exit> {
+    fn enlist(&mut self, load: &LoadOrder) -> Result<(), NoVerdict> {
         let lines = fresh_run();
         for agent in 0..self.party.agents.len() {
             let roster = self.party.roster.clone();
@@ -137,7 +139,7 @@ impl Lead<'_> {
     }
 
     /// Waits until the clients of all agents are there, or will not be.
-    fn await_ready(&mut self) -> Result<(), Exit> {
+    fn await_ready(&mut self) -> Result<(), NoVerdict> {
         self.view.enter(Phase::Connecting);
         let deadline = Instant::now() + self.plan.flags.ramp.0 + READY_MAX;
         loop {
@@ -147,8 +149,8 @@ impl Lead<'_> {
             }
             self.show();
             if self.signals.is_set() {
-                let _ = self.abandon("interrupted".into());
-                return Err(Exit::Interrupted);
+                let (_, sentence) = self.abandon("interrupted".into());
+                return Err((Exit::Interrupted, sentence));
             }
             if let Some(why) = self.party.agents.iter().find_map(AgentView::failure) {
                 return Err(self.abandon(why));
@@ -172,7 +174,7 @@ impl Lead<'_> {
     }
 
     /// Watches until every agent has its evidence, or is lost.
-    fn watch(&mut self) -> Result<Ending, Exit> {
+    fn watch(&mut self) -> Result<Ending, NoVerdict> {
         self.view.enter(Phase::Running);
         let planned_end = Instant::now() + LEAD + self.plan.flags.duration.0;
         let (mut ending, mut stopped) = (Ending::Completed, None);
@@ -219,12 +221,12 @@ impl Lead<'_> {
                 if phase == Phase::Running { plan.duration.0 } else { plan.ramp.0.max(Duration::from_secs(1)) };
             let offered = plan.rate.per_second() * f64::from(self.plan.clients);
             let snapshot = progress::merged(&self.party, phase, elapsed, duration, offered);
-            self.view.present(&snapshot, None);
+            self.view.present(&snapshot, progress::rows(&self.party));
         }
     }
 
     /// The run proves nothing. Agents keep what they have.
-    fn abandon(&mut self, why: String) -> Exit {
+    fn abandon(&mut self, why: String) -> NoVerdict {
         self.party.stop_all();
         let run = &self.party.roster.run;
         let has_begun = self.party.agents.iter().any(|agent| agent.is_ready());
@@ -233,7 +235,7 @@ impl Lead<'_> {
         } else {
             String::new()
         };
-        Exit::Invalid.told("stress", format_args!("run {run}: {why}{kept}"))
+        (Exit::Invalid, format!("run {run}: {why}{kept}"))
     }
 }
 

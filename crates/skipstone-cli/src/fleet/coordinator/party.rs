@@ -54,14 +54,7 @@ impl Party {
     /// The error is one sentence.
     pub(super) fn new(nats: Nats, roster: Roster, cards: &[Card]) -> Result<Self, String> {
         let states = nats.bus.subscribe(&talk::run_subject(&roster.run)).map_err(|error| error.to_string())?;
-        let agent = |card: &Card| AgentView {
-            name: card.name.clone(),
-            instance: card.instance.clone(),
-            heard: Instant::now(),
-            state: None,
-            lost: None,
-        };
-        let agents = cards.iter().map(agent).collect();
+        let agents = cards.iter().map(|card| AgentView::unheard(&card.name, &card.instance)).collect();
         Ok(Party { nats, roster, agents, states, away: None, was_away: Duration::ZERO, alive: Instant::now() })
     }
 
@@ -117,10 +110,10 @@ impl Party {
             return Waited::Nothing;
         }
         let silent = |agent: &AgentView| {
-            agent.lost.is_none() && !agent.has_ended() && agent.state.is_some() && agent.heard.elapsed() > SILENCE_MAX
+            agent.lost.is_none() && !agent.has_ended() && agent.state.is_some() && agent.silence() > SILENCE_MAX
         };
         let Some(at) = self.agents.iter().position(silent) else { return Waited::Nothing };
-        let silence = self.agents[at].heard.elapsed().as_secs_f64();
+        let silence = self.agents[at].silence().as_secs_f64();
         self.agents[at].lost = Some(format!("no sign of life for {silence:.1} s"));
         Waited::Lost(at)
     }
@@ -199,6 +192,22 @@ impl Party {
 }
 
 impl AgentView {
+    /// Of which nothing is known but its card.
+    pub(super) fn unheard(name: &str, instance: &str) -> Self {
+        AgentView {
+            name: name.to_owned(),
+            instance: instance.to_owned(),
+            heard: Instant::now(),
+            state: None,
+            lost: None,
+        }
+    }
+
+    /// Since its last sign of life.
+    pub(super) fn silence(&self) -> Duration {
+        self.heard.elapsed()
+    }
+
     pub(super) fn ready(&self) -> Option<&Ready> {
         self.state.as_ref()?.1.ready.as_ref()
     }
@@ -207,15 +216,19 @@ impl AgentView {
         self.ready().is_some()
     }
 
+    pub(super) fn end(&self) -> Option<&PartEnd> {
+        self.state.as_ref()?.1.end.as_ref()
+    }
+
     pub(super) fn has_ended(&self) -> bool {
-        self.state.as_ref().is_some_and(|(_, state)| state.end.is_some())
+        self.end().is_some()
     }
 
     /// Why it has no evidence, if it said so.
     pub(in super::super) fn failure(&self) -> Option<String> {
-        match &self.state.as_ref()?.1.end {
-            Some(PartEnd::Failed(why)) => Some(format!("agent {}: {why}", self.name)),
-            _ => None,
+        match self.end()? {
+            PartEnd::Failed(why) => Some(format!("agent {}: {why}", self.name)),
+            PartEnd::Kept(_) => None,
         }
     }
 }

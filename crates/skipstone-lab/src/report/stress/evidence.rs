@@ -35,6 +35,8 @@ pub struct PartEvidence {
     pub clock: ClockEvidence,
     /// Its own figures, which no judge has seen. Its lines are not counted there.
     pub result: StressResult,
+    /// The folder on its machine with the log of packets, if there is one.
+    pub qlog: Option<String>,
     /// For a report, if one was asked for.
     pub chronicle: Option<Chronicle>,
 }

@@ -164,6 +164,7 @@ pub(crate) fn fleet() -> StressResult {
         generator: Some(result.generator).filter(|_| lost.is_none()),
         clock_error_ms: 0.21,
         stalls: result.stalls,
+        qlog: None,
     };
     let fleet = Fleet {
         run: "01f3a8".into(),

@@ -215,6 +215,7 @@ fn fleet(roster: &Roster, pieces: &[&PartEvidence], lost: &BTreeMap<String, Stri
             generator: Some(piece.result.generator),
             clock_error_ms: piece.clock.error_us as f64 / 1e3,
             stalls: piece.result.stalls,
+            qlog: piece.qlog.clone(),
         }
     };
     let agents: Vec<AgentResult> = roster.agents.iter().enumerate().map(agent).collect();

@@ -79,6 +79,7 @@ fn piece(roster: &Roster, agent: usize, arrivals: &[Arrival]) -> PartEvidence {
         carriers: (0..MIX.len()).map(carrier).collect(),
         clock: ClockEvidence { error_us: 20 + agent as u64, ..ClockEvidence::default() },
         result,
+        qlog: None,
         chronicle: None,
     }
 }

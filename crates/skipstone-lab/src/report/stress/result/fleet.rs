@@ -69,4 +69,6 @@ pub struct AgentResult {
     pub clock_error_ms: f64,
     /// When nothing on its machine was punctual.
     pub stalls: Option<Stalls>,
+    /// The folder on its machine with the log of packets, if there is one.
+    pub qlog: Option<String>,
 }

@@ -63,6 +63,11 @@ pub(super) fn notes(fleet: &Fleet) -> Vec<(&'static str, String)> {
             format!("{} deliveries by or to the clients of {}", thousands(fleet.deliveries_excused), names.join(", ")),
         ));
     }
+    let logs: Vec<String> =
+        fleet.agents.iter().filter_map(|agent| Some(format!("{}: {}", agent.name, agent.qlog.as_ref()?))).collect();
+    if !logs.is_empty() {
+        notes.push(("Packets", format!("logged on each agent's machine, {}", logs.join(", "))));
+    }
     notes
 }
 

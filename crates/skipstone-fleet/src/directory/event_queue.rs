@@ -1,18 +1,18 @@
-//! The queue of events, bounded.
+//! The events that wait for the application, bounded by number.
 
 use super::event::DirectoryEvent;
 use std::collections::VecDeque;
 
 #[derive(Debug)]
-pub(super) struct Events {
+pub(super) struct DirectoryEventQueue {
     waiting: VecDeque<DirectoryEvent>,
     waiting_max: usize,
     dropped: u64,
 }
 
-impl Events {
-    pub(super) fn new(waiting_max: usize) -> Events {
-        Events { waiting: VecDeque::new(), waiting_max, dropped: 0 }
+impl DirectoryEventQueue {
+    pub(super) fn new(waiting_max: usize) -> Self {
+        DirectoryEventQueue { waiting: VecDeque::new(), waiting_max, dropped: 0 }
     }
 
     pub(super) fn push(&mut self, event: DirectoryEvent) {
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn a_full_queue_reports_how_many_events_it_dropped_behind_those_that_it_kept() {
-        let mut events = Events::new(2);
+        let mut events = DirectoryEventQueue::new(2);
         (0..5).for_each(|_| events.push(DirectoryEvent::Joined));
         let all: Vec<DirectoryEvent> = std::iter::from_fn(|| events.poll()).collect();
         let lagged = DirectoryEvent::Lagged { dropped: 3 };
