@@ -1,9 +1,10 @@
 //! Machines that work as one, over NATS. Nothing async is in a signature: calls queue, events are polled.
 //!
 //! ```text
-//! directory > { bus local }
+//! tickets > directory > { bus local }
 //! ```
 
 pub mod bus;
 pub mod directory;
 pub mod local;
+pub mod tickets;
