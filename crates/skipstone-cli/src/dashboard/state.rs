@@ -47,6 +47,8 @@ pub(crate) struct ServerFacts {
     pub(crate) cores: usize,
     /// The limit of a client's queue, above which it is disconnected.
     pub(crate) queue_bytes_max: u32,
+    /// The node of a fleet that it is.
+    pub(crate) node: Option<String>,
 }
 
 impl DashboardState {

@@ -3,6 +3,7 @@
 use super::admin::Question;
 use super::audience::Audience;
 use super::game::Game;
+use super::node::FleetNode;
 use super::rates::Rates;
 use super::ticks::Ticks;
 use crate::client_figures::{PacketLoss, rtt_ms};
@@ -87,6 +88,7 @@ impl Game {
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
         lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
+        lines.extend(self.node.iter().flat_map(FleetNode::lines));
         lines.push(drops(&stats));
         lines.extend(shards(&self.server.shards()));
         lines.extend(driver(&self.server.driver_stats()));

@@ -20,6 +20,8 @@ pub(crate) struct GameFacts {
     pub(super) ticks_per_second: u32,
     pub(super) websocket: bool,
     pub(super) queue_bytes_max: u32,
+    /// The node of a fleet that it is.
+    pub(super) node: Option<String>,
     pub(super) secret: Option<Secret>,
 }
 
@@ -68,6 +70,7 @@ impl DashboardFlags {
             shards: server.shards().len(),
             cores: std::thread::available_parallelism().map_or(1, NonZero::get),
             queue_bytes_max: game.queue_bytes_max,
+            node: game.node.clone(),
         };
         let config = DashboardConfig {
             listen,
@@ -130,6 +133,10 @@ impl Watcher for OpenDashboard {
 
     fn url(&self) -> Option<String> {
         Some(self.dashboard.url())
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.dashboard.local_addr())
     }
 
     fn listener(&self) -> Option<std::io::Result<TcpListener>> {

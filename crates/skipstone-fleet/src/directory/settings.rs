@@ -52,6 +52,15 @@ impl DirectorySettings {
         }
     }
 
+    /// As [`DirectorySettings::new`], with a random number of the system for this process.
+    ///
+    /// # Errors
+    /// The system gives no random numbers.
+    pub fn of_this_process(node: NodeName) -> std::io::Result<DirectorySettings> {
+        let process = getrandom::u64().map_err(|error| std::io::Error::other(error.to_string()))?;
+        Ok(DirectorySettings::new(node, process))
+    }
+
     /// How long after a renewal was sent its owner relies on it.
     pub(super) fn owner_term(&self) -> Duration {
         self.lease - self.stop_before - self.clock_error()

@@ -139,7 +139,10 @@ mod tests {
         let (mut desk, signer) = desk();
         let elsewhere = signer.issue_as(&ticket("n2"), 1, NOW).unwrap();
         let error = admit(&mut desk, &elsewhere, NOW).unwrap_err();
-        assert_eq!(error.to_string(), "the ticket is for the node n2, and this is n1; connect to the address that came with the ticket");
+        assert_eq!(
+            error.to_string(),
+            "the ticket is for the node n2, and this is n1; connect to the address that came with the ticket"
+        );
         let token = signer.issue_as(&ticket("n1"), 2, NOW).unwrap();
         let error = desk.admit(token.as_bytes(), NOW, |_| Some(Epoch(9))).unwrap_err();
         assert_eq!(error.to_string(), "the ticket is for epoch 7 of the room lobby, which has 9 now; ask for another");

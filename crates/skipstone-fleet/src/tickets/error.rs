@@ -91,7 +91,9 @@ pub enum IssueError {
 #[non_exhaustive]
 pub enum KeyError {
     /// A line is no key.
-    #[error("line {0} is no key; a line is k4.secret.… or k4.public.…, as `skipstone fleet key FILE` writes and prints them")]
+    #[error(
+        "line {0} is no key; a line is k4.secret.… or k4.public.…, as `skipstone fleet key FILE` writes and prints them"
+    )]
     Line(usize),
     /// No line is a key.
     #[error("there is no key; `skipstone fleet key FILE` makes one")]
@@ -100,7 +102,9 @@ pub enum KeyError {
     #[error("there are {0} keys, and 4 at most; remove those that sign no more")]
     TooMany(usize),
     /// There are public keys alone.
-    #[error("there is no secret key, which issuing tickets needs; use the file that `skipstone fleet key FILE` has made")]
+    #[error(
+        "there is no secret key, which issuing tickets needs; use the file that `skipstone fleet key FILE` has made"
+    )]
     NoSecret,
     /// The system gave no random number.
     #[error("the system gives no random numbers, which a key needs")]

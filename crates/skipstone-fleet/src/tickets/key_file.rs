@@ -34,7 +34,8 @@ impl FleetKeys {
         let unreadable = |error| KeyError::File(shown(path), error);
         let file = File::open(path).map_err(unreadable)?;
         let mut text = String::new();
-        std::io::Read::read_to_string(&mut std::io::Read::take(&file, FILE_BYTES_MAX), &mut text).map_err(unreadable)?;
+        std::io::Read::read_to_string(&mut std::io::Read::take(&file, FILE_BYTES_MAX), &mut text)
+            .map_err(unreadable)?;
         let keys = FleetKeys::parse(&text).map_err(|error| KeyError::In(shown(path), Box::new(error)))?;
         match keys.has_secret() && is_open_to_others(&file).map_err(unreadable)? {
             true => Err(KeyError::OpenToOthers(shown(path))),

@@ -85,7 +85,8 @@ impl FleetKeys {
     pub(super) fn open(&self, token: &[u8]) -> Result<Claims, TicketError> {
         let is_short = token.len() <= TOKEN_BYTES_MAX;
         let text = std::str::from_utf8(token).ok().filter(|text| is_short && text.starts_with(PublicToken::HEADER));
-        let text = text.ok_or(TicketError::Malformed("it does not begin with v4.public., or has more than 1,024 bytes"))?;
+        let text =
+            text.ok_or(TicketError::Malformed("it does not begin with v4.public., or has more than 1,024 bytes"))?;
         let token = UntrustedToken::<Public, V4>::try_from(text);
         let token = token.map_err(|_| TicketError::Malformed("it is cut short or changed"))?;
         let mut opened = self.public.iter().filter_map(|key| PublicToken::verify(key, &token, None, None).ok());

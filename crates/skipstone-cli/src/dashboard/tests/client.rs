@@ -61,6 +61,7 @@ impl Stage {
             shards: 1,
             cores: 2,
             queue_bytes_max: 4 << 20,
+            node: Some("n1".into()),
         };
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
