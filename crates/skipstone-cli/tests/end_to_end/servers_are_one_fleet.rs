@@ -132,7 +132,9 @@ fn nats_that_is_away_disconnects_no_player_and_the_node_comes_back_with_it() {
     nats.restart().unwrap();
     let ended = stress.wait();
     ended.expect(&[0, 98]);
-    assert_eq!((number(&read(&json), "messages.lost"), number(&read(&json), "messages.delivered")), (0, 20 * 20 * 96));
+    let result = read(&json);
+    let counts = ["clients.dropped", "messages.lost", "messages.delivered"].map(|path| number(&result, path));
+    assert_eq!(counts, [0, 0, 20 * 20 * 96]);
     let status = status_until(&nats, |status| status["nodes"][0]["name"] == "n1");
     assert!(status["nodes"][0]["lease_age_ms"].as_u64().unwrap() < 10_000, "{status}");
     server.stop();

@@ -11,7 +11,7 @@ use skipstone_fleet::directory::{
     ClaimError, DirectoryDriver, DirectoryEvent, DirectorySettings, NodeName, NodeStatus, RoomName, RoomPolicy,
 };
 use skipstone_fleet::tickets::{FleetKeys, TicketDesk, TicketError, UnixTime};
-use skipstone_lab::report::format::{counted, thousands};
+use skipstone_lab::report::format::{bytes, thousands};
 use skipstone_lab::report::output;
 use skipstone_lab::workload::Guest;
 use std::net::SocketAddr;
@@ -70,7 +70,9 @@ impl NodeFlags {
         };
         node.driver.set_status(node.status);
         match away {
-            Some(why) => output::complain(format_args!("{why}; this node joins its fleet as soon as NATS is there")),
+            Some(why) => output::complain(format_args!(
+                "skipstone serve: {why}; this node joins its fleet as soon as NATS is there"
+            )),
             None => node.until(JOIN_MAX, |node| node.standing != Standing::Joining),
         }
         match node.standing {
@@ -126,11 +128,11 @@ impl FleetNode {
             self.rooms.iter().filter(|room| self.driver.epoch(room).is_some()).map(RoomName::as_str).collect();
         let rooms = if rooms.is_empty() { "none".to_owned() } else { rooms.join(", ") };
         let mut lines = vec![format!(
-            "node {}: NATS {state}, {} of the directory ({} bytes), rooms {rooms}, waiting {} bytes, reconnects {}",
+            "node {}: NATS {state}, rooms {rooms}, nodes and rooms known {} ({}), waiting for NATS {}, reconnects {}",
             self.name,
-            counted(directory.entries as u64, "entry").replace("entrys", "entries"),
-            thousands(directory.bytes as u64),
-            thousands(bus.waiting_bytes),
+            thousands(directory.entries as u64),
+            bytes(directory.bytes as u64),
+            bytes(bus.waiting_bytes),
             bus.reconnects
         )];
         if let Some(desk) = &self.desk {
@@ -147,7 +149,7 @@ impl FleetNode {
     fn until(&mut self, patience: Duration, is_so: impl Fn(&FleetNode) -> bool) {
         let end = Instant::now() + patience;
         loop {
-            self.poll().iter().for_each(|line| output::complain(line));
+            self.poll().iter().for_each(|line| output::complain(format_args!("skipstone serve: {line}")));
             if is_so(self) || Instant::now() > end {
                 return;
             }
