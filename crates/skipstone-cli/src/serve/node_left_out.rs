@@ -5,20 +5,23 @@ use skipstone_lab::workload::Guest;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 
+/// WHY: under the names of `node`, so that the loop has no two forms.
+pub(crate) use self::{NoFlags as NodeFlags, NoNode as FleetNode};
+
 /// No flags.
 #[derive(Debug, Clone, Default, clap::Args)]
-pub(crate) struct NodeFlags {}
+pub(crate) struct NoFlags {}
 
 /// There is none.
-pub(crate) struct FleetNode(Infallible);
+pub(crate) struct NoNode(Infallible);
 
-impl NodeFlags {
+impl NoFlags {
     #[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "it is for the metrics"))]
     pub(crate) fn name(&self) -> Option<String> {
         None
     }
 
-    pub(crate) fn join(&self, _: &Server, _: Option<SocketAddr>, _: u32) -> Result<Option<FleetNode>, String> {
+    pub(crate) fn join(&self, _: &Server, _: Option<SocketAddr>, _: u32) -> Result<Option<NoNode>, String> {
         Ok(None)
     }
 
@@ -27,7 +30,7 @@ impl NodeFlags {
     }
 }
 
-impl FleetNode {
+impl NoNode {
     pub(super) fn tick(&mut self, _: usize, _: bool) -> Vec<String> {
         match self.0 {}
     }

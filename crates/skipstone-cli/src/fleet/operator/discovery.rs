@@ -1,8 +1,7 @@
 //! `skipstone fleet discovery`: Prometheus' HTTP service discovery, from the directory.
 //! <https://prometheus.io/docs/prometheus/latest/http_sd/>
 
-use super::DirectoryFlags;
-use super::listing::Listing;
+use super::listing::{DirectoryFlags, Listing};
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;
 use std::net::SocketAddr;

@@ -1,11 +1,26 @@
 //! The directory of a fleet, read by one who is no node of it.
 
-use super::DirectoryFlags;
-use crate::fleet_flags::{LOCAL, Nats};
+use crate::fleet_flags::{LOCAL, Nats, NatsFlags};
 use skipstone_fleet::bus::KvWatchState;
 use skipstone_fleet::directory::DirectoryReader;
 use skipstone_lab::report::Exit;
 use std::time::{Duration, Instant, SystemTime};
+
+/// Where the fleet's directory is.
+#[derive(Debug, Clone, clap::Args)]
+pub(super) struct DirectoryFlags {
+    /// NATS of the fleet: nats://HOST or tls://HOST
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "SKIPSTONE_FLEET",
+        hide_env_values = true,
+        default_value = "nats://127.0.0.1:4222"
+    )]
+    fleet: String,
+    #[command(flatten)]
+    nats: NatsFlags,
+}
 
 /// A directory that was read, and goes on.
 pub(super) struct Listing {

@@ -5,7 +5,6 @@ mod listing;
 mod status;
 mod tickets;
 
-use crate::fleet_flags::NatsFlags;
 use skipstone_lab::report::Exit;
 use skipstone_lab::signals::Signals;
 
@@ -20,22 +19,6 @@ pub(crate) enum FleetCommand {
     Key(tickets::KeyArguments),
     /// Print a ticket, which admits a player to a room once within 30 s, and where to connect with it
     Ticket(tickets::TicketArguments),
-}
-
-/// Where the fleet's directory is.
-#[derive(Debug, Clone, clap::Args)]
-pub(super) struct DirectoryFlags {
-    /// NATS of the fleet: nats://HOST or tls://HOST
-    #[arg(
-        long,
-        value_name = "URL",
-        env = "SKIPSTONE_FLEET",
-        hide_env_values = true,
-        default_value = "nats://127.0.0.1:4222"
-    )]
-    fleet: String,
-    #[command(flatten)]
-    nats: NatsFlags,
 }
 
 /// Runs as the flags say.

@@ -1,7 +1,6 @@
 //! `skipstone fleet status`.
 
-use super::DirectoryFlags;
-use super::listing::{Listing, age};
+use super::listing::{DirectoryFlags, Listing, age};
 use skipstone_fleet::directory::{ListedEntry, NodeName, NodeRecord, RoomName, RoomPolicy, RoomRecord};
 use skipstone_lab::clean;
 use skipstone_lab::report::format::counted;

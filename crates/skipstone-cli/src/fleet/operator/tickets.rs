@@ -1,6 +1,6 @@
 //! `skipstone fleet key` and `skipstone fleet ticket`.
 
-use super::DirectoryFlags;
+use super::listing::DirectoryFlags;
 use skipstone_fleet::directory::RoomName;
 use skipstone_fleet::tickets::{FleetKeys, Ticket, UnixTime};
 use skipstone_lab::report::{Exit, output};
