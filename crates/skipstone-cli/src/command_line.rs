@@ -28,6 +28,10 @@ pub(crate) enum ToolCommand {
     /// Wait on this machine for a stress run on several machines, which `stress --fleet` leads
     #[cfg(feature = "fleet")]
     Agent(Box<fleet::AgentArguments>),
+    /// Show the nodes and rooms of a fleet of servers, and make its keys and tickets
+    #[cfg(feature = "fleet")]
+    #[command(subcommand)]
+    Fleet(fleet::FleetCommand),
     /// Run one plan with every transport, and compare the results
     #[cfg(feature = "experiments")]
     Compare(Box<compare::CompareArguments>),

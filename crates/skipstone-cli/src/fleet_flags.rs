@@ -1,10 +1,11 @@
 //! Flags of runs on several machines, and how to reach NATS.
 
-use skipstone_fleet::bus::{Bus, BusLogin, BusSettings, NatsUrl};
+use skipstone_fleet::bus::{Bus, BusError, BusLogin, BusSettings, ConnectError, NatsUrl};
 use skipstone_fleet::local::{LocalNats, LocalSettings};
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::units::Size;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Flags of a login at NATS.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -74,6 +75,24 @@ impl NatsFlags {
 
     /// Connects as `name`. The error is an exit code and one sentence.
     pub(crate) fn connect(&self, url: &str, name: &str) -> Result<Nats, (Exit, String)> {
+        let way = self.way(url, name)?;
+        let bus = Bus::connect(way.settings.clone()).map_err(|error| (Exit::Unavailable, error.to_string()))?;
+        Ok(way.with(bus))
+    }
+
+    /// The same for a program that serves without NATS too: if it is away, it is waited for, and the sentence says so.
+    pub(crate) fn connect_or_wait(&self, url: &str, name: &str) -> Result<(Nats, Option<String>), (Exit, String)> {
+        let mut way = self.way(url, name)?;
+        way.settings.connect_within = FIRST_ATTEMPT;
+        let (connected, away) = match Bus::connect(way.settings.clone()) {
+            Err(error) if is_away(&error) => (Bus::start(way.settings.clone()), Some(error.to_string())),
+            connected => (connected, None),
+        };
+        let bus = connected.map_err(|error| (Exit::Unavailable, error.to_string()))?;
+        Ok((way.with(bus), away))
+    }
+
+    fn way(&self, url: &str, name: &str) -> Result<Way, (Exit, String)> {
         let own = (url == LOCAL).then(|| LocalNats::start(LocalSettings::default()));
         let own = own.transpose().map_err(|error| (Exit::Unavailable, format!("--fleet local: {error}")))?;
         let url = own.as_ref().map_or_else(|| url.to_owned(), LocalNats::url);
@@ -81,7 +100,6 @@ impl NatsFlags {
             output::complain(format_args!("NATS of this run: {url}"));
         }
         let parsed: NatsUrl = url.parse().map_err(|error| (Exit::BadConfiguration, format!("--fleet: {error}")))?;
-        let shown = parsed.to_string();
         let mut settings = BusSettings::new(parsed);
         settings.name = name.to_owned();
         settings.tls_ca = self.nats_ca.clone();
@@ -90,7 +108,37 @@ impl NatsFlags {
             (None, Some(file)) => BusLogin::NkeySeed(file.clone()),
             (None, None) => BusLogin::Url,
         };
-        let bus = Bus::connect(settings).map_err(|error| (Exit::Unavailable, error.to_string()))?;
-        Ok(Nats { bus, url, shown, _own: own })
+        Ok(Way { settings, url, own })
     }
 }
+
+/// How to reach NATS, and the server that was started for it.
+struct Way {
+    settings: BusSettings,
+    url: String,
+    own: Option<LocalNats>,
+}
+
+impl Way {
+    fn with(self, bus: Bus) -> Nats {
+        Nats { bus, shown: self.settings.url.to_string(), url: self.url, _own: self.own }
+    }
+}
+
+impl Nats {
+    /// The store of the fleet's directory: its name, and the servers that hold it if it is made now. The answer is that
+    /// of a server alone before the first connection.
+    pub(crate) fn directory(&self) -> (&'static str, usize) {
+        let is_cluster = self.bus.server().is_some_and(|server| server.cluster.is_some());
+        ("skipstone-fleet", if is_cluster { 3 } else { 1 })
+    }
+}
+
+/// Whether NATS may be there later, and nothing is wrong with the flags.
+fn is_away(error: &BusError) -> bool {
+    use ConnectError::{NameNotResolved, Other, Refused, TimedOut};
+    matches!(error, BusError::Connect(_, Refused | NameNotResolved(_) | Other(_) | TimedOut(_)))
+}
+
+/// How long a server that does not need NATS waits for it before it serves.
+const FIRST_ATTEMPT: Duration = Duration::from_secs(2);

@@ -34,8 +34,14 @@ pub(crate) const PARTS: &[Part] = &[
     Part {
         is_here: cfg!(feature = "fleet"),
         name: "fleets",
-        commands: &["agent"],
-        words: &[("stress", "--fleet"), ("stress", "--agents"), ("stress", "--tolerate")],
+        commands: &["agent", "fleet"],
+        words: &[
+            ("stress", "--fleet"),
+            ("stress", "--agents"),
+            ("stress", "--tolerate"),
+            ("serve", "--fleet"),
+            ("serve", "--node"),
+        ],
     },
     Part { is_here: cfg!(feature = "deploy"), name: "deployment", commands: &["deploy"], words: &[] },
     Part {

@@ -56,6 +56,8 @@ pub fn run() -> ExitCode {
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         #[cfg(feature = "fleet")]
         Some(ToolCommand::Agent(arguments)) => fleet::run_agent(&arguments),
+        #[cfg(feature = "fleet")]
+        Some(ToolCommand::Fleet(command)) => fleet::operate(&command),
         #[cfg(feature = "experiments")]
         Some(ToolCommand::Compare(arguments)) => compare::run(&arguments),
         #[cfg(feature = "experiments")]

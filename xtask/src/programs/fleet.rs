@@ -29,7 +29,7 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         };
         println!("with {}", server.display());
         let mut runs = [bus.command(tree), tool.command(tree)];
-        runs[1].args([&format!("{OVER_NATS}::"), "--test-threads", "3"]);
+        runs[1].args(OVER_NATS.map(|module| format!("{module}::"))).args(["--test-threads", "3"]);
         for mut tests in runs {
             tests.env("SKIPSTONE_NATS_SERVER", &server);
             if let Verdict::Tests(of_this) = Verdict::of_tests(tests) {
@@ -82,8 +82,8 @@ fn current(tree: &Tree) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-/// The module of the tool's tests that needs a server of NATS.
-pub(crate) const OVER_NATS: &str = "stress_on_several_machines";
+/// The modules of the tool's tests that need a server of NATS.
+pub(crate) const OVER_NATS: [&str; 2] = ["servers_are_one_fleet", "stress_on_several_machines"];
 const SERVER: &str = "nats-server";
 const CURRENT: &str = "v2.15.2";
 const WITHOUT: &str = "the message bus is not tried against it";

@@ -33,6 +33,9 @@ pub(crate) struct ChatArguments {
     /// Your name, as other users see it [default: your user name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// A ticket for a node of a fleet, which names you: `skipstone fleet ticket` prints one
+    #[arg(long, value_name = "TICKET", conflicts_with = "name")]
+    ticket: Option<String>,
 }
 
 /// Chats until the user, the server or a signal ends it.
@@ -58,13 +61,13 @@ pub(crate) fn run(arguments: &ChatArguments) -> Exit {
 /// A session, and the flag that ends it.
 fn begin(arguments: &ChatArguments) -> Result<(Session, Arc<AtomicBool>), (Exit, String)> {
     let bad = |sentence| (Exit::BadConfiguration, sentence);
-    let guest = arguments.guest();
-    let guest = guest.ok_or_else(|| bad("the name is empty: choose one with --name NAME".into()))?;
+    let token = arguments.token();
+    let token = token.ok_or_else(|| bad("the name is empty: choose one with --name NAME".into()))?;
     let stop = Arc::new(AtomicBool::new(false));
     let deaf = |error| (Exit::Fail, format!("cannot listen for signals: {error}"));
     stop_on_signals(&stop).map_err(deaf)?;
     let trust = arguments.trust.trust().map_err(bad)?;
-    let session = Session::connect(&arguments.url, &guest, trust);
+    let session = Session::connect(&arguments.url, &token, trust);
     let session = session.map_err(|error| match error {
         StartError::Io(..) => (Exit::Fail, error.to_string()),
         _ => bad(error.to_string()),
@@ -73,11 +76,15 @@ fn begin(arguments: &ChatArguments) -> Result<(Session, Arc<AtomicBool>), (Exit,
 }
 
 impl ChatArguments {
-    /// `None` if nothing printable is left of the name.
-    fn guest(&self) -> Option<Guest> {
+    /// The ticket, or the name; `None` if nothing printable is left of that.
+    fn token(&self) -> Option<Vec<u8>> {
+        if let Some(ticket) = &self.ticket {
+            return Some(ticket.trim().as_bytes().to_vec());
+        }
         let name = self.name.clone().or_else(|| std::env::var("USER").or_else(|_| std::env::var("USERNAME")).ok());
         // The name is checked as the server would read it from the token.
-        Guest::from_token(&Guest::Chat(name.unwrap_or_else(|| "guest".into())).token())
+        let guest = Guest::from_token(&Guest::Chat(name.unwrap_or_else(|| "guest".into())).token());
+        guest.as_ref().map(Guest::token)
     }
 }
 

@@ -5,7 +5,7 @@ use super::ending::Ending;
 use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
 use skipstone_lab::clean;
 use skipstone_lab::report::format::milliseconds;
-use skipstone_lab::workload::{CONTROL, Guest, LINES, WHO, Word};
+use skipstone_lab::workload::{CONTROL, LINES, WHO, Word};
 use std::time::{Duration, Instant};
 
 /// A line to be shown, harmless already.
@@ -57,8 +57,8 @@ pub(super) struct Session {
 
 impl Session {
     /// Begins to connect.
-    pub(super) fn connect(url: &str, guest: &Guest, trust: Trust) -> Result<Self, StartError> {
-        let client = Client::connect(url, &guest.token(), ClientConfig { trust, ..ClientConfig::default() })?;
+    pub(super) fn connect(url: &str, token: &[u8], trust: Trust) -> Result<Self, StartError> {
+        let client = Client::connect(url, token, ClientConfig { trust, ..ClientConfig::default() })?;
         Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 

@@ -37,7 +37,7 @@ fn chat(
                 server.flush().expect("it runs");
             }
         });
-        let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");
+        let session = Session::connect(&url, &Guest::Chat("zoe".into()).token(), Trust::System).expect("a socket");
         let mut output = Vec::new();
         let ending = plain::run(session, BufReader::new(input), &mut output, stop);
         is_over.store(true, Ordering::SeqCst);
@@ -167,7 +167,7 @@ fn a_signal_says_goodbye() {
 fn an_unused_port_is_named() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port");
     let url = format!("ws://{free}");
-    let session = Session::connect(&url, &Guest::Chat("zoe".into()), Trust::System).expect("a socket");
+    let session = Session::connect(&url, &Guest::Chat("zoe".into()).token(), Trust::System).expect("a socket");
     let (_keep_open, input) = typing("never sent\n");
     let ending = plain::run(session, BufReader::new(input), &mut Vec::new(), &NOBODY);
     let sentence = ending.sentence(&url).expect("it says why");

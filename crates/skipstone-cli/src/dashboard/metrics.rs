@@ -141,6 +141,11 @@ fn families(state: &DashboardState) -> Vec<Family> {
         counter("dashboard_refusals", "Requests that the dashboard refused", state.refusals()),
         counter("log_lines_skipped", "Log lines that the dashboard had no room for", state.meters.skipped()),
     ]);
+    if let Some(node) = &state.server.node {
+        let labels = vec![("node", node.clone()), ("version", state.server.version.to_owned())];
+        let help = "The node of a fleet that this server is, always 1";
+        all.push(Family { values: vec![(labels, 1.0)], ..gauge("node_info", help, 1.0) });
+    }
     if let Some(rtt) = frame.rtt_ms {
         let values = ["0.5", "0.9", "0.99", "1"].into_iter().zip(rtt);
         let values = values.map(|(quantile, ms)| (vec![("quantile", quantile.to_string())], ms / 1e3)).collect();

@@ -88,6 +88,11 @@ impl Dashboard {
         format!("http://{host}:{}/", self.local_addr.port())
     }
 
+    /// Where it listens.
+    pub(crate) fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
     /// A second handle to the listening socket, for the next process.
     pub(crate) fn listener(&self) -> std::io::Result<TcpListener> {
         let closed = || std::io::Error::from(std::io::ErrorKind::NotConnected);

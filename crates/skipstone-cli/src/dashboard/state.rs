@@ -49,6 +49,8 @@ pub(crate) struct ServerFacts {
     pub(crate) queue_bytes_max: u32,
     /// NATS, at which agents for stress runs wait, without its password; `None` if the operator named none.
     pub(crate) stress_fleet: Option<String>,
+    /// The node of a fleet that it is.
+    pub(crate) node: Option<String>,
 }
 
 impl DashboardState {

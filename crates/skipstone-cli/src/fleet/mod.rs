@@ -1,4 +1,5 @@
-//! Runs on several machines, over NATS: `agent` waits on each, `stress --fleet` leads them from anywhere.
+//! Runs on several machines, over NATS: `agent` waits on each, `stress --fleet` leads them from anywhere. And the commands
+//! of a fleet's operator, in [`operator`].
 //!
 //! ```text
 //! stress --fleet ──call, enlist, start──> NATS ──> agent ──stdin──> stress --part
@@ -10,8 +11,10 @@
 
 mod agent;
 mod coordinator;
+mod operator;
 mod order;
 mod talk;
 
 pub(crate) use agent::{AgentArguments, run as run_agent};
 pub(crate) use coordinator::run as lead;
+pub(crate) use operator::{FleetCommand, run as operate};

@@ -4,7 +4,7 @@ use super::visit::Visit;
 use crate::console::Console;
 use skipstone::PeerId;
 use skipstone_lab::workload::StressTurn;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::time::Duration;
 
 /// Events of the server; each watcher handles those that concern it.
@@ -32,6 +32,11 @@ pub(super) trait Watcher {
 
     /// The page that shows it.
     fn url(&self) -> Option<String> {
+        None
+    }
+
+    /// Where that page listens, with its metrics.
+    fn address(&self) -> Option<SocketAddr> {
         None
     }
 
@@ -82,6 +87,10 @@ impl Audience {
 
     pub(super) fn dashboard_url(&self) -> Option<String> {
         self.all().find_map(Watcher::url)
+    }
+
+    pub(super) fn dashboard_address(&self) -> Option<SocketAddr> {
+        self.all().find_map(Watcher::address)
     }
 
     /// Second handles to the sockets of console and dashboard, for the next process.

@@ -3,8 +3,9 @@
 use super::admin::Question;
 use super::audience::Audience;
 use super::game::Game;
+use super::node::FleetNode;
 use super::rates::Rates;
-use super::ticks::Ticks;
+use super::ticks::{RECENT, Ticks};
 use crate::client_figures::{PacketLoss, rtt_ms};
 use crate::console::{ENGINE_HELP, Reply};
 use skipstone::{DriverStats, PeerId, ShardOverview, Stats, code};
@@ -86,7 +87,10 @@ impl Game {
         lines.extend(losses);
         let lasting = now.ticks.saturating_sub(before.ticks) as f64 / span;
         let slowest = milliseconds(figures.slowest.as_secs_f64() * 1e3);
-        lines.push(format!("ticks {} ({lasting:.1}/s), slowest {slowest}", thousands(figures.total)));
+        let p99 = milliseconds(figures.p99.as_secs_f64() * 1e3);
+        let ticks = thousands(figures.total);
+        lines.push(format!("ticks {ticks} ({lasting:.1}/s), slowest {slowest}, p99 of the last {RECENT} {p99}"));
+        lines.extend(self.node.iter().flat_map(FleetNode::lines));
         lines.push(drops(&stats));
         lines.extend(shards(&self.server.shards()));
         lines.extend(driver(&self.server.driver_stats()));

@@ -6,8 +6,6 @@ use super::visit::Visit;
 use crate::dashboard::{AgentsLead, Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
 use crate::door::Secret;
 #[cfg(feature = "fleet")]
-use crate::fleet_flags::NatsFlags;
-#[cfg(feature = "fleet")]
 use skipstone::Target;
 use skipstone::{PeerId, Server};
 #[cfg(feature = "fleet")]
@@ -26,6 +24,11 @@ pub(crate) struct GameFacts {
     pub(super) ticks_per_second: u32,
     pub(super) websocket: bool,
     pub(super) queue_bytes_max: u32,
+    /// The node of a fleet that it is.
+    pub(super) node: Option<String>,
+    /// The flags of its login at NATS.
+    #[cfg(feature = "fleet")]
+    pub(super) login: Vec<String>,
     pub(super) secret: Option<Secret>,
 }
 
@@ -57,20 +60,18 @@ struct StressFleetFlags {
     /// This server's URL as agents reach it, fingerprint included [default: the one that `serve` prints]
     #[arg(long, value_name = "URL", requires = "stress_fleet")]
     stress_url: Option<String>,
-    #[command(flatten)]
-    nats: NatsFlags,
 }
 
 #[cfg(feature = "fleet")]
 impl StressFleetFlags {
-    /// Where agents wait, and that without a password. The error is one sentence.
-    fn lead(&self) -> Result<Option<(AgentsLead, String)>, String> {
+    /// Where agents wait, and that without a password; the login is in these flags. The error is one sentence.
+    fn lead(&self, login: &[String]) -> Result<Option<(AgentsLead, String)>, String> {
         let Some(fleet) = &self.stress_fleet else { return Ok(None) };
         let parsed: NatsUrl = fleet.parse().map_err(|error| format!("--stress-fleet: {error}"))?;
         if let Some(url) = &self.stress_url {
             url.parse::<Target>().map_err(|error| format!("--stress-url: {error}"))?;
         }
-        let lead = AgentsLead { fleet: fleet.clone(), login: self.nats.words(), url: self.stress_url.clone() };
+        let lead = AgentsLead { fleet: fleet.clone(), login: login.to_vec(), url: self.stress_url.clone() };
         Ok(Some((lead, parsed.to_string())))
     }
 }
@@ -92,7 +93,7 @@ impl DashboardFlags {
     ) -> Result<Option<OpenDashboard>, String> {
         let Some(listen) = self.address() else { return Ok(None) };
         let (feed, intake) = feed();
-        let (agents, stress_fleet) = self.agents()?.unzip();
+        let (agents, stress_fleet) = self.agents(game)?.unzip();
         let facts = ServerFacts {
             version: env!("CARGO_PKG_VERSION"),
             url: server.url(),
@@ -107,6 +108,7 @@ impl DashboardFlags {
             cores: std::thread::available_parallelism().map_or(1, NonZero::get),
             queue_bytes_max: game.queue_bytes_max,
             stress_fleet,
+            node: game.node.clone(),
         };
         let config = DashboardConfig {
             listen,
@@ -122,12 +124,12 @@ impl DashboardFlags {
     }
 
     #[cfg(feature = "fleet")]
-    fn agents(&self) -> Result<Option<(AgentsLead, String)>, String> {
-        self.stress_fleet.lead()
+    fn agents(&self, game: &GameFacts) -> Result<Option<(AgentsLead, String)>, String> {
+        self.stress_fleet.lead(&game.login)
     }
 
     #[cfg(not(feature = "fleet"))]
-    fn agents(&self) -> Result<Option<(AgentsLead, String)>, String> {
+    fn agents(&self, _: &GameFacts) -> Result<Option<(AgentsLead, String)>, String> {
         Ok(None)
     }
 
@@ -180,6 +182,10 @@ impl Watcher for OpenDashboard {
 
     fn url(&self) -> Option<String> {
         Some(self.dashboard.url())
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.dashboard.local_addr())
     }
 
     fn listener(&self) -> Option<std::io::Result<TcpListener>> {

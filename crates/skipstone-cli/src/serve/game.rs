@@ -1,6 +1,7 @@
 //! The application of the tool's server: its clients, and the lines that it broadcasts.
 
 use super::audience::Audience;
+use super::node::FleetNode;
 use super::rates::Rates;
 use super::restart::Restart;
 use super::visit::Visit;
@@ -11,6 +12,7 @@ use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefu
 #[cfg(feature = "carriers")]
 use skipstone::{Scheme, Target};
 use skipstone_lab::clean;
+use skipstone_lab::report::output;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, StressTurn, WHO, Word, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -26,6 +28,8 @@ pub(crate) struct Game {
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
     pub(super) must_stop: bool,
     pub(super) restart: Restart,
+    /// This server as a node of a fleet.
+    pub(super) node: Option<FleetNode>,
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
     events: Vec<Event>,
@@ -42,7 +46,7 @@ const EVENTS_MAX: usize = 1 << 16;
 const EVENT_BYTES_MAX: usize = 16 << 20;
 
 impl Game {
-    pub(super) fn new(server: Server, workload: Workload, restart: Restart) -> Self {
+    pub(super) fn new(server: Server, workload: Workload, restart: Restart, node: Option<FleetNode>) -> Self {
         Game {
             server,
             workload,
@@ -52,6 +56,7 @@ impl Game {
             rates: BTreeMap::new(),
             must_stop: false,
             restart,
+            node,
             began: Instant::now(),
             events: Vec::new(),
             asked_who: BTreeSet::new(),
@@ -94,8 +99,23 @@ impl Game {
         events.drain(..).for_each(|event| self.handle(event, audience));
         self.events = events;
         self.answer_who();
+        self.tick_node(audience);
         // A driver that has ended reports a failure, which ends the server.
         let _ = self.server.flush();
+    }
+
+    /// Lines of the fleet go to the operator too.
+    fn tick_node(&mut self, audience: &Audience) {
+        let Some(node) = &mut self.node else { return };
+        for line in node.tick(self.guests.len(), self.restart.is_under_way()) {
+            output::complain(format_args!("skipstone serve: {line}"));
+            audience.all().for_each(|watcher| watcher.log(&line));
+        }
+    }
+
+    /// Its rooms and its name are free from then on.
+    pub(super) fn leave_fleet(&mut self) {
+        self.node.take().into_iter().for_each(FleetNode::leave);
     }
 
     /// Takes the tick's events, and handles events of connections at once.
@@ -167,9 +187,12 @@ impl Game {
     }
 
     fn on_request(&mut self, peer: PeerId, token: &[u8]) -> Option<String> {
-        let Some(guest) = Guest::from_token(token) else {
-            self.refuse(peer, "the token names neither a chat guest nor a stress client");
-            return Some(format!("{peer} refused: its token is invalid"));
+        let guest = match self.guest_of(token) {
+            Ok(guest) => guest,
+            Err(why) => {
+                self.refuse(peer, &why);
+                return Some(format!("{peer} refused: {why}"));
+            }
         };
         if let (Guest::Stress(_), Workload::Echo) = (&guest, self.workload) {
             self.refuse(peer, "this server echoes: a stress run needs --workload broadcast");
@@ -180,6 +203,15 @@ impl Game {
         }
         self.arriving.insert(peer, guest);
         None
+    }
+
+    /// Whom a token names, or why nobody is admitted by it.
+    fn guest_of(&mut self, token: &[u8]) -> Result<Guest, String> {
+        match self.node.as_mut().and_then(|node| node.admit(token)) {
+            Some(admitted) => admitted.map_err(|error| error.to_string()),
+            None => Guest::from_token(token)
+                .ok_or_else(|| "the token names neither a chat guest nor a stress client".to_owned()),
+        }
     }
 
     fn on_connected(&mut self, peer: PeerId, audience: &Audience) -> Option<String> {
@@ -269,7 +301,7 @@ mod tests {
         let settings = workload::settings(1 << 20, Redundancy::default());
         let server = Server::start(ServerConfig { settings, ..ServerConfig::offline() }).expect("it needs no socket");
         let restart = Restart::new(false).expect("it has no signal");
-        let mut game = Game::new(server, Workload::Broadcast, restart);
+        let mut game = Game::new(server, Workload::Broadcast, restart, None);
         let audience = Audience { console: None, watchers: Vec::new() };
         let token = Guest::Chat("zoe".into()).token();
         let mut client = game.server.connect_local(&token, ClientConfig::default()).expect("it is there");

@@ -14,6 +14,8 @@ mod dashboard_flags;
 mod database_flags;
 pub(crate) mod game;
 mod inherited;
+#[cfg_attr(not(feature = "fleet"), path = "node_left_out.rs")]
+mod node;
 mod piped;
 mod protection;
 mod rates;
@@ -115,6 +117,8 @@ pub(crate) struct ServeArguments {
     #[arg(long, alias = "allow-origin", value_name = "ORIGIN")]
     pub(crate) origin: Vec<String>,
     #[command(flatten)]
+    pub(crate) node: node::NodeFlags,
+    #[command(flatten)]
     pub(crate) protection: protection::ProtectionFlags,
     /// Stop after this time
     #[arg(short, long, value_name = "TIME")]
@@ -210,6 +214,7 @@ fn check(arguments: &ServeArguments, handed: Option<&str>) -> Result<Checked, St
 fn check_surroundings(arguments: &ServeArguments) -> Result<(), String> {
     #[cfg(feature = "db")]
     arguments.database.check()?;
+    arguments.node.check()?;
     arguments.recording.check()?;
     arguments.qlog.begin().map(drop)
 }
@@ -269,7 +274,9 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         database.map(|database| Box::new(database) as Box<dyn Watcher>),
     ];
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
-    let game = Game::new(server, arguments.workload, restart);
+    let dashboard = audience.dashboard_address();
+    let node = arguments.node.join(&server, dashboard, arguments.clients_max)?;
+    let game = Game::new(server, arguments.workload, restart, node);
     let qlog = qlog.map(|qlog| QlogWatch::new("serve", qlog));
     Ok(Serving { game, audience, questions, signals, admin, recording, qlog, security, succession: None })
 }
@@ -288,6 +295,9 @@ fn dashboard(
         ticks_per_second: arguments.tick,
         websocket: !arguments.no_websocket,
         queue_bytes_max,
+        node: arguments.node.name(),
+        #[cfg(feature = "fleet")]
+        login: arguments.node.nats.words(),
         secret,
     };
     let dashboard = arguments.dashboard.listen(&facts, admin, server, handed)?;
@@ -463,6 +473,7 @@ impl Serving {
             Ending::Restart(to) => return self.make_way(to.as_deref(), began),
         };
         let count = self.game.guests.len();
+        self.game.leave_fleet();
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
         self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
@@ -479,6 +490,8 @@ impl Serving {
     fn make_way(mut self, to: Option<&str>, began: Instant) -> Exit {
         let count = self.game.guests.len();
         let notice = restart::notice(count, to);
+        // Its name is free before the successor takes it.
+        self.game.leave_fleet();
         // Players come first, so that nothing delays their lines from now on.
         self.game.part(&self.audience, code::RESTART);
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);

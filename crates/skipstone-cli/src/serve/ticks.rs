@@ -1,5 +1,6 @@
 //! The server's ticks at a fixed rate, and their delays.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Ticks since the last reset, and when the next one is due.
@@ -11,8 +12,13 @@ pub(crate) struct Ticks {
     since: Instant,
     count: u64,
     slowest: Duration,
+    /// The last of all ticks, [`RECENT`] at most.
+    recent: VecDeque<Duration>,
     total: u64,
 }
+
+/// Ticks of 17 s at 60 in a second.
+pub(crate) const RECENT: usize = 1_024;
 
 /// The figures of [`Ticks`].
 #[derive(Clone, Copy, Debug)]
@@ -21,6 +27,8 @@ pub(crate) struct TickFigures {
     pub(crate) per_second: f64,
     /// The longest time from when a tick was due until its work was done.
     pub(crate) slowest: Duration,
+    /// The 99th percentile of the same over the last [`RECENT`] ticks.
+    pub(crate) p99: Duration,
     /// Ticks since the server began.
     pub(crate) total: u64,
 }
@@ -37,6 +45,7 @@ impl Ticks {
             since: now,
             count: 0,
             slowest: Duration::ZERO,
+            recent: VecDeque::with_capacity(RECENT),
             total: 0,
         }
     }
@@ -53,13 +62,20 @@ impl Ticks {
         self.total += 1;
         let took = self.due.elapsed();
         self.slowest = self.slowest.max(took);
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(took);
         took
     }
 
     /// The figures since the last reset.
     pub(crate) fn figures(&self) -> TickFigures {
         let seconds = self.since.elapsed().as_secs_f64().max(1e-9);
-        TickFigures { per_second: self.count as f64 / seconds, slowest: self.slowest, total: self.total }
+        let mut recent: Vec<Duration> = self.recent.iter().copied().collect();
+        recent.sort_unstable();
+        let p99 = recent.get(recent.len() * 99 / 100).copied().unwrap_or_default();
+        TickFigures { per_second: self.count as f64 / seconds, slowest: self.slowest, p99, total: self.total }
     }
 
     /// Restarts the measurement.

@@ -59,6 +59,15 @@ fn stress_explains_its_flags_with_examples() {
 }
 
 #[test]
+fn fleet_explains_its_commands_with_examples() {
+    teaches(&["fleet", "--help"], &["status", "discovery", "key", "ticket"]);
+    teaches(&["fleet", "status", "--help"], &["--fleet <URL>", "SKIPSTONE_FLEET", "nats://127.0.0.1:4222", "--json"]);
+    teaches(&["fleet", "discovery", "--help"], &["http_sd_configs", "--listen <ADDRESS>"]);
+    teaches(&["fleet", "ticket", "--help"], &["skipstone serve --fleet local --node n1", "within 30 s"]);
+    teaches(&["serve", "--help"], &["--node <NAME>", "--advertise <HOST:PORT>", "--fleet-key <FILE>", "--room <NAME>"]);
+}
+
+#[test]
 fn compare_explains_its_flags_with_examples() {
     let who =
         ["--transports <A,B,…>", "kcp-msg-fec", "--modes", "fixed:10+3", "--seeds <N>", "[default: 3, for real 1]"];

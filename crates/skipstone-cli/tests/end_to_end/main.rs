@@ -60,10 +60,11 @@ mod reports_fit_a_phone;
 mod runs_share_a_server;
 #[cfg(unix)]
 mod serve_shuts_down_cleanly;
+#[cfg(unix)]
+mod servers_are_one_fleet;
 mod simulated_figures_are_those_of_a_run;
 #[cfg(unix)]
 mod stress_and_bench_write_reports;
-#[cfg(unix)]
 #[cfg(unix)]
 mod stress_on_several_machines;
 mod stress_proves_every_line;

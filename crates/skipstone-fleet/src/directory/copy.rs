@@ -247,6 +247,7 @@ mod tests {
         let long = NodeRecord {
             address: "x".repeat(256),
             version: String::new(),
+            metrics: None,
             status: NodeStatus::default(),
             incarnation: Incarnation { process: 1, session: 0 },
         };

@@ -74,12 +74,7 @@ impl OwnLease {
     pub(super) fn new(settings: &DirectorySettings, now: Duration) -> OwnLease {
         OwnLease {
             node: settings.node.clone(),
-            record: NodeRecord {
-                address: settings.address.clone(),
-                version: settings.version.clone(),
-                status: NodeStatus::default(),
-                incarnation: Incarnation { process: settings.process, session: 0 },
-            },
+            record: settings.record(),
             standing: Standing::Absent,
             is_in_flight: false,
             next_at: now,

@@ -97,7 +97,7 @@ mod tests {
 
     fn learn(copy: &mut WatchedCopy, name: &str, status: NodeStatus, seen: u64) {
         let incarnation = Incarnation { process: 1, session: 0 };
-        let record = NodeRecord { address: name.into(), version: String::new(), status, incarnation };
+        let record = NodeRecord { address: name.into(), version: String::new(), metrics: None, status, incarnation };
         let known = Known { record: Some(record), revision: copy.revision_max + 1, seen_at: secs(seen) };
         assert!(copy.learn_node(&NodeName::new(name).unwrap(), known));
     }

@@ -32,6 +32,8 @@ pub struct NodeRecord {
     pub address: String,
     /// The version of its program, at most 64 bytes.
     pub version: String,
+    /// Where its `/metrics` are, as `host:port` of at most 256 bytes, if it has any. Records of older programs lack it.
+    pub metrics: Option<String>,
     /// Load, capacity, draining.
     pub status: NodeStatus,
     /// Its lease.
@@ -64,7 +66,7 @@ pub struct RoomRecord {
 
 impl NodeRecord {
     pub(super) fn encode(&self) -> Bytes {
-        let value = json!({
+        let mut value = json!({
             "address": self.address,
             "version": self.version,
             "load": self.status.load,
@@ -72,6 +74,9 @@ impl NodeRecord {
             "draining": self.status.is_draining,
             "instance": shown(self.incarnation),
         });
+        if let Some(metrics) = &self.metrics {
+            value["metrics"] = metrics.as_str().into();
+        }
         value.to_string().into()
     }
 
@@ -80,6 +85,10 @@ impl NodeRecord {
         let record = NodeRecord {
             address: value["address"].as_str()?.into(),
             version: value["version"].as_str()?.into(),
+            metrics: match &value["metrics"] {
+                Value::Null => None,
+                metrics => Some(metrics.as_str()?.into()),
+            },
             status: NodeStatus {
                 load: number(&value["load"])?,
                 capacity: number(&value["capacity"])?,
@@ -92,7 +101,15 @@ impl NodeRecord {
 
     /// Whether its texts are within their limits.
     pub(super) fn is_short(&self) -> bool {
-        self.address.len() <= ADDRESS_BYTES_MAX && self.version.len() <= VERSION_BYTES_MAX
+        let metrics = self.metrics.as_ref().map_or(0, String::len);
+        self.address.len().max(metrics) <= ADDRESS_BYTES_MAX && self.version.len() <= VERSION_BYTES_MAX
+    }
+
+    /// Whether other nodes take its entry, whatever its load: JSON writes some characters as six.
+    pub(super) fn fits(&self) -> bool {
+        let status = NodeStatus { load: u32::MAX, capacity: u32::MAX, is_draining: false };
+        let incarnation = Incarnation { process: u64::MAX, session: u32::MAX };
+        self.is_short() && NodeRecord { status, incarnation, ..self.clone() }.encode().len() <= VALUE_BYTES_MAX
     }
 }
 
@@ -126,7 +143,7 @@ impl RoomRecord {
     }
 
     /// The epoch of this record at this revision.
-    pub(super) fn epoch(&self, revision: u64) -> Epoch {
+    pub fn epoch(&self, revision: u64) -> Epoch {
         Epoch(self.floor + revision)
     }
 }
@@ -166,8 +183,12 @@ mod tests {
     fn records_return_from_their_bytes() {
         let incarnation = Incarnation { process: u64::MAX - 1, session: 7 };
         let status = NodeStatus { load: 3, capacity: u32::MAX, is_draining: true };
-        let node = NodeRecord { address: "skip://host:1".into(), version: "1.2 \"b\"".into(), status, incarnation };
-        assert_eq!(NodeRecord::decode(&node.encode()), Some(node));
+        let (address, version) = ("skip://host:1".into(), "1.2 \"b\"".into());
+        let node = NodeRecord { address, version, metrics: Some("host:2".into()), status, incarnation };
+        assert_eq!(NodeRecord::decode(&node.encode()), Some(node.clone()));
+        let older = r#"{"address":"skip://host:1","version":"1.2 \"b\"","load":3,"capacity":4294967295,"draining":true,
+            "instance":"fffffffffffffffe.7"}"#;
+        assert_eq!(NodeRecord::decode(older.as_bytes()), Some(NodeRecord { metrics: None, ..node }));
         let name = NodeName::new("n1").unwrap();
         let room = RoomRecord { policy: RoomPolicy::Casual, node: name, incarnation, claim: 3, floor: 9 };
         assert_eq!(room.epoch(4), Epoch(13));

@@ -1,6 +1,7 @@
 //! The settings of a node's directory.
 
 use super::name::NodeName;
+use super::record::{Incarnation, NodeRecord, NodeStatus};
 use std::time::Duration;
 
 /// What a node is, and the durations of leases, which are the same at all nodes of a fleet.
@@ -14,6 +15,8 @@ pub struct DirectorySettings {
     pub address: String,
     /// The version of the program, at most 64 bytes.
     pub version: String,
+    /// Where the node's `/metrics` are, as `host:port` of at most 256 bytes, if it has any.
+    pub metrics: Option<String>,
     /// How long a lease lasts that is not renewed.
     pub lease: Duration,
     /// How often it is renewed.
@@ -38,6 +41,7 @@ impl DirectorySettings {
             process,
             address: String::new(),
             version: String::new(),
+            metrics: None,
             lease: Duration::from_secs(15),
             renew_every: Duration::from_secs(3),
             stop_before: Duration::from_secs(1),
@@ -46,6 +50,15 @@ impl DirectorySettings {
             entries_max: 65_536,
             bytes_max: 32 << 20,
         }
+    }
+
+    /// As [`DirectorySettings::new`], with a random number of the system for this process.
+    ///
+    /// # Errors
+    /// The system gives no random numbers.
+    pub fn of_this_process(node: NodeName) -> std::io::Result<DirectorySettings> {
+        let process = getrandom::u64().map_err(|error| std::io::Error::other(error.to_string()))?;
+        Ok(DirectorySettings::new(node, process))
     }
 
     /// How long after a renewal was sent its owner relies on it.
@@ -58,12 +71,23 @@ impl DirectorySettings {
         self.lease + self.clock_error()
     }
 
+    /// The node's first entry.
+    pub(super) fn record(&self) -> NodeRecord {
+        NodeRecord {
+            address: self.address.clone(),
+            version: self.version.clone(),
+            metrics: self.metrics.clone(),
+            status: NodeStatus::default(),
+            incarnation: Incarnation { process: self.process, session: 0 },
+        }
+    }
+
     fn clock_error(&self) -> Duration {
         self.lease * self.clock_error_ppm / 1_000_000
     }
 
     pub(super) fn check(&self) -> Result<(), DirectoryError> {
-        if self.address.len() > 256 || self.version.len() > 64 {
+        if !self.record().fits() {
             return Err(DirectoryError::TextTooLong);
         }
         let reserve = self.stop_before + self.renew_every * 2;
@@ -80,9 +104,28 @@ impl DirectorySettings {
 #[non_exhaustive]
 pub enum DirectoryError {
     /// A text is too long.
-    #[error("an address has at most 256 bytes and a version 64; shorten them")]
+    #[error("an address has at most 256 bytes and a version 64, and the node's whole entry 1,024; shorten them")]
     TextTooLong,
     /// The durations contradict each other.
     #[error("a lease must outlast two renewals and the time to stop rooms; raise `lease` or lower `renew_every`")]
     Durations,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_whose_entry_others_would_not_take_is_refused() {
+        let with = |address: String, metrics: String| {
+            let settings = DirectorySettings::new(NodeName::new("n").unwrap(), 1);
+            DirectorySettings { address, metrics: Some(metrics), version: "v".repeat(64), ..settings }.check()
+        };
+        assert_eq!(with("a".repeat(256), "m".repeat(256)), Ok(()));
+        for (address, metrics) in [("a".repeat(257), String::new()), (String::new(), "m".repeat(257))] {
+            assert_eq!(with(address, metrics), Err(DirectoryError::TextTooLong));
+        }
+        // Each is short, and becomes six times as long.
+        assert_eq!(with("\u{1}".repeat(256), String::new()), Err(DirectoryError::TextTooLong));
+    }
 }

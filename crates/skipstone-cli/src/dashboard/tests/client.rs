@@ -62,6 +62,7 @@ impl Stage {
             cores: 2,
             queue_bytes_max: 4 << 20,
             stress_fleet: None,
+            node: Some("n1".into()),
         };
         let config = DashboardConfig {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),

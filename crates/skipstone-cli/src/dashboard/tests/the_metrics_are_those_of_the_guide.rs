@@ -26,6 +26,12 @@ fn named(text: &str) -> BTreeSet<String> {
 }
 
 #[test]
+fn a_node_of_a_fleet_says_its_name_as_an_info_metric() {
+    let answer = Stage::new().ask("GET /metrics", &[], "").1;
+    assert!(answer.contains("\nskipstone_node_info{node=\"n1\",version=\"1.2.3\"} 1"), "{answer}");
+}
+
+#[test]
 fn the_guide_lists_exactly_the_exported_metrics() {
     let mut served = served();
     // There are round trips and losses only where there are clients.

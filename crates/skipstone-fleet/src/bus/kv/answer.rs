@@ -2,6 +2,7 @@
 
 use crate::bus::ids::{KvBucket, KvWatchId, RequestId};
 use bytes::Bytes;
+use std::time::SystemTime;
 
 /// The end of a call: each has one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,8 @@ pub struct KvChange {
     pub value: Option<Bytes>,
     /// The revision.
     pub revision: u64,
+    /// When the server stored it, by its clock.
+    pub stored_at: SystemTime,
 }
 
 /// How far a watch is.

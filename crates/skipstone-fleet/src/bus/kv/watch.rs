@@ -96,8 +96,9 @@ impl Watching {
         let key = message.subject.strip_prefix(&self.bucket.subject(""))?.to_owned();
         let is_deleted = message.headers.as_ref().is_some_and(|headers| headers.get(OPERATION).is_some());
         let value = (!is_deleted).then(|| message.payload.clone());
-        let revision = message.info().ok()?.stream_sequence;
-        let change = KvChange { watch: self.watch, key, value, revision };
+        let info = message.info().ok()?;
+        let (revision, stored_at) = (info.stream_sequence, info.published.into());
+        let change = KvChange { watch: self.watch, key, value, revision, stored_at };
         self.shared.report_with_room(BusEvent::KvChange(change)).await;
         Some(())
     }

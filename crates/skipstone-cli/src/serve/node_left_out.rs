@@ -1,0 +1,49 @@
+//! In place of `node` in a build without fleets: a server is never a node.
+
+use skipstone::Server;
+use skipstone_lab::workload::Guest;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+
+/// WHY: under the names of `node`, so that the loop has no two forms.
+pub(crate) use self::{NoFlags as NodeFlags, NoNode as FleetNode};
+
+/// No flags.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(crate) struct NoFlags {}
+
+/// There is none.
+pub(crate) struct NoNode(Infallible);
+
+impl NoFlags {
+    #[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "it is for the metrics"))]
+    pub(crate) fn name(&self) -> Option<String> {
+        None
+    }
+
+    pub(crate) fn join(&self, _: &Server, _: Option<SocketAddr>, _: u32) -> Result<Option<NoNode>, String> {
+        Ok(None)
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+impl NoNode {
+    pub(super) fn tick(&mut self, _: usize, _: bool) -> Vec<String> {
+        match self.0 {}
+    }
+
+    pub(super) fn admit(&mut self, _: &[u8]) -> Option<Result<Guest, String>> {
+        match self.0 {}
+    }
+
+    pub(super) fn leave(self) {
+        match self.0 {}
+    }
+
+    pub(super) fn lines(&self) -> Vec<String> {
+        match self.0 {}
+    }
+}
