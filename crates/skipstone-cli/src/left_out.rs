@@ -35,7 +35,7 @@ pub(crate) const PARTS: &[Part] = &[
         is_here: cfg!(feature = "fleet"),
         name: "fleets",
         commands: &["agent"],
-        words: &[("stress", "--fleet"), ("stress", "--agents"), ("stress", "--tolerate")],
+        words: &[("serve", "--agones"), ("stress", "--fleet"), ("stress", "--agents"), ("stress", "--tolerate")],
     },
     Part { is_here: cfg!(feature = "deploy"), name: "deployment", commands: &["deploy"], words: &[] },
     Part {

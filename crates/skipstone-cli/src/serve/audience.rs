@@ -54,7 +54,15 @@ pub(super) trait Watcher {
     fn close(&mut self, _reason: &str) {}
 
     /// The server has ended, and no observer waits any more.
-    fn finish(self: Box<Self>) {}
+    fn finish(self: Box<Self>, _place: Place) {}
+}
+
+/// What becomes of the place of a server that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Vacant,
+    /// The next program has it, with the same sockets.
+    Inherited,
 }
 
 /// All watchers, as far as there are any.
@@ -96,7 +104,7 @@ impl Audience {
     }
 
     /// Last: no client waits for it.
-    pub(super) fn finish(self) {
-        self.watchers.into_iter().for_each(Watcher::finish);
+    pub(super) fn finish(self, place: Place) {
+        self.watchers.into_iter().for_each(|watcher| watcher.finish(place));
     }
 }
