@@ -1,5 +1,6 @@
 //! Clients in other languages, for browsers and for other systems: built, tested and measured.
 
+pub(crate) mod agones;
 pub(crate) mod bench_languages;
 pub(crate) mod browsers_bench;
 pub(crate) mod c;

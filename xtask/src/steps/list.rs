@@ -3,7 +3,7 @@
 
 use super::step::{Lane, Step};
 use super::workspace;
-use crate::languages::{c, csharp, dashboard, go, interop, python, web, windows};
+use crate::languages::{agones, c, csharp, dashboard, go, interop, python, web, windows};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
@@ -224,6 +224,15 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Waits,
         after: &["programs"],
         run: |tree, _| fleet::step(tree),
+    },
+    Step {
+        name: "agones",
+        about: "Agones' own SDK accepts the tests' SDK server, and watches a server of the tool go ready, allocated and \
+                shut down; npm is there, or is added with apt-get",
+        is_fast: false,
+        lane: Lane::Waits,
+        after: &["programs"],
+        run: |tree, _| agones::step(tree),
     },
     Step {
         name: "vectors",

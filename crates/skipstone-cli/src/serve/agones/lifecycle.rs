@@ -169,11 +169,12 @@ impl Lifecycle {
     }
 }
 
-/// The phase by the answer of /gameserver. A fresh pod is `Scheduled` or `RequestReady`.
+/// The phase by the answer of /gameserver. A fresh pod is `Scheduled`, and `Ready` in the local mode of Agones' SDK
+/// server; to declare it ready once more does no harm.
 fn phase_left_by_a_predecessor(answer: &str) -> Phase {
     let answer: serde_json::Value = serde_json::from_str(answer).unwrap_or_default();
     match answer["status"]["state"].as_str() {
-        Some("Ready" | "Reserved") => Phase::Ready,
+        Some("Reserved") => Phase::Ready,
         Some("Allocated") => Phase::Allocated,
         _ => Phase::Starting,
     }
@@ -272,7 +273,8 @@ mod tests {
 
     #[test]
     fn a_successor_does_not_declare_an_allocated_server_ready() {
-        for (found, expected) in [("Allocated", vec![]), ("Ready", vec![SdkCall::Allocate])] {
+        let once_more = vec![SdkCall::Ready, SdkCall::Allocate];
+        for (found, expected) in [("Allocated", vec![]), ("Reserved", vec![SdkCall::Allocate]), ("Ready", once_more)] {
             let mut pod = pod(Allocation::FirstPlayer);
             pod.found = found;
             pod.seen.has_had_player = true;
