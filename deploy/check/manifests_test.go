@@ -36,6 +36,7 @@ type gameServerSpec struct {
 		Name          string `json:"name"`
 		PortPolicy    string `json:"portPolicy"`
 		ContainerPort int32  `json:"containerPort"`
+		HostPort      int32  `json:"hostPort"`
 		Protocol      string `json:"protocol"`
 	} `json:"ports"`
 	Health struct {
@@ -90,11 +91,11 @@ func TestTheFleetListensWhereAgonesLooks(t *testing.T) {
 	if len(pod.Containers) != 1 || pod.Containers[0].Name != own.Container {
 		t.Fatalf("the game server's container is %q", own.Container)
 	}
-	if port := own.Ports[0]; port.ContainerPort != 7777 || port.Protocol != "TCPUDP" || port.PortPolicy != "Dynamic" {
+	if port := own.Ports[0]; port.ContainerPort != 7777 || port.Protocol != "TCPUDP" || port.PortPolicy != "Static" {
 		t.Errorf("%+v", port)
 	}
 	args := strings.Join(pod.Containers[0].Args, " ")
-	for _, word := range []string{"serve --agones", "--fleet=nats://nats:4222", "--node=$(POD_NAME)"} {
+	for _, word := range []string{"serve --agones", "--fleet=nats://nats:4222", "--node=$(POD_NAME)", "--advertise=$(HOST_IP):7777"} {
 		if !strings.Contains(args, word) {
 			t.Errorf("no %s in %s", word, args)
 		}

@@ -9,6 +9,7 @@ pub(crate) mod csharp;
 pub(crate) mod dashboard;
 pub(crate) mod go;
 pub(crate) mod interop;
+pub(crate) mod manifests;
 pub(crate) mod node;
 pub(crate) mod python;
 pub(crate) mod web;
