@@ -227,8 +227,8 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "agones",
-        about: "Agones' own SDK accepts the tests' SDK server, and watches a server of the tool go ready, allocated and \
-                shut down; npm is there, or is added with apt-get",
+        about: "Agones' own SDK accepts the tests' SDK server, and watches a server of the tool go ready, allocated \
+                and shut down; npm is there, or is added with apt-get",
         is_fast: false,
         lane: Lane::Waits,
         after: &["programs"],
@@ -289,7 +289,7 @@ pub(super) const STEPS: &[Step] = &[
     },
     Step {
         name: "manifests",
-        about: "the manifests for Kubernetes build by Kustomize and have only fields that exist, and so has the compose \
+        about: "the manifests for Kubernetes build by Kustomize and have only fields that exist, as does the compose \
                 file; go is there, or is added with apt-get",
         is_fast: false,
         lane: Lane::Compiles,

@@ -54,14 +54,14 @@ pub(super) trait Watcher {
     fn close(&mut self, _reason: &str) {}
 
     /// The server has ended, and no observer waits any more.
-    fn finish(self: Box<Self>, _place: Place) {}
+    fn finish(self: Box<Self>, _end: ServerEnd) {}
 }
 
-/// What becomes of the place of a server that has ended.
+/// Whether another server follows one that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Vacant,
-    /// The next program has it, with the same sockets.
+pub(super) enum ServerEnd {
+    Final,
+    /// The next program has its sockets.
     Inherited,
 }
 
@@ -104,7 +104,7 @@ impl Audience {
     }
 
     /// Last: no client waits for it.
-    pub(super) fn finish(self, place: Place) {
-        self.watchers.into_iter().for_each(|watcher| watcher.finish(place));
+    pub(super) fn finish(self, end: ServerEnd) {
+        self.watchers.into_iter().for_each(|watcher| watcher.finish(end));
     }
 }

@@ -32,7 +32,7 @@ use crate::door::{Secret, check_reach};
 use crate::qlog_flags::{QlogFlags, QlogWatch};
 use crate::sharing;
 use admin::{Admin, Question};
-use audience::{Audience, Place, Watcher};
+use audience::{Audience, ServerEnd, Watcher};
 use game::Game;
 use inherited::{Addresses, Inherited};
 use restart::{Restart, RestartStep};
@@ -473,7 +473,7 @@ impl Serving {
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
         self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
-        self.audience.finish(Place::Vacant);
+        self.audience.finish(ServerEnd::Final);
         if !arguments.piped {
             let told = counted(count as u64, "client");
             output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));
@@ -491,7 +491,7 @@ impl Serving {
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");
         let is_followed = self.succession.is_some() && !self.signals.is_set();
-        self.audience.finish(if is_followed { Place::Inherited } else { Place::Vacant });
+        self.audience.finish(if is_followed { ServerEnd::Inherited } else { ServerEnd::Final });
         let told = counted(count as u64, "client");
         output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
         // The thread that writes the log of packets ends with this process: it completes the files first.

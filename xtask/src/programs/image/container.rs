@@ -43,8 +43,8 @@ struct Container<'tree> {
 }
 
 impl Container<'_> {
-    /// Old versions of crun refuse a machine with both versions of cgroups even if they are to use none: hence the empty
-    /// file system there, which no other process sees.
+    /// Old versions of crun refuse a machine with both versions of cgroups even if they are to use none: an empty file
+    /// system hides them, from crun alone.
     fn start(&self, bundle: &Path) -> Result<Child, String> {
         let mut crun = process::command("unshare", self.tree);
         crun.args(["--mount", "sh", "-c", "mount -t tmpfs none /sys/fs/cgroup && exec \"$@\"", "crun"]);

@@ -8,7 +8,7 @@
 mod lifecycle;
 mod sdk_server;
 
-use super::audience::{Place, Watcher};
+use super::audience::{ServerEnd, Watcher};
 use super::visit::Visit;
 use lifecycle::{Allocation, Lifecycle, LoopState};
 use parking_lot::Mutex;
@@ -103,8 +103,8 @@ impl Watcher for Agones {
     }
 
     /// Declares the server's end, unless its successor goes on in the same pod.
-    fn finish(self: Box<Self>, place: Place) {
-        if place == Place::Inherited {
+    fn finish(self: Box<Self>, end: ServerEnd) {
+        if end == ServerEnd::Inherited {
             return;
         }
         self.tell(&self.shared.has_ended);
