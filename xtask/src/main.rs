@@ -55,6 +55,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "fleet-simulation" => programs::fleet::simulation(arguments, tree),
         "flood" => programs::flood::flood(arguments, tree),
         "fuzz" => protocol::fuzz::fuzz(arguments, tree),
+        "image" => programs::image::image(arguments, tree),
         "install-c" => languages::c::install(arguments, tree),
         "instructions" => protocol::instructions::instructions(arguments, tree),
         "mutants" => protocol::mutants::mutants(arguments, tree),
@@ -91,6 +92,10 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` next to those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       browsers: `throughput`, and through loss `updates` and `joins` (Linux, root)
+  cargo xtask image [--tool PATH] [--try]
+                                      the tool as an OCI image, target/image/skipstone.oci.tar, without a daemon;
+                                      --tool: this program in place of a release build; --try: a container of it passes
+                                      a stress run (Linux, root; umoci and crun)
   cargo xtask mutants --sample N --seed S [--of proto,driver,mailbox,deploy] [--json FILE]
                                       N (200) small changes of the code, and which of them no test detects; one to two
                                       hours; an interrupted run continues from its FILE

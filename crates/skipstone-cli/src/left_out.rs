@@ -41,6 +41,7 @@ pub(crate) const PARTS: &[Part] = &[
             ("stress", "--tolerate"),
             ("serve", "--fleet"),
             ("serve", "--node"),
+            ("serve", "--agones"),
         ],
     },
     Part { is_here: cfg!(feature = "deploy"), name: "deployment", commands: &["deploy"], words: &[] },

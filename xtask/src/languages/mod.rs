@@ -1,5 +1,6 @@
 //! Clients in other languages, for browsers and for other systems: built, tested and measured.
 
+pub(crate) mod agones;
 pub(crate) mod bench_languages;
 pub(crate) mod browsers_bench;
 pub(crate) mod c;
@@ -8,6 +9,7 @@ pub(crate) mod csharp;
 pub(crate) mod dashboard;
 pub(crate) mod go;
 pub(crate) mod interop;
+pub(crate) mod manifests;
 pub(crate) mod node;
 pub(crate) mod python;
 pub(crate) mod web;

@@ -6,6 +6,7 @@ pub(crate) mod deploy;
 pub(crate) mod external;
 pub(crate) mod fleet;
 pub(crate) mod flood;
+pub(crate) mod image;
 pub(crate) mod joins;
 pub(crate) mod siege;
 pub(crate) mod soak;

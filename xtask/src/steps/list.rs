@@ -3,7 +3,7 @@
 
 use super::step::{Lane, Step};
 use super::workspace;
-use crate::languages::{c, csharp, dashboard, go, interop, python, web, windows};
+use crate::languages::{agones, c, csharp, dashboard, go, interop, manifests, python, web, windows};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
@@ -227,6 +227,15 @@ pub(super) const STEPS: &[Step] = &[
         run: |tree, _| fleet::step(tree),
     },
     Step {
+        name: "agones",
+        about: "Agones' own SDK accepts the tests' SDK server, and watches a server of the tool go ready, allocated \
+                and shut down; npm is there, or is added with apt-get",
+        is_fast: false,
+        lane: Lane::Waits,
+        after: &["programs"],
+        run: |tree, _| agones::step(tree),
+    },
+    Step {
         name: "vectors",
         about: "the golden datagrams mean what the independent decoder and the independent client read",
         is_fast: true,
@@ -278,6 +287,15 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Waits,
         after: &["native"],
         run: |tree, _| go::step(tree),
+    },
+    Step {
+        name: "manifests",
+        about: "the manifests for Kubernetes build by Kustomize and have only fields that exist, as does the compose \
+                file; go is there, or is added with apt-get",
+        is_fast: false,
+        lane: Lane::Compiles,
+        after: &[],
+        run: |tree, _| manifests::step(tree),
     },
     Step {
         name: "interop",

@@ -59,7 +59,15 @@ pub(super) trait Watcher {
     fn close(&mut self, _reason: &str) {}
 
     /// The server has ended, and no observer waits any more.
-    fn finish(self: Box<Self>) {}
+    fn finish(self: Box<Self>, _end: ServerEnd) {}
+}
+
+/// Whether another server follows one that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServerEnd {
+    Final,
+    /// The next program has its sockets.
+    Inherited,
 }
 
 /// All watchers that exist.
@@ -105,7 +113,7 @@ impl Audience {
     }
 
     /// Last: no client waits for it.
-    pub(super) fn finish(self) {
-        self.watchers.into_iter().for_each(Watcher::finish);
+    pub(super) fn finish(self, end: ServerEnd) {
+        self.watchers.into_iter().for_each(|watcher| watcher.finish(end));
     }
 }

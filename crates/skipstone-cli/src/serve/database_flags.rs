@@ -1,6 +1,6 @@
 //! Flags of `serve` about its database, and the server's calls to it.
 
-use super::audience::Watcher;
+use super::audience::{ServerEnd, Watcher};
 use super::visit::Visit;
 use skipstone::PeerId;
 use skipstone_db::{Began, Credentials, DatabaseUrl, Ended, Recorder};
@@ -102,7 +102,7 @@ impl Watcher for OpenDatabase {
     }
 
     /// Writes the waiting records, and reports those that could not be written.
-    fn finish(self: Box<Self>) {
+    fn finish(self: Box<Self>, _end: ServerEnd) {
         let stats = self.0.close(FLUSH_MAX);
         if stats.dropped > 0 {
             let why = stats.last_failure.unwrap_or_else(|| "its queue was full".into());

@@ -6,6 +6,8 @@
 //! One loop owns everything and runs once a tick; other threads send requests to the loop and wait for the next tick.
 
 pub(crate) mod admin;
+#[cfg(feature = "fleet")]
+mod agones;
 mod audience;
 mod commands;
 #[cfg(feature = "dashboard")]
@@ -32,7 +34,7 @@ use crate::door::{Secret, check_reach};
 use crate::qlog_flags::{QlogFlags, QlogWatch};
 use crate::sharing;
 use admin::{Admin, Question};
-use audience::{Audience, Watcher};
+use audience::{Audience, ServerEnd, Watcher};
 use game::Game;
 use inherited::{Addresses, Inherited};
 use restart::{Restart, RestartStep};
@@ -78,6 +80,9 @@ pub(crate) struct ServeArguments {
     #[cfg(feature = "db")]
     #[command(flatten)]
     pub(crate) database: database_flags::DatabaseFlags,
+    #[cfg(feature = "fleet")]
+    #[command(flatten)]
+    pub(crate) agones: agones::AgonesFlags,
     /// Bytes that may wait for one client before it is disconnected as too slow
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) queue: Size,
@@ -272,6 +277,8 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         dashboard(arguments, queue_bytes_max, secret, &admin, &server, inherited.dashboard)?,
         #[cfg(feature = "db")]
         database.map(|database| Box::new(database) as Box<dyn Watcher>),
+        #[cfg(feature = "fleet")]
+        arguments.agones.begin()?.map(|agones| Box::new(agones) as Box<dyn Watcher>),
     ];
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
     let dashboard = audience.dashboard_address();
@@ -477,7 +484,7 @@ impl Serving {
         self.game.part(&self.audience, code::SHUTDOWN);
         self.audience.close(text);
         self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
-        self.audience.finish();
+        self.audience.finish(ServerEnd::Final);
         if !arguments.piped {
             let told = counted(count as u64, "client");
             output::say(format_args!("{text} after {} s; told {told} why", seconds(began.elapsed())));
@@ -496,7 +503,8 @@ impl Serving {
         self.game.part(&self.audience, code::RESTART);
         self.game.server.shutdown(code::RESTART, &notice.to_string(), LINGER);
         self.audience.close("the server restarts");
-        self.audience.finish();
+        let is_followed = self.succession.is_some() && !self.signals.is_set();
+        self.audience.finish(if is_followed { ServerEnd::Inherited } else { ServerEnd::Final });
         let told = counted(count as u64, "client");
         output::say(format_args!("the server restarts after {} s; told {told} ({notice})", seconds(began.elapsed())));
         // The thread that writes the log of packets ends with this process: it completes the files first.

@@ -59,6 +59,8 @@ mod reports_fit_a_phone;
 #[cfg(unix)]
 mod runs_share_a_server;
 #[cfg(unix)]
+mod serve_runs_under_agones;
+#[cfg(unix)]
 mod serve_shuts_down_cleanly;
 #[cfg(unix)]
 mod servers_are_one_fleet;

@@ -8,6 +8,7 @@ pub(crate) mod console;
 pub(crate) mod guest;
 pub(crate) mod relay;
 pub(crate) mod result;
+pub(crate) mod sdk_server;
 pub(crate) mod terminal;
 
 use std::io::{Read, Write};
