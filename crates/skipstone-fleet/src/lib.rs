@@ -1,10 +1,11 @@
 //! Machines that work as one, over NATS. Nothing async is in a signature: calls queue, events are polled.
 //!
 //! ```text
-//! moves > directory > { bus local }
+//! { groups moves } > directory > { bus local }
 //! ```
 
 pub mod bus;
 pub mod directory;
+pub mod groups;
 pub mod local;
 pub mod moves;
