@@ -6,6 +6,7 @@ mod common;
 mod connecting;
 mod credentials;
 mod directory;
+mod groups;
 mod kv;
 mod local;
 mod messages;

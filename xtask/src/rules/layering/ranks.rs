@@ -125,7 +125,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["captured", "names"],
         ],
     ),
-    ("crates/skipstone-fleet", &[&["moves", "tickets"], &["directory"], &["bus", "local"]]),
+    ("crates/skipstone-fleet", &[&["groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",
         &[
