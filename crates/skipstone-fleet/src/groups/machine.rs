@@ -1,7 +1,7 @@
 //! The groups of one node: a state machine that takes time and packets, and gives calls of the bus and events.
 
 use super::event::{GroupCall, GroupEvent};
-use super::events::Events;
+use super::event_queue::Events;
 use super::name::GroupName;
 use super::packet::{Body, Packet, StreamId, messages};
 use super::publisher::Publisher;

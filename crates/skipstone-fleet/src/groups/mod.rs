@@ -43,7 +43,7 @@
 
 mod driver;
 mod event;
-mod events;
+mod event_queue;
 mod machine;
 mod name;
 mod packet;

@@ -45,6 +45,9 @@ impl Stream {
 
     /// A batch arrived. One that finds no room is asked for again later.
     pub(super) fn on_batch(&mut self, sequence: u64, messages: Bytes, has_room: bool) {
+        if sequence > SEQUENCE_MAX {
+            return;
+        }
         self.last = self.last.max(sequence);
         if sequence == 1 {
             self.next.get_or_insert(1);
@@ -60,7 +63,7 @@ impl Stream {
     }
 
     pub(super) fn on_last(&mut self, last: u64) {
-        self.last = self.last.max(last);
+        self.last = self.last.max(last.min(SEQUENCE_MAX));
     }
 
     pub(super) fn on_start(&mut self, first: u64, now: Duration) {
@@ -138,5 +141,26 @@ impl Stream {
 
     pub(super) fn early_bytes(&self) -> usize {
         self.early_bytes
+    }
+}
+
+/// No publisher counts so far: a greater number is forged, and must not overflow.
+const SEQUENCE_MAX: u64 = u64::MAX / 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forged_number_overflows_nothing() {
+        let now = Duration::from_secs(1);
+        let mut stream = Stream::new(now);
+        stream.on_batch(1, Bytes::from_static(b"a"), true);
+        stream.on_last(u64::MAX);
+        stream.on_batch(u64::MAX, Bytes::from_static(b"z"), true);
+        assert_eq!(stream.pop(now), Some(Bytes::from_static(b"a")));
+        let target = stream.gives_up(now * 1_000, now).expect("nothing came");
+        assert!(stream.skip_to(target, now) > 0);
+        assert_eq!(stream.pop(now), None);
     }
 }
