@@ -1,7 +1,7 @@
 //! Players that come to this node.
 
-use super::machine::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::note::{Letter, MoveOrigin, Note};
+use super::output::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::settings::MoveSettings;
 use bytes::Bytes;
 use skipstone::{MoveId, PeerId};

@@ -1,7 +1,7 @@
 //! Players that leave this node.
 
-use super::machine::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::note::{Letter, MoveOrigin, Note};
+use super::output::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::settings::MoveSettings;
 use crate::directory::NodeName;
 use bytes::Bytes;

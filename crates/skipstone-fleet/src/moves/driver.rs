@@ -1,7 +1,8 @@
 //! Moves over a bus and a server: letters sent and handed on, orders carried out. Nothing here waits.
 
-use super::machine::{MoveNotice, MoveOrder, MoveRefusal, Moves};
+use super::machine::Moves;
 use super::note::MoveOrigin;
+use super::output::{MoveNotice, MoveOrder, MoveRefusal};
 use super::settings::MoveSettings;
 use crate::bus::{Bus, BusEvent, SubjectError, SubscriptionId};
 use crate::directory::NodeName;

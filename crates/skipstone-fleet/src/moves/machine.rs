@@ -4,115 +4,12 @@
 use super::arrival::Arrivals;
 use super::departure::Departures;
 use super::note::{Letter, MoveOrigin, Note};
+use super::output::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::settings::MoveSettings;
 use crate::directory::NodeName;
 use bytes::Bytes;
-use skipstone::{Event, MoveId, MoveStage, PeerId, Stayed};
-use std::collections::VecDeque;
+use skipstone::{Event, MoveStage, PeerId, Stayed};
 use std::time::Duration;
-
-/// What the node's server is to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MoveOrder {
-    /// Accept a client that came with the token of a move.
-    Accept(PeerId),
-    /// As [`skipstone::Server::move_client`].
-    Move {
-        /// The client.
-        peer: PeerId,
-        /// The move.
-        id: MoveId,
-        /// `HOST:PORT` of the other node.
-        destination: String,
-        /// The token for it.
-        token: Bytes,
-    },
-    /// As [`skipstone::Server::cancel_move`].
-    Cancel(PeerId, MoveId),
-    /// As [`skipstone::Server::welcome`].
-    Welcome(PeerId, MoveId),
-    /// Close the connection of a client that has moved on, with time for its last messages.
-    Part(PeerId),
-    /// Close the connection of a client whose move has ended without its player.
-    Dismiss(PeerId),
-}
-
-/// What happened to a player.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum MoveNotice {
-    /// Another node asks for a place: answer with [`Moves::admit`] or [`Moves::refuse`].
-    Asked {
-        /// The move.
-        origin: MoveOrigin,
-        /// What the other node says about the player.
-        player: Bytes,
-    },
-    /// The player can be handed over: stop acting for it, and call [`Moves::hand_over`] with its state. The last event
-    /// before its messages went on was polled.
-    Ready {
-        /// The player.
-        peer: PeerId,
-    },
-    /// The player is another node's. [`Event::Closed`] follows.
-    Left {
-        /// The player.
-        peer: PeerId,
-    },
-    /// The move has ended: the player is this node's, also if its state was handed over.
-    Stayed {
-        /// The player.
-        peer: PeerId,
-        /// Why, for people.
-        why: String,
-    },
-    /// A player has come from another node. It is connected, and from now on this node's.
-    Arrived {
-        /// The player.
-        peer: PeerId,
-        /// What the other node said about it.
-        player: Bytes,
-        /// Its state.
-        state: Bytes,
-    },
-}
-
-/// Why a move does not begin, or a state is not taken.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MoveRefusal {
-    /// The client cannot be moved.
-    #[error("the client does not follow moves: it lacks `reconnect`, or its library is older; close it with `at=`")]
-    NotAble,
-    /// The client is being moved.
-    #[error("the client is being moved already")]
-    Busy,
-    /// It is not being moved, or was handed over.
-    #[error("the client is at no point of a move at which it can be handed over")]
-    NotReady,
-    /// Too many moves at once.
-    #[error("{0} moves are under way, which is the maximum; raise `moves_max` or begin fewer at once")]
-    Full(usize),
-    /// A blob is too long.
-    #[error("{bytes} bytes, where {bytes_max} is the maximum")]
-    TooLong {
-        /// Its bytes.
-        bytes: usize,
-        /// The maximum.
-        bytes_max: usize,
-    },
-    /// There is no such reservation, or it was answered.
-    #[error("the move waits for no answer: it was answered, or has ended")]
-    NotAsked,
-}
-
-/// Letters, orders and events that wait.
-#[derive(Debug, Default)]
-pub(super) struct Output {
-    pub(super) letters: VecDeque<(NodeName, Letter)>,
-    pub(super) orders: VecDeque<MoveOrder>,
-    pub(super) notices: VecDeque<MoveNotice>,
-}
 
 /// A node's moves. All calls take `now`: the time since any moment, by one monotonic clock of this process.
 #[derive(Debug)]
@@ -150,8 +47,8 @@ impl Moves {
         self.departures.hand_over(peer, state, now, &mut self.output)
     }
 
-    /// Keeps a place for a player that another node [asked](MoveNotice::Asked) for. `address` is this node's, as clients
-    /// reach it, and `token` a secret of 16 random bytes at least, for this one client.
+    /// Keeps a place for a player that another node [asked](MoveNotice::Asked) for. `address` is this node's, as
+    /// clients reach it, and `token` a secret of 16 random bytes at least, for this one client.
     ///
     /// # Errors
     /// The move was answered, or has ended.

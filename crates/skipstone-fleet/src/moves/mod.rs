@@ -20,9 +20,11 @@ mod departure;
 mod driver;
 mod machine;
 mod note;
+mod output;
 mod settings;
 
 pub use driver::{MovesDriver, NodeEvent};
-pub use machine::{MoveNotice, MoveOrder, MoveRefusal, Moves};
+pub use machine::Moves;
 pub use note::MoveOrigin;
+pub use output::{MoveNotice, MoveOrder, MoveRefusal};
 pub use settings::MoveSettings;
