@@ -56,6 +56,7 @@ fn run(command: &str, mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
         "flood" => programs::flood::flood(arguments, tree),
         "fuzz" => protocol::fuzz::fuzz(arguments, tree),
         "image" => programs::image::image(arguments, tree),
+        "manifests" => languages::manifests::check(arguments, tree),
         "install-c" => languages::c::install(arguments, tree),
         "instructions" => protocol::instructions::instructions(arguments, tree),
         "mutants" => protocol::mutants::mutants(arguments, tree),
@@ -84,7 +85,8 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask fuzz TARGET --seconds N one fuzz target on the nightly toolchain (default: 60 seconds)
   cargo xtask fuzz                    lists the fuzz targets
   cargo xtask fleet-simulation --seeds N
-                                      leases, epochs and takeovers of a fleet over N seeds of faults; optimised build
+                                      leases, epochs, takeovers and moves of a fleet over N seeds of faults; optimised
+                                      build
   cargo xtask flood --count N         N datagrams (1000000) of an attacker at a server with 200 clients; optimised build
   cargo xtask bench-languages [--rounds N] [--json FOLDER] [FLAG OF BENCH]...
                                       the cost of servers in C, C# and Go compared with Rust; optimised builds
@@ -92,6 +94,8 @@ cargo xtask: what continuous integration and contributors run
                                       figures of `skipstone db bench` next to those of the engines' own tools
   cargo xtask browsers-bench [NAME] [--seconds N] [--json FILE]
                                       browsers: `throughput`, and through loss `updates` and `joins` (Linux, root)
+  cargo xtask manifests               the manifests and the compose file in deploy/ build, and have only fields that
+                                      exist (Go)
   cargo xtask image [--tool PATH] [--try]
                                       the tool as an OCI image, target/image/skipstone.oci.tar, without a daemon;
                                       --tool: this program in place of a release build; --try: a container of it passes

@@ -40,14 +40,15 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     Verdict::Tests(tally)
 }
 
-/// `cargo xtask fleet-simulation --seeds N`: leases, epochs and takeovers with the seeds from 0 up to N, optimised.
+/// `cargo xtask fleet-simulation --seeds N`: leases, epochs, takeovers and moves of players with the seeds from 0 up to
+/// N, optimised.
 pub(crate) fn simulation(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let seeds =
         arguments.take_value("--seeds")?.ok_or("say how many seeds: `cargo xtask fleet-simulation --seeds 1000`")?;
     arguments.expect_end()?;
     let count: u64 = seeds.parse().map_err(|_| format!("`{seeds}` is no number of seeds"))?;
     let mut cargo = process::cargo(tree);
-    cargo.args(["test", "--release", "-p", "skipstone-fleet", "--test", "swarm_directory", "--", "--nocapture"]);
+    cargo.args(["test", "--release", "-p", "skipstone-fleet", "--test", "swarm_*", "--", "--nocapture"]);
     cargo.env(test_programs::SEEDS_VARIABLE, format!("0..{count}"));
     Ok(process::passes(cargo))
 }

@@ -3,7 +3,7 @@
 
 use super::step::{Lane, Step};
 use super::workspace;
-use crate::languages::{agones, c, csharp, dashboard, go, interop, manifests, python, web, windows};
+use crate::languages::{agones, c, csharp, dashboard, go, interop, python, web, windows};
 use crate::machine::tree::Tree;
 use crate::machine::verdict::Verdict;
 use crate::machine::{files, process, system, test_programs};
@@ -287,15 +287,6 @@ pub(super) const STEPS: &[Step] = &[
         lane: Lane::Waits,
         after: &["native"],
         run: |tree, _| go::step(tree),
-    },
-    Step {
-        name: "manifests",
-        about: "the manifests for Kubernetes build by Kustomize and have only fields that exist, as does the compose \
-                file; go is there, or is added with apt-get",
-        is_fast: false,
-        lane: Lane::Compiles,
-        after: &[],
-        run: |tree, _| manifests::step(tree),
     },
     Step {
         name: "interop",
