@@ -22,6 +22,7 @@ use crate::ticks::Ticks;
 use crate::url::{self, Resolve, Scheme, Target, UrlError};
 use crate::waiter::Waiter;
 use bytes::Bytes;
+use skipstone_mailbox::Wakeup;
 use skipstone_proto::Congestion;
 use skipstone_proto::Duration;
 use skipstone_proto::Limits;
@@ -242,11 +243,11 @@ struct Comeback {
 
 impl Comeback {
     /// Begins to connect to another server while the present connection goes on.
-    fn go(&self, destination: &str, token: &[u8]) -> Option<Connecting> {
+    fn go(&self, wakeup: &Arc<Wakeup>, destination: &str, token: &[u8]) -> Option<Connecting> {
         let (host, port) = split(destination)?;
         let target = self.returning.target().moved(host, port);
         let (driver, peer, remote) = begin(Box::new(url::resolve), target.clone(), token, &self.config).ok()?;
-        let Client { handle, .. } = Client::start(driver, peer, Arc::clone(&remote), &self.config).ok()?;
+        let Client { handle, .. } = Client::start(wakeup, driver, peer, Arc::clone(&remote), &self.config).ok()?;
         Some(Connecting { handle, peer, remote, target })
     }
 }
@@ -292,10 +293,11 @@ impl Client {
         });
         let comeback = comeback.transpose()?;
         let (driver, peer, remote) = begin(resolve, target, token, &config)?;
-        Ok(Client { comeback, ..Client::start(driver, peer, remote, &config)? })
+        Ok(Client { comeback, ..Client::start(&Arc::default(), driver, peer, remote, &config)? })
     }
 
     fn start(
+        wakeup: &Arc<Wakeup>,
         mut driver: Driver,
         peer: PeerId,
         remote: Arc<OnceLock<SocketAddr>>,
@@ -308,7 +310,7 @@ impl Client {
             settings: Arc::default(),
             inbound: Arc::default(),
         };
-        let mut handle = Handle::new(driver, &handle)?;
+        let mut handle = Handle::waking(wakeup, driver, &handle)?;
         handle.connecting(peer);
         Ok(Client { handle, peer, remote, comeback: None, moving: None, ticks: Ticks::default(), recorder: None })
     }
@@ -328,7 +330,7 @@ impl Client {
         let mut driver = Driver::of_clients(config.endpoint(), 1)?;
         let connected = driver.connect_local(server, token);
         let peer = connected.map_err(|error| StartError::Io("connect locally".into(), io::Error::other(error)))?;
-        Client::start(driver, peer, Arc::new(LOCAL_ADDRESS.into()), &config)
+        Client::start(&Arc::default(), driver, peer, Arc::new(LOCAL_ADDRESS.into()), &config)
     }
 
     /// The server's address; `None` while none of the addresses of its name has answered. A local server's is
@@ -398,7 +400,9 @@ impl Client {
         {
             match step {
                 MoveStep::Connect { destination, token } => {
-                    let there = self.comeback.as_ref().and_then(|comeback| comeback.go(&destination, &token));
+                    // Events of both wake the application.
+                    let wakeup = self.handle.shared().map(|shared| Arc::clone(&shared.wakeup)).unwrap_or_default();
+                    let there = self.comeback.as_ref().and_then(|comeback| comeback.go(&wakeup, &destination, &token));
                     moving.connecting(there);
                 }
                 MoveStep::Arrived(there) => {
@@ -480,7 +484,7 @@ impl Client {
         }
         let (target, config) = (comeback.returning.target().clone(), &comeback.config);
         let begun = begin(Box::new(url::resolve), target, &comeback.token, config)
-            .and_then(|(driver, peer, remote)| Client::start(driver, peer, remote, config));
+            .and_then(|(driver, peer, remote)| Client::start(&Arc::default(), driver, peer, remote, config));
         match begun {
             Ok(next) => (self.handle, self.peer, self.remote) = (next.handle, next.peer, next.remote),
             Err(error) => {
@@ -494,9 +498,12 @@ impl Client {
         }
     }
 
-    /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode.
+    /// Waits for events in place of this handle, which another thread may use meanwhile; `None` in stepped mode. Get a
+    /// new one for each wait, if the client reconnects by itself: a move of the client, too, replaces its driver.
     pub fn waiter(&self) -> Option<Waiter> {
-        self.handle.shared().map(|shared| Waiter::new([shared]))
+        let there =
+            self.moving.as_ref().and_then(|moving| moving.there.as_ref()).and_then(|there| there.handle.shared());
+        self.handle.shared().map(|shared| Waiter::new([shared].into_iter().chain(there)))
     }
 
     /// Drives a stepped client: receives, handles timers and sends, waiting for its socket for `wait_max` at most.

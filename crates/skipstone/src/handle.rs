@@ -115,11 +115,7 @@ pub(crate) enum Wake {
 }
 
 impl Handle {
-    pub(crate) fn new(driver: Driver, config: &HandleConfig) -> Result<Self, StartError> {
-        Handle::waking(&Arc::default(), driver, config)
-    }
-
-    /// Same as `new`, for one of several drivers, all of which wake the same application.
+    /// A handle of one of the drivers that wake the same application.
     pub(crate) fn waking(wakeup: &Arc<Wakeup>, driver: Driver, config: &HandleConfig) -> Result<Self, StartError> {
         let board = driver.board();
         let inner = match config.threading {

@@ -20,7 +20,7 @@ pub(crate) struct Moving {
     began: Instant,
     channel: u16,
     settings: Arc<Settings>,
-    there: Option<Connecting>,
+    pub(crate) there: Option<Connecting>,
     /// Reliable messages that wait for the decision, by channel.
     held: VecDeque<(u16, Submission)>,
     held_bytes: u64,

@@ -14,7 +14,7 @@ fn handle() -> (Handle, PeerId) {
         settings: Arc::default(),
         inbound: Arc::default(),
     };
-    let mut handle = Handle::new(driver, &config).expect("a thread");
+    let mut handle = Handle::waking(&Arc::default(), driver, &config).expect("a thread");
     let peer = PeerId { index: 0, generation: 0 };
     handle.connecting(peer);
     handle.roster.on_event(&Event::Connected { peer, settings: Arc::default() });
