@@ -27,6 +27,7 @@ const settings: ServerSettings = {
   messageBytesMax: 500,
   windowBytes: 10_000,
   datagramBytesMax: 1_472,
+  movesChannel: 65_536,
   merging: 0,
   redundancy: { mode: { kind: "adaptive" }, budgetPercent: 125 },
   channels: [rule(0), rule(1, { overflow: "refuse" }), rule(2, { queueBytesMax: 100 })],

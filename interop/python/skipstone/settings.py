@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from .numbers import Malformed, Reader, lengthy, varint
 
 U32 = (1 << 32) - 1
+NO_CHANNEL = 65_536
 DAY_MS = 86_400_000
 AT_FLUSH = (1 << 62) - 1
 RULES_MAX = 64
@@ -61,7 +62,7 @@ class Rule:
 
 @dataclass
 class Settings:
-    """All settings, with their defaults; in the order of their ids, 1 to 10."""
+    """All settings, with their defaults; in the order of their ids, 1 to 11."""
 
     idle_timeout_ms: int = 30_000
     keepalive_ms: int = 25_000
@@ -73,6 +74,7 @@ class Settings:
     merging: int = 0
     redundancy: tuple[bytes, int] = (bytes([ADAPTIVE]), 125)
     ack_delay_max_us: int = 70_000
+    moves_channel: int = NO_CHANNEL
 
     @staticmethod
     def decode(data: bytes) -> Settings:
@@ -84,6 +86,8 @@ class Settings:
                 r.done()
         if settings.window_bytes < cost(settings.message_bytes_max):
             raise Malformed("window below the greatest message")
+        if settings.moves_channel != NO_CHANNEL and settings.rule(settings.moves_channel).mode != RELIABLE_ORDERED:
+            raise Malformed("moves on a channel that is not reliable-ordered")
         return settings
 
     def _value(self, id: int, r: Reader) -> object:
@@ -97,7 +101,7 @@ class Settings:
         if id == 9:
             return _redundancy(r), r.varint(65535)
         value = r.varint()
-        least, most = {1: (100, DAY_MS), 2: (100, DAY_MS), 6: (256, 65507)}.get(id, (0, U32 if id in (4, 5) else DAY_MS * 1000))
+        least, most = {1: (100, DAY_MS), 2: (100, DAY_MS), 6: (256, 65507), 11: (0, NO_CHANNEL)}.get(id, (0, U32 if id in (4, 5) else DAY_MS * 1000))
         if not least <= value <= most and not (id == 8 and value == AT_FLUSH):
             raise Malformed("setting")
         return value

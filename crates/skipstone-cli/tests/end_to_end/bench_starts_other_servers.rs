@@ -14,7 +14,7 @@ fn refused(preset: &str, flags: &[&str], said: &str) {
 #[test]
 fn servers_and_flags_that_do_not_go_together() {
     refused("fanout", &["--server", "c"], "a name of letters, digits and dashes, and a command");
-    refused("fanout", &["--server", "tcp=true"], "tcp is a transport's name");
+    refused("fanout", &["--server", "tcp=true"], "tcp is the name of a transport");
     refused("fanout", &["--server", "c=true", "--server", "c=false"], "two servers have that name");
     refused("fanout", &["--server", "c=true", "--transports", "tcp"], "it speaks Skipstone");
     refused("fanout", &["--server", "c=true", "--drive", "background"], "it has its own settings");

@@ -64,7 +64,7 @@ fn invalid_flags() {
     let plan = plan_path("spatialos-25");
     refused(&run(&["compare", &plan_path("bottleneck-cubic-first")]), &["background flows", "--simulated"]);
     refused(&run(&["compare", &plan, "--seconds", "5", "--minutes", "1"]), &["--seconds", "--minutes"]);
-    refused_flags(&["--transports", "tcp"], &["tcp has sockets of its own", "without --simulated"]);
+    refused_flags(&["--transports", "tcp"], &["tcp opens its own sockets", "without --simulated"]);
     refused_flags(&["--transports", "sctp"], &["no transport \"sctp\"", "quinn-tuned"]);
     refused_flags(&["--modes", "fixed:10"], &["fixed:10+3"]);
     refused_flags(&["--transports", "skipstone-ageless", "--modes", "off"], &["skipstone-ageless", "not in off"]);

@@ -113,7 +113,7 @@ mod tests {
         };
         assert_eq!(stage.rows(), "rows not compared");
         stage.rows_verified = 2_000;
-        assert_eq!(stage.rows(), "2,000 rows compared, all as they have to be");
+        assert_eq!(stage.rows(), "2,000 rows compared, all correct");
         stage.rows_wrong = 3;
         assert_eq!(stage.rows(), "2,000 rows compared, 3 WRONG");
     }

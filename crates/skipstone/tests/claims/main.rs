@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 #[cfg(feature = "websocket")]
 mod a_certificate_is_renewed_under_players;
 mod a_client_closes_with_a_code_of_its_own;
+#[cfg(feature = "simulate")]
 mod a_client_moves_between_servers;
 mod a_client_reads_the_servers_clock;
 mod a_client_survives_a_change_of_port;

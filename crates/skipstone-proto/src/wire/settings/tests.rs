@@ -6,6 +6,7 @@ use crate::wire::redundancy::RedundancyMode;
 
 const ID_IDLE_TIMEOUT: u64 = 1;
 const ID_KEEPALIVE: u64 = 2;
+const ID_MOVES_CHANNEL: u64 = 11;
 const ID_ACK_DELAY: u64 = 3;
 
 fn entry(id: u64, value: &[u8]) -> Vec<u8> {
@@ -45,6 +46,7 @@ fn unusual() -> Settings {
                 redundancy: Some(RedundancyMode::Fixed { sources: 10, repairs: 3 }),
                 ..ChannelRule::new(0..=0, DeliveryMode::ReliableSequenced)
             },
+            ChannelRule::new(3..=3, DeliveryMode::ReliableOrdered),
             ChannelRule::new(5..=u16::MAX, DeliveryMode::Unreliable),
         ],
         redundancy: Redundancy { mode: RedundancyMode::Lean, budget_percent: 30 },
@@ -56,6 +58,7 @@ fn unusual() -> Settings {
     }
     // The greatest message must fit.
     settings.window_bytes = u32::MAX;
+    settings.moves_channel = 3;
     settings
 }
 
@@ -106,7 +109,19 @@ fn out_of_range_numbers_are_malformed() {
     assert_limits(ID_MESSAGE_BYTES_MAX, &[0, 1_973_730], &[1_973_731, 1 << 32]);
     assert_limits(ID_WINDOW_BYTES, &[1_114_176, u32::MAX.into()], &[1_114_175, 1 << 32]);
     assert_limits(ID_DATAGRAM_BYTES_MAX, &[256, 65_507], &[255, 65_508, 1 << 16]);
+    assert_limits(ID_MOVES_CHANNEL, &[0, 65_535, 65_536], &[65_537, 1 << 32]);
     assert_limits(ID_MERGING, &[0, 1, DAY_US, varint::MAX], &[DAY_US + 1, varint::MAX - 1]);
+}
+
+#[test]
+fn moves_need_a_reliable_ordered_channel() {
+    for mode in [DeliveryMode::Unreliable, DeliveryMode::ReliableUnordered, DeliveryMode::ReliableOrdered] {
+        let settings = Settings { channels: vec![ChannelRule::new(2..=2, mode)], ..Settings::default() };
+        let is_right = mode == DeliveryMode::ReliableOrdered;
+        let with = |moves_channel| Settings { moves_channel, ..settings.clone() };
+        assert_eq!((with(2).is_valid(), with(2).moves_channel().is_some()), (is_right, is_right), "{mode:?}");
+        assert!(!with(3).is_valid() && with(NO_CHANNEL).is_valid(), "{mode:?}");
+    }
 }
 
 #[test]
