@@ -430,7 +430,7 @@ impl Client {
                 return self.handle.wait(left);
             }
             // Events of either connection.
-            moving.drive(Duration::ZERO);
+            moving.drive();
             self.handle.wait(left.min(MOVE_STEP));
         }
     }
@@ -514,13 +514,9 @@ impl Client {
         self.return_if_due();
         self.follow_move();
         let wait_max = self.returns_in().map_or(wait_max, |pause| wait_max.min(pause));
-        match self.moving.as_mut().filter(|moving| moving.is_moving()) {
-            Some(moving) => {
-                moving.drive(Duration::ZERO);
-                self.handle.drive(wait_max.min(MOVE_STEP))
-            }
-            None => self.handle.drive(wait_max),
-        }
+        let Some(moving) = &mut self.moving else { return self.handle.drive(wait_max) };
+        moving.drive();
+        self.handle.drive(if moving.is_moving() { wait_max.min(MOVE_STEP) } else { wait_max })
     }
 
     /// Sends a message.
@@ -637,6 +633,11 @@ impl Client {
     /// for 5 s ([`io::ErrorKind::TimedOut`]), and may still migrate.
     pub fn rebind(&mut self) -> io::Result<bool> {
         let peer = self.peer;
+        if let Some(there) = self.moving.as_mut().and_then(|moving| moving.there()) {
+            // If it fails, that connection ends by itself, and the move with it.
+            let other = there.peer;
+            let _ = there.handle.ask(None, move |driver| driver.rebind(other));
+        }
         self.handle.ask(None, move |driver| driver.rebind(peer)).unwrap_or_else(|reason| match reason {
             NoAnswer::DriverGone => Err(io::Error::other(PeerError::DriverGone)),
             NoAnswer::DriverBusy => {

@@ -6,7 +6,7 @@ use crate::send_error::{SendError, SendRefusal};
 use crate::url::Target;
 use bytes::Bytes;
 use skipstone_proto::{
-    ClientMoves, Duration, Event, GivenUp, MoveAction, MoveMessage, PeerId, Settings, Submission, Time,
+    ClientMoves, Duration, Event, GivenUp, MoveAction, MoveMessage, PeerId, Settings, Submission, Time, code,
 };
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -25,11 +25,15 @@ pub(crate) struct Moving {
     held: VecDeque<(u16, Submission)>,
     held_bytes: u64,
     held_bytes_max: u64,
+    /// A connection that was not chosen, until its server knows that.
+    parting: Option<Connecting>,
+    parting_until: Time,
+    /// Events that can be delivered: of this side, and the other server's unreliable messages.
+    ready: VecDeque<Event>,
     /// Events of the other server that wait for the end of this one.
     late: VecDeque<Event>,
-    late_bytes: u64,
-    /// Events of this side's own.
-    own: VecDeque<Event>,
+    /// Of both, estimated.
+    waiting_bytes: u64,
 }
 
 /// A connection to another server, which begins or stands.
@@ -62,17 +66,14 @@ impl Moving {
             held: VecDeque::new(),
             held_bytes: 0,
             held_bytes_max: bytes_max,
+            parting: None,
+            parting_until: Time::ZERO,
+            ready: VecDeque::new(),
             late: VecDeque::new(),
-            late_bytes: 0,
-            own: VecDeque::new(),
+            waiting_bytes: 0,
         };
         tell(here, peer, channel, MoveMessage::Able.encode());
         Some(moving)
-    }
-
-    /// Whether the application's messages may use this channel.
-    pub(crate) fn allows(&self, channel: u16) -> bool {
-        channel != self.channel
     }
 
     pub(crate) fn is_moving(&self) -> bool {
@@ -94,14 +95,14 @@ impl Moving {
 
     /// Whether there are events beside those of the present connection.
     pub(crate) fn has_events(&self) -> bool {
-        !self.own.is_empty() || !self.moves.is_moving() && !self.late.is_empty()
+        !self.ready.is_empty() || !self.moves.is_moving() && !self.late.is_empty()
     }
 
     /// Drives the other connection, if the application drives its client.
-    pub(crate) fn drive(&mut self, wait_max: Duration) {
-        if let Some(there) = &mut self.there {
+    pub(crate) fn drive(&mut self) {
+        for other in self.there.iter_mut().chain(&mut self.parting) {
             // A failure ends the connection with an event.
-            let _ = there.handle.drive(wait_max);
+            let _ = other.handle.drive(Duration::ZERO);
         }
     }
 
@@ -112,6 +113,7 @@ impl Moving {
                 self.moves.on_message_here(&payload, self.now());
                 None
             }
+            event if event.is_receipt_on(self.channel) => None,
             Event::Settled { .. } => {
                 self.moves.on_settled_here();
                 None
@@ -119,7 +121,7 @@ impl Moving {
             Event::Closed { .. } if self.moves.on_closed_here() => None,
             Event::Closed { peer, .. } => {
                 self.give_up(peer);
-                self.own.push_back(event);
+                self.push_ready(event);
                 None
             }
             event => Some(event),
@@ -130,6 +132,7 @@ impl Moving {
     pub(crate) fn advance(&mut self, here: &mut Handle, peer: PeerId) -> Option<MoveStep> {
         self.moves.on_time(self.now());
         self.hear_there();
+        self.part();
         while let Some(action) = self.moves.poll_action() {
             match action {
                 MoveAction::Connect { destination, token } => return Some(MoveStep::Connect { destination, token }),
@@ -142,19 +145,23 @@ impl Moving {
                 }
                 MoveAction::Switch => {
                     if let Some(mut there) = self.there.take() {
-                        // Ids of messages stay unique.
-                        there.handle.continue_ids(here);
                         self.release(&mut there.handle, there.peer);
                         self.there = Some(there);
                     }
                 }
                 MoveAction::Stay => {
-                    self.there = None;
-                    self.late.clear();
-                    self.late_bytes = 0;
+                    if let Some(mut there) = self.there.take() {
+                        there.handle.close_all(code::NONE, "the client stays where it is", Duration::ZERO);
+                        (self.parting, self.parting_until) = (Some(there), self.now() + PARTING_MAX);
+                    }
                     self.release(here, peer);
                 }
-                MoveAction::Finish => return self.there.take().map(|there| MoveStep::Arrived(Box::new(there))),
+                MoveAction::Finish => {
+                    let mut there = self.there.take()?;
+                    // The application's messages had ids of the former handle until now: they stay unique.
+                    there.handle.continue_ids(here);
+                    return Some(MoveStep::Arrived(Box::new(there)));
+                }
             }
         }
         None
@@ -163,11 +170,9 @@ impl Moving {
     /// The next event that is not the present connection's: of the other server, once it may come, or of this side.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
         let is_over = !self.moves.is_moving();
-        let event = self.own.pop_front().or_else(|| if is_over { self.late.pop_front() } else { None });
-        if self.late.is_empty() {
-            self.late_bytes = 0;
-        }
-        event
+        let event = self.ready.pop_front().or_else(|| if is_over { self.late.pop_front() } else { None })?;
+        self.waiting_bytes -= bytes_of(&event);
+        Some(event)
     }
 
     /// Accepts a message for the connection that it belongs to: the one of here, unless the client has chosen the
@@ -179,7 +184,7 @@ impl Moving {
         channel: u16,
         message: Submission,
     ) -> Result<(), SendError> {
-        if !self.allows(channel) {
+        if channel == self.channel {
             return Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload));
         }
         if self.moves.is_leaving()
@@ -187,8 +192,7 @@ impl Moving {
         {
             return there.handle.send((there.peer, channel), message, Wake::Now);
         }
-        let is_reliable = self.settings.rule(channel).is_some_and(|rule| rule.mode.is_reliable());
-        if !self.moves.holds_reliable() || !is_reliable {
+        if !self.moves.holds_reliable() || !self.is_reliable(channel) {
             return here.send((peer, channel), message, Wake::Now);
         }
         if let Err(reason) = here.admit(peer, channel, message.payload.len()) {
@@ -206,27 +210,42 @@ impl Moving {
     /// The client's connection has ended, and what was held with it: `Closed` covers it where there are no receipts.
     fn give_up(&mut self, peer: PeerId) {
         self.held_bytes = 0;
-        for (channel, message) in self.held.drain(..) {
+        for (channel, message) in std::mem::take(&mut self.held) {
             if !self.settings.rule(channel).is_some_and(|rule| rule.receipts) {
                 continue;
             }
-            self.own.push_back(Event::GivenUp { peer, id: message.id, channel, why: GivenUp::Closed });
+            self.push_ready(Event::GivenUp { peer, id: message.id, channel, why: GivenUp::Closed });
         }
     }
 
     fn release(&mut self, to: &mut Handle, peer: PeerId) {
         self.held_bytes = 0;
-        for (channel, message) in self.held.drain(..) {
+        for (channel, message) in std::mem::take(&mut self.held) {
             let id = message.id;
             if to.send((peer, channel), message, Wake::Now).is_err() {
-                self.own.push_back(Event::GivenUp { peer, id, channel, why: GivenUp::QueueFull });
+                self.push_ready(Event::GivenUp { peer, id, channel, why: GivenUp::QueueFull });
             }
+        }
+    }
+
+    fn push_ready(&mut self, event: Event) {
+        self.waiting_bytes += bytes_of(&event);
+        self.ready.push_back(event);
+    }
+
+    /// Forgets a connection that was not chosen once its server has answered the close.
+    fn part(&mut self) {
+        let Some(parting) = &mut self.parting else { return };
+        let is_over =
+            std::iter::from_fn(|| parting.handle.poll_event()).any(|event| matches!(event, Event::Closed { .. }));
+        if is_over || self.now() >= self.parting_until {
+            self.parting = None;
         }
     }
 
     /// Takes the other server's events, as far as there is room for what must wait.
     fn hear_there(&mut self) {
-        while self.late_bytes < self.held_bytes_max
+        while self.waiting_bytes < self.held_bytes_max
             && let Some(event) = self.there.as_mut().and_then(|there| there.handle.poll_event())
         {
             match event {
@@ -239,9 +258,10 @@ impl Moving {
                     self.moves.on_message_there(&payload, self.now());
                 }
                 Event::Closed { .. } if !self.moves.is_leaving() => self.moves.on_closed_there(),
-                Event::Message { channel, .. } if !self.is_reliable(channel) => self.own.push_back(event),
+                event if event.is_receipt_on(self.channel) => {}
+                Event::Message { channel, .. } if !self.is_reliable(channel) => self.push_ready(event),
                 event => {
-                    self.late_bytes += HELD_BYTES + payload_bytes(&event);
+                    self.waiting_bytes += bytes_of(&event);
                     self.late.push_back(event);
                 }
             }
@@ -266,12 +286,11 @@ fn tell(handle: &mut Handle, peer: PeerId, channel: u16, message: Vec<u8>) {
     let _ = handle.flush();
 }
 
-fn payload_bytes(event: &Event) -> u64 {
-    match event {
-        Event::Message { payload, .. } => payload.len() as u64,
-        _ => 0,
-    }
+fn bytes_of(event: &Event) -> u64 {
+    HELD_BYTES + if let Event::Message { payload, .. } = event { payload.len() as u64 } else { 0 }
 }
 
 /// Approximate bytes of a message or event that waits, without its payload.
 const HELD_BYTES: u64 = 128;
+/// How long a server that was not chosen may take to answer the close.
+const PARTING_MAX: Duration = Duration::from_secs(1);

@@ -32,7 +32,7 @@ impl fmt::Display for MoveError {
                 f.write_str("this server moves no clients: name a reliable-ordered channel in `settings.moves_channel`")
             }
             MoveError::Destination => {
-                f.write_str("the destination is no HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)")
+                f.write_str("the destination is not HOST:PORT (examples: eu2.example.org:7777, [2001:db8::1]:7777)")
             }
             MoveError::Token(bytes) => write!(f, "the token has {bytes} bytes, where 1,024 is the maximum"),
             MoveError::Refused(reason) => write!(f, "the client was not told: {reason}"),
@@ -64,11 +64,12 @@ impl ServerMoves {
     pub(crate) fn filter(&mut self, event: Event) -> Option<Event> {
         match &event {
             Event::Message { peer, channel, payload, .. } if self.channel == Some(*channel) => {
-                let stage = stage_of(payload)?;
+                let stage = MoveMessage::decode(payload).ok()??.stage()?;
                 // Another message said it before.
                 let is_known = matches!(stage, MoveStage::Arrived(_)) && self.welcomed.remove(peer).is_none();
                 (!is_known).then_some(Event::Move { peer: *peer, stage })
             }
+            event if self.channel.is_some_and(|channel| event.is_receipt_on(channel)) => None,
             // A client that was welcomed sends messages only to the server that it has chosen: ARRIVED may come later.
             Event::Message { peer, .. } if !self.welcomed.is_empty() => match self.welcomed.remove(peer) {
                 Some(id) => {
@@ -108,16 +109,5 @@ impl ServerMoves {
     /// Refuses the application's messages on the channel of moves.
     pub(crate) fn check(&self, channel: u16) -> Result<(), SendRefusal> {
         if self.channel == Some(channel) { Err(SendRefusal::NoSuchChannel { channel }) } else { Ok(()) }
-    }
-}
-
-fn stage_of(encoded: &[u8]) -> Option<MoveStage> {
-    match MoveMessage::decode(encoded).ok()?? {
-        MoveMessage::Able => Some(MoveStage::Able),
-        MoveMessage::Ready(id) => Some(MoveStage::Ready(id)),
-        MoveMessage::Stayed(id, why) => Some(MoveStage::Stayed(id, why)),
-        MoveMessage::Arrived(id) => Some(MoveStage::Arrived(id)),
-        MoveMessage::Left(id) => Some(MoveStage::Left(id)),
-        MoveMessage::Move { .. } | MoveMessage::Cancel(_) | MoveMessage::Welcome(_) => None,
     }
 }

@@ -205,7 +205,7 @@ impl Game {
         None
     }
 
-    /// Whom a token names, or why nobody is admitted by it.
+    /// The guest that a token names, or why the token is refused.
     fn guest_of(&mut self, token: &[u8]) -> Result<Guest, String> {
         match self.node.as_mut().and_then(|node| node.admit(token)) {
             Some(admitted) => admitted.map_err(|error| error.to_string()),

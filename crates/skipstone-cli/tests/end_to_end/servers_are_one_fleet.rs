@@ -148,7 +148,7 @@ fn a_node_starts_without_nats_and_joins_when_it_is_there() {
     nats.restart().unwrap();
     status_until(&nats, |status| status["nodes"][0]["name"] == "n1");
     let ended = server.stop();
-    assert!(ended.err.contains("nobody listens there") && ended.err.contains("joins its fleet"), "{}", ended.err);
+    assert!(ended.err.contains("no server listens there") && ended.err.contains("joins its fleet"), "{}", ended.err);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn mistakes_about_a_fleet_are_refused_with_a_remedy() {
         assert!(ended.err.contains(wanted), "{flags:?}: {}", ended.err);
     }
     for (url, wanted) in [
-        ("nats://127.0.0.1:1", "nobody listens there"),
+        ("nats://127.0.0.1:1", "no server listens there"),
         (wrong_login.as_str(), "the server refused this login"),
         (plain.url().as_str(), "has no JetStream"),
     ] {

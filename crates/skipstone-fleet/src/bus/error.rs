@@ -28,7 +28,7 @@ pub enum BusError {
 #[non_exhaustive]
 pub enum ConnectError {
     /// No program listens there.
-    #[error("nobody listens there; start nats-server on that machine, or correct the address")]
+    #[error("no server listens there; start nats-server on that machine, or correct the address")]
     Refused,
     /// The host's name has no address.
     #[error("the host's name is not known ({0}); correct the name, or give an address")]

@@ -6,7 +6,7 @@ use super::name::GroupName;
 use super::settings::{Delivery, GroupSettings};
 use crate::bus::{Bus, BusEvent, SubscriptionId};
 use bytes::Bytes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// A node's groups, over a bus whose events the application polls.
@@ -15,6 +15,8 @@ pub struct GroupsDriver {
     groups: Groups,
     began: Instant,
     subscriptions: BTreeMap<String, SubscriptionId>,
+    /// The same ones, for each message's lookup.
+    own: BTreeSet<SubscriptionId>,
     /// A call that the bus refused, to be made again before the others.
     refused: Option<GroupCall>,
     unpublished: u64,
@@ -24,8 +26,8 @@ impl GroupsDriver {
     /// Begins to receive what is for this node.
     pub fn start(bus: &Bus, settings: GroupSettings) -> GroupsDriver {
         let groups = Groups::new(settings);
-        let (began, subscriptions) = (Instant::now(), BTreeMap::new());
-        let mut driver = GroupsDriver { groups, began, subscriptions, refused: None, unpublished: 0 };
+        let (began, subscriptions, own) = (Instant::now(), BTreeMap::new(), BTreeSet::new());
+        let mut driver = GroupsDriver { groups, began, subscriptions, own, refused: None, unpublished: 0 };
         driver.send_calls(bus);
         driver
     }
@@ -55,7 +57,7 @@ impl GroupsDriver {
     pub fn handle(&mut self, event: BusEvent) -> Option<BusEvent> {
         let now = self.now();
         match event {
-            BusEvent::Message(message) if self.subscriptions.values().any(|id| *id == message.subscription) => {
+            BusEvent::Message(message) if self.own.contains(&message.subscription) => {
                 self.groups.handle_packet(message.payload, now);
                 None
             }
@@ -102,13 +104,15 @@ impl GroupsDriver {
     fn send_call(&mut self, bus: &Bus, call: &GroupCall) -> bool {
         match call {
             GroupCall::Subscribe { subject } => {
-                let subscribed = bus.subscribe(subject).map(|id| self.subscriptions.insert(subject.clone(), id));
-                subscribed.is_ok()
+                let Ok(id) = bus.subscribe(subject) else { return false };
+                self.subscriptions.insert(subject.clone(), id);
+                self.own.insert(id);
+                true
             }
             GroupCall::Unsubscribe { subject } => {
                 let ended = self.subscriptions.get(subject).is_none_or(|id| bus.unsubscribe(*id).is_ok());
-                if ended {
-                    self.subscriptions.remove(subject);
+                if ended && let Some(id) = self.subscriptions.remove(subject) {
+                    self.own.remove(&id);
                 }
                 ended
             }

@@ -20,6 +20,8 @@ pub struct Groups {
     streams: BTreeMap<(GroupName, StreamId), Stream>,
     events: Events,
     calls: VecDeque<GroupCall>,
+    /// Of the packets among the calls.
+    call_bytes: usize,
     pending_bytes: usize,
     early_bytes: usize,
     /// Streams of this process so far.
@@ -49,7 +51,8 @@ pub struct GroupsStats {
     pub early_bytes: usize,
     /// Bytes of events that wait for the application.
     pub event_bytes: usize,
-    /// Messages of unreliable groups, and batches of more publishers than a node follows, that found no room.
+    /// Messages of unreliable groups, batches of more publishers than a node follows, and packets for a bus that takes
+    /// none, that found no room.
     pub dropped: u64,
     /// Packets that were invalid.
     pub invalid: u64,
@@ -97,6 +100,7 @@ impl Groups {
             publishers: BTreeMap::new(),
             streams: BTreeMap::new(),
             calls: VecDeque::new(),
+            call_bytes: 0,
             pending_bytes: 0,
             early_bytes: 0,
             numbers: 0,
@@ -228,7 +232,11 @@ impl Groups {
 
     /// The next call of the bus.
     pub fn poll_call(&mut self) -> Option<GroupCall> {
-        self.calls.pop_front()
+        let call = self.calls.pop_front()?;
+        if let GroupCall::Publish { packet, .. } = &call {
+            self.call_bytes -= packet.len();
+        }
+        Some(call)
     }
 
     /// The next event.
@@ -261,7 +269,17 @@ impl Groups {
             publisher.heartbeat_at = now + heartbeat_every;
         }
         publisher.used_at = now;
-        self.calls.push_back(GroupCall::Publish { subject: self.group_subject(group), packet });
+        self.push(self.group_subject(group), packet);
+    }
+
+    /// Publishes, unless the bus takes nothing and too much waits: batches of reliable groups are asked for later.
+    fn push(&mut self, subject: String, packet: Bytes) {
+        if self.call_bytes + packet.len() > self.settings.call_bytes_max {
+            self.dropped += 1;
+            return;
+        }
+        self.call_bytes += packet.len();
+        self.calls.push_back(GroupCall::Publish { subject, packet });
     }
 
     /// Repeats the last sequence numbers of groups in use, and forgets those that were left long ago.
@@ -280,7 +298,7 @@ impl Groups {
         for (group, number, last) in packets {
             let subject = self.group_subject(&group);
             let packet = Packet { group, sender: self.own(number), body: Body::Heartbeat { last } }.encode();
-            self.calls.push_back(GroupCall::Publish { subject, packet });
+            self.push(subject, packet);
         }
     }
 
@@ -310,7 +328,7 @@ impl Groups {
             .collect();
         let subject = self.node_subject(asker);
         for packet in packets {
-            self.calls.push_back(GroupCall::Publish { subject: subject.clone(), packet });
+            self.push(subject.clone(), packet);
         }
         if *wanted.start() < oldest {
             self.answer(group, asker, stream, Body::Oldest { sequence: oldest });
@@ -320,7 +338,7 @@ impl Groups {
 
     fn answer(&mut self, group: &GroupName, to: &StreamId, stream: u32, body: Body) {
         let packet = Packet { group: group.clone(), sender: self.own(stream), body }.encode();
-        self.calls.push_back(GroupCall::Publish { subject: self.node_subject(to), packet });
+        self.push(self.node_subject(to), packet);
     }
 
     fn on_stream(&mut self, group: GroupName, sender: StreamId, body: Body, now: Duration) {
@@ -396,7 +414,7 @@ impl Groups {
             }
         };
         let packet = Packet { group: group.clone(), sender: self.own(0), body }.encode();
-        self.calls.push_back(GroupCall::Publish { subject: self.node_subject(publisher), packet });
+        self.push(self.node_subject(publisher), packet);
     }
 
     fn drain(&mut self, key: &(GroupName, StreamId), now: Duration) {
@@ -442,3 +460,30 @@ const PENDING_BYTES: usize = 16;
 /// Batches that answer one request, at most, and their bytes.
 const ANSWERS_MAX: usize = 256;
 const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::directory::NodeName;
+
+    #[test]
+    fn packets_for_a_bus_that_takes_none_are_bounded_and_counted() {
+        let mut settings = GroupSettings::new(NodeName::new("n").unwrap(), 1);
+        settings.call_bytes_max = 10_000;
+        let mut groups = Groups::new(settings);
+        let group = GroupName::new("g").unwrap();
+        groups.join(&group, Delivery::Unreliable, Duration::ZERO).unwrap();
+        for _ in 0..100 {
+            groups.send(&group, vec![0; 1_000], Duration::ZERO).unwrap();
+            groups.flush(Duration::ZERO);
+            while groups.poll_event().is_some() {}
+        }
+        assert!(groups.stats().dropped > 80 && groups.call_bytes <= 10_000);
+        // They leave once the bus takes them, and make room.
+        while groups.poll_call().is_some() {}
+        let dropped = groups.stats().dropped;
+        groups.send(&group, vec![0; 1_000], Duration::ZERO).unwrap();
+        groups.flush(Duration::ZERO);
+        assert_eq!((groups.stats().dropped, groups.poll_call().is_some()), (dropped, true));
+    }
+}

@@ -29,6 +29,8 @@ pub struct GroupSettings {
     pub batch_bytes_max: usize,
     /// Bytes of messages that wait for the next flush.
     pub pending_bytes_max: usize,
+    /// Bytes of packets that wait for the bus.
+    pub call_bytes_max: usize,
     /// Batches that a publisher keeps for each reliable group.
     pub kept_batches_max: usize,
     /// Their bytes, for each reliable group.
@@ -61,6 +63,7 @@ impl GroupSettings {
             message_bytes_max: 64 << 10,
             batch_bytes_max: 256 << 10,
             pending_bytes_max: 4 << 20,
+            call_bytes_max: 16 << 20,
             kept_batches_max: 1_024,
             kept_bytes_max: 16 << 20,
             event_bytes_max: 32 << 20,

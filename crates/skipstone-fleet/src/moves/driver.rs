@@ -59,15 +59,24 @@ impl MovesDriver {
     /// until it gives nothing, in place of [`Server::poll_event`]. A client that comes with a move's token is accepted
     /// here; the application learns of its player by [`MoveNotice::Arrived`].
     pub fn poll(&mut self, bus: &Bus, server: &mut Server) -> Option<NodeEvent> {
-        self.moves.handle_timeout(self.now());
         loop {
             self.send(bus, server);
             if let Some(notice) = self.moves.poll_notice() {
                 return Some(NodeEvent::Move(notice));
             }
-            let event = server.poll_event()?;
-            if let Some(event) = self.moves.handle_event(event, self.now()) {
-                return Some(NodeEvent::Server(event));
+            let now = self.now();
+            match server.poll_event() {
+                Some(event) => {
+                    if let Some(event) = self.moves.handle_event(event, now) {
+                        return Some(NodeEvent::Server(event));
+                    }
+                }
+                // Once in a tick, and not for each event.
+                None => {
+                    self.moves.handle_timeout(now);
+                    self.send(bus, server);
+                    return self.moves.poll_notice().map(NodeEvent::Move);
+                }
             }
         }
     }

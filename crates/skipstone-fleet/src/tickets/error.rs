@@ -110,7 +110,7 @@ pub enum KeyError {
     #[error("the system gives no random numbers, which a key needs")]
     Random,
     /// The file exists.
-    #[error("{0} exists; choose another name: whoever has that key could not issue tickets any more")]
+    #[error("{0} exists already; choose another name, because overwriting it would invalidate its key")]
     Exists(String),
     /// Others may read the secret key.
     #[error("others than its owner can read the secret key in {0}, and issue tickets; chmod 600 {0}")]

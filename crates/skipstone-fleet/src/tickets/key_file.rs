@@ -73,7 +73,7 @@ mod tests {
         let made = FleetKeys::create(&path).unwrap();
         assert_eq!(FleetKeys::read(&path).unwrap().public_lines(), made.public_lines());
         let error = FleetKeys::create(&path).unwrap_err().to_string();
-        assert!(error.contains("fleet.key exists; choose another name"), "{error}");
+        assert!(error.contains("fleet.key exists already; choose another name"), "{error}");
         let error = FleetKeys::read(&folder.path().join("none")).unwrap_err().to_string();
         assert!(error.contains("none: No such file"), "{error}");
     }

@@ -22,7 +22,7 @@ fn an_address_where_nobody_listens_is_refused_at_once() {
     server.kill();
     let error = refusal(settings(&server));
     assert!(
-        error.ends_with("nobody listens there; start nats-server on that machine, or correct the address"),
+        error.ends_with("no server listens there; start nats-server on that machine, or correct the address"),
         "{error}"
     );
 }
@@ -119,7 +119,7 @@ fn a_bus_that_starts_before_its_server_connects_when_it_comes() {
         BusEvent::ConnectFailed { why } => Some(why),
         _ => None,
     });
-    assert!(why.contains("nobody listens there"), "{why}");
+    assert!(why.contains("no server listens there"), "{why}");
     server.restart().unwrap();
     find(&bus, |event| (event == BusEvent::Connected).then_some(()));
     let message = message(&bus);

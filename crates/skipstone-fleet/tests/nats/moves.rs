@@ -41,7 +41,7 @@ fn a_node_that_does_not_exist_gets_nobody() {
     let began = Instant::now();
     let nowhere = || NodeName::new("nowhere").unwrap();
     while fleet.stayed.is_empty() {
-        assert!(began.elapsed() < PATIENCE, "it is on its way for ever");
+        assert!(began.elapsed() < PATIENCE, "the move does not end");
         player.tick();
         fleet.tick();
         let node = &mut fleet.nodes[0];

@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::node::Node;
 use bytes::Bytes;
-use skipstone::{Close, ClosedBy, Event, MoveId, MoveStage, PeerId, Settings};
+use skipstone::{Close, ClosedBy, Event, MoveId, PeerId, Settings};
 use skipstone_fleet::moves::MoveOrder;
 use skipstone_proto::{ClientMoves, MoveAction, MoveMessage, Time};
 use std::collections::{BTreeMap, VecDeque};
@@ -269,7 +269,7 @@ impl World {
         let link = self.links.get_mut(&peer).expect("it was opened");
         let (node, is_same) = (link.node, link.life == self.nodes[link.node].life);
         if !is_same || self.nodes[node].moves.is_none() {
-            // Nobody knows the client there.
+            // That process never heard of the client.
             return self.down(peer, Said::Closed);
         }
         match said {
@@ -286,7 +286,8 @@ impl World {
                 }
             }
             Said::Move(message) => {
-                if let Some(stage) = stage_of(&message).filter(|_| link.is_open_at_node) {
+                let stage = MoveMessage::decode(&message).ok().flatten().and_then(|message| message.stage());
+                if let Some(stage) = stage.filter(|_| link.is_open_at_node) {
                     self.nodes[node].on_event(Event::Move { peer, stage }, self.now);
                 }
             }
@@ -411,17 +412,6 @@ impl World {
         for peer in ends {
             self.end_at_client(peer);
         }
-    }
-}
-
-fn stage_of(encoded: &[u8]) -> Option<MoveStage> {
-    match MoveMessage::decode(encoded).ok()?? {
-        MoveMessage::Able => Some(MoveStage::Able),
-        MoveMessage::Ready(id) => Some(MoveStage::Ready(id)),
-        MoveMessage::Stayed(id, why) => Some(MoveStage::Stayed(id, why)),
-        MoveMessage::Arrived(id) => Some(MoveStage::Arrived(id)),
-        MoveMessage::Left(id) => Some(MoveStage::Left(id)),
-        MoveMessage::Move { .. } | MoveMessage::Cancel(_) | MoveMessage::Welcome(_) => None,
     }
 }
 

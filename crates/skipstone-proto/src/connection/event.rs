@@ -126,6 +126,11 @@ impl Event {
         }
     }
 
+    /// Whether it tells the fate of a message on this channel.
+    pub fn is_receipt_on(&self, own: u16) -> bool {
+        matches!(self, Event::Acknowledged { channel, .. } | Event::GivenUp { channel, .. } if *channel == own)
+    }
+
     /// The same, mutable, for a caller that uses other ids for peers.
     pub fn peer_mut(&mut self) -> &mut PeerId {
         match self {

@@ -148,6 +148,18 @@ impl<'a> MoveMessage<'a> {
         Ok(Some(message))
     }
 
+    /// What a client says by it; `None` for what servers say.
+    pub const fn stage(&self) -> Option<MoveStage> {
+        Some(match self {
+            MoveMessage::Able => MoveStage::Able,
+            MoveMessage::Ready(id) => MoveStage::Ready(*id),
+            MoveMessage::Stayed(id, why) => MoveStage::Stayed(*id, *why),
+            MoveMessage::Arrived(id) => MoveStage::Arrived(*id),
+            MoveMessage::Left(id) => MoveStage::Left(*id),
+            MoveMessage::Move { .. } | MoveMessage::Cancel(_) | MoveMessage::Welcome(_) => return None,
+        })
+    }
+
     const fn kind(&self) -> u8 {
         match self {
             MoveMessage::Able => 0,

@@ -3,12 +3,14 @@
 
 use skipstone::netsim::{LinkConfig, Loss};
 use skipstone::{
-    ChannelRule, Client, ClientConfig, Close, DeliveryMode, Event, Impairment, MoveError, MoveId, MoveStage, PeerId,
-    Reconnect, Security, SendRefusal, Server, ServerConfig, Settings, Stayed, Threading,
+    ChannelRule, Client, ClientConfig, Close, DeliveryMode, Event, Impairment, MessageId, MoveError, MoveId, MoveStage,
+    PeerId, Reconnect, Security, SendRefusal, Server, ServerConfig, Settings, Stayed, Threading,
 };
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Shorter than the idle timeout.
+const PATIENCE: Duration = Duration::from_secs(20);
 const TRADES: u16 = 0;
 const POSITIONS: u16 = 1;
 const MOVES: u16 = 2;
@@ -34,6 +36,8 @@ struct Stage {
     down: Sequence,
     positions: usize,
     closed: Option<Close>,
+    /// Ids of all messages on the channel with receipts, and whether they were acknowledged.
+    receipts: BTreeMap<MessageId, bool>,
     /// What a node does with a client that is ready.
     welcomes: bool,
 }
@@ -60,9 +64,9 @@ impl Sequence {
 
 fn settings() -> Settings {
     let channels = vec![
-        ChannelRule::new(TRADES..=TRADES, DeliveryMode::ReliableOrdered),
+        ChannelRule { receipts: true, ..ChannelRule::new(TRADES..=TRADES, DeliveryMode::ReliableOrdered) },
         ChannelRule::new(POSITIONS..=POSITIONS, DeliveryMode::UnreliableSequenced),
-        ChannelRule::new(MOVES..=MOVES, DeliveryMode::ReliableOrdered),
+        ChannelRule { receipts: true, ..ChannelRule::new(MOVES..=MOVES, DeliveryMode::ReliableOrdered) },
     ];
     Settings { channels, moves_channel: MOVES.into(), ..Settings::default() }
 }
@@ -84,8 +88,18 @@ impl Stage {
         let config = ClientConfig { reconnect: Some(Reconnect::default()), ..config };
         let client = Client::connect(&url, b"first", config).expect("a socket");
         let (up, down) = (Sequence::default(), Sequence::default());
-        let mut stage =
-            Stage { nodes, client, moves: 0, stays: Vec::new(), up, down, positions: 0, closed: None, welcomes: true };
+        let mut stage = Stage {
+            nodes,
+            client,
+            moves: 0,
+            stays: Vec::new(),
+            up,
+            down,
+            positions: 0,
+            closed: None,
+            receipts: BTreeMap::new(),
+            welcomes: true,
+        };
         stage.play_until(|stage| stage.nodes[0].is_able);
         stage
     }
@@ -109,14 +123,19 @@ impl Stage {
                     is_connected = false;
                     self.closed = Some(close);
                 }
+                Event::Acknowledged { id, channel, .. } => {
+                    let was = self.receipts.insert(id, true);
+                    assert_eq!((channel, was), (TRADES, Some(false)), "one receipt for each message, and no other");
+                }
                 Event::GivenUp { .. } | Event::Message { .. } => panic!("{event:?}"),
                 _ => {}
             }
         }
         if is_connected {
             let payload = self.up.next();
-            if self.client.send(TRADES, payload).is_err() {
-                self.up.sent -= 1;
+            match self.client.send(TRADES, payload) {
+                Ok(id) => assert_eq!(self.receipts.insert(id, false), None, "ids are unique over moves"),
+                Err(_) => self.up.sent -= 1,
             }
             let _ = self.client.send(POSITIONS, "here");
         }
@@ -161,6 +180,7 @@ impl Stage {
                     }
                     stage => panic!("{stage:?}"),
                 },
+                Event::Acknowledged { channel, .. } => assert_eq!(channel, TRADES, "the others are the library's"),
                 Event::Closed { peer, .. } => {
                     if node.player == Some(peer) {
                         node.player = None;
@@ -214,6 +234,8 @@ impl Stage {
         let (up, down) = (self.up.sent, self.down.sent);
         self.play_until(|stage| stage.up.received >= up && stage.down.received >= down);
         assert_eq!(self.closed, None, "the application sees no end");
+        let sent = self.receipts.len();
+        self.play_until(|stage| stage.receipts.values().take(sent).all(|is_acknowledged| *is_acknowledged));
     }
 }
 
@@ -280,6 +302,8 @@ fn a_cancelled_move_returns_what_was_held_back() {
     let player = stage.nodes[0].player.expect("still here");
     stage.nodes[0].server.cancel_move(player, MoveId(1)).expect("it is connected");
     stage.play_until(|stage| stage.stays == [Stayed::Cancelled]);
+    // The server that was not chosen hears of it, long before its idle timeout.
+    stage.play_until(|stage| stage.nodes[1].guest.is_none());
     stage.welcomes = true;
     stage.settle();
     stage.move_over();

@@ -18,7 +18,7 @@ Exit codes: 0 the directory was read; 97 NATS was not reached, refused, or has n
 pub(crate) struct DiscoveryArguments {
     #[command(flatten)]
     directory: DirectoryFlags,
-    /// Serve it by HTTP at this address, until Ctrl-C; whoever reaches that reads the nodes' names and addresses
+    /// Serve it by HTTP at this address, until Ctrl-C. All who can connect to it read the nodes' names and addresses
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
 }
