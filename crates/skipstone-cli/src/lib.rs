@@ -15,6 +15,8 @@ mod fleet;
 #[cfg(feature = "fleet")]
 mod fleet_flags;
 mod left_out;
+#[cfg(any(feature = "dashboard", feature = "fleet"))]
+mod move_figures;
 mod qlog_flags;
 mod serve;
 mod sharing;

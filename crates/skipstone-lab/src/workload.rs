@@ -8,6 +8,8 @@ use skipstone::{ChannelRule, DeliveryMode, Overflow, Redundancy, Settings};
 pub const LINES: u16 = 0;
 /// Words between the server and one client.
 pub const CONTROL: u16 = 1;
+/// Moves to other servers, where these can be.
+const MOVES: u16 = 2;
 /// The number of stress clients whose sockets are read before the application gets their events.
 pub const SOCKETS_AT_ONCE: usize = 32;
 
@@ -22,6 +24,15 @@ pub fn settings(queue_bytes_max: u32, redundancy: Redundancy) -> Settings {
         ..ChannelRule::new(channel..=channel, DeliveryMode::ReliableOrdered)
     };
     Settings { channels: vec![rule(LINES, 1), rule(CONTROL, 0)], redundancy, ..Settings::default() }
+}
+
+/// The same for a server that can move its clients to others with these settings.
+pub fn with_moves(mut settings: Settings) -> Settings {
+    settings
+        .channels
+        .push(ChannelRule { priority: 0, ..ChannelRule::new(MOVES..=MOVES, DeliveryMode::ReliableOrdered) });
+    settings.moves_channel = MOVES.into();
+    settings
 }
 
 /// The fate of a line.

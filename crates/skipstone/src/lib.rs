@@ -99,6 +99,8 @@ pub mod net;
 mod net;
 #[cfg(feature = "simulate")]
 mod pool;
+#[cfg(feature = "simulate")]
+mod pool_moves;
 #[cfg(feature = "qlog")]
 mod qlog;
 mod query;

@@ -6,6 +6,7 @@ use crate::driver::{Driver, Protected};
 use crate::driver_stats::DriverStats;
 use crate::handle::reason_of;
 use crate::net::udp::BufferGrants;
+use crate::pool_moves::{PoolDial, PoolMoves};
 use crate::security::{DtlsVersion, Fingerprint, Trust};
 use crate::send_error::{PeerError, SendError, SendRefusal};
 use crate::server_time::ServerTime;
@@ -49,6 +50,10 @@ pub struct PoolConfig {
     pub sockets_at_once: usize,
     /// Whether each client queries the server's time, for [`Pool::server_time`]; off by default.
     pub follows_server_time: bool,
+    /// Whether clients follow their server's moves to other servers (WIRE.md section 8.2), as a
+    /// [`Client`](crate::Client) that reconnects does; off by default. A client keeps its id. A destination that is a
+    /// name is looked up while all clients wait.
+    pub follows_moves: bool,
     /// Like [`ServerConfig::packet_log`](crate::ServerConfig::packet_log).
     pub packet_log: Option<Arc<dyn PacketLog>>,
 }
@@ -65,6 +70,7 @@ impl Default for PoolConfig {
             dtls_version: DtlsVersion::default(),
             sockets_at_once: 1_024,
             follows_server_time: false,
+            follows_moves: false,
             packet_log: None,
         }
     }
@@ -81,6 +87,8 @@ pub struct Pool {
     dtls_version: DtlsVersion,
     /// Packet protection per scheme, host and fingerprint, created on first use. `trust` is the same for all.
     protections: BTreeMap<(Scheme, String, Option<Fingerprint>), Protected>,
+    /// Present if clients follow moves.
+    moves: Option<PoolMoves>,
 }
 
 impl Pool {
@@ -113,6 +121,7 @@ impl Pool {
             trust: config.trust,
             dtls_version: config.dtls_version,
             protections: BTreeMap::new(),
+            moves: config.follows_moves.then(PoolMoves::default),
         })
     }
 
@@ -135,6 +144,20 @@ impl Pool {
         if let Some(impairment) = impairment {
             impairment.check_for(target.scheme).map_err(StartError::Impairment)?;
         }
+        let peer = self.connect(target, address, token, impairment)?;
+        Ok(match &mut self.moves {
+            Some(moves) => moves.add(peer, target.clone(), impairment),
+            None => peer,
+        })
+    }
+
+    fn connect(
+        &mut self,
+        target: &Target,
+        address: SocketAddr,
+        token: &[u8],
+        impairment: Option<&Impairment>,
+    ) -> Result<PeerId, StartError> {
         let (wanted, address) = (format!("open a socket to {}", target.url), reachable(address));
         let key = (target.scheme, target.host.clone(), target.pin);
         let protection = match self.protections.get(&key) {
@@ -157,7 +180,8 @@ impl Pool {
         if let Some(failure) = &self.failure {
             return Err(io::Error::other(failure.clone()));
         }
-        let result = self.driver.drive_through(wait_max);
+        let is_moving = self.moves.as_ref().is_some_and(PoolMoves::is_moving);
+        let result = self.driver.drive_through(if is_moving { wait_max.min(MOVE_STEP) } else { wait_max });
         if let Err(error) = &result {
             self.failure = Some(format!("the system refuses to wait for the sockets: {error}"));
         }
@@ -171,7 +195,23 @@ impl Pool {
 
     /// The next event, if there is one.
     pub fn poll_event(&mut self) -> Option<Event> {
-        self.driver.poll_event()
+        if self.moves.is_none() {
+            return self.driver.poll_event();
+        }
+        loop {
+            let Some(moves) = &mut self.moves else { return None };
+            if let Some(event) = moves.poll_event() {
+                return Some(event);
+            }
+            let Some(event) = self.driver.poll_event() else {
+                self.follow_moves();
+                // What was held back, and what a finished move brings.
+                return self.moves.as_mut().and_then(PoolMoves::poll_event);
+            };
+            if let Some(event) = moves.on_event(event, &mut self.driver) {
+                return Some(event);
+            }
+        }
     }
 
     /// Sends a message from one client to its server. Delivery of an accepted message is reported as with
@@ -187,6 +227,9 @@ impl Pool {
             return Err(SendError::new(SendRefusal::DriverGone, payload));
         }
         let message = Submission { payload: payload.clone(), id, age: Duration::ZERO };
+        if let Some(moves) = &mut self.moves {
+            return moves.send(&mut self.driver, peer, channel, message).map(|()| id);
+        }
         let sent = self.driver.send(peer, channel, message);
         sent.map(|()| id).map_err(|error| SendError::new(reason_of(error, channel, payload.len()), payload))
     }
@@ -197,7 +240,11 @@ impl Pool {
     /// # Errors
     /// The system refuses a socket; the old socket stays in use.
     pub fn rebind(&mut self, peer: PeerId) -> io::Result<bool> {
-        self.driver.rebind(peer)
+        if let Some(there) = self.there(peer) {
+            // If it fails, that connection ends by itself, and the move with it.
+            let _ = self.driver.rebind(there);
+        }
+        self.driver.rebind(self.here(peer))
     }
 
     /// Sends all messages that wait for a flush.
@@ -217,6 +264,10 @@ impl Pool {
         }
         PeerError::check_code(code)?;
         let now = self.driver.now();
+        if let Some(there) = self.there(peer) {
+            self.driver.endpoint.close(now, there, code, reason, linger);
+        }
+        let peer = self.here(peer);
         match self.driver.endpoint.close(now, peer, code, reason, linger) {
             true => Ok(()),
             false if self.driver.endpoint.knew(peer) => Err(PeerError::Over),
@@ -240,21 +291,27 @@ impl Pool {
         self.driver.endpoint.totals()
     }
 
-    /// State and counters of one connection, up to 50 ms old.
+    /// State and counters of one connection, up to 50 ms old. The counters include those of connections that a client
+    /// had before it was moved.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
-        self.driver.board().overview(peer)
+        let mut overview = self.driver.board().overview(self.here(peer))?;
+        if let Some(former) = self.moves.as_ref().and_then(|moves| moves.former(peer)) {
+            overview.stats.add(former);
+        }
+        Some(overview)
     }
 
     /// One client's estimate of the server's clock now, as [`Client::server_time`](crate::Client::server_time); `None`
     /// without [`PoolConfig::follows_server_time`].
     pub fn server_time(&self, peer: PeerId) -> Option<ServerTime> {
-        self.driver.board().server_time(peer)
+        self.driver.board().server_time(self.here(peer))
     }
 
     /// Lets one client ask for the server's time again, eight times within a second: the first estimates were made
     /// while all clients connected.
     pub fn ask_server_time(&mut self, peer: PeerId) {
         let now = self.driver.now();
+        let peer = self.here(peer);
         self.driver.endpoint.ask_server_time(now, peer);
     }
 
@@ -272,8 +329,33 @@ impl Pool {
     pub fn link_stats(&self) -> (LinkStats, LinkStats) {
         self.driver.link_stats()
     }
+
+    /// The present connection of a client.
+    fn here(&self, peer: PeerId) -> PeerId {
+        self.moves.as_ref().map_or(peer, |moves| moves.here(peer))
+    }
+
+    /// The other connection of a client that is being moved.
+    fn there(&self, peer: PeerId) -> Option<PeerId> {
+        self.moves.as_ref()?.there(peer)
+    }
+
+    /// Does what moves need, and opens the connections that they need.
+    fn follow_moves(&mut self) {
+        while let Some(dial) = self.moves.as_mut().and_then(|moves| moves.advance(&mut self.driver)) {
+            let there = self.dial(&dial);
+            self.moves.iter_mut().for_each(|moves| moves.connecting(&dial, there));
+        }
+    }
+
+    fn dial(&mut self, dial: &PoolDial) -> Option<PeerId> {
+        let address = dial.target.resolve().ok()?;
+        self.connect(&dial.target, address, &dial.token, dial.impairment.as_ref()).ok()
+    }
 }
 
+/// How long a pool waits at most while a client is being moved, whose deadlines are not the driver's.
+const MOVE_STEP: Duration = Duration::from_millis(5);
 /// The number of ports that the sockets of one address have.
 const SOCKETS_AT_ONCE_MAX: usize = 65_536;
 

@@ -1,6 +1,8 @@
 //! What the game loop reports to the dashboard: figures in atomics, lines in a bounded queue. Reporting never blocks.
 
 use crate::dashboard::roster::{GuestKind, Roster};
+use crate::move_figures::MoveFigures;
+use parking_lot::Mutex;
 use skipstone::PeerId;
 use skipstone_lab::clean;
 use skipstone_lab::workload::StressTurn;
@@ -37,6 +39,8 @@ pub(super) struct Meters {
     last_tick_ms: AtomicU64,
     /// Log lines for which the queue had no room.
     skipped: AtomicU64,
+    /// Of a node of a fleet.
+    pub(super) moves: Mutex<MoveFigures>,
 }
 
 /// A line of the log.
@@ -73,6 +77,7 @@ pub(crate) fn feed() -> (Feed, Intake) {
         slowest_us: AtomicU64::new(0),
         last_tick_ms: AtomicU64::new(0),
         skipped: AtomicU64::new(0),
+        moves: Mutex::new(MoveFigures::default()),
     });
     (Feed { meters: Arc::clone(&meters), lines: sender }, Intake { meters, lines: receiver })
 }
@@ -106,6 +111,15 @@ impl Feed {
     /// A server message to all clients.
     pub(crate) fn say(&self, text: &str) {
         self.push(LineKind::Say, "server", text);
+    }
+
+    /// How many players this node has moved.
+    #[cfg(feature = "fleet")]
+    pub(crate) fn moves(&self, figures: &MoveFigures) {
+        let mut known = self.meters.moves.lock();
+        if *known != *figures {
+            known.clone_from(figures);
+        }
     }
 
     /// A tick ended, `took` after it was due; `lines` came since the loop began.

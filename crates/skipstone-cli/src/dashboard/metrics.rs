@@ -2,6 +2,7 @@
 
 use crate::dashboard::bytes_split::BytesSplit;
 use crate::dashboard::state::DashboardState;
+use crate::move_figures::MoveFigures;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
@@ -104,6 +105,22 @@ fn counters(statistics: impl Iterator<Item = (&'static Figure, u64)>) -> Vec<Fam
     all
 }
 
+/// What a node of a fleet does with its players.
+fn moves(figures: &MoveFigures) -> [Family; 4] {
+    [
+        counter("moves", "Players that moved to another node, or from there, while they played", 0)
+            .by("direction", [("out", figures.left), ("in", figures.arrived)]),
+        counter("moves_failed", "Moves after which the player stayed, by reason", 0)
+            .by("reason", figures.failed.iter().map(|(why, count)| (*why, *count))),
+        counter(
+            "moves_told",
+            "Players that were told to reconnect at another node, for their clients do not follow moves",
+            figures.told,
+        ),
+        gauge("draining", "Whether this node gives its players away, 0 or 1", f64::from(u8::from(figures.is_draining))),
+    ]
+}
+
 fn families(state: &DashboardState) -> Vec<Family> {
     let (stats, driver, frame) =
         (state.statistics.stats(), state.statistics.driver_stats(), state.frame.lock().clone());
@@ -145,6 +162,7 @@ fn families(state: &DashboardState) -> Vec<Family> {
         let labels = vec![("node", node.clone()), ("version", state.server.version.to_owned())];
         let help = "The node of a fleet that this server is, always 1";
         all.push(Family { values: vec![(labels, 1.0)], ..gauge("node_info", help, 1.0) });
+        all.extend(moves(&state.meters.moves.lock()));
     }
     if let Some(rtt) = frame.rtt_ms {
         let values = ["0.5", "0.9", "0.99", "1"].into_iter().zip(rtt);

@@ -2,6 +2,8 @@
 
 use super::visit::Visit;
 use crate::console::Console;
+#[cfg(feature = "fleet")]
+use crate::move_figures::MoveFigures;
 use skipstone::PeerId;
 use skipstone_lab::workload::StressTurn;
 use std::net::{SocketAddr, TcpListener};
@@ -26,6 +28,10 @@ pub(super) trait Watcher {
 
     /// A server message to all clients.
     fn say(&self, _text: &str) {}
+
+    /// How many players this node of a fleet has moved. Called each tick.
+    #[cfg(feature = "fleet")]
+    fn moves(&self, _figures: &MoveFigures) {}
 
     /// A tick ended, `took` after it was due; `lines` came since the server began.
     fn tick(&self, _lines: u64, _took: Duration) {}

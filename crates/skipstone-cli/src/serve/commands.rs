@@ -46,6 +46,7 @@ impl Game {
             ("kick", _) => self.kick(rest).into(),
             ("stress", _) => self.stress(rest).into(),
             ("drain", Some(_)) => self.restart.ask(rest).into(),
+            ("move", _) if !rest.is_empty() => self.move_one(rest).into(),
             ("stop", _) => {
                 self.must_stop = true;
                 Reply::Text("the server ends".into())
@@ -210,6 +211,21 @@ impl Game {
     /// The guest of this id.
     fn guest(&self, id: &str) -> Result<PeerId, String> {
         parse_peer(id).filter(|peer| self.guests.contains_key(peer)).ok_or_else(|| unknown(id))
+    }
+
+    /// The guest of this id or this name.
+    pub(super) fn guest_named(&self, who: &str) -> Result<PeerId, String> {
+        if let Ok(peer) = self.guest(who) {
+            return Ok(peer);
+        }
+        let mut named = self.guests.iter().filter(|(_, visit)| visit.name() == who).map(|(peer, _)| *peer);
+        match (named.next(), named.next()) {
+            (Some(peer), None) => Ok(peer),
+            (Some(_), Some(_)) => {
+                Err(format!("several clients are named '{who}': give an id; `clients name` lists them"))
+            }
+            _ => Err(unknown(who)),
+        }
     }
 
     fn stress(&mut self, words: &str) -> Result<String, String> {

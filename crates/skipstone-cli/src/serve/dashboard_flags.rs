@@ -6,6 +6,8 @@ use super::visit::Visit;
 use crate::dashboard::{AgentsLead, Dashboard, DashboardConfig, Feed, GuestKind, ServerFacts, feed};
 use crate::door::Secret;
 #[cfg(feature = "fleet")]
+use crate::move_figures::MoveFigures;
+#[cfg(feature = "fleet")]
 use skipstone::Target;
 use skipstone::{PeerId, Server};
 #[cfg(feature = "fleet")]
@@ -174,6 +176,11 @@ impl Watcher for OpenDashboard {
 
     fn say(&self, text: &str) {
         self.feed.say(text);
+    }
+
+    #[cfg(feature = "fleet")]
+    fn moves(&self, figures: &MoveFigures) {
+        self.feed.moves(figures);
     }
 
     fn tick(&self, lines: u64, took: Duration) {

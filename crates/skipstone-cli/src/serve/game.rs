@@ -1,6 +1,7 @@
 //! The application of the tool's server: its clients, and the lines that it broadcasts.
 
 use super::audience::Audience;
+use super::input::Input;
 use super::node::FleetNode;
 use super::rates::Rates;
 use super::restart::Restart;
@@ -8,11 +9,10 @@ use super::visit::Visit;
 use super::who::who_is_here;
 use crate::console::SessionId;
 use bytes::Bytes;
-use skipstone::{ClosedBy, Event, Fingerprint, Group, PeerId, SendError, SendRefusal, Server, code};
+use skipstone::{ClosedBy, Event, Fingerprint, PeerId, SendError, SendRefusal, Server, code};
 #[cfg(feature = "carriers")]
 use skipstone::{Scheme, Target};
 use skipstone_lab::clean;
-use skipstone_lab::report::output;
 use skipstone_lab::workload::{CONTROL, Guest, LINES, StressTurn, WHO, Word, Workload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -22,7 +22,7 @@ pub(crate) struct Game {
     pub(super) server: Server,
     workload: Workload,
     /// Clients that were accepted and are not connected yet: nothing can be sent to them.
-    arriving: BTreeMap<PeerId, Guest>,
+    pub(super) arriving: BTreeMap<PeerId, Guest>,
     pub(super) guests: BTreeMap<PeerId, Visit>,
     pub(super) lines: u64,
     pub(super) rates: BTreeMap<Option<SessionId>, Rates>,
@@ -32,7 +32,7 @@ pub(crate) struct Game {
     pub(super) node: Option<FleetNode>,
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
-    events: Vec<Event>,
+    events: Vec<Input>,
     /// Clients that asked in this tick who is here.
     asked_who: BTreeSet<PeerId>,
 }
@@ -104,31 +104,22 @@ impl Game {
         let _ = self.server.flush();
     }
 
-    /// Lines of the fleet go to the operator too.
-    fn tick_node(&mut self, audience: &Audience) {
-        let Some(node) = &mut self.node else { return };
-        for line in node.tick(self.guests.len(), self.restart.is_under_way()) {
-            output::complain(format_args!("skipstone serve: {line}"));
-            audience.all().for_each(|watcher| watcher.log(&line));
-        }
-    }
-
     /// Its rooms and its name are free from then on.
     pub(super) fn leave_fleet(&mut self) {
         self.node.take().into_iter().for_each(FleetNode::leave);
     }
 
     /// Takes the tick's events, and handles events of connections at once.
-    fn take_events(&mut self, events: &mut Vec<Event>, audience: &Audience) {
+    fn take_events(&mut self, events: &mut Vec<Input>, audience: &Audience) {
         let mut bytes = 0;
-        while let Some(event) = self.server.poll_event() {
-            match event {
-                Event::Connected { .. } => self.handle(event, audience),
-                Event::Message { ref payload, .. } => {
+        while let Some(input) = self.poll_input() {
+            match input {
+                Input::Server(Event::Connected { .. }) => self.handle(input, audience),
+                Input::Server(Event::Message { ref payload, .. }) => {
                     bytes += payload.len();
-                    events.push(event);
+                    events.push(input);
                 }
-                event => events.push(event),
+                input => events.push(input),
             }
             if events.len() >= EVENTS_MAX || bytes >= EVENT_BYTES_MAX {
                 return;
@@ -136,8 +127,13 @@ impl Game {
         }
     }
 
-    fn handle(&mut self, event: Event, audience: &Audience) {
-        if let Some(line) = self.on_event(event, audience) {
+    fn handle(&mut self, input: Input, audience: &Audience) {
+        let line = match input {
+            Input::Server(event) => self.on_event(event, audience),
+            #[cfg(feature = "fleet")]
+            Input::Move(notice) => self.on_move(notice, audience),
+        };
+        if let Some(line) = line {
             audience.all().for_each(|watcher| watcher.log(&line));
         }
     }
@@ -168,7 +164,8 @@ impl Game {
             Event::Connected { peer, .. } => self.on_connected(peer, audience),
             Event::Closed { peer, close } => {
                 self.arriving.remove(&peer);
-                let visit = self.guests.remove(&peer)?;
+                let handed = self.on_closed_move(peer);
+                let visit = self.guests.remove(&peer).or(handed)?;
                 audience.all().for_each(|watcher| watcher.left(peer, &visit, close.code));
                 let by = match close.by {
                     ClosedBy::Local => "closed",
@@ -221,6 +218,7 @@ impl Game {
         audience.all().for_each(|watcher| watcher.joined(peer, &visit, &carrier));
         let line = format!("{peer} {} joined", visit.name());
         self.guests.insert(peer, visit);
+        self.enter_chat(peer);
         Some(line)
     }
 
@@ -238,7 +236,7 @@ impl Game {
         let Some(visit) = self.guests.get_mut(&peer) else { return };
         visit.lines += 1;
         self.lines += 1;
-        let line = match &visit.guest {
+        let line: Bytes = match &visit.guest {
             Guest::Stress(_) => payload,
             Guest::Chat(name) => {
                 let text = clean::bytes(&payload);
@@ -247,9 +245,7 @@ impl Game {
             }
         };
         match self.workload {
-            Workload::Broadcast => {
-                self.send_blocking(|server| server.broadcast(Group::EVERYONE, LINES, line.clone()).map(drop))
-            }
+            Workload::Broadcast => self.broadcast_line(peer, &line),
             Workload::Echo => self.send_blocking(|server| server.send_aged(peer, LINES, line.clone(), age).map(drop)),
         }
     }
@@ -280,7 +276,7 @@ impl Game {
     }
 
     /// Sends, and waits while the driver is behind. A peer that has left, or is about to, gets nothing.
-    fn send_blocking(&mut self, mut send: impl FnMut(&mut Server) -> Result<(), SendError>) {
+    pub(super) fn send_blocking(&mut self, mut send: impl FnMut(&mut Server) -> Result<(), SendError>) {
         let end = Instant::now() + ROOM_MAX;
         while send(&mut self.server).is_err_and(|error| error.reason == SendRefusal::DriverBusy) && Instant::now() < end
         {
@@ -313,7 +309,7 @@ mod tests {
         }
         let peer = *game.guests.keys().next().expect("it is connected");
         let ask = Event::Message { peer, channel: CONTROL, payload: Bytes::from(WHO), age: Duration::ZERO };
-        (0..1_000).for_each(|_| game.handle(ask.clone(), &audience));
+        (0..1_000).for_each(|_| game.handle(Input::Server(ask.clone()), &audience));
         game.tick(&audience);
         game.say_to(peer, &Word::Say("that was all".into()));
         game.server.flush().expect("it runs");

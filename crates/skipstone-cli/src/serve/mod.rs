@@ -16,6 +16,7 @@ mod dashboard_flags;
 mod database_flags;
 pub(crate) mod game;
 mod inherited;
+mod input;
 #[cfg_attr(not(feature = "fleet"), path = "node_left_out.rs")]
 mod node;
 mod piped;
@@ -25,6 +26,8 @@ mod recording;
 mod restart;
 mod succession;
 mod ticks;
+#[cfg_attr(not(feature = "fleet"), path = "travel_left_out.rs")]
+mod travel;
 mod unused_memory;
 mod visit;
 mod who;
@@ -37,8 +40,8 @@ use admin::{Admin, Question};
 use audience::{Audience, ServerEnd, Watcher};
 use game::Game;
 use inherited::{Addresses, Inherited};
-use restart::{Restart, RestartStep};
-use skipstone::{ListenerRules, Security, Server, ServerConfig, code};
+use restart::{DrainPhase, Restart, RestartStep};
+use skipstone::{ListenerRules, Security, Server, ServerConfig, Settings, code};
 use skipstone_lab::report::Exit;
 use skipstone_lab::report::format::{counted, seconds};
 use skipstone_lab::report::output;
@@ -250,7 +253,7 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
         connections_max: arguments.clients_max,
         players_of_network_max: arguments.clients_of_network_max,
         shards: arguments.sharing.shards(),
-        settings: workload::settings(queue_bytes_max, arguments.resilience.redundancy()),
+        settings: settings(arguments, queue_bytes_max),
         congestion: arguments.resilience.congestion(),
         sockets: inherited.game,
         ..ServerConfig::new(arguments.listen)
@@ -282,10 +285,22 @@ fn start(arguments: &ServeArguments) -> Result<Serving, String> {
     ];
     let audience = Audience { console: console.transpose()?, watchers: watchers.into_iter().flatten().collect() };
     let dashboard = audience.dashboard_address();
-    let node = arguments.node.join(&server, dashboard, arguments.clients_max)?;
+    let facts = node::NodeFacts {
+        dashboard,
+        places: arguments.clients_max,
+        workload: arguments.workload,
+        is_pinned: arguments.protection.cert.is_empty(),
+    };
+    let node = arguments.node.join(&server, &facts)?;
     let game = Game::new(server, arguments.workload, restart, node);
     let qlog = qlog.map(|qlog| QlogWatch::new("serve", qlog));
     Ok(Serving { game, audience, questions, signals, admin, recording, qlog, security, succession: None })
+}
+
+/// A node's clients can be moved to other nodes, which have the same channels.
+fn settings(arguments: &ServeArguments, queue_bytes_max: u32) -> Settings {
+    let settings = workload::settings(queue_bytes_max, arguments.resilience.redundancy());
+    if arguments.node.name().is_some() { workload::with_moves(settings) } else { settings }
 }
 
 #[cfg(feature = "dashboard")]
@@ -348,19 +363,21 @@ impl Serving {
                 break Ending::Failure(failure);
             }
             let arriving = if self.game.restart.is_under_way() { self.game.arriving() } else { 0 };
-            match self.game.restart.step(Instant::now(), arriving) {
+            match self.game.restart.step(Instant::now(), arriving, self.game.drain_phase()) {
                 RestartStep::GoOn => {}
+                RestartStep::Drain => self.game.begin_drain(&self.audience),
                 RestartStep::MakeReady => match self.make_ready() {
                     Ok(succession) => self.succession = Some(succession),
                     Err(why) => {
                         self.game.restart.stay();
+                        self.game.end_drain();
                         self.tell_of_no_restart(&why);
                     }
                 },
                 RestartStep::Stay(why) => self.tell_of_no_restart(&why),
                 RestartStep::Leave(to) => break Ending::Restart(to),
             }
-            if self.signals.is_set() {
+            if self.signals.is_set() && self.is_given_away() {
                 break Ending::Stop("the server shuts down");
             }
             if self.game.must_stop || clients.as_ref().is_some_and(|clients| clients.is_finished()) {
@@ -439,6 +456,17 @@ impl Serving {
         arguments.dashboard.open(self.audience.dashboard_url().as_deref());
     }
 
+    /// Whether a server that was told to end has no players any more that another node takes. The first call begins to
+    /// move them there.
+    fn is_given_away(&mut self) -> bool {
+        match self.game.drain_phase() {
+            DrainPhase::Possible => self.game.begin_drain(&self.audience),
+            DrainPhase::UnderWay => {}
+            DrainPhase::Impossible | DrainPhase::Over => return true,
+        }
+        false
+    }
+
     /// Collects the data that the next program needs, and makes new clients wait for it. No client is disconnected
     /// before this has succeeded.
     fn make_ready(&mut self) -> Result<Succession, String> {
@@ -480,10 +508,19 @@ impl Serving {
             Ending::Restart(to) => return self.make_way(to.as_deref(), began),
         };
         let count = self.game.guests.len();
+        if let Some(why) = self.game.why_no_drain() {
+            output::complain(format_args!("skipstone serve: {why}"));
+        }
+        // Whom a drain has left here goes to another node all the same.
+        let elsewhere = self.game.elsewhere().filter(|_| count > 0);
+        let (code, reason) = match elsewhere {
+            Some(to) => (code::RESTART, restart::notice(count, Some(&to)).to_string()),
+            None => (code::SHUTDOWN, text.to_owned()),
+        };
         self.game.leave_fleet();
-        self.game.part(&self.audience, code::SHUTDOWN);
+        self.game.part(&self.audience, code);
         self.audience.close(text);
-        self.game.server.shutdown(code::SHUTDOWN, text, LINGER);
+        self.game.server.shutdown(code, &reason, LINGER);
         self.audience.finish(ServerEnd::Final);
         if !arguments.piped {
             let told = counted(count as u64, "client");

@@ -1,7 +1,7 @@
 //! In place of `node` in a build without fleets: a server is never a node.
 
 use skipstone::Server;
-use skipstone_lab::workload::Guest;
+use skipstone_lab::workload::{Guest, Workload};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 
@@ -12,6 +12,15 @@ pub(crate) use self::{NoFlags as NodeFlags, NoNode as FleetNode};
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(crate) struct NoFlags {}
 
+/// What a node would tell its fleet.
+#[expect(dead_code, reason = "there is no fleet")]
+pub(crate) struct NodeFacts {
+    pub(crate) dashboard: Option<SocketAddr>,
+    pub(crate) places: u32,
+    pub(crate) workload: Workload,
+    pub(crate) is_pinned: bool,
+}
+
 /// There is none.
 pub(crate) struct NoNode(Infallible);
 
@@ -21,7 +30,7 @@ impl NoFlags {
         None
     }
 
-    pub(crate) fn join(&self, _: &Server, _: Option<SocketAddr>, _: u32) -> Result<Option<NoNode>, String> {
+    pub(crate) fn join(&self, _: &Server, _: &NodeFacts) -> Result<Option<NoNode>, String> {
         Ok(None)
     }
 
@@ -31,10 +40,6 @@ impl NoFlags {
 }
 
 impl NoNode {
-    pub(super) fn tick(&mut self, _: usize, _: bool) -> Vec<String> {
-        match self.0 {}
-    }
-
     pub(super) fn admit(&mut self, _: &[u8]) -> Option<Result<Guest, String>> {
         match self.0 {}
     }

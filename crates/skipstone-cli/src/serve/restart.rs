@@ -5,6 +5,7 @@
 //! serving ──> the new program checks its flags ──> sockets at hand ──> no new handshakes ──> players told ──> exec
 //!    └───────────────── a failure: a line in the log ─────┘
 //! ```
+//! A node of a fleet moves its players to other nodes before the sockets are at hand.
 
 use skipstone::RestartNotice;
 use skipstone_lab::signals::RestartSignal;
@@ -34,6 +35,8 @@ enum RestartState {
     Serving,
     /// The next program is asked whether it would start.
     Checking(mpsc::Receiver<Result<(), String>>),
+    /// The players move to other nodes of the fleet.
+    Draining,
     /// No handshake begins any more.
     Closing {
         since: Instant,
@@ -41,10 +44,23 @@ enum RestartState {
     },
 }
 
+/// What a drain of the players to other nodes can do for a server that ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DrainPhase {
+    /// There are no players, or no other node takes them.
+    Impossible,
+    Possible,
+    UnderWay,
+    /// No player is left, or the time is over.
+    Over,
+}
+
 /// The next action of the loop.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum RestartStep {
     GoOn,
+    /// Begin to move the players to other nodes.
+    Drain,
     /// Prepare what the next program needs; from then on, new clients are its clients. [`Restart::stay`] if that fails.
     MakeReady,
     /// The old process continues to serve, for this reason.
@@ -93,7 +109,7 @@ impl Restart {
     }
 
     /// The next step. Called each tick with the number of pending handshakes.
-    pub(super) fn step(&mut self, now: Instant, arriving: usize) -> RestartStep {
+    pub(super) fn step(&mut self, now: Instant, arriving: usize, drain: DrainPhase) -> RestartStep {
         match &self.state {
             RestartState::Serving => {
                 if self.signal.as_ref().is_some_and(RestartSignal::take) {
@@ -103,10 +119,11 @@ impl Restart {
             }
             RestartState::Checking(answer) => match answer.try_recv() {
                 Err(mpsc::TryRecvError::Empty) => RestartStep::GoOn,
-                Ok(Ok(())) => {
-                    self.state = RestartState::Closing { since: now, to: None };
-                    RestartStep::MakeReady
+                Ok(Ok(())) if matches!(drain, DrainPhase::Possible | DrainPhase::UnderWay) => {
+                    self.state = RestartState::Draining;
+                    if drain == DrainPhase::Possible { RestartStep::Drain } else { RestartStep::GoOn }
                 }
+                Ok(Ok(())) => self.close(now),
                 Ok(Err(why)) => {
                     self.state = RestartState::Serving;
                     RestartStep::Stay(why)
@@ -116,6 +133,8 @@ impl Restart {
                     RestartStep::Stay("no thread could be started to check the next program".into())
                 }
             },
+            RestartState::Draining if drain == DrainPhase::UnderWay => RestartStep::GoOn,
+            RestartState::Draining => self.close(now),
             RestartState::Closing { to: Some(to), .. } => RestartStep::Leave(Some(to.clone())),
             RestartState::Closing { since, to: None } => {
                 let elapsed = now.saturating_duration_since(*since);
@@ -123,6 +142,11 @@ impl Restart {
                 if is_over { RestartStep::Leave(None) } else { RestartStep::GoOn }
             }
         }
+    }
+
+    fn close(&mut self, now: Instant) -> RestartStep {
+        self.state = RestartState::Closing { since: now, to: None };
+        RestartStep::MakeReady
     }
 }
 
@@ -214,7 +238,7 @@ mod tests {
     fn players_are_notified_after_the_last_pending_handshake() {
         let since = Instant::now();
         let mut restart = Restart { signal: None, state: RestartState::Closing { since, to: None } };
-        let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving);
+        let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving, DrainPhase::Impossible);
         assert_eq!(step(100, 0), RestartStep::GoOn, "a client may hold a cookie");
         assert_eq!(step(1_500, 1), RestartStep::GoOn, "a slow path");
         assert_eq!(step(1_600, 0), RestartStep::Leave(None));
@@ -227,17 +251,33 @@ mod tests {
         let signal = RestartSignal::watch().expect("it watches");
         let mut restart = Restart { signal, state: RestartState::Checking(answered) };
         answer.send(Ok(())).expect("the loop waits");
-        assert_eq!(restart.step(Instant::now(), 0), RestartStep::MakeReady);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::MakeReady);
         restart.stay();
         assert!(!restart.is_under_way());
-        assert_eq!(restart.step(Instant::now(), 0), RestartStep::GoOn);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::GoOn);
         assert!(restart.ask("").is_ok() || cfg!(not(unix)));
+    }
+
+    #[test]
+    fn a_node_gives_its_players_away_before_new_clients_wait() {
+        let (answer, answered) = mpsc::channel();
+        let mut restart = Restart { signal: None, state: RestartState::Checking(answered) };
+        let began = Instant::now();
+        let mut step = |ms, drain| restart.step(began + Duration::from_millis(ms), 0, drain);
+        assert_eq!(step(0, DrainPhase::Possible), RestartStep::GoOn, "the next program has not been checked");
+        answer.send(Ok(())).expect("the loop waits");
+        assert_eq!(step(10, DrainPhase::Possible), RestartStep::Drain);
+        assert_eq!(step(20, DrainPhase::UnderWay), RestartStep::GoOn);
+        assert_eq!(step(59_000, DrainPhase::UnderWay), RestartStep::GoOn);
+        assert_eq!(step(60_000, DrainPhase::Over), RestartStep::MakeReady);
+        assert_eq!(step(60_100, DrainPhase::Over), RestartStep::GoOn, "a client may hold a cookie");
+        assert_eq!(step(60_500, DrainPhase::Over), RestartStep::Leave(None));
     }
 
     #[test]
     fn a_server_with_a_parent_is_not_restarted() {
         let mut restart = Restart::new(false).expect("nothing to watch");
         assert!(restart.ask("").is_err());
-        assert_eq!(restart.step(Instant::now(), 0), RestartStep::GoOn);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::GoOn);
     }
 }

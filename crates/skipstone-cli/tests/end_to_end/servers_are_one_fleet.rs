@@ -1,6 +1,7 @@
 //! Servers that are nodes of a fleet, over a real NATS server: what the directory shows, tickets, and NATS that is away.
 
 use crate::common::console::Session;
+use crate::common::guest::Guest;
 use crate::common::result::{number, read};
 use crate::common::{Ended, PATIENCE, Running, SKIPSTONE, Served, run};
 use serde_json::Value;
@@ -40,6 +41,15 @@ fn status_until(nats: &LocalNats, is_so: impl Fn(&Value) -> bool) -> Value {
         assert!(Instant::now() < end, "{status:#}");
         std::thread::sleep(Duration::from_millis(100));
     }
+}
+
+/// Nodes with one identity, so that their clients can move.
+fn nodes(nats: &LocalNats, folder: &std::path::Path, names: &[&str], flags: &[&str]) -> Vec<Served> {
+    let identity = folder.join("identity.pem").display().to_string();
+    let flags = [&["--identity", &identity], flags].concat();
+    let nodes = names.iter().map(|name| node(nats, name, &flags)).collect();
+    status_until(nats, |status| status["nodes"].as_array().is_some_and(|nodes| nodes.len() == names.len()));
+    nodes
 }
 
 fn http(address: SocketAddr, path: &str) -> String {
@@ -185,4 +195,126 @@ fn mistakes_about_a_fleet_are_refused_with_a_remedy() {
         assert!(ended.err.contains(wanted), "{url}: {}", ended.err);
     }
     first.stop();
+}
+
+/// Of the server's shutdown, and of a restart in its place.
+#[test]
+fn a_drain_moves_all_players_none_is_closed_and_every_line_is_proven() {
+    let nats = nats();
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = nodes(&nats, folder.path(), &["n1", "n2", "n3"], &["--dashboard", "127.0.0.1:0"]);
+    let (three, two, mut one) = (all.pop().unwrap(), all.pop().unwrap(), all.pop().unwrap());
+    let json = folder.path().join("stress.json");
+    let mut command = Command::new(SKIPSTONE);
+    command.args(["stress", &one.url, "-c", "24", "-r", "10/s", "-d", "12s", "--json"]).arg(&json);
+    let mut stress = Running::start(command);
+    stress.until("running");
+    Session::open(one.console).ask("move stress-7 n3", "on the way to n3");
+    Session::open(three.console).stats_until("moves: 0 went, 1 came");
+
+    // A restart: the node gives its players away, and is back with its sockets, empty.
+    one.running.signal("USR2");
+    one.running.until_complaint("drain: 23 players moved; none is left");
+    one.running.until("the server restarts after");
+    status_until(&nats, |status| {
+        let nodes = status["nodes"].as_array().unwrap();
+        nodes.iter().map(|node| node["load"].as_u64().unwrap()).sum::<u64>() == 24 && nodes[0]["draining"] == false
+    });
+    let metrics = http(two.dashboard.unwrap(), "/metrics");
+    let came = metrics.split("skipstone_moves_total{direction=\"in\"} ").nth(1).expect("it is counted");
+    assert!(!came.starts_with('0'), "{metrics}");
+
+    // The end of a server: those of n2 go to n1 and n3.
+    let ended = two.stop();
+    assert!(ended.err.contains("none is left") && ended.out.contains("told 0 clients why"), "{}", ended.text());
+    assert!(!ended.err.contains("drain: 0 players"), "it had players: {}", ended.err);
+
+    let ended = stress.wait();
+    ended.expect(&[0, 98]);
+    let result = read(&json);
+    let faults = ["clients.dropped", "messages.lost", "messages.duplicated", "messages.reordered", "messages.apart"];
+    assert_eq!(faults.map(|path| number(&result, path)), [0; 5], "{result:#}");
+    assert_eq!(number(&result, "messages.delivered"), 24 * 24 * 120);
+    assert_eq!(ask(&nats, &["status", "--json"])["nodes"].as_array().unwrap().len(), 2);
+    for node in [one, three] {
+        let stats = Session::open(node.console).stats();
+        assert!(
+            stats.contains("batches of other nodes 0, lines of this one 0; in doubtful order 0, ignored 0"),
+            "{stats}"
+        );
+    }
+}
+
+#[test]
+fn a_player_keeps_its_name_over_a_move_and_hears_the_chat_of_all_nodes() {
+    let nats = nats();
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = &nodes(&nats, folder.path(), &["n1", "n2"], &[])[..] else { panic!("two nodes") };
+    let (mut zoe, mut bob) = (Guest::following(&one.url, "zoe"), Guest::following(&two.url, "bob"));
+    let hears =
+        |line: &'static str| move |guest: &Guest| guest.lines.last().is_some_and(|last| last == line.as_bytes());
+    bob.say("hello");
+    zoe.listen_until("a line of another node comes", hears("bob: hello"));
+    let mut console = Session::open(one.console);
+    for (words, wanted) in [
+        ("move nobody n2", "no client 'nobody'"),
+        ("move zoe n9", "no node n9 lives in the fleet"),
+        ("move zoe n1", "this is the node n1"),
+        ("move zoe n*", "is no name of a node"),
+        ("move zoe", "say `move NAME NODE`"),
+    ] {
+        console.ask(words, wanted);
+    }
+    console.ask("move zoe n2", "on the way to n2");
+    zoe.say("on my way");
+    zoe.listen_until("her own line comes", hears("zoe: on my way"));
+    bob.listen_until("her line comes", hears("zoe: on my way"));
+    let end = Instant::now() + PATIENCE;
+    while !Session::open(two.console).stats().contains("moves: 0 went, 1 came") {
+        assert!(Instant::now() < end, "she does not arrive");
+        zoe.ask_who();
+        zoe.listen_until("she is there", |zoe| !zoe.words.is_empty());
+    }
+    zoe.words.clear();
+    zoe.ask_who();
+    zoe.listen_until("she is listed", |zoe| {
+        zoe.words.iter().any(|words| words == "who zoe, bob" || words == "who bob, zoe")
+    });
+    zoe.say("here");
+    zoe.listen_until("her own line comes", hears("zoe: here"));
+    bob.listen_until("her line comes", hears("zoe: here"));
+    let texts = |guest: &Guest| -> Vec<String> {
+        guest.lines.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect()
+    };
+    assert_eq!(texts(&zoe), ["bob: hello", "zoe: on my way", "zoe: here"]);
+    assert_eq!((texts(&bob), zoe.close), (texts(&zoe), None));
+}
+
+#[test]
+fn clients_that_do_not_follow_are_told_to_reconnect_elsewhere_and_a_last_node_just_ends() {
+    let nats = nats();
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = nodes(&nats, folder.path(), &["n1", "n2"], &[]);
+    let (two, one) = (all.pop().unwrap(), all.pop().unwrap());
+    let mut zoe = Guest::connect(&one.url, "zoe");
+    one.running.signal("TERM");
+    zoe.listen_until("she is told", |zoe| zoe.close.is_some());
+    let close = zoe.close.as_ref().unwrap();
+    let reason = String::from_utf8_lossy(&close.reason).into_owned();
+    assert!(close.code == 1013 && reason.contains(&format!("at={}", two.address)), "{close:?}");
+    let ended = one.running.wait();
+    ended.expect(&[0]);
+    assert!(ended.err.contains("1 told to reconnect elsewhere"), "{}", ended.err);
+    let mut bob = Guest::connect(&two.url, "bob");
+    two.running.signal("TERM");
+    bob.listen_until("he is told", |bob| bob.close.is_some());
+    assert_eq!(bob.close.as_ref().unwrap().code, 1000);
+    // Where nodes have other certificates, their clients could not follow.
+    let (three, _four) = (node(&nats, "n3", &[]), node(&nats, "n4", &[]));
+    let mut eve = Guest::following(&three.url, "eve");
+    Session::open(three.console).ask("move eve n4", "give all nodes the same --identity FILE");
+    three.running.signal("TERM");
+    eve.listen_until("she is told", |eve| eve.close.is_some());
+    assert_eq!(eve.close.as_ref().unwrap().code, 1000);
+    assert!(three.running.wait().err.contains("has another certificate"));
 }

@@ -4,9 +4,9 @@ use super::calls::{CallId, DirectoryCall, StoreOperation};
 use super::epoch::Epoch;
 use super::event::DirectoryEvent;
 use super::machine::{ClaimError, Directory, DirectoryStats};
-use super::name::RoomName;
+use super::name::{NodeName, RoomName};
 use super::placement::Placement;
-use super::record::{NodeStatus, RoomPolicy};
+use super::record::{NodeRecord, NodeStatus, RoomPolicy};
 use super::settings::{DirectoryError, DirectorySettings};
 use crate::bus::{Bus, BusEvent, KvAnswer, KvBucket, KvError, KvOutcome, KvSettings, KvWatchId, RequestId};
 use std::collections::BTreeMap;
@@ -116,6 +116,21 @@ impl DirectoryDriver {
     /// As [`Directory::place`].
     pub fn place(&mut self, room: &RoomName) -> Placement {
         self.directory.place(room, self.now())
+    }
+
+    /// As [`Directory::place_player`].
+    pub fn place_player(&mut self, is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool) -> Option<(NodeName, String)> {
+        self.directory.place_player(self.now(), is_wanted)
+    }
+
+    /// As [`Directory::has_place`].
+    pub fn has_place(&self, is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool) -> Option<(&NodeName, &NodeRecord)> {
+        self.directory.has_place(self.now(), is_wanted)
+    }
+
+    /// As [`Directory::living`].
+    pub fn living(&self, node: &NodeName) -> Option<&NodeRecord> {
+        self.directory.living(node, self.now())
     }
 
     /// As [`Directory::epoch`].

@@ -168,12 +168,40 @@ impl Directory {
                 _ => Placement::Orphaned,
             };
         }
-        // Two renewals may be late, by an election of the store.
-        let fresh = self.settings.lease - self.settings.renew_every;
-        match self.placements.least_loaded(&self.copy, now, fresh) {
+        match self.placements.least_loaded(&self.copy, now, self.settings.fresh(), |_, _| true) {
             Some((node, address)) => Placement::New { node, address },
             None => Placement::Nowhere,
         }
+    }
+
+    /// Where a player of this node goes, from memory alone: the least loaded of the other nodes that are wanted, and where
+    /// players connect there. The choice counts as one player of that node until it tells its load again.
+    pub fn place_player(
+        &mut self,
+        now: Duration,
+        is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool,
+    ) -> Option<(NodeName, String)> {
+        let own = &self.settings.node;
+        let is_other = |name: &NodeName, record: &NodeRecord| name != own && is_wanted(name, record);
+        self.placements.least_loaded(&self.copy, now, self.settings.fresh(), is_other)
+    }
+
+    /// The node that [`Directory::place_player`] would choose now. No place is taken.
+    pub fn has_place(
+        &self,
+        now: Duration,
+        is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool,
+    ) -> Option<(&NodeName, &NodeRecord)> {
+        let own = &self.settings.node;
+        let is_other = |name: &NodeName, record: &NodeRecord| name != own && is_wanted(name, record);
+        let (name, record, _) = self.placements.choose(&self.copy, now, self.settings.fresh(), is_other)?;
+        Some((name, record))
+    }
+
+    /// The entry of a node, if it has one and has renewed it lately.
+    pub fn living(&self, node: &NodeName, now: Duration) -> Option<&NodeRecord> {
+        let known = self.copy.node(node).filter(|known| now < known.seen_at + self.settings.fresh())?;
+        known.record.as_ref()
     }
 
     /// Figures.

@@ -37,35 +37,48 @@ pub enum Placement {
 pub(super) struct RecentPlacements(BTreeMap<NodeName, (u64, u32)>);
 
 impl RecentPlacements {
-    /// The least loaded of the nodes that have renewed within `fresh`, do not drain and have room; of equal ones the
-    /// first by name. The choice counts as one player until the node tells its load again.
+    /// The least loaded of the wanted nodes that have renewed within `fresh`, do not drain and have room; of equal ones
+    /// the first by name. The choice counts as one player until the node tells its load again.
     pub(super) fn least_loaded(
         &mut self,
         copy: &WatchedCopy,
         now: Duration,
         fresh: Duration,
+        is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool,
     ) -> Option<(NodeName, String)> {
         self.0.retain(|name, (revision, _)| copy.node(name).is_some_and(|known| known.revision == *revision));
-        let candidates = copy.nodes().filter(|(_, record, known)| {
-            !record.status.is_draining && record.status.capacity > 0 && now < known.seen_at + fresh
+        let (name, record, known) = self.choose(copy, now, fresh, is_wanted)?;
+        self.0.entry(name.clone()).or_insert((known.revision, 0)).1 += 1;
+        Some((name.clone(), record.address.clone()))
+    }
+
+    /// The same, and no place is taken.
+    pub(super) fn choose<'c>(
+        &self,
+        copy: &'c WatchedCopy,
+        now: Duration,
+        fresh: Duration,
+        is_wanted: impl Fn(&NodeName, &NodeRecord) -> bool,
+    ) -> Option<(&'c NodeName, &'c NodeRecord, &'c Known<NodeRecord>)> {
+        let candidates = copy.nodes().filter(|(name, record, known)| {
+            let is_open = !record.status.is_draining && record.status.capacity > 0;
+            is_open && now < known.seen_at + fresh && is_wanted(name, record)
         });
-        let loaded = candidates.map(|(name, record, known)| (self.load(name, record), name, record, known));
+        let loaded =
+            candidates.map(|(name, record, known)| (self.load(name, record, known.revision), name, record, known));
         let with_room = loaded.filter(|(load, _, record, _)| *load < u64::from(record.status.capacity));
         // Shares of capacities, compared without division.
         let (_, name, record, known) = with_room.min_by(|(load_a, _, a, _), (load_b, _, b, _)| {
             let share = |load: u64, other: &NodeRecord| load * u64::from(other.status.capacity);
             share(*load_a, b).cmp(&share(*load_b, a))
         })?;
-        self.count(name, known);
-        Some((name.clone(), record.address.clone()))
+        Some((name, record, known))
     }
 
-    fn load(&self, name: &NodeName, record: &NodeRecord) -> u64 {
-        u64::from(record.status.load) + self.0.get(name).map_or(0, |(_, placed)| u64::from(*placed))
-    }
-
-    fn count(&mut self, name: &NodeName, known: &Known<NodeRecord>) {
-        self.0.entry(name.clone()).or_insert((known.revision, 0)).1 += 1;
+    /// What a node told at this revision, and what was placed there since.
+    fn load(&self, name: &NodeName, record: &NodeRecord, revision: u64) -> u64 {
+        let placed = self.0.get(name).filter(|(since, _)| *since == revision);
+        u64::from(record.status.load) + placed.map_or(0, |(_, placed)| u64::from(*placed))
     }
 }
 
@@ -84,15 +97,18 @@ mod tests {
         learn(&mut copy, "d", status(0, 100), 1);
         learn(&mut copy, "e", status(0, 0), 10);
         let mut recent = RecentPlacements::default();
-        let mut chosen = || recent.least_loaded(&copy, secs(12), secs(10)).map(|(name, _)| name.to_string());
+        let any = |_: &NodeName, _: &NodeRecord| true;
+        let mut chosen = || recent.least_loaded(&copy, secs(12), secs(10), any).map(|(name, _)| name.to_string());
         // b has 40% and gets 2 until both have half; of equal ones the first by name.
         let first: Vec<String> = (0..4).map(|_| chosen().unwrap()).collect();
         assert_eq!(first, ["b", "b", "a", "b"]);
         let rest = std::iter::from_fn(chosen).count();
         assert_eq!(rest, 58, "all places of a and b, and no more");
         learn(&mut copy, "d", status(0, 1), 12);
-        assert_eq!(recent.least_loaded(&copy, secs(12), secs(10)).unwrap().0.as_str(), "d");
-        assert_eq!(recent.least_loaded(&copy, secs(12), secs(10)), None);
+        let other = |name: &NodeName, _: &NodeRecord| name.as_str() != "d";
+        assert_eq!(recent.least_loaded(&copy, secs(12), secs(10), other), None);
+        assert_eq!(recent.least_loaded(&copy, secs(12), secs(10), any).unwrap().0.as_str(), "d");
+        assert_eq!(recent.least_loaded(&copy, secs(12), secs(10), any), None);
     }
 
     fn learn(copy: &mut WatchedCopy, name: &str, status: NodeStatus, seen: u64) {

@@ -71,6 +71,11 @@ impl DirectorySettings {
         self.lease + self.clock_error()
     }
 
+    /// How long after a renewal a node gets players: two may be late, by an election of the store.
+    pub(super) fn fresh(&self) -> Duration {
+        self.lease - self.renew_every
+    }
+
     /// The node's first entry.
     pub(super) fn record(&self) -> NodeRecord {
         NodeRecord {

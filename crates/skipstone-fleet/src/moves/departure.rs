@@ -1,11 +1,11 @@
 //! Players that leave this node.
 
 use super::note::{Letter, MoveOrigin, Note};
-use super::output::{MoveNotice, MoveOrder, MoveRefusal, Output};
+use super::output::{MoveFailure, MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::settings::MoveSettings;
 use crate::directory::NodeName;
 use bytes::Bytes;
-use skipstone::{MoveId, PeerId};
+use skipstone::{MoveId, PeerId, Stayed};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -127,7 +127,7 @@ impl Departures {
         let Some((peer, departure)) = self.of(origin) else { return };
         if matches!(departure.phase, Phase::Reserving { .. }) {
             self.under_way.remove(&peer);
-            output.notices.push_back(MoveNotice::Stayed { peer, why });
+            output.notices.push_back(MoveNotice::Stayed { peer, failure: MoveFailure::NoPlace, why });
         }
     }
 
@@ -142,10 +142,11 @@ impl Departures {
         }
     }
 
-    pub(super) fn on_stayed(&mut self, peer: PeerId, id: MoveId, why: &str, output: &mut Output) {
+    pub(super) fn on_stayed(&mut self, peer: PeerId, id: MoveId, why: Stayed, output: &mut Output) {
         if let Some(departure) = self.take(peer, |departure| departure.id == id) {
             self.send(&departure, Note::Cancelled, output);
-            output.notices.push_back(MoveNotice::Stayed { peer, why: why.into() });
+            let failure = MoveFailure::of(why);
+            output.notices.push_back(MoveNotice::Stayed { peer, failure, why: failure.sentence().into() });
         }
     }
 
@@ -193,7 +194,7 @@ impl Departures {
             if matches!(departure.phase, Phase::Reserving { .. }) {
                 self.send(&departure, Note::Cancelled, output);
                 let why = format!("the node {} did not answer in {} s", departure.to, RESERVE_MAX.as_secs());
-                output.notices.push_back(MoveNotice::Stayed { peer, why });
+                output.notices.push_back(MoveNotice::Stayed { peer, failure: MoveFailure::NoAnswer, why });
                 continue;
             }
             // The client's answer, or the end of its connection, says where it is.

@@ -8,7 +8,7 @@ use super::output::{MoveNotice, MoveOrder, MoveRefusal, Output};
 use super::settings::MoveSettings;
 use crate::directory::NodeName;
 use bytes::Bytes;
-use skipstone::{Event, MoveStage, PeerId, Stayed};
+use skipstone::{Event, MoveStage, PeerId};
 use std::time::Duration;
 
 /// A node's moves. All calls take `now`: the time since any moment, by one monotonic clock of this process.
@@ -136,22 +136,12 @@ impl Moves {
         match stage {
             MoveStage::Able => self.departures.on_able(peer),
             MoveStage::Ready(id) => self.departures.on_ready(peer, id, now, &mut self.output),
-            MoveStage::Stayed(id, why) => self.departures.on_stayed(peer, id, reason(why), &mut self.output),
+            MoveStage::Stayed(id, why) => self.departures.on_stayed(peer, id, why, &mut self.output),
             MoveStage::Left(id) => self.departures.on_left(peer, id, &mut self.output),
             MoveStage::Arrived(id) if self.arrivals.on_arrived(peer, id, &mut self.output) => {
                 self.departures.on_able(peer);
             }
             _ => {}
         }
-    }
-}
-
-fn reason(why: Stayed) -> &'static str {
-    match why {
-        Stayed::Cancelled => "the move was cancelled",
-        Stayed::Refused => "the client could not connect to the other node",
-        Stayed::Late => "the other node did not take the player in time",
-        Stayed::Busy => "the client is being moved already",
-        _ => "the client stayed",
     }
 }

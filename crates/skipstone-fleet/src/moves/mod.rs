@@ -17,14 +17,16 @@
 
 mod arrival;
 mod departure;
+mod drain;
 mod driver;
 mod machine;
 mod note;
 mod output;
 mod settings;
 
+pub use drain::{Drain, DrainSettings, DrainState};
 pub use driver::{MovesDriver, NodeEvent};
 pub use machine::Moves;
 pub use note::MoveOrigin;
-pub use output::{MoveNotice, MoveOrder, MoveRefusal};
+pub use output::{MoveFailure, MoveNotice, MoveOrder, MoveRefusal};
 pub use settings::MoveSettings;

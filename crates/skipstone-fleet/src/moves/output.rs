@@ -3,7 +3,7 @@
 use super::note::{Letter, MoveOrigin};
 use crate::directory::NodeName;
 use bytes::Bytes;
-use skipstone::{MoveId, PeerId};
+use skipstone::{MoveId, PeerId, Stayed};
 use std::collections::VecDeque;
 
 /// What the node's server is to do.
@@ -59,7 +59,9 @@ pub enum MoveNotice {
     Stayed {
         /// The player.
         peer: PeerId,
-        /// Why, for people.
+        /// Why.
+        failure: MoveFailure,
+        /// The same for people.
         why: String,
     },
     /// A player has come from another node. It is connected, and from now on this node's.
@@ -71,6 +73,68 @@ pub enum MoveNotice {
         /// Its state.
         state: Bytes,
     },
+}
+
+/// Why a move that began has ended without its player.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MoveFailure {
+    /// The other node did not answer.
+    NoAnswer,
+    /// The other node has no place.
+    NoPlace,
+    /// The player was not handed over, or the client did not decide in time.
+    Cancelled,
+    /// The client could not connect to the other node.
+    Unreachable,
+    /// The other node did not take the player in time.
+    Late,
+    /// The client is being moved by another server.
+    Busy,
+}
+
+impl MoveFailure {
+    /// All of them.
+    pub const ALL: [MoveFailure; 6] = [
+        MoveFailure::NoAnswer,
+        MoveFailure::NoPlace,
+        MoveFailure::Cancelled,
+        MoveFailure::Unreachable,
+        MoveFailure::Late,
+        MoveFailure::Busy,
+    ];
+
+    /// Its name in statistics.
+    pub fn name(self) -> &'static str {
+        match self {
+            MoveFailure::NoAnswer => "no_answer",
+            MoveFailure::NoPlace => "no_place",
+            MoveFailure::Cancelled => "cancelled",
+            MoveFailure::Unreachable => "unreachable",
+            MoveFailure::Late => "late",
+            MoveFailure::Busy => "busy",
+        }
+    }
+
+    pub(super) fn of(why: Stayed) -> MoveFailure {
+        match why {
+            Stayed::Refused => MoveFailure::Unreachable,
+            Stayed::Late => MoveFailure::Late,
+            Stayed::Busy => MoveFailure::Busy,
+            _ => MoveFailure::Cancelled,
+        }
+    }
+
+    pub(super) fn sentence(self) -> &'static str {
+        match self {
+            MoveFailure::NoAnswer => "the other node did not answer",
+            MoveFailure::NoPlace => "the other node has no place",
+            MoveFailure::Cancelled => "the move was cancelled",
+            MoveFailure::Unreachable => "the client could not connect to the other node",
+            MoveFailure::Late => "the other node did not take the player in time",
+            MoveFailure::Busy => "the client is being moved already",
+        }
+    }
 }
 
 /// Why a move does not begin, or a state is not taken.

@@ -100,7 +100,7 @@ impl Fleet {
             while let Some(event) = node.moves.poll(&node.bus, &mut node.server) {
                 match event {
                     NodeEvent::Server(event) => node.on_event(event),
-                    NodeEvent::Move(MoveNotice::Stayed { peer, why }) => {
+                    NodeEvent::Move(MoveNotice::Stayed { peer, why, .. }) => {
                         self.stayed.push(why);
                         if let Some(state) = node.leaving.remove(&peer) {
                             node.players.insert(peer, state);

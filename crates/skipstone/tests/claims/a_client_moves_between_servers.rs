@@ -4,7 +4,8 @@
 use skipstone::netsim::{LinkConfig, Loss};
 use skipstone::{
     ChannelRule, Client, ClientConfig, Close, DeliveryMode, Event, Impairment, MessageId, MoveError, MoveId, MoveStage,
-    PeerId, Reconnect, Security, SendRefusal, Server, ServerConfig, Settings, Stayed, Threading,
+    PeerId, Pool, PoolConfig, Reconnect, Security, SendError, SendRefusal, Server, ServerConfig, Settings, Stayed,
+    Target, Threading,
 };
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -26,10 +27,60 @@ struct Node {
     is_able: bool,
 }
 
+/// The client under test.
+enum Mover {
+    Single(Box<Client>),
+    /// One of a pool, with the id that it keeps.
+    Pooled(Box<Pool>, PeerId),
+}
+
+impl Mover {
+    fn wait(&mut self) {
+        match self {
+            Mover::Single(client) => client.wait(Duration::from_millis(1)),
+            Mover::Pooled(pool, _) => pool.drive(Duration::from_millis(1)).expect("it waits"),
+        }
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        match self {
+            Mover::Single(client) => client.poll_event(),
+            Mover::Pooled(pool, own) => {
+                let event = pool.poll_event()?;
+                assert_eq!(event.peer(), *own, "a client keeps its id over moves");
+                Some(event)
+            }
+        }
+    }
+
+    fn send(&mut self, channel: u16, payload: impl Into<Vec<u8>>) -> Result<MessageId, SendError> {
+        match self {
+            Mover::Single(client) => client.send(channel, payload.into()),
+            Mover::Pooled(pool, own) => pool.send(*own, channel, payload.into()),
+        }
+    }
+
+    /// Whether its connection began.
+    fn is_there(&self) -> bool {
+        match self {
+            Mover::Single(client) => client.overview().is_some(),
+            Mover::Pooled(pool, own) => pool.overview(*own).is_some(),
+        }
+    }
+
+    fn sent_messages(&self) -> u64 {
+        let overview = match self {
+            Mover::Single(client) => client.overview(),
+            Mover::Pooled(pool, own) => pool.overview(*own),
+        };
+        overview.map_or(0, |overview| overview.stats.sent.messages)
+    }
+}
+
 /// Two nodes and a client, and what each side has sent and received.
 struct Stage {
     nodes: [Node; 2],
-    client: Client,
+    client: Mover,
     moves: u64,
     stays: Vec<Stayed>,
     up: Sequence,
@@ -87,6 +138,26 @@ impl Stage {
         };
         let config = ClientConfig { reconnect: Some(Reconnect::default()), ..config };
         let client = Client::connect(&url, b"first", config).expect("a socket");
+        Stage::with(nodes, Mover::Single(Box::new(client)))
+    }
+
+    /// The client is one of a pool.
+    fn pooled() -> Stage {
+        let security = Security::self_signed().expect("a certificate");
+        let nodes = [node(&security), node(&security)];
+        let mut pool = Pool::new(PoolConfig { follows_moves: true, ..PoolConfig::default() }).expect("a poll");
+        let target: Target = nodes[0].server.url().parse().expect("a URL");
+        // Its place is not the first: ids of connections and of clients differ.
+        let away = pool.add(&target, "127.0.0.1:9".parse().expect("an address"), b"", None).expect("a socket");
+        pool.close(away, 0, "", Duration::ZERO).expect("it is there");
+        while !matches!(pool.poll_event(), Some(Event::Closed { .. })) {
+            pool.drive(Duration::from_millis(1)).expect("it waits");
+        }
+        let own = pool.add(&target, nodes[0].server.local_addr(), b"first", None).expect("a socket");
+        Stage::with(nodes, Mover::Pooled(Box::new(pool), own))
+    }
+
+    fn with(nodes: [Node; 2], client: Mover) -> Stage {
         let (up, down) = (Sequence::default(), Sequence::default());
         let mut stage = Stage {
             nodes,
@@ -113,8 +184,8 @@ impl Stage {
     }
 
     fn step(&mut self) {
-        self.client.wait(Duration::from_millis(1));
-        let mut is_connected = self.client.overview().is_some() && self.closed.is_none();
+        self.client.wait();
+        let mut is_connected = self.client.is_there() && self.closed.is_none();
         while let Some(event) = self.client.poll_event() {
             match event {
                 Event::Message { channel: TRADES, payload, .. } => self.down.take(&payload, "the client"),
@@ -269,6 +340,18 @@ fn nothing_reliable_is_lost_doubled_or_reordered_over_moves() {
 }
 
 #[test]
+fn a_client_of_a_pool_moves_as_any_other_and_keeps_its_id_and_counters() {
+    let mut stage = Stage::pooled();
+    for _ in 0..10 {
+        stage.move_over();
+    }
+    stage.settle();
+    assert!(stage.positions > 0 && stage.stays.is_empty());
+    let (counted, sent) = (stage.client.sent_messages(), u64::from(stage.up.received));
+    assert!(counted > sent, "{counted} of {sent} trades, and positions as well");
+}
+
+#[test]
 fn loss_delays_a_move_and_breaks_none() {
     let mut stage = Stage::new("skip://", lossy(0.05));
     for _ in 0..15 {
@@ -291,7 +374,12 @@ fn a_client_that_cannot_get_there_plays_on_here() {
 
 #[test]
 fn a_cancelled_move_returns_what_was_held_back() {
-    let mut stage = Stage::new("skip://", ClientConfig::default());
+    for mut stage in [Stage::new("skip://", ClientConfig::default()), Stage::pooled()] {
+        cancel_a_move(&mut stage);
+    }
+}
+
+fn cancel_a_move(stage: &mut Stage) {
     stage.welcomes = false;
     let there = stage.nodes[1].server.local_addr().to_string();
     stage.begin_move(&there);

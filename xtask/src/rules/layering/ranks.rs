@@ -41,7 +41,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         &[
             &["pool", "server"],
             &["client", "server_config", "shards"],
-            &["moving", "server_moves"],
+            &["moving", "pool_moves", "server_moves"],
             &["handle", "reconnect"],
             &["start_error"],
             &["waiter"],
@@ -119,13 +119,13 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["tool"],
             &["deployment"],
             &["builds", "health", "locked_site"],
-            &["lock", "site", "stage"],
+            &["fleet", "lock", "site", "stage"],
             &["remote", "unit"],
             &["bounded", "plan"],
             &["captured", "names"],
         ],
     ),
-    ("crates/skipstone-fleet", &[&["groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
+    ("crates/skipstone-fleet", &[&["feed", "groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",
         &[
@@ -147,7 +147,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["fleet", "serve"],
             &["chat", "dashboard", "stress"],
             &["client_figures", "console", "fleet_flags", "left_out", "qlog_flags", "sharing", "trust"],
-            &["door"],
+            &["door", "move_figures"],
         ],
     ),
     (

@@ -2,11 +2,12 @@
 
 use crate::fleet_flags::NatsFlags;
 use skipstone_fleet::directory::{NodeName, RoomName};
+use skipstone_lab::units::Span;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Flags of `serve` about its fleet.
-#[derive(Debug, Clone, Default, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "A node of a fleet, over NATS")]
 pub(crate) struct NodeFlags {
     /// NATS of the fleet that this server is a node of: nats://HOST or tls://HOST; or `local`, to start a nats-server on
@@ -26,6 +27,15 @@ pub(crate) struct NodeFlags {
     /// Admit only players with a ticket that a key of this file has signed, as `skipstone fleet key FILE` makes it
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub(crate) fleet_key: Option<PathBuf>,
+    /// Players that move to other nodes in a second, when this node gives them away: `drain`, SIGTERM or SIGUSR2 while other
+    /// nodes live
+    #[arg(long, value_name = "N", requires = "fleet", default_value_t = 100,
+        value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) drain_rate: u32,
+    /// How long that may take. Players that are left are told to reconnect: elsewhere if the server ends, here if it
+    /// restarts
+    #[arg(long, value_name = "TIME", requires = "fleet", default_value = "60s")]
+    pub(crate) drain_limit: Span,
     #[command(flatten)]
     pub(crate) nats: NatsFlags,
 }
@@ -72,10 +82,20 @@ fn host_and_port(text: &str) -> Result<String, String> {
 mod tests {
     use super::*;
 
+    #[derive(clap::Parser)]
+    struct OneNode {
+        #[command(flatten)]
+        flags: NodeFlags,
+    }
+
     #[test]
     fn players_and_prometheus_get_the_address_that_is_advertised() {
-        let local = NodeFlags::default();
-        let public = NodeFlags { advertise: Some("game.example:7000".into()), ..NodeFlags::default() };
+        let flags = |words: &[&str]| {
+            let all = ["serve"].iter().chain(words);
+            <OneNode as clap::Parser>::try_parse_from(all).expect("they are flags").flags
+        };
+        let local = flags(&[]);
+        let public = flags(&["--fleet", "local", "--node", "n", "--advertise", "game.example:7000"]);
         let url = "skip://127.0.0.1:7777#sha256=ab";
         assert_eq!(local.player_address(url), url);
         assert_eq!(public.player_address(url), "skip://game.example:7000#sha256=ab");

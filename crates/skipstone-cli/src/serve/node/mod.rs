@@ -1,21 +1,34 @@
-//! A server that is a node of a fleet: its lease and rooms in the directory, and the tickets of its players. The loop polls
-//! it each tick and never waits for NATS; while NATS is away, players stay.
+//! A server that is a node of a fleet: its lease and rooms in the directory, the tickets of its players, their moves from
+//! node to node, and the chat of all. The loop polls it each tick and never waits for NATS; while NATS is away, players
+//! stay.
 
+mod baggage;
+mod chat;
 mod flags;
+mod travel;
 
+use super::input::Input;
 use crate::fleet_flags::Nats;
+use crate::move_figures::MoveFigures;
+pub(super) use baggage::Baggage;
+use chat::FleetChat;
 pub(crate) use flags::NodeFlags;
 use skipstone::Server;
-use skipstone_fleet::bus::{BusEvent, BusState};
+use skipstone_fleet::bus::{Bus, BusEvent, BusState};
 use skipstone_fleet::directory::{
     ClaimError, DirectoryDriver, DirectoryEvent, DirectorySettings, NodeName, NodeStatus, RoomName, RoomPolicy,
+    deployed_release,
 };
+use skipstone_fleet::moves::{DrainSettings, MoveFailure, MoveNotice, MoveSettings, MovesDriver, NodeEvent};
 use skipstone_fleet::tickets::{FleetKeys, TicketDesk, TicketError, UnixTime};
 use skipstone_lab::report::format::{bytes, thousands};
 use skipstone_lab::report::output;
-use skipstone_lab::workload::Guest;
+use skipstone_lab::workload::{Guest, Workload};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
+use travel::pin_of;
+pub(super) use travel::{DrainRun, Handed, Travel, host_and_port};
 
 /// A node at work.
 pub(crate) struct FleetNode {
@@ -28,6 +41,19 @@ pub(crate) struct FleetNode {
     standing: Standing,
     /// Why NATS was away last, so that each reason is told once.
     trouble: Option<String>,
+    pub(super) travel: Travel,
+    /// Of a server whose lines go to all clients.
+    pub(super) chat: Option<FleetChat>,
+}
+
+/// What a node tells its fleet about itself.
+pub(crate) struct NodeFacts {
+    pub(crate) dashboard: Option<SocketAddr>,
+    /// Clients that it takes.
+    pub(crate) places: u32,
+    pub(crate) workload: Workload,
+    /// Whether it generated its certificate, so that clients know it by its fingerprint alone.
+    pub(crate) is_pinned: bool,
 }
 
 /// What became of the node's name.
@@ -42,21 +68,38 @@ enum Standing {
 impl NodeFlags {
     /// Joins the fleet, if there is one: waits for NATS and for the lease, no longer than some seconds. The error is a
     /// sentence about what no waiting mends.
-    pub(crate) fn join(
-        &self,
-        server: &Server,
-        dashboard: Option<SocketAddr>,
-        places: u32,
-    ) -> Result<Option<FleetNode>, String> {
+    pub(crate) fn join(&self, server: &Server, facts: &NodeFacts) -> Result<Option<FleetNode>, String> {
         let (Some(fleet), Some(name)) = (&self.fleet, &self.node) else { return Ok(None) };
         let desk = self.keys()?.map(|keys| TicketDesk::new(keys, name.clone()));
         let connected = self.nats.connect_or_wait(fleet, &format!("node {name}"));
         let (nats, away) = connected.map_err(|(_, sentence)| sentence)?;
         let mut settings = DirectorySettings::of_this_process(name.clone()).map_err(|error| error.to_string())?;
-        settings.address = self.player_address(&server.url());
-        settings.version = env!("CARGO_PKG_VERSION").into();
-        settings.metrics = dashboard.map(|dashboard| self.metrics_address(dashboard));
+        let (url, process) = (self.player_address(&server.url()), settings.process);
+        settings.address = url.clone();
+        settings.version = version(deployed_release().as_deref());
+        settings.metrics = facts.dashboard.map(|dashboard| self.metrics_address(dashboard));
         let (store, replicas) = nats.directory();
+        let chat = (facts.workload == Workload::Broadcast).then(|| FleetChat::start(&nats.bus, name, process));
+        let moves = MovesDriver::start(&nats.bus, "serve", MoveSettings::new(name.clone(), process));
+        let travel = Travel {
+            moves: moves.map_err(|error| error.to_string())?,
+            settings: DrainSettings {
+                per_second: self.drain_rate,
+                limit: self.drain_limit.0,
+                ..DrainSettings::default()
+            },
+            drain: None,
+            destinations: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            departed: BTreeSet::new(),
+            figures: MoveFigures {
+                failed: MoveFailure::ALL.map(|why| (why.name(), 0)).into(),
+                ..MoveFigures::default()
+            },
+            address: host_and_port(&url).ok_or_else(|| format!("players cannot be sent to {url}"))?,
+            pin: pin_of(&url).filter(|_| facts.is_pinned),
+            began: Instant::now(),
+        };
         let driver = DirectoryDriver::start(&nats.bus, store, replicas, settings).map_err(|error| error.to_string())?;
         let mut node = FleetNode {
             nats,
@@ -64,9 +107,11 @@ impl NodeFlags {
             name: name.clone(),
             rooms: self.room.clone(),
             desk,
-            status: NodeStatus { load: 0, capacity: places, is_draining: false },
+            status: NodeStatus { load: 0, capacity: facts.places, is_draining: false },
             standing: Standing::Joining,
             trouble: None,
+            travel,
+            chat: chat.transpose()?,
         };
         node.driver.set_status(node.status);
         match away {
@@ -101,6 +146,68 @@ impl FleetNode {
             self.driver.set_status(status);
         }
         self.poll()
+    }
+
+    /// The next event of the server, or of a player that moves. Another node's question for a place is answered here.
+    pub(super) fn poll_input(&mut self, server: &mut Server) -> Option<Input> {
+        loop {
+            match self.travel.moves.poll(&self.nats.bus, server)? {
+                NodeEvent::Server(event) => return Some(Input::Server(event)),
+                NodeEvent::Move(MoveNotice::Asked { origin, .. }) => {
+                    let (load, arriving) = (self.status.load as usize, self.travel.moves.under_way().1);
+                    if self.status.is_draining {
+                        self.travel.moves.refuse(&origin, &format!("{} gives its own players away", self.name));
+                    } else if load + arriving > self.status.capacity as usize {
+                        self.travel.moves.refuse(&origin, &format!("{} is full", self.name));
+                    } else {
+                        // A move that has ended meanwhile needs no place.
+                        let _ = self.travel.moves.admit(&origin, &self.travel.address);
+                    }
+                }
+                NodeEvent::Move(notice) => return Some(Input::Move(notice)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The least loaded of the other nodes to which clients of this server can move, and the `HOST:PORT` of clients.
+    pub(super) fn place_player(&mut self) -> Option<(NodeName, String)> {
+        let travel = &self.travel;
+        let (name, url) = self.driver.place_player(|_, record| travel.suits(&record.address))?;
+        Some((name, host_and_port(&url)?))
+    }
+
+    /// Checks that a player can be moved to this node.
+    pub(super) fn destination(&self, name: &str) -> Result<NodeName, String> {
+        let name = NodeName::new(name).map_err(|error| error.to_string())?;
+        if name == self.name {
+            return Err(format!("this is the node {name}"));
+        }
+        let record = self.driver.living(&name);
+        let record =
+            record.ok_or_else(|| format!("no node {name} lives in the fleet; `skipstone fleet status` lists them"))?;
+        if record.status.is_draining {
+            return Err(format!("the node {name} gives its players away"));
+        }
+        match self.travel.suits(&record.address) {
+            true => Ok(name),
+            false => Err(format!("the node {name} has another certificate: {SAME_IDENTITY}")),
+        }
+    }
+
+    /// Whether another node takes players of this one.
+    pub(super) fn has_place(&self) -> bool {
+        self.driver.has_place(|_, record| self.travel.suits(&record.address)).is_some()
+    }
+
+    /// Why no node takes the players of this one, if there are others.
+    pub(super) fn why_nowhere(&self) -> Option<String> {
+        let (name, _) = self.driver.has_place(|_, _| true).filter(|_| !self.has_place())?;
+        Some(format!("players cannot move to the node {name}, which has another certificate: {SAME_IDENTITY}"))
+    }
+
+    pub(super) fn bus(&self) -> &Bus {
+        &self.nats.bus
     }
 
     /// Judges the token of a player, where tickets are required.
@@ -142,6 +249,8 @@ impl FleetNode {
             let refused = if refused.is_empty() { "none".to_owned() } else { refused.join(", ") };
             lines.push(format!("tickets: admitted {}, refused: {refused}", thousands(stats.admitted)));
         }
+        lines.push(self.travel.line());
+        lines.extend(self.chat.as_ref().map(FleetChat::line));
         lines
     }
 
@@ -161,7 +270,11 @@ impl FleetNode {
         let mut lines = Vec::new();
         for _ in 0..EVENTS_MAX {
             let Some(event) = self.nats.bus.poll() else { break };
-            let other = self.driver.handle(event);
+            let other = self.driver.handle(event).and_then(|event| self.travel.moves.handle(event));
+            let other = match &mut self.chat {
+                Some(chat) => other.and_then(|event| chat.handle(event)),
+                None => other,
+            };
             lines.extend(other.and_then(|event| self.on_bus(event)));
         }
         while let Some(event) = self.driver.poll(&self.nats.bus) {
@@ -237,6 +350,14 @@ impl FleetNode {
     }
 }
 
+/// The program's version, and the release as `skipstone deploy` named it.
+fn version(release: Option<&str>) -> String {
+    let own = env!("CARGO_PKG_VERSION");
+    release.map_or_else(|| own.to_owned(), |release| format!("{own} {release}"))
+}
+
+const SAME_IDENTITY: &str =
+    "give all nodes the same --identity FILE, or certificates that clients trust by name (--cert)";
 /// Events of NATS of one tick: the rest waits in its queue, which is bounded.
 const EVENTS_MAX: usize = 4_096;
 /// Rooms that were taken over and are listed.

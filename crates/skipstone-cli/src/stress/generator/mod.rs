@@ -99,6 +99,8 @@ impl<'p> Generator<'p> {
             dtls_version: plan.flags.protection.dtls.map(Into::into).unwrap_or_default(),
             sockets_at_once: SOCKETS_AT_ONCE,
             follows_server_time: plan.order.is_some(),
+            // Nodes of a fleet move their clients, which must not be noticed.
+            follows_moves: true,
             ..PoolConfig::default()
         });
         let own: Option<Target> =

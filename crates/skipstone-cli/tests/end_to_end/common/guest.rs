@@ -2,7 +2,7 @@
 //! listen, stall or leave.
 
 use super::PATIENCE;
-use skipstone::{Client, ClientConfig, Close, Event, Threading};
+use skipstone::{Client, ClientConfig, Close, Event, Reconnect, Threading};
 use std::time::{Duration, Instant};
 
 /// A person, as the server sees it.
@@ -19,7 +19,16 @@ pub(crate) struct Guest {
 impl Guest {
     /// Connects under this name, and waits until that is done.
     pub(crate) fn connect(url: &str, name: &str) -> Guest {
-        let config = ClientConfig { threading: Threading::Stepped, ..ClientConfig::default() };
+        Guest::with(url, name, ClientConfig::default())
+    }
+
+    /// The same for one that reconnects by itself, and follows moves.
+    pub(crate) fn following(url: &str, name: &str) -> Guest {
+        Guest::with(url, name, ClientConfig { reconnect: Some(Reconnect::default()), ..ClientConfig::default() })
+    }
+
+    fn with(url: &str, name: &str, config: ClientConfig) -> Guest {
+        let config = ClientConfig { threading: Threading::Stepped, ..config };
         let client = Client::connect(url, format!("chat {name}").as_bytes(), config).expect(url);
         let mut guest = Guest { client, lines: Vec::new(), words: Vec::new(), close: None, is_connected: false };
         guest.listen_until("it connects", |guest| guest.is_connected);
@@ -51,6 +60,11 @@ impl Guest {
     /// Leaves for a reason.
     pub(crate) fn leave(self, reason: &str) {
         self.client.close(0, reason, Duration::from_secs(2));
+    }
+
+    /// Asks who is here.
+    pub(crate) fn ask_who(&mut self) {
+        self.client.send(1, "who").expect("there is room");
     }
 
     /// Sends a line to all clients.

@@ -1,0 +1,370 @@
+//! The moves of a pool's clients: which connection is a client's, and what waits for the one or the other.
+//! [`ClientMoves`] decides; WIRE.md section 8.2. A client keeps the id that the application has, whatever its connection.
+
+use crate::driver::Driver;
+use crate::driver::impair::Impairment;
+use crate::handle::reason_of;
+use crate::restart_notice::split;
+use crate::send_error::{SendError, SendRefusal};
+use crate::url::Target;
+use bytes::Bytes;
+use skipstone_proto::{
+    ClientMoves, Duration, Event, MessageId, MoveAction, MoveMessage, PeerId, Settings, Stats, Submission, Time, code,
+};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+/// The clients of a pool that follow moves.
+#[derive(Debug, Default)]
+pub(crate) struct PoolMoves {
+    /// By the index of the id that the application has.
+    clients: Vec<PoolClient>,
+    /// Whose connection it is, by the connection's index.
+    owners: Vec<Owner>,
+    /// Clients whose move is under way: they have deadlines.
+    moving: BTreeSet<u32>,
+    /// Events that come before those of the driver.
+    ready: VecDeque<Event>,
+    next_id: u64,
+}
+
+#[derive(Debug)]
+struct PoolClient {
+    here: PeerId,
+    target: Target,
+    impairment: Option<Impairment>,
+    /// Counters of its former connections.
+    former: Stats,
+    /// Present while it is connected to a server that can move it.
+    moves: Option<Box<ClientMove>>,
+}
+
+#[derive(Debug)]
+struct ClientMove {
+    moves: ClientMoves,
+    channel: u16,
+    settings: Arc<Settings>,
+    there: Option<(PeerId, Target)>,
+    /// Reliable messages that wait for the decision, by channel.
+    held: VecDeque<(u16, Submission)>,
+    held_bytes: usize,
+    /// Events of the other server that wait for the end of this one.
+    late: VecDeque<Event>,
+    late_bytes: usize,
+}
+
+/// Whose connection it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Owner {
+    /// No client's any more.
+    #[default]
+    Nobody,
+    /// This client's.
+    Here(u32),
+    /// Of this client, which is on its way.
+    There(u32),
+}
+
+/// A connection that a move needs.
+#[derive(Debug)]
+pub(crate) struct PoolDial {
+    client: u32,
+    pub(crate) target: Target,
+    pub(crate) impairment: Option<Impairment>,
+    pub(crate) token: Vec<u8>,
+}
+
+impl PoolMoves {
+    /// A client began to connect. The id that the application gets.
+    pub(crate) fn add(&mut self, here: PeerId, target: Target, impairment: Option<&Impairment>) -> PeerId {
+        let number = self.clients.len() as u32;
+        let impairment = impairment.cloned();
+        self.clients.push(PoolClient { here, target, impairment, former: Stats::default(), moves: None });
+        self.own(here, Owner::Here(number));
+        PeerId { index: number, generation: 0 }
+    }
+
+    /// The present connection of a client; an unknown one if there is no such client.
+    pub(crate) fn here(&self, client: PeerId) -> PeerId {
+        self.clients.get(client.index as usize).map_or(UNKNOWN, |known| known.here)
+    }
+
+    /// The other connection of a client that is on its way.
+    pub(crate) fn there(&self, client: PeerId) -> Option<PeerId> {
+        let moves = self.clients.get(client.index as usize)?.moves.as_ref()?;
+        moves.there.as_ref().map(|(peer, _)| *peer)
+    }
+
+    /// Counters of a client's former connections.
+    pub(crate) fn former(&self, client: PeerId) -> Option<&Stats> {
+        Some(&self.clients.get(client.index as usize)?.former)
+    }
+
+    /// The next event that is not the driver's.
+    pub(crate) fn poll_event(&mut self) -> Option<Event> {
+        self.ready.pop_front()
+    }
+
+    /// An event of the driver, as far as it is the application's now.
+    pub(crate) fn on_event(&mut self, mut event: Event, driver: &mut Driver) -> Option<Event> {
+        let (owner, now) = (self.owner(event.peer()), driver.now());
+        let (Owner::Here(number) | Owner::There(number)) = owner else { return None };
+        *event.peer_mut() = PeerId { index: number, generation: 0 };
+        let client = &mut self.clients[number as usize];
+        if let Event::Connected { settings, .. } = &event
+            && owner == Owner::Here(number)
+        {
+            client.moves = settings.moves_channel().map(|channel| Box::new(ClientMove::new(channel, settings)));
+            if let Some(moves) = &client.moves {
+                let (here, channel) = (client.here, moves.channel);
+                self.tell(driver, here, channel, MoveMessage::Able.encode());
+            }
+            return Some(event);
+        }
+        let Some(moves) = &mut client.moves else { return Some(event) };
+        let event = match owner {
+            Owner::Here(_) => moves.on_event_here(event, now),
+            _ => moves.on_event_there(event, now),
+        };
+        if moves.late_bytes > LATE_BYTES_MAX
+            && let Some((there, _)) = moves.there
+        {
+            let why = "more than 16 MiB wait for the end of a move";
+            driver.endpoint.close(now, there, code::NONE, why, Duration::ZERO);
+        }
+        if event.as_ref().is_none_or(|event| matches!(event, Event::Closed { .. })) {
+            self.moving.insert(number);
+        }
+        event
+    }
+
+    /// Does what moves need, and gives the next connection that one of them needs. To be repeated until there is none.
+    pub(crate) fn advance(&mut self, driver: &mut Driver) -> Option<PoolDial> {
+        let now = driver.now();
+        let moving: Vec<u32> = self.moving.iter().copied().collect();
+        for number in moving {
+            if let Some(moves) = &mut self.clients[number as usize].moves {
+                moves.moves.on_time(now);
+            }
+            if let Some(dial) = self.act(number, driver) {
+                return Some(dial);
+            }
+            if self.clients[number as usize].moves.as_ref().is_none_or(|moves| !moves.moves.is_moving()) {
+                self.moving.remove(&number);
+            }
+        }
+        None
+    }
+
+    /// Whether any client is on its way.
+    pub(crate) fn is_moving(&self) -> bool {
+        !self.moving.is_empty()
+    }
+
+    /// The connection has begun, or could not.
+    pub(crate) fn connecting(&mut self, dial: &PoolDial, there: Option<PeerId>) {
+        let Some(moves) = &mut self.clients[dial.client as usize].moves else { return };
+        match there {
+            Some(there) => {
+                moves.there = Some((there, dial.target.clone()));
+                self.own(there, Owner::There(dial.client));
+            }
+            None => moves.moves.on_closed_there(),
+        }
+    }
+
+    /// Accepts a message for the connection that it belongs to.
+    pub(crate) fn send(
+        &mut self,
+        driver: &mut Driver,
+        client: PeerId,
+        channel: u16,
+        message: Submission,
+    ) -> Result<(), SendError> {
+        let mut to = self.here(client);
+        if let Some(moves) = self.clients.get_mut(client.index as usize).and_then(|known| known.moves.as_mut()) {
+            if channel == moves.channel {
+                return Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload));
+            }
+            if moves.moves.is_leaving() {
+                to = moves.there.as_ref().map_or(to, |(there, _)| *there);
+            } else if moves.moves.holds_reliable() && moves.is_reliable(channel) {
+                return moves.hold(channel, message);
+            }
+        }
+        let (payload, bytes) = (message.payload.clone(), message.payload.len());
+        let sent = driver.send(to, channel, message);
+        sent.map_err(|error| SendError::new(reason_of(error, channel, bytes), payload))
+    }
+
+    fn act(&mut self, number: u32, driver: &mut Driver) -> Option<PoolDial> {
+        let now = driver.now();
+        loop {
+            let client = &mut self.clients[number as usize];
+            let here = client.here;
+            let moves = client.moves.as_mut()?;
+            let (channel, there) = (moves.channel, moves.there.as_ref().map(|(there, _)| *there));
+            match moves.moves.poll_action()? {
+                MoveAction::Connect { destination, token } => {
+                    let Some((host, port)) = split(&destination) else {
+                        moves.moves.on_closed_there();
+                        continue;
+                    };
+                    let target = client.target.moved(host, port);
+                    return Some(PoolDial { client: number, target, impairment: client.impairment.clone(), token });
+                }
+                MoveAction::Settle => driver.endpoint.settle(now, here),
+                MoveAction::SendHere(message) => self.tell(driver, here, channel, message),
+                MoveAction::SendThere(message) => {
+                    there.into_iter().for_each(|there| self.tell(driver, there, channel, message.clone()));
+                }
+                MoveAction::Switch => there.into_iter().for_each(|there| moves.release(driver, there)),
+                MoveAction::Stay => {
+                    (moves.there, moves.late_bytes) = (None, 0);
+                    moves.late.clear();
+                    moves.release(driver, here);
+                    if let Some(there) = there {
+                        driver.endpoint.close(now, there, code::NONE, "the client stays where it is", Duration::ZERO);
+                        self.own(there, Owner::Nobody);
+                    }
+                }
+                MoveAction::Finish => self.finish(number, driver),
+            }
+        }
+    }
+
+    /// The other connection is the client's from now on.
+    fn finish(&mut self, number: u32, driver: &Driver) {
+        let client = &mut self.clients[number as usize];
+        let Some(moves) = &mut client.moves else { return };
+        let Some((there, target)) = moves.there.take() else { return };
+        let former = std::mem::replace(&mut client.here, there);
+        if let Some(overview) = driver.board().overview(former) {
+            client.former.add(&overview.stats);
+        }
+        client.target = target;
+        moves.late_bytes = 0;
+        self.ready.append(&mut moves.late);
+        if self.ready.iter().any(|event| matches!(event, Event::Closed { peer, .. } if peer.index == number)) {
+            client.moves = None;
+        }
+        self.own(former, Owner::Nobody);
+        self.own(there, Owner::Here(number));
+    }
+
+    /// Sends a message about moves. What cannot be sent belongs to a connection that ends.
+    fn tell(&mut self, driver: &mut Driver, peer: PeerId, channel: u16, message: Vec<u8>) {
+        self.next_id += 1;
+        // Ids of the application's messages count from 1.
+        let id = MessageId(u64::MAX - self.next_id);
+        let _ = driver.send(peer, channel, Submission { payload: message.into(), id, age: Duration::ZERO });
+        let now = driver.now();
+        driver.endpoint.flush(now);
+    }
+
+    fn owner(&self, connection: PeerId) -> Owner {
+        self.owners.get(connection.index as usize).copied().unwrap_or_default()
+    }
+
+    fn own(&mut self, connection: PeerId, owner: Owner) {
+        let index = connection.index as usize;
+        if self.owners.len() <= index {
+            self.owners.resize(index + 1, Owner::Nobody);
+        }
+        self.owners[index] = owner;
+    }
+}
+
+impl ClientMove {
+    fn new(channel: u16, settings: &Arc<Settings>) -> ClientMove {
+        ClientMove {
+            moves: ClientMoves::default(),
+            channel,
+            settings: Arc::clone(settings),
+            there: None,
+            held: VecDeque::new(),
+            held_bytes: 0,
+            late: VecDeque::new(),
+            late_bytes: 0,
+        }
+    }
+
+    fn on_event_here(&mut self, event: Event, now: Time) -> Option<Event> {
+        match event {
+            Event::Message { channel, payload, .. } if channel == self.channel => {
+                self.moves.on_message_here(&payload, now);
+                None
+            }
+            event if event.is_receipt_on(self.channel) => None,
+            Event::Settled { .. } => {
+                self.moves.on_settled_here();
+                None
+            }
+            Event::Closed { .. } if self.moves.on_closed_here() => None,
+            event => Some(event),
+        }
+    }
+
+    fn on_event_there(&mut self, event: Event, now: Time) -> Option<Event> {
+        match event {
+            Event::Connected { settings, .. } if settings.channels == self.settings.channels => {
+                self.moves.on_connected_there();
+            }
+            // A server with other channels cannot take this client's messages.
+            Event::Connected { .. } => self.moves.on_closed_there(),
+            Event::Message { channel, payload, .. } if channel == self.channel => {
+                self.moves.on_message_there(&payload, now);
+            }
+            Event::Closed { .. } if !self.moves.is_leaving() => self.moves.on_closed_there(),
+            event if event.is_receipt_on(self.channel) => {}
+            Event::Message { channel, .. } if !self.is_reliable(channel) => return Some(event),
+            event => {
+                self.late_bytes += EVENT_BYTES + payload_bytes(&event);
+                self.late.push_back(event);
+            }
+        }
+        None
+    }
+
+    fn hold(&mut self, channel: u16, message: Submission) -> Result<(), SendError> {
+        let bytes = EVENT_BYTES + message.payload.len();
+        let bytes_max = self.settings.message_bytes_max as usize;
+        if message.payload.len() > bytes_max {
+            let refusal = SendRefusal::TooLong { bytes: message.payload.len(), bytes_max };
+            return Err(SendError::new(refusal, message.payload));
+        }
+        if self.held_bytes + bytes > HELD_BYTES_MAX {
+            return Err(SendError::new(SendRefusal::QueueFull, message.payload));
+        }
+        self.held_bytes += bytes;
+        self.held.push_back((channel, message));
+        Ok(())
+    }
+
+    /// Sends what was held back. What a connection refuses is lost with it.
+    fn release(&mut self, driver: &mut Driver, to: PeerId) {
+        self.held_bytes = 0;
+        for (channel, message) in std::mem::take(&mut self.held) {
+            let _ = driver.send(to, channel, message);
+        }
+        let now = driver.now();
+        driver.endpoint.flush(now);
+    }
+
+    fn is_reliable(&self, channel: u16) -> bool {
+        self.settings.rule(channel).is_some_and(|rule| rule.mode.is_reliable())
+    }
+}
+
+fn payload_bytes(event: &Event) -> usize {
+    if let Event::Message { payload, .. } = event { Bytes::len(payload) } else { 0 }
+}
+
+/// No connection has this index.
+const UNKNOWN: PeerId = PeerId { index: u32::MAX, generation: u32::MAX };
+/// Approximate bytes of a message or event that waits, without its payload.
+const EVENT_BYTES: usize = 128;
+/// Bytes of a client's messages that may wait for its decision.
+const HELD_BYTES_MAX: usize = 8 << 20;
+/// Bytes of the other server's events that may wait for the end of this one.
+const LATE_BYTES_MAX: usize = 16 << 20;
