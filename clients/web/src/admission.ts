@@ -41,6 +41,11 @@ export class Admission {
     this.#gates.clear();
   }
 
+  /** The connection is to another server now, and its queues stay. */
+  update(settings: ServerSettings): void {
+    this.#settings &&= settings;
+  }
+
   close(): void {
     this.#settings = undefined;
   }
@@ -52,7 +57,7 @@ export class Admission {
       throw new SendError("notConnected", channel, payload);
     }
     const rule = ruleFor(settings, channel);
-    if (rule === undefined || !Number.isInteger(channel)) {
+    if (rule === undefined || !Number.isInteger(channel) || channel === settings.movesChannel) {
       throw new SendError("noSuchChannel", channel, payload);
     }
     const bytesMax = Math.min(settings.messageBytesMax, rule.queueBytesMax);

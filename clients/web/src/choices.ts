@@ -144,6 +144,7 @@ function coreOptions(options: ClientOptions, handshakeTimeout: number): (readonl
   set(OPTION.followsServerTime, followsServerTime === undefined ? undefined : Number(followsServerTime));
   set(OPTION.congestion, congestion === "off" ? 0 : undefined);
   set(OPTION.merging, mergingOf(merging));
+  set(OPTION.followsMoves, Number(options.reconnect !== false));
   return core;
 }
 

@@ -295,6 +295,13 @@ export class Client {
     if ("settings" in detail) {
       this.#carrier = detail.carrier;
       this.#averages = new Averages();
+      if (detail.moved !== undefined) {
+        // The other server has its own clock and counters.
+        this.#statistics = undefined;
+        this.#admission.update(detail.settings);
+        this.#events.push({ type: "moved", url: detail.moved, carrier: detail.carrier });
+        return;
+      }
       if (this.#state === "connecting") {
         this.#state = "connected";
         this.#admission.open(detail.settings);

@@ -4,7 +4,7 @@
 export type SendRefusal =
   /** The connection is not established: send between `connected` and `closed`. */
   | "notConnected"
-  /** No rule of the server's table holds this channel. */
+  /** No rule of the server's table holds this channel, or the server moves its clients by it. */
   | "noSuchChannel"
   /** The message is longer than the settings, or the channel's queue, allow. */
   | "tooLong"

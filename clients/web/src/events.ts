@@ -36,6 +36,11 @@ export type ClientEvent =
   /** An accepted message will not be sent (or not again). */
   | { type: "givenUp"; channel: number; id: MessageId; why: GivenUp }
   /**
+   * The server has moved this client to another one: everything from this event on is with that server, whose clock and
+   * statistics are its own. No reliable message is lost, doubled or reordered.
+   */
+  | { type: "moved"; url: string; carrier: CarrierKind }
+  /**
    * The connection ended, or an attempt failed. The next attempt is made in `retryIn` milliseconds; without it the
    * client has ended, and this is its last event.
    */

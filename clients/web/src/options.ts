@@ -39,7 +39,10 @@ export interface ClientOptions {
   fallback?: string | false;
   /** The start of WebTransport over the fallback. Default 300. */
   headStart?: number;
-  /** Whether, and how, to connect again after a connection was lost, or a server was full or restarted. Default yes. */
+  /**
+   * Whether, and how, to connect again after a connection was lost, or a server was full or restarted; and whether a
+   * server can move this client to another one while it plays. Default yes.
+   */
   reconnect?: Reconnect | false;
   /** The limit for opening a carrier, and again for the handshake. Default 10,000. */
   handshakeTimeout?: number;

@@ -14,6 +14,11 @@ interface Exports extends WebAssembly.Exports {
   due(): number;
   close(now: number, code: number): void;
   size(bytes: number): void;
+  move_client(now: number, id: number): void;
+  welcome(now: number, id: number): void;
+  cancel(now: number, id: number): void;
+  stage(): number;
+  has_ticket(): number;
 }
 
 const FILE = new URL("../src/generated/simulated.wasm", import.meta.url);
@@ -52,7 +57,7 @@ export class FarEnd {
     this.#clock = clock;
     this.#began = clock.now();
     this.#exports.begin(BigInt(seed), carrier, loss, delay * 1_000);
-    clock.network = this;
+    clock.networks.push(this);
   }
 
   send(datagram: Uint8Array): void {
@@ -84,6 +89,32 @@ export class FarEnd {
     this.#exports.close(this.#now(), code);
   }
 
+  /** Moves the client to the server of this address. */
+  moveTo(id: number, address: string): void {
+    const bytes = new TextEncoder().encode(address);
+    const at = this.#exports.bytes(bytes.length);
+    new Uint8Array(this.#exports.memory.buffer).set(bytes, at);
+    this.#exports.move_client(this.#now(), id);
+  }
+
+  welcome(id: number): void {
+    this.#exports.welcome(this.#now(), id);
+  }
+
+  cancel(id: number): void {
+    this.#exports.cancel(this.#now(), id);
+  }
+
+  /** What the client has said about moves. */
+  stage(): Stage | undefined {
+    return (STAGES as Record<number, Stage>)[this.#exports.stage()];
+  }
+
+  /** Whether the client came by a move. */
+  hasTicket(): boolean {
+    return this.#exports.has_ticket() === 1;
+  }
+
   setSize(bytes: number): void {
     this.#exports.size(bytes);
   }
@@ -92,6 +123,19 @@ export class FarEnd {
     return Math.max(0, Math.ceil((this.#clock.now() - this.#began) * 1_000));
   }
 }
+
+/** As crates/skipstone-web/examples/simulated numbers them. */
+const STAGES = {
+  1: "able",
+  2: "ready",
+  3: "arrived",
+  4: "left",
+  10: "cancelled",
+  11: "refused",
+  12: "late",
+  13: "other",
+} as const;
+export type Stage = (typeof STAGES)[keyof typeof STAGES];
 
 /** How the carriers of a test behave. */
 export interface Behaviour extends LinkOptions {

@@ -14,8 +14,8 @@ export class VirtualClock implements Clock {
   #timers: Pending[] = [];
   readonly #tasks: (() => void)[] = [];
   #seed: number;
-  /** Something else with timers: a network. */
-  network: { due(): number; step(): void } | undefined;
+  /** Something else with timers: networks. */
+  readonly networks: { due(): number; step(): void }[] = [];
 
   constructor(seed = 1) {
     this.#seed = seed;
@@ -53,7 +53,10 @@ export class VirtualClock implements Clock {
       if (isDone()) {
         return true;
       }
-      const next = Math.min(this.network?.due() ?? Infinity, ...this.#timers.map((timer) => timer.at));
+      const next = Math.min(
+        ...this.networks.map((network) => network.due()),
+        ...this.#timers.map((timer) => timer.at),
+      );
       if (next > end) {
         this.#now = end;
         return false;
@@ -74,7 +77,7 @@ export class VirtualClock implements Clock {
 
   async #settle(): Promise<void> {
     for (;;) {
-      this.network?.step();
+      this.networks.forEach((network) => network.step());
       // Promises settle in the microtasks before it.
       await new Promise<void>((resolve) => setImmediate(resolve));
       const task = this.#tasks.shift();

@@ -8,10 +8,11 @@
 //! The only state of the module is a thread-local, because WebAssembly has one thread; calls are never nested.
 #![expect(unsafe_code, reason = "an exported name is unsafe to give: two functions of one program must not share it")]
 
-use crate::core::{Core, Refusal, submission};
+use crate::core::{Core, submission};
 use crate::figures;
 use crate::options::Options;
 use crate::outcome::Outcome;
+use crate::refusal::Refusal;
 use bytes::Bytes;
 use skipstone_proto::Duration;
 use std::cell::RefCell;
@@ -44,7 +45,7 @@ thread_local! {
 }
 
 /// The version of these functions: the page refuses a module with another one.
-const INTERFACE: u32 = 2;
+const INTERFACE: u32 = 3;
 /// Maximum number of cores in one memory.
 const CORES_MAX: usize = 64;
 /// The largest message is 64 MiB by default; a longer one is an error of the page.
@@ -150,6 +151,21 @@ pub(crate) extern "C" fn skip_select(core: u32) {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn skip_connect(now_us: f64, carrier: u32, packet_bytes_max: u32, token_bytes: u32) -> i32 {
     with_core(now_us, token_bytes, |core, token| core.connect(carrier, packet_bytes_max, token).map(|it| it as i32))
+}
+
+/// Begins the connection to the server to which the client is moved, over an open carrier; returns its socket.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn skip_connect_there(now_us: f64, carrier: u32, packet_bytes_max: u32) -> i32 {
+    with_core(now_us, 0, |core, _| core.connect_there(carrier, packet_bytes_max).map(|it| it as i32))
+}
+
+/// No carrier to that server can be opened.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn skip_move_failed(now_us: f64) -> i32 {
+    with_core(now_us, 0, |core, _| {
+        core.move_failed();
+        Ok(0)
+    })
 }
 
 /// Handles a datagram in the input.

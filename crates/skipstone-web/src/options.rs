@@ -6,11 +6,13 @@ use skipstone_proto::{Config, Congestion, Duration, Merging};
 #[derive(Clone, Debug)]
 pub struct Options {
     config: Config,
+    follows_moves: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { config: Config { follows_server_time: true, connections_max: CONNECTIONS_MAX, ..Config::client() } }
+        let config = Config { follows_server_time: true, connections_max: CONNECTIONS_MAX, ..Config::client() };
+        Options { config, follows_moves: false }
     }
 }
 
@@ -38,6 +40,7 @@ impl Options {
                 }
             }
             7 => config.congestion = if value == 0.0 { Congestion::Off } else { Congestion::DelayAware },
+            8 => self.follows_moves = value != 0.0,
             _ => return false,
         }
         !value.is_nan() && (option == 6 || (value.is_finite() && value >= 0.0))
@@ -45,6 +48,11 @@ impl Options {
 
     pub(crate) fn into_config(self) -> Config {
         self.config
+    }
+
+    /// Whether servers can move this client to others.
+    pub(crate) fn follows_moves(&self) -> bool {
+        self.follows_moves
     }
 }
 

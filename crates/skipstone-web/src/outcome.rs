@@ -29,6 +29,12 @@ impl Outcome {
     pub const GIVEN_UP: u32 = 4;
     /// The connection ended: code, which side closed it (0 this side, 1 the peer, 2 neither); the reason as UTF-8.
     pub const CLOSED: u32 = 5;
+    /// A server moves the client: the page opens a carrier to another server, and calls
+    /// [`Core::connect_there`](crate::Core::connect_there) or [`Core::move_failed`](crate::Core::move_failed); the
+    /// server as `HOST:PORT`.
+    pub const OPEN: u32 = 6;
+    /// The client has been moved, and its connection has another socket: that socket.
+    pub const MOVED: u32 = 7;
 
     /// The event in the form of the page; `None` for events that only servers have.
     pub(crate) fn of(event: Event, socket: u32) -> Option<Self> {

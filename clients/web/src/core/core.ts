@@ -9,6 +9,8 @@ interface Exports extends WebAssembly.Exports {
   skip_begin(seedBytes: number): number;
   skip_select(core: number): void;
   skip_connect(now: number, carrier: number, packetBytesMax: number, tokenBytes: number): number;
+  skip_connect_there(now: number, carrier: number, packetBytesMax: number): number;
+  skip_move_failed(now: number): number;
   skip_datagram(now: number, socket: number, bytes: number): number;
   skip_writable(now: number, socket: number, isWritable: number): number;
   skip_packet_bytes_max(now: number, socket: number, bytes: number): number;
@@ -38,7 +40,7 @@ interface Exports extends WebAssembly.Exports {
 }
 
 /** The interface that this file is written for. */
-const INTERFACE = 2;
+const INTERFACE = 3;
 /**
  * Maximum number of clients that share a memory, in the order in which they begin. Browsers reserve 8 GB of address
  * space for each memory, and a page has 1 TB: with one memory each, 124 clients were the maximum. What an ended client
@@ -56,8 +58,20 @@ export const OPTION = {
   datagramBytesMax: 5,
   merging: 6,
   congestion: 7,
+  followsMoves: 8,
 } as const;
-export const EVENT = { none: 0, connected: 1, message: 2, acknowledged: 3, givenUp: 4, closed: 5 } as const;
+export const EVENT = {
+  none: 0,
+  connected: 1,
+  message: 2,
+  acknowledged: 3,
+  givenUp: 4,
+  closed: 5,
+  /** A server moves the client to another one: its bytes are `HOST:PORT`. */
+  open: 6,
+  /** The client has been moved: its first number is its socket from now on. */
+  moved: 7,
+} as const;
 const QUESTION = { settings: 0, statistics: 1, serverTime: 2 } as const;
 
 /** The result of a refused call, as numbered in crates/skipstone-web/src/core.rs. */
@@ -72,6 +86,7 @@ export const REFUSAL = {
   messageTooLong: -8,
   queueFull: -9,
   badConfig: -10,
+  notMoving: -11,
 } as const;
 
 /** A polled event. Its bytes are a view into the module's memory, good until the next call. */
@@ -168,6 +183,16 @@ export class Core {
   connect(now: number, carrier: number, packetBytesMax: number, token: Uint8Array): number {
     this.#write(token);
     return this.#exports.skip_connect(now, carrier, packetBytesMax, token.length);
+  }
+
+  /** Begins the connection to the server to which the client is moved. Returns its socket, or a refusal. */
+  connectThere(now: number, carrier: number, packetBytesMax: number): number {
+    return this.#exports.skip_connect_there(now, carrier, packetBytesMax);
+  }
+
+  /** No carrier to that server can be opened: the client stays. */
+  moveFailed(now: number): void {
+    this.#exports.skip_move_failed(now);
   }
 
   datagram(now: number, socket: number, datagram: Uint8Array): number {

@@ -47,7 +47,10 @@ function isAddress(text: string): boolean {
   return port !== undefined && Number(port) < 65_536 && text.length <= ADDRESS_LENGTH_MAX;
 }
 
-/** The carriers of the server that the page named, or of the one that this server named when it restarted. */
+/**
+ * The carriers of the server that the page named, or of the one that this server named when it restarted, or to which
+ * it moved the client.
+ */
 export class Destination {
   readonly #home: readonly CarrierChoice[];
   #carriers: readonly CarrierChoice[];
@@ -61,6 +64,18 @@ export class Destination {
     return this.#carriers;
   }
 
+  /** The carriers of another server, `HOST:PORT`; `undefined` if that is no address. */
+  at(address: string): readonly CarrierChoice[] | undefined {
+    return isAddress(address)
+      ? this.#carriers.map((choice) => ({ ...choice, url: moved(choice.url, address) }))
+      : undefined;
+  }
+
+  /** The client was moved to the server of these carriers while it was connected. */
+  onMoved(carriers: readonly CarrierChoice[]): void {
+    this.#carriers = carriers;
+  }
+
   /**
    * A connection, or an attempt, has ended. True if the client had been redirected and was not accepted there: the next
    * connection goes back.
@@ -72,9 +87,7 @@ export class Destination {
     }
     // Before a connection is established, anybody may have sent it.
     const at = wasConnected ? noticeOf(close)?.at : undefined;
-    if (at !== undefined) {
-      this.#carriers = this.#carriers.map((choice) => ({ ...choice, url: moved(choice.url, at) }));
-    }
+    this.#carriers = (at === undefined ? undefined : this.at(at)) ?? this.#carriers;
     return wasAstray;
   }
 }

@@ -1,7 +1,7 @@
 // Drives the core: passes received datagrams in, sends due datagrams, and sets a timer for the rest. One turn handles
 // everything received since the last one.
 
-import { EVENT, type Core, type CoreEvent } from "../core/core";
+import { CARRIER, EVENT, type Core, type CoreEvent } from "../core/core";
 import type { Carrier } from "./carrier";
 import type { Clock, Timer } from "./clock";
 
@@ -44,8 +44,18 @@ export class Pump {
   }
 
   /** Begins a connection on an open carrier. Returns its socket, or a refusal. */
-  connect(carrier: Carrier, number: number, token: Uint8Array): number {
-    const socket = this.#core.connect(this.now(), number, carrier.packetBytesMax, token);
+  connect(carrier: Carrier, token: Uint8Array): number {
+    const { packetBytesMax } = carrier;
+    return this.#attach(carrier, this.#core.connect(this.now(), numberOf(carrier), packetBytesMax, token));
+  }
+
+  /** The same to the server to which the client is moved. */
+  connectThere(carrier: Carrier): number {
+    const { packetBytesMax } = carrier;
+    return this.#attach(carrier, this.#core.connectThere(this.now(), numberOf(carrier), packetBytesMax));
+  }
+
+  #attach(carrier: Carrier, socket: number): number {
     if (socket < 0) {
       carrier.close();
       return socket;
@@ -208,6 +218,11 @@ export class Pump {
       this.#owner.onFailure(error);
     }
   }
+}
+
+/** The kind of carrier, as the core numbers it. */
+function numberOf(carrier: Carrier): number {
+  return CARRIER[carrier.isRepaired ? "webtransportStreams" : carrier.kind];
 }
 
 interface Attached {

@@ -1,7 +1,7 @@
 // One client of the page in the worker: it opens a carrier, drives the connection, and connects again when it is lost.
 
 import { isTemporary, closeCode, type Close, type ClosedBy } from "../close";
-import { CARRIER, Core, EVENT, REFUSAL, type CoreEvent } from "../core/core";
+import { Core, EVENT, REFUSAL, type CoreEvent } from "../core/core";
 import { settingsOf } from "../core/figures";
 import { BatchWriter, buffersOf, eachItem, type Batch } from "../link/batch";
 import { ITEM_BYTES, SEND_NUMBERS, type Detail, type GateNews, type News } from "../link/messages";
@@ -11,11 +11,11 @@ import { Backoff } from "./backoff";
 import { reasonOf } from "../errors";
 import type { Carrier, Sockets } from "./carrier";
 import type { Clock, Timer } from "./clock";
+import { contestants, type Hashes } from "./contestants";
 import { Destination, noticeOf } from "./destination";
+import { Moving } from "./moving";
 import { Pump, type PumpOwner } from "./pump";
-import { race, type Contestant, type Race } from "./race";
-import { openWebSocket } from "./websocket";
-import { openWebTransport } from "./webtransport";
+import { race, type Race } from "./race";
 
 /** How often statistics are published, in ms. */
 const PUBLISH_MS = 100;
@@ -45,6 +45,7 @@ export class Session implements PumpOwner {
   readonly #post: Post;
   readonly #core: Core;
   readonly #pump: Pump;
+  readonly #moving: Moving;
   readonly #backoff: Backoff | undefined;
   readonly #events = new BatchWriter();
   #details: Detail[] = [];
@@ -63,6 +64,8 @@ export class Session implements PumpOwner {
   /** The close that the application requested. */
   #closing: Close | undefined;
   readonly #destination: Destination;
+  /** The hashes of certificates that the application gave for the last attempt. */
+  #asked: Hashes = [];
   /** The kind of carrier that led to no connection the last time: it starts second. */
   #failed: CarrierChoice["kind"] | undefined;
   #isConnected = false;
@@ -88,15 +91,17 @@ export class Session implements PumpOwner {
     this.#post = post;
     this.#core = new Core(module, world.clock.seed(), new Map(options.core));
     this.#pump = new Pump(this.#core, world.clock, this);
+    this.#moving = new Moving(this.#core, this.#pump);
     this.#destination = new Destination(options.carriers);
     this.#backoff = options.reconnect && new Backoff(options.reconnect, world.clock);
     this.#begin();
   }
 
   /** The page has the token of this attempt, and hashes of certificates in addition to those of the options. */
-  onToken(attempt: number, token: Uint8Array, hashes: readonly Uint8Array<ArrayBuffer>[]): void {
+  onToken(attempt: number, token: Uint8Array, hashes: Hashes): void {
     if (this.#isAsking(attempt)) {
-      this.#dial(token, hashes);
+      this.#asked = hashes;
+      this.#dial(token);
     }
   }
 
@@ -164,10 +169,11 @@ export class Session implements PumpOwner {
     // From here on all results of this connection are ignored.
     this.#socket = undefined;
     if (socket !== undefined) {
-      this.#pump.carrierOf(socket)?.leave();
+      const sockets = [socket, this.#moving.socket].filter((one) => one !== undefined);
+      sockets.forEach((one) => this.#pump.carrierOf(one)?.leave());
       this.#core.close(this.#pump.now(), socket, closeCode.none, reason, 0);
       this.#pump.turn();
-      this.#pump.drop(socket);
+      sockets.forEach((one) => this.#pump.drop(one));
     }
     if (!mayReturn) {
       this.#stop();
@@ -199,6 +205,12 @@ export class Session implements PumpOwner {
         return;
       case EVENT.closed:
         this.#onClosed(event);
+        return;
+      case EVENT.open:
+        this.#onOpen(textOf(event.bytes));
+        return;
+      case EVENT.moved:
+        this.#onMoved(event.numbers[0]);
         return;
       default:
         this.#push(event.kind, event.numbers, event.bytes);
@@ -232,9 +244,13 @@ export class Session implements PumpOwner {
     this.#post({ client: this.#client, attempt: this.#attempt }, []);
   }
 
-  #dial(token: Uint8Array, hashes: readonly Uint8Array<ArrayBuffer>[]): void {
-    const { headStart, handshakeTimeout } = this.#options;
-    const dialed = race(this.#contestants(hashes), headStart, handshakeTimeout, this.#world.clock);
+  /** The best first; one that the last time led to no connection starts last. */
+  #dial(token: Uint8Array): void {
+    const choices = [...this.#destination.carriers];
+    if (choices[0]?.kind === this.#failed) {
+      choices.push(...choices.splice(0, 1));
+    }
+    const dialed = this.#open(choices);
     this.#race = dialed;
     dialed.winner.then(
       (carrier) => this.#connect(dialed, carrier, token),
@@ -253,8 +269,7 @@ export class Session implements PumpOwner {
       return;
     }
     this.#race = undefined;
-    const kind = carrier.isRepaired ? "webtransportStreams" : carrier.kind;
-    const socket = this.#pump.connect(carrier, CARRIER[kind], token);
+    const socket = this.#pump.connect(carrier, token);
     if (socket < 0) {
       const reason =
         socket === REFUSAL.tokenTooLong ? "the token has more than 1,024 bytes" : `refused (${socket})`;
@@ -264,25 +279,38 @@ export class Session implements PumpOwner {
     this.#socket = socket;
   }
 
-  /** The best first; one that the last time led to no connection starts last. */
-  #contestants(asked: readonly Uint8Array<ArrayBuffer>[]): Contestant[] {
-    const { WebSocket, WebTransport } = this.#world.sockets;
-    const choices = [...this.#destination.carriers];
-    if (choices[0]?.kind === this.#failed) {
-      choices.push(...choices.splice(0, 1));
+  /** Begins to open carriers to a server. */
+  #open(choices: readonly CarrierChoice[]): Race {
+    const { clock, sockets } = this.#world;
+    const { headStart, handshakeTimeout } = this.#options;
+    return race(contestants(choices, this.#asked, sockets, clock), headStart, handshakeTimeout, clock);
+  }
+
+  /** A server moves this client to another one. */
+  #onOpen(address: string): void {
+    const choices = this.#destination.at(address);
+    if (choices === undefined) {
+      this.#moving.fail();
+    } else {
+      this.#moving.open(choices, (it) => this.#open(it));
     }
-    return choices.flatMap((choice): Contestant[] => {
-      if (choice.kind === "websocket") {
-        return WebSocket === undefined
-          ? []
-          : [{ name: choice.url, open: () => openWebSocket(choice.url, WebSocket) }];
-      }
-      const hashes = [...choice.hashes, ...asked].map((value) => ({ algorithm: "sha-256", value }));
-      const options = hashes.length > 0 ? { serverCertificateHashes: hashes } : {};
-      const open = (Session: typeof globalThis.WebTransport) => () =>
-        openWebTransport(choice.url, options, Session, this.#world.clock);
-      return WebTransport === undefined ? [] : [{ name: choice.url, open: open(WebTransport) }];
-    });
+  }
+
+  /** The connection has another socket from now on, and its queues are those of before. */
+  #onMoved(socket: number): void {
+    const carrier = this.#pump.carrierOf(socket)?.kind ?? "websocket";
+    const { carriers, url } = this.#moving.onMoved(carrier);
+    this.#destination.onMoved(carriers);
+    this.#socket = socket;
+    this.#publishedAt = -Infinity;
+    const figures = this.#core.settings(socket);
+    // That server may be lost already: `closed` is next.
+    const settings = figures === undefined ? this.#settings : settingsOf(figures);
+    if (settings !== undefined) {
+      this.#settings = settings;
+      this.#details.push({ moved: url, settings, carrier });
+      this.#push(EVENT.moved, [0, 0, 0], NO_BYTES);
+    }
   }
 
   #onConnected(event: CoreEvent): void {
@@ -301,7 +329,7 @@ export class Session implements PumpOwner {
 
   #onClosed({ numbers, bytes, socket }: CoreEvent): void {
     const by = CLOSED_BY[numbers[1]] ?? "nobody";
-    const close = { by, code: numbers[0], reason: new TextDecoder().decode(bytes.slice()) };
+    const close = { by, code: numbers[0], reason: textOf(bytes) };
     if (!this.#isConnected) {
       this.#failed = this.#pump.carrierOf(socket)?.kind;
     }
@@ -321,6 +349,7 @@ export class Session implements PumpOwner {
     const race = this.#race;
     this.#race = undefined;
     race?.cancel();
+    this.#moving.cancel();
     this.#asking?.cancel();
     this.#asking = undefined;
     this.#settling?.cancel();
@@ -345,6 +374,7 @@ export class Session implements PumpOwner {
     const race = this.#race;
     this.#race = undefined;
     race?.cancel();
+    this.#moving.cancel();
     this.#timer?.cancel();
     this.#asking?.cancel();
     this.#settling?.cancel();
@@ -450,4 +480,9 @@ export class Session implements PumpOwner {
     const statistics = { at, names: this.#names, figures, carrier: carrier.kind, page, serverTime };
     this.#post({ client: this.#client, statistics }, []);
   }
+}
+
+/** A view into the core's memory as text. */
+function textOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes.slice());
 }

@@ -51,7 +51,8 @@ export interface News {
 }
 
 export type Detail =
-  { settings: ServerSettings; carrier: CarrierKind } | { close: Close; retryIn: number | undefined };
+  | { settings: ServerSettings; carrier: CarrierKind; /** The server's URL, after a move. */ moved?: string }
+  | { close: Close; retryIn: number | undefined };
 
 /**
  * A channel that refuses when it is full: what is queued or in flight, and what the worker has taken since the

@@ -144,6 +144,11 @@ impl ClientMoves {
         self.actions.pop_front()
     }
 
+    /// When [`ClientMoves::on_time`] is due; [`Time::NEVER`] without a move.
+    pub fn poll_timeout(&self) -> Time {
+        self.deadline.unwrap_or(Time::NEVER)
+    }
+
     /// Whether there is a connection to another server.
     pub fn is_moving(&self) -> bool {
         self.phase != Phase::Idle

@@ -1,9 +1,11 @@
-//! An echo server behind a simulated network.
+//! An echo server behind a simulated network, which can move its client to another server.
 
 use skipstone_netsim::{Duplex, LinkConfig, Loss};
 use skipstone_proto::{
-    Carrier, ChannelRule, Config, DeliveryMode, Duration, Endpoint, Event, MessageId, Overflow, Path, Settings, Time,
+    Carrier, ChannelRule, Config, DeliveryMode, Duration, Endpoint, Event, MessageId, MoveMessage, MoveStage, Overflow,
+    Path, PeerId, Settings, Time, code,
 };
+use std::collections::VecDeque;
 
 /// The server and the path to it.
 pub(crate) struct FarEnd {
@@ -13,7 +15,17 @@ pub(crate) struct FarEnd {
     buffer: Vec<u8>,
     arrived: Vec<u8>,
     next_id: u64,
+    client: Option<PeerId>,
+    /// It came with the token of a move.
+    pub(crate) has_ticket: bool,
+    /// What the client said about moves.
+    stages: VecDeque<MoveStage>,
 }
+
+/// The channel of moves.
+const MOVES: u16 = 64;
+/// How long the last messages to a client that has left may take.
+const LINGER: Duration = Duration::from_secs(5);
 
 /// The server's time at the start of the page's clock.
 const BEGINNING: u64 = 1_000_000;
@@ -35,6 +47,9 @@ impl FarEnd {
             buffer: vec![0; 1 << 16],
             arrived: Vec::new(),
             next_id: 0,
+            client: None,
+            has_ticket: false,
+            stages: VecDeque::new(),
         }
     }
 
@@ -56,8 +71,18 @@ impl FarEnd {
             match event {
                 Event::Requested { peer, token, .. } => match &token[..] {
                     b"refuse me" => drop(self.endpoint.refuse(now, peer, 77, "not you")),
-                    _ => drop(self.endpoint.accept(now, peer)),
+                    _ => {
+                        (self.client, self.has_ticket) = (Some(peer), &token[..] == b"ticket");
+                        self.endpoint.accept(now, peer);
+                    }
                 },
+                Event::Message { peer, channel: MOVES, payload, .. } => {
+                    let stage = MoveMessage::decode(&payload).ok().flatten().and_then(|message| message.stage());
+                    if let Some(MoveStage::Left(_)) = stage {
+                        self.endpoint.close(now, peer, code::NONE, "moved", LINGER);
+                    }
+                    self.stages.extend(stage);
+                }
                 Event::Message { peer, channel, payload, .. } => {
                     self.next_id += 1;
                     // A client that has disconnected, or whose queue is full, gets no echo.
@@ -83,6 +108,20 @@ impl FarEnd {
         arrivals.into_iter().fold(timeout, f64::min)
     }
 
+    /// Tells the client something about a move.
+    pub(crate) fn tell(&mut self, now_us: f64, message: MoveMessage<'_>) {
+        let now = Time::from_micros(BEGINNING + now_us as u64);
+        if let Some(client) = self.client {
+            self.endpoint.send(now, client, MOVES, message.encode().into(), MessageId(0)).expect("it is connected");
+            self.endpoint.flush(now);
+        }
+    }
+
+    /// What the client said next about moves.
+    pub(crate) fn stage(&mut self) -> Option<MoveStage> {
+        self.stages.pop_front()
+    }
+
     pub(crate) fn close(&mut self, now_us: f64, code: u64) {
         let now = Time::from_micros(BEGINNING + now_us as u64);
         self.endpoint.close_all(now, code, "by the test", Duration::ZERO);
@@ -94,7 +133,7 @@ impl FarEnd {
 }
 
 /// A channel of each mode, numbered as WIRE.md numbers the modes, with receipts; channel 9, which has a short queue and
-/// refuses messages; and ordered channels for entities from 10 on.
+/// refuses messages; ordered channels for entities from 10 on; and the channel of moves.
 fn settings() -> Settings {
     let modes = (0..5).map(|mode| {
         let mode = DeliveryMode::try_from(mode).expect("there are five");
@@ -106,7 +145,9 @@ fn settings() -> Settings {
         ..ChannelRule::new(9..=9, DeliveryMode::ReliableOrdered)
     };
     let entities = ChannelRule::new(10..=63, DeliveryMode::ReliableOrdered);
-    Settings { channels: modes.chain([short, entities]).collect(), ..Settings::default() }
+    let moves = ChannelRule::new(MOVES..=MOVES, DeliveryMode::ReliableOrdered);
+    let channels = modes.chain([short, entities, moves]).collect();
+    Settings { channels, moves_channel: MOVES.into(), ..Settings::default() }
 }
 
 fn span(micros: f64) -> Duration {

@@ -14,6 +14,7 @@ mod simulation;
 mod traffic;
 
 use far_end::FarEnd;
+use skipstone_proto::{MoveId, MoveMessage, MoveStage, Stayed};
 use std::cell::RefCell;
 
 thread_local! {
@@ -76,6 +77,51 @@ pub(crate) extern "C" fn due() -> f64 {
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn close(now_us: f64, code: u32) {
     with_far_end(|far_end| far_end.close(now_us, code.into()));
+}
+
+/// The server moves its client, with the token `ticket`, to the server whose name was written.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn move_client(now_us: f64, id: u32) {
+    BYTES.with_borrow(|bytes| {
+        let destination = std::str::from_utf8(bytes).expect("a name");
+        let message = MoveMessage::Move { id: MoveId(id.into()), destination, token: b"ticket" };
+        with_far_end(|far_end| far_end.tell(now_us, message));
+    });
+}
+
+/// The server has the player of a client that came by a move.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn welcome(now_us: f64, id: u32) {
+    with_far_end(|far_end| far_end.tell(now_us, MoveMessage::Welcome(MoveId(id.into()))));
+}
+
+/// The server ends a move that it began.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn cancel(now_us: f64, id: u32) {
+    with_far_end(|far_end| far_end.tell(now_us, MoveMessage::Cancel(MoveId(id.into()))));
+}
+
+/// What the client said next about moves: 1 it can be moved, 2 ready, 3 arrived, 4 left, from 10 on why it stayed
+/// (cancelled, refused, late, otherwise); 0 for nothing.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn stage() -> u32 {
+    match with_far_end(FarEnd::stage) {
+        None => 0,
+        Some(MoveStage::Able) => 1,
+        Some(MoveStage::Ready(_)) => 2,
+        Some(MoveStage::Arrived(_)) => 3,
+        Some(MoveStage::Left(_)) => 4,
+        Some(MoveStage::Stayed(_, Stayed::Cancelled)) => 10,
+        Some(MoveStage::Stayed(_, Stayed::Refused)) => 11,
+        Some(MoveStage::Stayed(_, Stayed::Late)) => 12,
+        Some(_) => 13,
+    }
+}
+
+/// Whether the client came with the token of a move.
+#[unsafe(no_mangle)]
+pub(crate) extern "C" fn has_ticket() -> u32 {
+    with_far_end(|far_end| u32::from(far_end.has_ticket))
 }
 
 /// Sets the maximum datagram size of a session towards the client.

@@ -99,7 +99,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["names", "region", "text"],
         ],
     ),
-    ("crates/skipstone-web", &[&["exports"], &["figures"], &["core"], &["options", "outcome"]]),
+    (
+        "crates/skipstone-web",
+        &[&["exports"], &["figures"], &["core"], &["moving"], &["connections"], &["options", "outcome", "refusal"]],
+    ),
     (
         "crates/skipstone-db",
         &[
@@ -162,7 +165,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         ],
     ),
     ("crates/skipstone-demo", &[]),
-    ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
+    (
+        "examples",
+        &[&["dots"], &["interop_fleet"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]],
+    ),
     ("examples/bevy", &[]),
     (
         "fuzz",
