@@ -61,11 +61,15 @@ impl GroupsDriver {
                 self.groups.handle_packet(message.payload, now);
                 None
             }
-            BusEvent::Reconnected | BusEvent::Lagged { .. } => {
-                self.groups.handle_reconnected(now);
-                Some(event)
+            other => {
+                match other {
+                    BusEvent::Disconnected { .. } => self.groups.handle_disconnected(),
+                    BusEvent::Reconnected => self.groups.handle_reconnected(now),
+                    BusEvent::Lagged { .. } => self.groups.handle_lagged(now),
+                    _ => {}
+                }
+                Some(other)
             }
-            other => Some(other),
         }
     }
 

@@ -1,14 +1,18 @@
 //! The groups of one node: a state machine that takes time and packets, and gives calls of the bus and events.
 
+use super::calls::GroupCalls;
 use super::event::{GroupCall, GroupEvent};
 use super::event_queue::Events;
 use super::name::GroupName;
 use super::packet::{Body, Packet, StreamId, messages};
-use super::publisher::Publisher;
+use super::publisher::Begin;
+use super::publishers::Publishers;
 use super::settings::{Delivery, GroupSettings};
 use super::stream::{Question, Stream};
+use super::streams::{Followed, StreamKey, Streams};
 use bytes::Bytes;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A node's part of all groups. All calls take `now`: the time since any moment, by one monotonic clock of this process.
@@ -16,16 +20,12 @@ use std::time::Duration;
 pub struct Groups {
     settings: GroupSettings,
     memberships: BTreeMap<GroupName, Membership>,
-    publishers: BTreeMap<GroupName, Publisher>,
-    streams: BTreeMap<(GroupName, StreamId), Stream>,
+    publishers: Publishers,
+    streams: Streams,
     events: Events,
-    calls: VecDeque<GroupCall>,
-    /// Of the packets among the calls.
-    call_bytes: usize,
+    calls: GroupCalls,
+    is_connected: bool,
     pending_bytes: usize,
-    early_bytes: usize,
-    /// Streams of this process so far.
-    numbers: u32,
     dropped: u64,
     invalid: u64,
 }
@@ -47,6 +47,8 @@ pub struct GroupsStats {
     pub streams: usize,
     /// Bytes of batches that are kept for other nodes' requests.
     pub kept_bytes: usize,
+    /// Batches that were not kept as long as others because of `kept_bytes_max`. Who asks for one is told of a gap.
+    pub evicted: u64,
     /// Bytes of batches that wait for an earlier one.
     pub early_bytes: usize,
     /// Bytes of events that wait for the application.
@@ -93,24 +95,20 @@ pub enum SendError {
 impl Groups {
     /// The groups of a node that is in none yet.
     pub fn new(settings: GroupSettings) -> Groups {
-        let mut groups = Groups {
+        let mut calls = GroupCalls::new(settings.call_bytes_max);
+        calls.subscribe(settings.node_subject(&settings.own(0)));
+        Groups {
             events: Events::new(settings.event_bytes_max),
+            publishers: Publishers::new(&settings),
             settings,
             memberships: BTreeMap::new(),
-            publishers: BTreeMap::new(),
-            streams: BTreeMap::new(),
-            calls: VecDeque::new(),
-            call_bytes: 0,
+            streams: Streams::default(),
+            calls,
+            is_connected: true,
             pending_bytes: 0,
-            early_bytes: 0,
-            numbers: 0,
             dropped: 0,
             invalid: 0,
-        };
-        let own = groups.own(0);
-        let subject = groups.node_subject(&own);
-        groups.calls.push_back(GroupCall::Subscribe { subject });
-        groups
+        }
     }
 
     /// Adds a member of this node. The first one subscribes, and receives from now on.
@@ -127,7 +125,7 @@ impl Groups {
             }
             None => {
                 self.memberships.insert(group.clone(), Membership { delivery, members: 1, since: now });
-                self.calls.push_back(GroupCall::Subscribe { subject: self.group_subject(group) });
+                self.calls.subscribe(self.settings.group_subject(group));
             }
         }
         Ok(())
@@ -141,13 +139,8 @@ impl Groups {
             return;
         }
         self.memberships.remove(group);
-        self.calls.push_back(GroupCall::Unsubscribe { subject: self.group_subject(group) });
-        let early = &mut self.early_bytes;
-        self.streams.retain(|(of, _), stream| {
-            let stays = of != group;
-            *early -= if stays { 0 } else { stream.early_bytes() };
-            stays
-        });
+        self.calls.unsubscribe(self.settings.group_subject(group));
+        self.streams.remove_group(group);
     }
 
     /// Sends to all members: to those of this node at once, to the others with the next [`Groups::flush`].
@@ -165,13 +158,7 @@ impl Groups {
         if self.pending_bytes + bytes + PENDING_BYTES > self.settings.pending_bytes_max || !self.events.has_room() {
             return Err(SendError::QueueFull);
         }
-        let numbers = &mut self.numbers;
-        let publisher = self.publishers.entry(group.clone()).or_insert_with(|| {
-            *numbers += 1;
-            Publisher::new(*numbers, delivery, now)
-        });
-        publisher.delivery = delivery;
-        publisher.add(&payload, self.settings.batch_bytes_max);
+        self.publishers.add(group, delivery, &payload, &self.settings, now);
         self.pending_bytes += bytes + PENDING_BYTES;
         self.events.push(GroupEvent::Message { group: group.clone(), node: self.settings.node.clone(), payload });
         Ok(())
@@ -180,13 +167,7 @@ impl Groups {
     /// Ends a tick: each group's messages leave as one batch, or several if one would be too large.
     pub fn flush(&mut self, now: Duration) {
         self.pending_bytes = 0;
-        let mut publishers = std::mem::take(&mut self.publishers);
-        for (group, publisher) in &mut publishers {
-            while let Some(messages) = publisher.take_batch() {
-                self.publish(group, publisher, messages, now);
-            }
-        }
-        self.publishers = publishers;
+        self.publishers.flush(&self.settings, now, &mut self.calls);
         self.handle_timeout(now);
     }
 
@@ -196,7 +177,7 @@ impl Groups {
             self.invalid += 1;
             return;
         };
-        if self.is_own(&sender) {
+        if self.settings.is_own(&sender) {
             return;
         }
         match body {
@@ -204,39 +185,50 @@ impl Groups {
             Body::Request { stream, first, last } => self.on_request(&group, &sender, stream, first..=last),
             Body::Since { stream, age_ms } => {
                 let since = now.saturating_sub(Duration::from_millis(age_ms));
-                if let Some(publisher) = self.publishers.get(&group).filter(|publisher| publisher.number == stream) {
-                    let first = publisher.first_since(since);
-                    self.answer(&group, &sender, stream, Body::Start { first });
+                if let Some(publisher) = self.publishers.of(&group, stream) {
+                    let Begin { first, is_known } = publisher.begin_since(since);
+                    self.answer(&group, &sender, stream, Body::Start { first, is_known, age_ms });
                 }
             }
             body => self.on_stream(group, sender, body, now),
         }
     }
 
+    /// The bus is away: nothing is asked for or given up until it is back.
+    pub fn handle_disconnected(&mut self) {
+        self.is_connected = false;
+    }
+
     /// The bus is connected again: what was lost meanwhile is looked for.
     pub fn handle_reconnected(&mut self, now: Duration) {
-        for publisher in self.publishers.values_mut().filter(|publisher| publisher.last > 0) {
-            (publisher.used_at, publisher.heartbeat_at) = (now, now);
-        }
-        self.streams.values_mut().for_each(Stream::probe);
+        self.is_connected = true;
+        self.handle_lagged(now);
+    }
+
+    /// Packets were lost at this node.
+    pub fn handle_lagged(&mut self, now: Duration) {
+        let GroupSettings { heartbeats_per_s_max, give_up_after, .. } = self.settings;
+        self.publishers.handle_reconnected(&self.settings, now);
+        let apart = Duration::from_secs(1) / heartbeats_per_s_max.max(1);
+        self.streams.on_reconnected(apart, give_up_after, now);
     }
 
     /// Does what is due: heartbeats, requests, and what waited for room. [`Groups::flush`] includes it.
     pub fn handle_timeout(&mut self, now: Duration) {
-        self.beat(now);
-        let keys: Vec<_> = self.streams.keys().cloned().collect();
-        for key in keys {
-            self.advance(&key, now);
+        if self.is_connected {
+            let memberships = &self.memberships;
+            let is_member = |group: &GroupName| memberships.contains_key(group);
+            self.publishers.handle_timeout(&self.settings, now, is_member, &mut self.calls);
+        }
+        while self.events.has_room() {
+            let Some(key) = self.streams.pop_due(now) else { return };
+            self.advance(key, now);
         }
     }
 
     /// The next call of the bus.
     pub fn poll_call(&mut self) -> Option<GroupCall> {
-        let call = self.calls.pop_front()?;
-        if let GroupCall::Publish { packet, .. } = &call {
-            self.call_bytes -= packet.len();
-        }
-        Some(call)
+        self.calls.poll()
     }
 
     /// The next event.
@@ -249,56 +241,12 @@ impl Groups {
         GroupsStats {
             groups: self.memberships.len(),
             streams: self.streams.len(),
-            kept_bytes: self.publishers.values().map(Publisher::kept_bytes).sum(),
-            early_bytes: self.early_bytes,
+            kept_bytes: self.publishers.kept_bytes(),
+            evicted: self.publishers.evicted(),
+            early_bytes: self.streams.early_bytes(),
             event_bytes: self.events.bytes(),
-            dropped: self.dropped,
+            dropped: self.dropped + self.calls.dropped(),
             invalid: self.invalid,
-        }
-    }
-
-    fn publish(&mut self, group: &GroupName, publisher: &mut Publisher, messages: Bytes, now: Duration) {
-        let is_reliable = publisher.delivery == Delivery::Reliable;
-        publisher.last += u64::from(is_reliable);
-        let sequence = if is_reliable { publisher.last } else { 0 };
-        let sender = self.own(publisher.number);
-        let packet = Packet { group: group.clone(), sender, body: Body::Batch { sequence, messages } }.encode();
-        if is_reliable {
-            let GroupSettings { kept_batches_max, kept_bytes_max, heartbeat_every, .. } = self.settings;
-            publisher.keep(packet.clone(), now, kept_batches_max, kept_bytes_max);
-            publisher.heartbeat_at = now + heartbeat_every;
-        }
-        publisher.used_at = now;
-        self.push(self.group_subject(group), packet);
-    }
-
-    /// Publishes, unless the bus takes nothing and too much waits: batches of reliable groups are asked for later.
-    fn push(&mut self, subject: String, packet: Bytes) {
-        if self.call_bytes + packet.len() > self.settings.call_bytes_max {
-            self.dropped += 1;
-            return;
-        }
-        self.call_bytes += packet.len();
-        self.calls.push_back(GroupCall::Publish { subject, packet });
-    }
-
-    /// Repeats the last sequence numbers of groups in use, and forgets those that were left long ago.
-    fn beat(&mut self, now: Duration) {
-        let GroupSettings { heartbeat_every, used_for, .. } = self.settings;
-        let memberships = &self.memberships;
-        self.publishers.retain(|group, of| now < of.used_at + used_for || memberships.contains_key(group));
-        let mut packets = Vec::new();
-        for (group, publisher) in &mut self.publishers {
-            let is_due = publisher.last > 0 && now < publisher.used_at + used_for && now >= publisher.heartbeat_at;
-            if is_due {
-                publisher.heartbeat_at = now + heartbeat_every;
-                packets.push((group.clone(), publisher.number, publisher.last));
-            }
-        }
-        for (group, number, last) in packets {
-            let subject = self.group_subject(&group);
-            let packet = Packet { group, sender: self.own(number), body: Body::Heartbeat { last } }.encode();
-            self.push(subject, packet);
         }
     }
 
@@ -307,13 +255,13 @@ impl Groups {
             return;
         }
         match self.events.has_room() {
-            true => self.deliver(group, sender, batch),
+            true => deliver(&mut self.events, group, sender, batch),
             false => self.dropped += messages(batch).count() as u64,
         }
     }
 
-    fn on_request(&mut self, group: &GroupName, asker: &StreamId, stream: u32, wanted: std::ops::RangeInclusive<u64>) {
-        let Some(publisher) = self.publishers.get(group).filter(|publisher| publisher.number == stream) else {
+    fn on_request(&mut self, group: &GroupName, asker: &StreamId, stream: u32, wanted: RangeInclusive<u64>) {
+        let Some(publisher) = self.publishers.of(group, stream) else {
             return self.answer(group, asker, stream, Body::Oldest { sequence: u64::MAX });
         };
         let (oldest, last) = (publisher.oldest(), publisher.last);
@@ -326,9 +274,9 @@ impl Groups {
                 is_within
             })
             .collect();
-        let subject = self.node_subject(asker);
+        let subject = self.settings.node_subject(asker);
         for packet in packets {
-            self.push(subject.clone(), packet);
+            self.calls.publish(subject.clone(), packet);
         }
         if *wanted.start() < oldest {
             self.answer(group, asker, stream, Body::Oldest { sequence: oldest });
@@ -337,121 +285,115 @@ impl Groups {
     }
 
     fn answer(&mut self, group: &GroupName, to: &StreamId, stream: u32, body: Body) {
-        let packet = Packet { group: group.clone(), sender: self.own(stream), body }.encode();
-        self.push(self.node_subject(to), packet);
+        let packet = Packet { group: group.clone(), sender: self.settings.own(stream), body }.encode();
+        self.calls.publish(self.settings.node_subject(to), packet);
     }
 
     fn on_stream(&mut self, group: GroupName, sender: StreamId, body: Body, now: Duration) {
-        if self.memberships.get(&group).is_none_or(|membership| membership.delivery != Delivery::Reliable) {
-            return;
-        }
-        let key = (group, sender);
-        if !self.streams.contains_key(&key) && !self.has_place(now) {
-            self.dropped += 1;
-            return;
-        }
-        let has_room = self.early_bytes < self.settings.early_bytes_max;
-        let stream = self.streams.entry(key.clone()).or_insert_with(|| Stream::new(now));
-        stream.heard_at = now;
-        let before = stream.early_bytes();
-        match body {
-            Body::Batch { sequence, messages } => stream.on_batch(sequence, messages, has_room),
-            Body::Heartbeat { last } => stream.on_last(last),
-            Body::Start { first } => stream.on_start(first, now),
-            // The gap is told when there is a place for it; the publisher is asked again until then.
-            Body::Oldest { sequence } if self.events.has_room() => {
-                let missed = stream.skip_to(sequence, now);
-                self.report_gap(&key, missed);
+        let is_reliable = |membership: &&Membership| membership.delivery == Delivery::Reliable;
+        let Some(membership) = self.memberships.get(&group).filter(is_reliable) else { return };
+        let age_ms_now = milliseconds(now.saturating_sub(membership.since));
+        let known = self.streams.key(&group, &sender);
+        let Some(key) = known.or_else(|| self.follow(group, sender, &body, now)) else { return };
+        let has_early_room = self.streams.early_bytes() < self.settings.early_bytes_max;
+        let has_room = self.events.has_room();
+        let missed = self.streams.change(key, |stream| {
+            stream.on_heard(now);
+            match body {
+                Body::Batch { sequence, messages } => stream.on_batch(sequence, messages, has_early_room, now),
+                Body::Heartbeat { last } => stream.on_last(last, now),
+                // A question that waited too long asked for a time after the join.
+                Body::Start { first, is_known, age_ms } if age_ms > age_ms_now => {
+                    stream.on_start(Begin { first, is_known }, now);
+                }
+                // The gap is told when there is a place for it; the publisher is asked again until then.
+                Body::Oldest { sequence } if has_room => return stream.skip_to(sequence, now),
+                _ => {}
             }
-            _ => {}
-        }
-        let after = self.streams[&key].early_bytes();
-        self.early_bytes = self.early_bytes + after - before;
-        self.advance(&key, now);
+            0
+        });
+        self.report_gap(key, missed.unwrap_or(0));
+        self.advance(key, now);
     }
 
-    /// Whether there is a place for one more publisher, or one that has long been silent gives its place up.
-    fn has_place(&mut self, now: Duration) -> bool {
-        if self.streams.len() < self.settings.streams_max {
-            return true;
+    /// Begins to follow a publisher, if there is a place, or one that has long been silent gives its place up.
+    fn follow(&mut self, group: GroupName, sender: StreamId, body: &Body, now: Duration) -> Option<StreamKey> {
+        // Answers alone are of a publisher that was followed before the group was left.
+        if matches!(body, Body::Start { .. } | Body::Oldest { .. }) {
+            return None;
         }
-        let silent = self.streams.iter().min_by_key(|(_, stream)| stream.heard_at);
-        let Some((key, stream)) = silent else { return false };
-        if now < stream.heard_at + 2 * self.settings.used_for {
-            return false;
+        if self.streams.len() >= self.settings.streams_max {
+            let silent_since = now.checked_sub(SILENT_BEATS * self.settings.heartbeat_every_max);
+            let Some(silent) = silent_since.and_then(|since| self.streams.remove_silent(since)) else {
+                self.dropped += 1;
+                return None;
+            };
+            // If it comes back, what was delivered of it is not asked for again.
+            if let Some(membership) = self.memberships.get_mut(&silent) {
+                membership.since = now;
+            }
         }
-        self.early_bytes -= stream.early_bytes();
-        let key = key.clone();
-        self.streams.remove(&key);
-        // If it comes back, what was delivered of it is not asked for again.
-        if let Some(membership) = self.memberships.get_mut(&key.0) {
-            membership.since = now;
-        }
-        true
+        Some(self.streams.insert(group, sender, now))
     }
 
     /// Delivers what is next in order, and asks for what is missing.
-    fn advance(&mut self, key: &(GroupName, StreamId), now: Duration) {
+    fn advance(&mut self, key: StreamKey, now: Duration) {
         let GroupSettings { ask_every, give_up_after, .. } = self.settings;
         self.drain(key, now);
-        let Some(stream) = self.streams.get_mut(key) else { return };
-        if !self.events.has_room() {
+        if !self.is_connected && self.events.has_room() {
+            // All streams have something to do when the bus is back.
             return;
         }
-        if let Some(target) = stream.gives_up(now, give_up_after) {
-            let missed = stream.skip_to(target, now);
+        if self.events.has_room() {
+            let given_up = |stream: &mut Stream| {
+                stream.gives_up(now, give_up_after).map_or(0, |target| stream.skip_to(target, now))
+            };
+            let missed = self.streams.change(key, given_up).unwrap_or(0);
             self.report_gap(key, missed);
-            return self.drain(key, now);
+            self.drain(key, now);
+            if let Some(question) = self.streams.change(key, |stream| stream.question(now, ask_every)).flatten() {
+                self.ask(key, question, now);
+            }
         }
-        let Some(question) = stream.question(now, ask_every) else { return };
-        let (group, publisher) = key;
+        self.streams.schedule(key, give_up_after, now);
+    }
+
+    fn ask(&mut self, key: StreamKey, question: Question, now: Duration) {
+        let Some(Followed { group, publisher, .. }) = self.streams.of(key) else { return };
         let body = match question {
             Question::Batches { first, last } => Body::Request { stream: publisher.number, first, last },
-            Question::Start => {
+            Question::Start { within } => {
                 let since = self.memberships.get(group).map_or(now, |membership| membership.since);
-                let age_ms = u64::try_from((now - since).as_millis()).unwrap_or(u64::MAX);
-                Body::Since { stream: publisher.number, age_ms }
+                Body::Since { stream: publisher.number, age_ms: milliseconds(now + within - since) }
             }
         };
-        let packet = Packet { group: group.clone(), sender: self.own(0), body }.encode();
-        self.push(self.node_subject(publisher), packet);
+        let packet = Packet { group: group.clone(), sender: self.settings.own(0), body }.encode();
+        self.calls.publish(self.settings.node_subject(publisher), packet);
     }
 
-    fn drain(&mut self, key: &(GroupName, StreamId), now: Duration) {
+    fn drain(&mut self, key: StreamKey, now: Duration) {
         while self.events.has_room() {
-            let Some(batch) = self.streams.get_mut(key).and_then(|stream| stream.pop(now)) else { return };
-            self.early_bytes -= batch.len();
-            self.deliver(&key.0, &key.1, batch);
+            let Some(batch) = self.streams.pop(key, now) else { return };
+            let Some(Followed { group, publisher, .. }) = self.streams.of(key) else { return };
+            deliver(&mut self.events, group, publisher, batch);
         }
     }
 
-    fn deliver(&mut self, group: &GroupName, sender: &StreamId, batch: Bytes) {
-        for payload in messages(batch) {
-            let (group, node) = (group.clone(), sender.node.clone());
-            self.events.push(GroupEvent::Message { group, node, payload });
+    fn report_gap(&mut self, key: StreamKey, missed: u64) {
+        if let Some(Followed { group, publisher, .. }) = self.streams.of(key).filter(|_| missed > 0) {
+            self.events.push(GroupEvent::Gap { group: group.clone(), node: publisher.node.clone(), missed });
         }
     }
+}
 
-    fn report_gap(&mut self, (group, sender): &(GroupName, StreamId), missed: u64) {
-        if missed > 0 {
-            self.events.push(GroupEvent::Gap { group: group.clone(), node: sender.node.clone(), missed });
-        }
-    }
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
 
-    fn own(&self, number: u32) -> StreamId {
-        StreamId { node: self.settings.node.clone(), process: self.settings.process, number }
-    }
-
-    fn is_own(&self, sender: &StreamId) -> bool {
-        sender.node == self.settings.node && sender.process == self.settings.process
-    }
-
-    fn group_subject(&self, group: &GroupName) -> String {
-        format!("{}.group.{group}", self.settings.prefix)
-    }
-
-    fn node_subject(&self, of: &StreamId) -> String {
-        format!("{}.node.{}.{:016x}", self.settings.prefix, of.node, of.process)
+fn deliver(events: &mut Events, group: &GroupName, sender: &StreamId, batch: Bytes) {
+    for payload in messages(batch) {
+        let (group, node) = (group.clone(), sender.node.clone());
+        events.push(GroupEvent::Message { group, node, payload });
     }
 }
 
@@ -460,6 +402,8 @@ const PENDING_BYTES: usize = 16;
 /// Batches that answer one request, at most, and their bytes.
 const ANSWERS_MAX: usize = 256;
 const ANSWER_BYTES_MAX: usize = 1 << 20;
+/// A publisher that was not heard for so many of the longest intervals of heartbeats has ended.
+const SILENT_BEATS: u32 = 4;
 
 #[cfg(test)]
 mod tests {
@@ -478,7 +422,7 @@ mod tests {
             groups.flush(Duration::ZERO);
             while groups.poll_event().is_some() {}
         }
-        assert!(groups.stats().dropped > 80 && groups.call_bytes <= 10_000);
+        assert!(groups.stats().dropped > 80 && groups.calls.bytes() <= 10_000);
         // They leave once the bus takes them, and make room.
         while groups.poll_call().is_some() {}
         let dropped = groups.stats().dropped;

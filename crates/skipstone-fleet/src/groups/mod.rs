@@ -13,10 +13,10 @@
 //! receive without the bus.
 //!
 //! # Reliable groups
-//! The bus delivers at most once. Each publisher numbers its batches and keeps the last 1,024, also bounded in bytes. A
+//! The bus delivers at most once. Each publisher numbers its batches and keeps the last 1,024; all of a node's have one bound in bytes. A
 //! receiver delivers them in order, exactly once, and asks the publisher for those that it misses. Where a batch is no
-//! longer kept, [`GroupEvent::Gap`] says so. While a group is used, each publisher repeats its last sequence number, so
-//! that the loss of a last batch is noticed. A node that joins receives from then on: it asks each publisher that it
+//! longer kept, [`GroupEvent::Gap`] says so. A quiet publisher repeats its last sequence number, 500 ms to 30 s apart, so
+//! that the loss of a last batch is noticed however long a partition lasted. A node that joins receives from then on: it asks each publisher that it
 //! meets for the batches since its own join. Messages of different publishers have no common order.
 //!
 //! ```no_run
@@ -41,17 +41,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod calls;
 mod driver;
 mod event;
 mod event_queue;
+#[cfg(test)]
+mod limits;
 mod machine;
 mod name;
 mod packet;
 mod publisher;
+mod publishers;
 mod settings;
 #[cfg(test)]
 mod simulation;
 mod stream;
+mod streams;
 
 pub use driver::GroupsDriver;
 pub use event::{GroupCall, GroupEvent};

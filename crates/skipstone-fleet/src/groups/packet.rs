@@ -30,8 +30,9 @@ pub(super) enum Body {
     Request { stream: u32, first: u64, last: u64 },
     /// Asks a publisher's stream where the batches of this last time begin.
     Since { stream: u32, age_ms: u64 },
-    /// Answers: the receiver's stream begins here.
-    Start { first: u64 },
+    /// Answers: the receiver's stream begins here, or, where that is not known, here or earlier. It repeats the age that was
+    /// asked for.
+    Start { first: u64, is_known: bool, age_ms: u64 },
     /// Answers: earlier batches are no longer kept.
     Oldest { sequence: u64 },
 }
@@ -66,7 +67,7 @@ impl Packet {
             2 => Body::Heartbeat { last: next()? },
             3 => Body::Request { stream: u32::try_from(next()?).ok()?, first: next()?, last: next()? },
             4 => Body::Since { stream: u32::try_from(next()?).ok()?, age_ms: next()? },
-            5 => Body::Start { first: next()? },
+            5 => Body::Start { first: next()?, is_known: next()? == 1, age_ms: next()? },
             6 => Body::Oldest { sequence: next()? },
             _ => return None,
         };
@@ -81,7 +82,7 @@ impl Body {
             Body::Heartbeat { last } => (2, [last, 0, 0], 1),
             Body::Request { stream, first, last } => (3, [stream.into(), first, last], 3),
             Body::Since { stream, age_ms } => (4, [stream.into(), age_ms, 0], 2),
-            Body::Start { first } => (5, [first, 0, 0], 1),
+            Body::Start { first, is_known, age_ms } => (5, [first, is_known.into(), age_ms], 3),
             Body::Oldest { sequence } => (6, [sequence, 0, 0], 1),
         }
     }
@@ -138,7 +139,7 @@ mod tests {
             Body::Heartbeat { last: 9 },
             Body::Request { stream: 1, first: 2, last: 3 },
             Body::Since { stream: 1, age_ms: 5 },
-            Body::Start { first: 4 },
+            Body::Start { first: 4, is_known: true, age_ms: 6 },
             Body::Oldest { sequence: 8 },
         ];
         for body in bodies {

@@ -1,5 +1,7 @@
 //! How a node takes part in groups.
 
+use super::name::GroupName;
+use super::packet::StreamId;
 use crate::directory::NodeName;
 use std::time::Duration;
 
@@ -33,7 +35,7 @@ pub struct GroupSettings {
     pub call_bytes_max: usize,
     /// Batches that a publisher keeps for each reliable group.
     pub kept_batches_max: usize,
-    /// Their bytes, for each reliable group.
+    /// Bytes that are kept for all groups together. Beyond it the oldest batches go, of whichever group.
     pub kept_bytes_max: usize,
     /// Bytes of events that wait for [`Groups::poll_event`](super::Groups::poll_event).
     pub event_bytes_max: usize,
@@ -41,10 +43,14 @@ pub struct GroupSettings {
     pub streams_max: usize,
     /// Bytes of batches that wait for an earlier one, of all publishers.
     pub early_bytes_max: usize,
-    /// How often the last sequence number is repeated while a group is used.
+    /// How soon after a batch its sequence number is repeated. The intervals then double.
     pub heartbeat_every: Duration,
-    /// How long after the last message a group counts as used.
-    pub used_for: Duration,
+    /// The longest of these intervals. A last batch that was lost is asked for within it, however quiet its group is.
+    pub heartbeat_every_max: Duration,
+    /// Repetitions in a second, of all groups. With many groups the intervals grow instead.
+    pub heartbeats_per_s_max: u32,
+    /// How long after its last batch a group that this node has left is kept for others' requests.
+    pub kept_after_leaving: Duration,
     /// How often missing batches are asked for.
     pub ask_every: Duration,
     /// How long a publisher may leave requests unanswered before its missing batches are a gap.
@@ -52,8 +58,8 @@ pub struct GroupSettings {
 }
 
 impl GroupSettings {
-    /// The defaults: messages of 64 KiB, 1,024 batches and 16 MiB kept for each group, heartbeats each 500 ms for 60 s
-    /// after the last message, requests each 200 ms for 90 s.
+    /// The defaults: messages of 64 KiB, 1,024 batches kept for each group and 64 MiB for all, heartbeats 500 ms to 30 s
+    /// apart and at most 200 in a second, requests each 200 ms for 90 s.
     pub fn new(node: NodeName, process: u64) -> GroupSettings {
         GroupSettings {
             node,
@@ -65,14 +71,35 @@ impl GroupSettings {
             pending_bytes_max: 4 << 20,
             call_bytes_max: 16 << 20,
             kept_batches_max: 1_024,
-            kept_bytes_max: 16 << 20,
+            kept_bytes_max: 64 << 20,
             event_bytes_max: 32 << 20,
             streams_max: 4_096,
             early_bytes_max: 32 << 20,
             heartbeat_every: Duration::from_millis(500),
-            used_for: Duration::from_secs(60),
+            heartbeat_every_max: Duration::from_secs(30),
+            heartbeats_per_s_max: 200,
+            kept_after_leaving: Duration::from_secs(60),
             ask_every: Duration::from_millis(200),
             give_up_after: Duration::from_secs(90),
         }
+    }
+
+    /// This node's stream of that number.
+    pub(super) fn own(&self, number: u32) -> StreamId {
+        StreamId { node: self.node.clone(), process: self.process, number }
+    }
+
+    pub(super) fn is_own(&self, sender: &StreamId) -> bool {
+        sender.node == self.node && sender.process == self.process
+    }
+
+    /// Where all members of a group receive.
+    pub(super) fn group_subject(&self, group: &GroupName) -> String {
+        format!("{}.group.{group}", self.prefix)
+    }
+
+    /// Where the process of that stream receives.
+    pub(super) fn node_subject(&self, of: &StreamId) -> String {
+        format!("{}.node.{}.{:016x}", self.prefix, of.node, of.process)
     }
 }

@@ -1,5 +1,6 @@
 //! What a node receives of one publisher of a reliable group: order, repetitions, and what is missing.
 
+use super::publisher::Begin;
 use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,39 +17,66 @@ pub(super) struct Stream {
     ask_at: Duration,
     /// When there was progress, or nothing was missing.
     progress_at: Duration,
-    pub(super) heard_at: Duration,
-    /// Whether to ask once for batches that are not known of.
-    probes: bool,
+    heard_at: Duration,
+    /// Questions since anything was heard.
+    asked: u32,
+    /// Questions for the beginning.
+    starts: u32,
+    /// When to ask once for batches that are not known of.
+    probe_at: Option<Duration>,
 }
 
 /// What a stream asks its publisher for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    Start,
-    Batches { first: u64, last: u64 },
+    /// The answer counts if it comes within this time.
+    Start {
+        within: Duration,
+    },
+    Batches {
+        first: u64,
+        last: u64,
+    },
 }
 
 impl Stream {
     pub(super) fn new(now: Duration) -> Stream {
-        let early = BTreeMap::new();
         Stream {
             next: None,
             last: 0,
-            early,
+            early: BTreeMap::new(),
             early_bytes: 0,
             ask_at: now,
             progress_at: now,
+            asked: 0,
+            starts: 0,
             heard_at: now,
-            probes: false,
+            probe_at: None,
         }
     }
 
+    /// Anything arrived of its publisher.
+    pub(super) fn on_heard(&mut self, now: Duration) {
+        (self.heard_at, self.asked) = (now, 0);
+    }
+
+    /// The bus is there again: the publisher could not be heard, and perhaps not be asked. It is asked at that moment also
+    /// for what is not known of.
+    pub(super) fn on_reconnected(&mut self, probe_at: Duration, now: Duration) {
+        self.on_heard(now);
+        (self.progress_at, self.probe_at) = (now, Some(probe_at));
+    }
+
+    pub(super) fn heard_at(&self) -> Duration {
+        self.heard_at
+    }
+
     /// A batch arrived. One that finds no room is asked for again later.
-    pub(super) fn on_batch(&mut self, sequence: u64, messages: Bytes, has_room: bool) {
+    pub(super) fn on_batch(&mut self, sequence: u64, messages: Bytes, has_room: bool, now: Duration) {
         if sequence > SEQUENCE_MAX {
             return;
         }
-        self.last = self.last.max(sequence);
+        self.on_last(sequence, now);
         if sequence == 1 {
             self.next.get_or_insert(1);
         }
@@ -62,17 +90,20 @@ impl Stream {
         }
     }
 
-    pub(super) fn on_last(&mut self, last: u64) {
+    pub(super) fn on_last(&mut self, last: u64, now: Duration) {
+        if self.missing().is_none() {
+            self.progress_at = now;
+        }
         self.last = self.last.max(last.min(SEQUENCE_MAX));
     }
 
-    pub(super) fn on_start(&mut self, first: u64, now: Duration) {
+    pub(super) fn on_start(&mut self, begin: Begin, now: Duration) {
         if self.next.is_none() {
-            // A batch that this node received was sent after it joined.
-            let first = self.early.keys().next().map_or(first, |early| first.min(*early));
-            self.next = Some(first);
-            self.progress_at = now;
-            self.ask_at = now;
+            // A batch that this node received was sent after it joined. Where the beginning is not known, at least one
+            // before it is missing, of which a gap will tell.
+            let received = self.early.keys().next().map_or(u64::MAX, |first| first - u64::from(!begin.is_known));
+            self.next = Some(begin.first.min(received));
+            (self.progress_at, self.ask_at) = (now, now);
         }
     }
 
@@ -95,33 +126,32 @@ impl Stream {
             return 0;
         }
         self.next = Some(target);
-        (self.progress_at, self.ask_at) = (now, now);
+        self.progress_at = now;
+        self.ask_at = now;
         target - next
-    }
-
-    /// Asks once more than is known to be missing.
-    pub(super) fn probe(&mut self) {
-        self.probes = true;
     }
 
     /// What to ask for now.
     pub(super) fn question(&mut self, now: Duration, every: Duration) -> Option<Question> {
-        let question = self.missing();
-        if question.is_none() {
-            self.progress_at = now;
-            let first = self.next.filter(|_| std::mem::take(&mut self.probes))?;
+        let Some(missing) = self.missing() else {
+            let first = self.next.filter(|_| self.probe_at.is_some_and(|at| at <= now))?;
+            self.probe_at = None;
             return Some(Question::Batches { first, last: first });
+        };
+        if now < self.ask_at {
+            return None;
         }
-        if question.is_some() && now >= self.ask_at {
-            self.ask_at = now + every;
-            return question;
-        }
-        None
+        self.ask_at = now + every;
+        self.asked += 1;
+        self.starts += u32::from(self.next.is_none());
+        // The answer ends with the last sequence number.
+        self.probe_at = None;
+        Some(missing)
     }
 
-    /// The batch to go on with if the publisher has not answered for this long.
+    /// The batch to go on with if the publisher has not answered for this long, though it was asked.
     pub(super) fn gives_up(&mut self, now: Duration, after: Duration) -> Option<u64> {
-        if self.missing().is_none() || now < self.progress_at + after {
+        if self.missing().is_none() || self.asked < ASKED_MIN || now < self.given_up_at(after) {
             return None;
         }
         let target = self.early.keys().next().copied().unwrap_or(self.last + 1);
@@ -130,8 +160,27 @@ impl Stream {
         Some(target)
     }
 
+    /// When it has something to do, at the latest.
+    pub(super) fn deadline(&self, give_up_after: Duration) -> Option<Duration> {
+        if self.next.is_some_and(|next| self.early.contains_key(&next)) {
+            return Some(self.progress_at);
+        }
+        match self.missing() {
+            Some(_) if self.asked < ASKED_MIN => Some(self.ask_at),
+            Some(_) => Some(self.ask_at.min(self.given_up_at(give_up_after))),
+            None => self.probe_at.filter(|_| self.next.is_some()),
+        }
+    }
+
+    /// When a publisher that does not answer, or is not heard at all, is given up.
+    fn given_up_at(&self, after: Duration) -> Duration {
+        self.progress_at.min(self.heard_at) + after
+    }
+
     fn missing(&self) -> Option<Question> {
-        let Some(next) = self.next else { return Some(Question::Start) };
+        let Some(next) = self.next else {
+            return Some(Question::Start { within: START_WITHIN * (1 << self.starts.min(5)) });
+        };
         if next > self.last || self.early.contains_key(&next) {
             return None;
         }
@@ -144,6 +193,10 @@ impl Stream {
     }
 }
 
+/// Nothing is given up before it was asked for so often: a node whose game loop stood still has asked for nothing.
+const ASKED_MIN: u32 = 3;
+/// It doubles with each question: up to 8 s.
+const START_WITHIN: Duration = Duration::from_millis(250);
 /// No publisher counts so far: a greater number is forged, and must not overflow.
 const SEQUENCE_MAX: u64 = u64::MAX / 2;
 
@@ -155,10 +208,12 @@ mod tests {
     fn a_forged_number_overflows_nothing() {
         let now = Duration::from_secs(1);
         let mut stream = Stream::new(now);
-        stream.on_batch(1, Bytes::from_static(b"a"), true);
-        stream.on_last(u64::MAX);
-        stream.on_batch(u64::MAX, Bytes::from_static(b"z"), true);
+        stream.on_batch(1, Bytes::from_static(b"a"), true, now);
+        stream.on_last(u64::MAX, now);
+        stream.on_batch(u64::MAX, Bytes::from_static(b"z"), true, now);
         assert_eq!(stream.pop(now), Some(Bytes::from_static(b"a")));
+        assert_eq!(stream.gives_up(now * 1_000, now), None, "it was not asked for yet");
+        (1..=3).for_each(|second| assert!(stream.question(now * second, now).is_some()));
         let target = stream.gives_up(now * 1_000, now).expect("nothing came");
         assert!(stream.skip_to(target, now) > 0);
         assert_eq!(stream.pop(now), None);
