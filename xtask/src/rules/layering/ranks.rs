@@ -125,6 +125,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["captured", "names"],
         ],
     ),
+    ("crates/skipstone-bots", &[&["socket"], &["protocols"], &["protocol", "target"]]),
     ("crates/skipstone-fleet", &[&["groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",
