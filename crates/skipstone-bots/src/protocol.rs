@@ -10,7 +10,7 @@
 use bytes::Bytes;
 use core::time::Duration;
 use derive_more::{Add, AddAssign, Sum};
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
 use thiserror::Error;
 
 /// One client of one connection.

@@ -1,4 +1,9 @@
 //! The protocols of bots, each in a file or folder of its own; `table` has one line for each.
 
+mod kcp;
+mod kcp2k;
+mod lifecycle;
+#[cfg(test)]
+mod simulated;
 pub mod table;
 mod udp;

@@ -1,11 +1,11 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
-use super::udp;
+use super::{kcp, kcp2k, udp};
 use crate::protocol::Protocol;
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] = &[&udp::ROW];
+pub const TABLE: &[&ProtocolRow] = &[&kcp::ROW, &kcp2k::ROW, &udp::ROW];
 
 /// A protocol, as the table has it.
 #[derive(Debug)]
