@@ -3,6 +3,7 @@
 mod kcp;
 mod kcp2k;
 mod lifecycle;
+mod litenetlib;
 #[cfg(test)]
 mod simulated;
 pub mod table;
