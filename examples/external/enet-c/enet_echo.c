@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CHANNELS_MAX = 255, PAYLOAD_MAX = 1200, BATCH = 200, CONNECT_MS = 10000 };
+enum { PEERS_MAX = 4000, CHANNELS_MAX = 255, PAYLOAD_MAX = 1200, BATCH = 200, CONNECT_MS = 10000 };
 
 typedef struct {
     const char *role, *address;
@@ -64,7 +64,7 @@ static int is_over(void) {
 static int serve(const arguments *all) {
     ENetAddress address;
     if (read_address(all->address, &address)) return fail("--listen needs an address");
-    ENetHost *host = enet_host_create(&address, 1, CHANNELS_MAX, 0, 0);
+    ENetHost *host = enet_host_create(&address, PEERS_MAX, CHANNELS_MAX, 0, 0);
     if (!host) return fail("no socket to listen on");
     char ip[64];
     enet_address_get_host_ip(&host->address, ip, sizeof ip);

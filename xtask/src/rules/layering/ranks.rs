@@ -128,6 +128,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["captured", "names"],
         ],
     ),
+    ("crates/skipstone-bots", &[&["socket"], &["protocols"], &["protocol", "target"]]),
     ("crates/skipstone-fleet", &[&["feed", "groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",

@@ -1,0 +1,186 @@
+//! The client against a host of the same crate, on a bad path. The originals are C.
+
+use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, numbered};
+use super::{PEER, Queue, ROW, SERVICE_ACTIVE};
+use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use rusty_enet::{EventNoRef, Host, HostSettings};
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::Time;
+use std::sync::Arc;
+
+const URL: &str = "enet://127.0.0.1:7777?channels=3&data=77";
+
+/// Returns every message as it came.
+struct Echo {
+    host: Host<Queue>,
+    clock: Arc<AtomicU64>,
+    serviced: Time,
+    data: Option<u32>,
+    goodbyes: usize,
+}
+
+impl Echo {
+    fn new() -> Self {
+        let clock = Arc::<AtomicU64>::default();
+        let own = Arc::clone(&clock);
+        let settings = HostSettings {
+            peer_limit: 1,
+            time: Box::new(move || Duration::from_micros(own.load(Ordering::Relaxed))),
+            seed: Some(1),
+            ..HostSettings::default()
+        };
+        let host = Host::new(Queue::default(), settings).expect("a host");
+        Echo { host, clock, serviced: Time::ZERO, data: None, goodbyes: 0 }
+    }
+
+    fn service(&mut self, now: Time) {
+        self.serviced = now;
+        self.clock.store(now.as_micros(), Ordering::Relaxed);
+        while let Some(event) = self.host.service().expect("a queue does not fail").map(rusty_enet::Event::no_ref) {
+            match event {
+                EventNoRef::Connect { data, .. } => self.data = Some(data),
+                EventNoRef::Receive { channel_id, packet, .. } => {
+                    self.host.peer_mut(PEER).send(channel_id, &packet).expect("sent");
+                }
+                EventNoRef::Disconnect { .. } => self.goodbyes += 1,
+            }
+        }
+    }
+}
+
+impl Model for Echo {
+    fn handle_datagram(&mut self, now: Time, datagram: &[u8]) {
+        self.host.socket_mut().incoming.push_back(datagram.to_vec());
+        self.service(now);
+    }
+
+    fn handle_deadline(&mut self, now: Time) {
+        self.service(now);
+    }
+
+    fn poll_datagram(&mut self, _now: Time) -> Option<Vec<u8>> {
+        self.host.socket_mut().pop_outgoing()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        Some(self.serviced + SERVICE_ACTIVE)
+    }
+}
+
+fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
+    let mut run = Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed);
+    assert!(run.run_until(Time::from_micros(9_000_000), Simulated::<Echo>::is_connected), "connected");
+    run
+}
+
+#[test]
+fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
+    for seed in 0..10 {
+        let mut run = connected(bad_path(0.05), seed);
+        let sent: Vec<Vec<u8>> = (0..200).map(|number| numbered(number, 4000)).collect();
+        for message in &sent {
+            run.send(2, message).expect("accepted");
+            run.run(Duration::from_millis(16));
+        }
+        run.run(Duration::from_secs(30));
+        assert_eq!(run.messages(2), sent, "seed {seed}");
+        assert!(run.client.figures().counts.retransmitted > 0);
+        assert_eq!(run.server.data, Some(77));
+    }
+}
+
+#[test]
+fn the_same_seed_sends_the_same_bytes() {
+    let sent = |seed| {
+        let mut run = connected(bad_path(0.02), seed);
+        run.path.up.trace_on(1000);
+        for number in 0..50 {
+            run.send(0, &numbered(number, 900)).expect("accepted");
+            run.run(Duration::from_millis(16));
+        }
+        format!("{:?}", run.path.up.trace().collect::<Vec<_>>())
+    };
+    assert_eq!(sent(3), sent(3));
+}
+
+#[test]
+fn an_idle_client_stays() {
+    let mut run = connected(bad_path(0.02), 1);
+    run.run(Duration::from_secs(60));
+    assert_eq!(run.events, [Event::Connected]);
+    let rtt = run.client.figures().rtt.expect("a round trip");
+    assert!((Duration::from_millis(40)..Duration::from_millis(120)).contains(&rtt), "{rtt:?}");
+}
+
+#[test]
+fn sequenced_and_unreliable_messages_arrive_on_a_good_path() {
+    let mut run = connected(LinkConfig::default(), 1);
+    for delivery in [Delivery::Sequenced, Delivery::Unreliable] {
+        run.client.send(run.now, Outgoing { channel: 1, delivery: Some(delivery), data: b"quick" }).expect("accepted");
+    }
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.messages(1), [b"quick".to_vec(), b"quick".to_vec()]);
+}
+
+#[test]
+fn a_silent_server_times_out_before_and_after_the_handshake() {
+    let dead = LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) };
+    let mut run = Simulated::new(client(&ROW, URL, 1), Echo::new(), dead.clone(), 1);
+    run.run(Duration::from_secs(60));
+    assert!(matches!(run.events[..], [Event::Closed(Ending { cause: Cause::TimedOut, .. })]), "{:?}", run.events);
+    let mut run = connected(bad_path(0.0), 1);
+    run.path.down.set_config(dead).expect("a path");
+    run.send(0, b"x").expect("accepted");
+    run.run(Duration::from_secs(60));
+    assert!(
+        matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))),
+        "{:?}",
+        run.events
+    );
+}
+
+#[test]
+fn goodbyes_end_the_connection() {
+    let mut run = connected(bad_path(0.0), 1);
+    run.client.close(run.now);
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.server.goodbyes, 1);
+    assert_eq!(run.send(0, b"late"), Err(SendRefused::NotConnected));
+
+    let mut run = connected(bad_path(0.0), 1);
+    run.server.host.peer_mut(PEER).disconnect(9);
+    run.run(Duration::from_millis(500));
+    let expected = Ending::new(Cause::ByServer, "the server disconnected, data 9");
+    assert_eq!(run.events.last(), Some(&Event::Closed(expected)));
+}
+
+#[test]
+fn messages_that_enet_cannot_carry_are_refused() {
+    let mut run = connected(LinkConfig { rate_bits_per_second: Some(1_000_000), ..bad_path(0.0) }, 1);
+    assert_eq!(run.send(3, b"x"), Err(SendRefused::NoChannel { channel: 3, max: 2 }));
+    let unordered = Outgoing { channel: 0, delivery: Some(Delivery::ReliableUnordered), data: b"x" };
+    assert!(matches!(run.client.send(run.now, unordered), Err(SendRefused::NoDelivery(_))));
+    let refused = (0..4000).find_map(|number| run.send(0, &numbered(number, 1000)).err());
+    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+}
+
+#[test]
+fn hostile_datagrams_never_panic() {
+    let mut server = Echo::new();
+    let mut twin = client(&ROW, URL, FUZZED);
+    twin.handle_open(FUZZED_AT);
+    let mut request = Vec::new();
+    assert!(twin.poll_transmit(FUZZED_AT, &mut request));
+    server.handle_datagram(FUZZED_AT, &request);
+    let mut real: Vec<Vec<u8>> = core::iter::from_fn(|| server.poll_datagram(FUZZED_AT)).collect();
+    assert!(!real.is_empty());
+    // Messages, fragments and a ping as the server's host writes them.
+    for packet in [rusty_enet::Packet::reliable(&[1; 5000][..]), rusty_enet::Packet::unreliable(&b"x"[..])] {
+        let _ = server.host.peer_mut(PEER).send(0, &packet);
+    }
+    server.host.flush();
+    real.extend(core::iter::from_fn(|| server.poll_datagram(FUZZED_AT)));
+    assert!(fuzz(&ROW, URL, &real, 200) > 20);
+}

@@ -1,0 +1,78 @@
+//! The client against another end of KCP, on a bad path.
+
+use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
+use super::conversation::{Conversation, Settings};
+use super::{ROW, TRANSMISSIONS_MAX};
+use crate::protocol::{Cause, Ending, Event, SendRefused};
+use core::time::Duration;
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::Time;
+
+const URL: &str = "kcp://127.0.0.1:4000?conversation=9&window=64";
+
+/// Returns every message.
+struct Echo(Conversation);
+
+fn echo() -> Echo {
+    let settings = Settings {
+        conversation: 9,
+        datagram_bytes: 1400,
+        interval: Duration::from_millis(10),
+        window: 64,
+        resend_skips: 2,
+        transmissions_max: TRANSMISSIONS_MAX,
+    };
+    Echo(Conversation::new(Time::ZERO, settings))
+}
+
+impl Model for Echo {
+    fn handle_datagram(&mut self, now: Time, datagram: &[u8]) {
+        self.0.handle_datagram(now, datagram).expect("valid");
+        while let Some(message) = self.0.poll_message() {
+            self.0.send(message);
+        }
+    }
+
+    fn handle_deadline(&mut self, _now: Time) {}
+
+    fn poll_datagram(&mut self, now: Time) -> Option<Vec<u8>> {
+        self.0.poll_datagram(now)
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        self.0.deadline()
+    }
+}
+
+#[test]
+fn messages_come_back_once_and_in_order_on_a_lossy_path() {
+    for seed in 0..20 {
+        let mut run = Simulated::new(client(&ROW, URL, seed), echo(), bad_path(0.1), seed);
+        let sent: Vec<Vec<u8>> = (0..300).map(|number| numbered(number, 4000)).collect();
+        for message in &sent {
+            run.send(0, message).expect("accepted");
+            run.run(Duration::from_millis(16));
+        }
+        run.run(Duration::from_secs(20));
+        assert_eq!(run.messages(0), sent, "seed {seed}");
+        assert_eq!(run.client.deadline(), None, "nothing is left to do");
+    }
+}
+
+#[test]
+fn a_server_that_answers_nothing_times_out() {
+    let dead = LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) };
+    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), dead, 1);
+    run.send(0, b"x").expect("accepted");
+    run.run(Duration::from_secs(3600));
+    assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))));
+    assert_eq!(run.send(0, b"x"), Err(SendRefused::NotConnected));
+}
+
+#[test]
+fn hostile_datagrams_never_panic() {
+    let mut server = echo();
+    server.0.send(vec![5; 4000].into());
+    let real: Vec<Vec<u8>> = core::iter::from_fn(|| server.poll_datagram(Time::ZERO)).collect();
+    assert_eq!(fuzz(&ROW, URL, &real, 200), 200);
+}

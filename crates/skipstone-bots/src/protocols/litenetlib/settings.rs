@@ -1,0 +1,73 @@
+//! The settings of a client, from its target.
+
+use crate::protocols::table::Opening;
+use crate::target::{BotTarget, TargetError};
+use core::time::Duration;
+use skipstone_proto::Time;
+use skipstone_proto::rng::Rng;
+use std::net::IpAddr;
+
+/// The settings of a client.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    /// Channels of each kind; more than the server has are never delivered.
+    pub(super) channels: u8,
+    /// The time between two updates.
+    pub(super) update: Duration,
+    /// Without a packet for this long, the server counts as gone.
+    pub(super) timeout: Duration,
+    /// The client's time of day, made up, when its clock is at zero.
+    ticks: i64,
+}
+
+/// Midnight of 1 January 2026 in .NET's ticks of 100 ns since the year 1.
+const TICKS_2026: i64 = 639_028_224_000_000_000;
+const TICKS_PER_MICROSECOND: i64 = 10;
+
+impl Settings {
+    pub(super) fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
+        let target = opening.target;
+        Ok(Settings {
+            channels: target.number("channels", 1, 1..=64)? as u8,
+            update: Duration::from_millis(target.number("update", 15, 1..=1000)?),
+            timeout: Duration::from_millis(target.number("timeout", 5_000, 100..=3_600_000)?),
+            // Less than a second by the seed: the time of a request tells connections from the same port apart.
+            ticks: TICKS_2026 + i64::from(Rng::new(opening.seed).below(10_000_000)),
+        })
+    }
+
+    /// The time of day for the wire.
+    pub(super) fn ticks(&self, now: Time) -> i64 {
+        self.ticks.saturating_add((now.as_micros() as i64).saturating_mul(TICKS_PER_MICROSECOND))
+    }
+}
+
+/// The server's address as `sockaddr` has it, which the request repeats. Only peers that connect to each other compare
+/// it, so a name stays zeros.
+pub(super) fn socket_address(target: &BotTarget) -> Vec<u8> {
+    const FAMILY_V4: u16 = 2;
+    const FAMILY_V6: u16 = 23;
+    let address = target.host.parse().unwrap_or(IpAddr::V4([0; 4].into()));
+    let (family, size) = if address.is_ipv4() { (FAMILY_V4, 16) } else { (FAMILY_V6, 28) };
+    let mut bytes = [family.to_le_bytes(), target.port.to_be_bytes()].concat();
+    match address {
+        IpAddr::V4(address) => bytes.extend_from_slice(&address.octets()),
+        IpAddr::V6(address) => bytes.extend_from_slice(&[&[0; 4][..], &address.octets()].concat()),
+    }
+    bytes.resize(size, 0);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_have_the_size_that_servers_accept() {
+        let target = |url| BotTarget::split(url).expect("a scheme").expect("an address");
+        let v4 = socket_address(&target("litenetlib://127.0.0.1:258"));
+        assert_eq!(v4, [2, 0, 1, 2, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(socket_address(&target("litenetlib://[::1]:9")).len(), 28);
+        assert_eq!(socket_address(&target("litenetlib://somewhere:9")).len(), 16);
+    }
+}
