@@ -4,11 +4,14 @@
 //! builds ──> for each target: lock, upload, checksums ──> for each target: switch, restart, health ──> prune
 //!                                                              └── unhealthy ──> every switched target is rolled back
 //! ```
+//! A target that is a node of a fleet is switched only while other nodes can take its players, which it gives them when
+//! it is told to restart; it is well when the fleet's directory shows it with the new release.
 //!
 //! Each of these changes runs on its target only while the lock there is held. A deployment that has lost it changes
 //! nothing any more, and does not roll back either: `current` then belongs to another deployment.
 
 use crate::builds::Source;
+use crate::fleet::NodeStanding;
 use crate::health;
 use crate::locked_site::LockedSite;
 use crate::plan::{Plan, TargetPlan};
@@ -130,6 +133,7 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
 }
 
 fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), TurnFailure> {
+    health::await_places(&one.target.site, plan.fleet.as_ref()).map_err(TurnFailure::NotSwitched)?;
     one.target.switch(&one.before, release).map_err(|failure| match failure.is_refusal() {
         true => TurnFailure::NotSwitched(failure.sentence),
         false => TurnFailure::Unknown(failure.sentence),
@@ -143,7 +147,7 @@ fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), TurnFailur
 fn get_well(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), String> {
     one.target.restart(&plan.name).map_err(|error| format!("not restarted: {error}"))?;
     match one.target.site.remote.practice {
-        Practice::Real => health::wait(&one.target.site, release),
+        Practice::Real => health::wait(&one.target.site, plan.fleet.as_ref(), release),
         Practice::Dry => Ok(()),
     }
 }
@@ -159,7 +163,7 @@ fn go_back(plan: &Plan, release: &str, one: &Move<'_>) -> Result<String, String>
     // A server that refused the new release still runs, and its players need not leave.
     if target.site.runs_from(before) != Ok(Some(true)) {
         target.restart(&plan.name)?;
-        health::wait(&target.site, before).map_err(|error| format!("{before} is {error}"))?;
+        health::wait(&target.site, plan.fleet.as_ref(), before).map_err(|error| format!("{before} is {error}"))?;
     }
     note(one, &line);
     Ok(format!("{before} is current again and healthy"))
@@ -195,7 +199,10 @@ pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result
     let mut is_well = true;
     for (name, site) in sites(plan, only, practice)? {
         let current = site.current()?;
-        let looked = if current.is_empty() { Err("nothing is deployed".into()) } else { health::look(&site, &current) };
+        let looked = match current.is_empty() {
+            true => Err("nothing is deployed".into()),
+            false => health::look(&site, &current).and_then(|()| in_directory(plan, &site, &current)),
+        };
         is_well &= looked.is_ok();
         let state = looked.map_or_else(|why| format!("unhealthy: {why}"), |()| "healthy".into());
         output::say(format_args!("{name}: {} at {}, {state}", or_none(&current), site.remote.plan.host));
@@ -210,6 +217,15 @@ pub(crate) fn status(plan: &Plan, only: &[String], practice: Practice) -> Result
         }
     }
     Ok(is_well)
+}
+
+/// Whether the fleet's directory shows the target's node with this release.
+fn in_directory(plan: &Plan, site: &Site<'_>, release: &str) -> Result<(), String> {
+    match health::standing(site, plan.fleet.as_ref(), release)? {
+        NodeStanding::Healthy => Ok(()),
+        NodeStanding::Draining(left) => Err(format!("it gives its players away, and {left} are left")),
+        NodeStanding::Otherwise(why) => Err(why),
+    }
 }
 
 fn or_none(release: &str) -> &str {

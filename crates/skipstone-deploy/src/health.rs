@@ -1,23 +1,46 @@
 //! The health check of a release: repeated on the target until it succeeds or times out.
 
+use crate::fleet::{self, NodeStanding};
+use crate::plan::FleetPlan;
 use crate::remote::IN_DIRECTORY;
 use crate::site::Site;
 use skipstone_lab::clean;
+use skipstone_lab::report::output;
 use std::time::{Duration, Instant};
 
 /// The minimum time for one check, because ssh must connect first.
 const LOOK_MIN: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(250);
+const DRAIN_TOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// Waits until the release is healthy, and checks that it stays so for a while. The error describes the last failed
-/// check.
-pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
+/// check. While a node of a fleet gives its players away, its time does not run.
+pub(crate) fn wait(site: &Site<'_>, fleet: Option<&FleetPlan>, release: &str) -> Result<(), String> {
     let health = &site.remote.plan.health;
     let (timeout, settle) = (health.timeout()?, health.settle()?);
-    let began = Instant::now();
+    let mut began = Instant::now();
     let mut well_since: Option<Instant> = None;
+    let drain_end = began + fleet.map_or(Ok(Duration::ZERO), FleetPlan::drain)?;
+    let mut told = began;
     loop {
-        match (look(site, release), well_since) {
+        let node = standing(site, fleet, release);
+        if let Ok(NodeStanding::Draining(left)) = node {
+            if Instant::now() >= drain_end {
+                return Err(format!("still giving its players away after `fleet.drain`: {left} are left"));
+            }
+            if told.elapsed() >= DRAIN_TOLD_EVERY {
+                told = Instant::now();
+                output::say(format_args!("  its players move to other nodes: {left} are left"));
+            }
+            began = Instant::now();
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        let looked = node.and_then(|node| match node {
+            NodeStanding::Otherwise(why) => Err(why),
+            _ => look(site, release),
+        });
+        match (looked, well_since) {
             (Ok(()), None) => well_since = Some(Instant::now()),
             (Ok(()), Some(since)) if since.elapsed() >= settle => return Ok(()),
             (Ok(()), Some(_)) => {}
@@ -27,6 +50,28 @@ pub(crate) fn wait(site: &Site<'_>, release: &str) -> Result<(), String> {
             (Err(_), _) => well_since = None,
         }
         std::thread::sleep(PAUSE);
+    }
+}
+
+/// How the target's node stands; healthy if it is none.
+pub(crate) fn standing(site: &Site<'_>, fleet: Option<&FleetPlan>, release: &str) -> Result<NodeStanding, String> {
+    let (Some(fleet), Some(node)) = (fleet, &site.remote.plan.node) else { return Ok(NodeStanding::Healthy) };
+    let listed = fleet::list(fleet, site.remote.practice)?;
+    Ok(listed.map_or(NodeStanding::Healthy, |listed| listed.standing(node, release)))
+}
+
+/// Waits until other nodes can take the players of the target's node, so that none is closed when it is switched. Nodes
+/// tell their load each 3 s.
+pub(crate) fn await_places(site: &Site<'_>, fleet: Option<&FleetPlan>) -> Result<(), String> {
+    let (Some(fleet), Some(node)) = (fleet, &site.remote.plan.node) else { return Ok(()) };
+    let (began, patience) = (Instant::now(), site.remote.plan.health.timeout()?);
+    loop {
+        let can = fleet::list(fleet, site.remote.practice)?.map_or(Ok(()), |fleet| fleet.can_take_players_of(node));
+        match can {
+            Err(why) if began.elapsed() >= patience => return Err(why),
+            Err(_) => std::thread::sleep(PAUSE),
+            Ok(()) => return Ok(()),
+        }
     }
 }
 

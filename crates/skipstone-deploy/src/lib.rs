@@ -2,7 +2,7 @@
 //! changed, a switch in one step, a health check, and a rollback.
 //!
 //! ```text
-//! tool > deployment > { builds health locked_site } > { lock site stage } > { remote unit } > { bounded plan }
+//! tool > deployment > { builds health locked_site } > { fleet lock site stage } > { remote unit } > { bounded plan }
 //!      > { captured names }
 //! ```
 
@@ -10,6 +10,7 @@ mod bounded;
 mod builds;
 mod captured;
 mod deployment;
+mod fleet;
 mod health;
 mod lock;
 mod locked_site;

@@ -18,6 +18,38 @@ pub(crate) struct Plan {
     pub(crate) builds: BTreeMap<String, BuildPlan>,
     #[serde(default, rename = "target")]
     pub(crate) targets: BTreeMap<String, TargetPlan>,
+    /// The fleet of which targets are nodes.
+    pub(crate) fleet: Option<FleetPlan>,
+}
+
+/// A fleet, whose nodes are switched one after the other, while the others have the players.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FleetPlan {
+    /// NATS, as this machine reaches it: nats://HOST or tls://HOST.
+    pub(crate) nats: String,
+    /// Flags of a login at NATS: `--nats-creds=FILE`.
+    #[serde(default)]
+    pub(crate) login: Vec<String>,
+    /// The program that reads the directory by `fleet status`; this one by default.
+    pub(crate) program: Option<PathBuf>,
+    /// How long a node may take to give its players away; longer than its `serve --drain-limit`.
+    #[serde(default = "ninety_seconds")]
+    drain: String,
+}
+
+impl FleetPlan {
+    pub(crate) fn drain(&self) -> Result<std::time::Duration, String> {
+        span("fleet.drain", &self.drain)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        self.drain()?;
+        match self.nats.starts_with("nats://") || self.nats.starts_with("tls://") {
+            true => Ok(()),
+            false => Err(format!("fleet.nats '{}': nats://HOST or tls://HOST", self.nats.escape_debug())),
+        }
+    }
 }
 
 /// One build.
@@ -55,6 +87,8 @@ pub(crate) struct TargetPlan {
     pub(crate) restart: Option<String>,
     /// A file that holds the server's process id, in place of asking systemd: the server must run from the new release.
     pub(crate) pid_file: Option<String>,
+    /// Its name as a node of the fleet.
+    pub(crate) node: Option<String>,
     #[serde(default)]
     pub(crate) health: HealthPlan,
 }
@@ -116,6 +150,10 @@ fn five() -> u32 {
     5
 }
 
+fn ninety_seconds() -> String {
+    "90s".into()
+}
+
 fn span(what: &str, text: &str) -> Result<std::time::Duration, String> {
     text.parse::<Span>().map(|span| span.0).map_err(|error| format!("{what}: {error}"))
 }
@@ -154,6 +192,7 @@ impl Plan {
         if self.builds.is_empty() || self.targets.is_empty() {
             return Err("at least one [build.NAME] and one [target.NAME] are required".into());
         }
+        self.fleet.iter().try_for_each(FleetPlan::check)?;
         self.targets.iter().try_for_each(|(name, target)| {
             check_name("target", name)?;
             target.check(self).map_err(|error| format!("target.{name}: {error}"))
@@ -185,6 +224,10 @@ impl TargetPlan {
         if self.unit.is_some() && self.service.is_none() {
             return Err("`unit` needs `service`, its name".into());
         }
+        if self.node.is_some() && plan.fleet.is_none() {
+            return Err("`node` needs [fleet] with `nats`, whose directory shows whether the node is well".into());
+        }
+        self.node.iter().try_for_each(|node| check_name("node", node))?;
         self.service.iter().try_for_each(|service| check_name("service", service))?;
         self.pid_file.iter().try_for_each(|file| check_path("pid_file", file, PathKind::Absolute))?;
         self.unit.iter().flat_map(|unit| &unit.user).try_for_each(|user| check_name("unit.user", user))?;
@@ -267,6 +310,22 @@ mod tests {
         Plan::parse(&example.replace("keep = 5", "keep = 2")).expect("one to go back to");
         let unit_alone = example.replace("service = \"game.service\"", "restart = \"true\"");
         assert!(Plan::parse(&unit_alone).expect_err("no name").contains("`unit` needs `service`"));
+    }
+
+    #[test]
+    fn a_node_belongs_to_a_fleet_whose_nats_is_known() {
+        let example = include_str!("example.toml");
+        let (node, fleet) = (example.replace("# node = ", "node = "), "[fleet]\nnats = \"nats://n:4222\"\n");
+        assert!(Plan::parse(&node).expect_err("there is none").contains("`node` needs [fleet]"));
+        let plan = Plan::parse(&format!("{node}\n{fleet}")).expect("a fleet");
+        assert_eq!(plan.targets["eu"].node.as_deref(), Some("n1"));
+        assert_eq!(plan.fleet.expect("it has one").drain(), Ok(std::time::Duration::from_secs(90)));
+        for (line, expected) in
+            [("nats = \"n:4222\"", "fleet.nats"), ("nats = \"nats://n\"\ndrain = \"x\"", "fleet.drain")]
+        {
+            let error = Plan::parse(&format!("{node}\n[fleet]\n{line}\n")).expect_err(expected);
+            assert!(error.contains(expected), "{error}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The moves of a pool's clients: which connection is a client's, and what waits for the one or the other.
-//! [`ClientMoves`] decides; WIRE.md section 8.2. A client keeps the id that the application has, whatever its connection.
+//! [`ClientMoves`] decides; WIRE.md section 8.2. A client keeps the id that the application has, whatever its
+//! connection.
 
 use crate::driver::Driver;
 use crate::driver::impair::Impairment;

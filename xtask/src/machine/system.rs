@@ -98,7 +98,13 @@ pub(crate) fn deployments(tree: &Tree) -> Option<String> {
         return Some("deployments are tested on Linux".into());
     }
     let without = "deployments are not tested";
-    let programs = [("sshd", "openssh-server"), ("ssh", "openssh-client"), ("rsync", "rsync"), ("git", "git")];
+    let programs = [
+        ("sshd", "openssh-server"),
+        ("ssh", "openssh-client"),
+        ("rsync", "rsync"),
+        ("git", "git"),
+        ("nats-server", "nats-server"),
+    ];
     programs.into_iter().find_map(|(name, package)| program(name, package, without, tree))
 }
 

@@ -2,7 +2,7 @@
 
 use super::command::{self, HELP, Input};
 use super::ending::Ending;
-use skipstone::{Client, ClientConfig, Event, Overview, StartError, Trust};
+use skipstone::{Client, ClientConfig, Event, Overview, Reconnect, StartError, Trust};
 use skipstone_lab::clean;
 use skipstone_lab::report::format::milliseconds;
 use skipstone_lab::workload::{CONTROL, LINES, WHO, Word};
@@ -58,7 +58,9 @@ pub(super) struct Session {
 impl Session {
     /// Begins to connect.
     pub(super) fn connect(url: &str, token: &[u8], trust: Trust) -> Result<Self, StartError> {
-        let client = Client::connect(url, token, ClientConfig { trust, ..ClientConfig::default() })?;
+        // A client that reconnects follows moves from node to node. This session ends with its connection all the same.
+        let reconnect = Some(Reconnect::default());
+        let client = Client::connect(url, token, ClientConfig { trust, reconnect, ..ClientConfig::default() })?;
         Ok(Self { client, url: url.into(), is_connected: false, lines: 0, unchecked: 0, sent_at: None })
     }
 

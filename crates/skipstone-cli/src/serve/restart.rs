@@ -139,7 +139,8 @@ impl Restart {
             RestartState::Closing { since, to: None } => {
                 let elapsed = now.saturating_duration_since(*since);
                 let is_over = elapsed >= COOKIES && (arriving == 0 || elapsed >= HANDSHAKES_MAX);
-                if is_over { RestartStep::Leave(None) } else { RestartStep::GoOn }
+                // Players of another node that were on their way here move on.
+                if is_over && drain != DrainPhase::UnderWay { RestartStep::Leave(None) } else { RestartStep::GoOn }
             }
         }
     }
@@ -271,7 +272,8 @@ mod tests {
         assert_eq!(step(59_000, DrainPhase::UnderWay), RestartStep::GoOn);
         assert_eq!(step(60_000, DrainPhase::Over), RestartStep::MakeReady);
         assert_eq!(step(60_100, DrainPhase::Over), RestartStep::GoOn, "a client may hold a cookie");
-        assert_eq!(step(60_500, DrainPhase::Over), RestartStep::Leave(None));
+        assert_eq!(step(60_500, DrainPhase::UnderWay), RestartStep::GoOn, "a player has arrived");
+        assert_eq!(step(60_900, DrainPhase::Over), RestartStep::Leave(None));
     }
 
     #[test]

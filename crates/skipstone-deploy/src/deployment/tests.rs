@@ -332,6 +332,57 @@ fn a_release_must_stay_healthy_for_the_duration_in_the_plan() {
     plan.targets = Plan::parse(&text.replace("DIRECTORY", &place.path().join("site").display().to_string()))
         .expect("a plan")
         .targets;
-    let why = health::wait(&site(&plan, &ssh), "1").expect_err("the third look finds it sick");
+    let why = health::wait(&site(&plan, &ssh), None, "1").expect_err("the third look finds it sick");
     assert!(why.starts_with("not healthy after 0 s"), "{why}");
+}
+
+/// A program whose `fleet status --json` prints the nodes of this file.
+fn directory(place: &Path, plan: &mut Plan, nodes: &str) {
+    let status = place.join("skipstone");
+    program(&status, &format!("#!/bin/sh\ncat {}/nodes\n", place.display()));
+    fs::write(place.join("nodes"), format!("{{\"nodes\":[{nodes}],\"rooms\":[]}}")).expect("written");
+    let fleet = format!("[fleet]\nnats = \"nats://x\"\ndrain = \"1s\"\nprogram = \"{}\"\n", status.display());
+    let here = place.join("site").display().to_string();
+    let text = PLAN.replace("DIRECTORY", &here).replace("restart =", "node = \"a\"\nrestart =") + &fleet;
+    *plan = Plan::parse(&text).expect("a plan");
+}
+
+fn listed(name: &str, version: &str, load: u32, draining: bool) -> String {
+    format!(
+        "{{\"name\":\"{name}\",\"version\":\"{version}\",\"load\":{load},\"capacity\":100,\"draining\":{draining},\
+         \"lease_age_ms\":5}}"
+    )
+}
+
+#[test]
+fn a_node_is_well_once_the_fleets_directory_shows_it_with_the_new_release() {
+    let (place, mut plan, ssh) = place();
+    let others = listed("b", "0.9 1", 10, false);
+    directory(place.path(), &mut plan, &format!("{},{others}", listed("a", "0.9 1", 30, false)));
+    let error = turn(&plan, "2", &[move_to(&plan, &ssh)]).expect_err("it still runs the former release");
+    assert!(error.contains("the directory says that the node a runs 0.9 1"), "{error}");
+    assert!(error.contains("1 is current again and healthy"), "{error}");
+    directory(place.path(), &mut plan, &format!("{},{others}", listed("a", "0.9 2", 0, false)));
+    turn(&plan, "2", &[move_to(&plan, &ssh)]).expect("it runs the new one");
+    assert_eq!(current(place.path()), "releases/2");
+}
+
+#[test]
+fn a_node_whose_players_no_other_node_can_take_is_not_switched() {
+    let (place, mut plan, ssh) = place();
+    directory(place.path(), &mut plan, &format!("{},{}", listed("a", "0.9 1", 30, false), listed("b", "", 90, false)));
+    let error = turn(&plan, "2", &[move_to(&plan, &ssh)]).expect_err("10 places");
+    assert!(error.contains("the node a has 30 players, and the other nodes have 10 places"), "{error}");
+    assert_eq!(current(place.path()), "releases/1");
+}
+
+#[test]
+fn a_drain_has_an_end_and_a_directory_that_cannot_be_read_is_no_health() {
+    let (place, mut plan, ssh) = place();
+    directory(place.path(), &mut plan, &format!("{},{}", listed("a", "0.9 1", 7, true), listed("b", "", 9, false)));
+    let error = turn(&plan, "2", &[move_to(&plan, &ssh)]).expect_err("it drains for ever");
+    assert!(error.contains("still giving its players away after `fleet.drain`: 7 are left"), "{error}");
+    program(&place.path().join("skipstone"), "#!/bin/sh\necho 'NATS at x: no server listens there' >&2; exit 97\n");
+    let error = turn(&plan, "2", &[move_to(&plan, &ssh)]).expect_err("it is unknown");
+    assert!(error.contains("the fleet's directory cannot be read: NATS at x: no server listens there"), "{error}");
 }

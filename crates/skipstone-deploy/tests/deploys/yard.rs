@@ -161,14 +161,26 @@ impl Yard {
 
     /// Writes a plan with one build and one target, outside the repository's commits.
     pub(crate) fn plan(&self, build: &str, target: &str) {
-        let (config, site) = (self.path("ssh_config"), self.site());
-        let text = format!(
-            "name = \"game\"\n{build}\n[target.here]\nhost = \"game\"\nssh = [\"-F\", \"{}\"]\ndirectory = \
-             \"{}\"\n{target}\n",
-            config.display(),
+        let (host, site) = (self.host(), self.site());
+        self.whole_plan(&format!(
+            "name = \"game\"\n{build}\n[target.here]\n{host}directory = \"{}\"\n{target}\n",
             site.display()
-        );
+        ));
+    }
+
+    /// Writes any plan; `ssh` of its targets is that of this yard.
+    pub(crate) fn whole_plan(&self, text: &str) {
         fs::write(self.repository().join("deploy.toml"), text).expect("written");
+    }
+
+    /// The `host` and `ssh` of a target here.
+    pub(crate) fn host(&self) -> String {
+        format!("host = \"game\"\nssh = [\"-F\", \"{}\"]\n", self.path("ssh_config").display())
+    }
+
+    /// Where the tool is.
+    pub(crate) fn tool_path(&self) -> &Path {
+        &self.tool
     }
 
     /// Changes the plan.

@@ -8,14 +8,15 @@ use skipstone::PeerId;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Players that have heard more of some node than this node has: until it has caught up with them, they get each message
-/// by itself, if at all. The others are the node's audience, which gets every message.
+/// Players that have heard more of some node than this node has: until it has caught up with them, they get each
+/// message by itself, if at all. The others are the node's audience, which gets every message.
 #[derive(Debug, Default)]
 pub struct Followers(BTreeMap<PeerId, Positions>);
 
 impl Followers {
-    /// A player has come that has heard this much, and was connected to the fleet for `age`. Send it these messages now,
-    /// before any that is polled later. Whether it belongs to the audience from then on says [`Followers::settled`].
+    /// A player has come that has heard this much, and was connected to the fleet for `age`. Send it these messages
+    /// now, before any that is polled later. Whether it belongs to the audience from then on says
+    /// [`Followers::settled`].
     pub fn arrive(
         &mut self,
         peer: PeerId,

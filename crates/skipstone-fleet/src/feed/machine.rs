@@ -16,7 +16,10 @@ pub struct Feed {
     settings: FeedSettings,
     sent: u64,
     beat_at: Duration,
+    /// What was heard.
     compass: Compass,
+    /// What was polled, and so is with this node's players.
+    told: Compass,
     /// By node, what waits for a message of another, and what is behind it.
     waiting: BTreeMap<NodeName, VecDeque<Waiting>>,
     waiting_bytes: usize,
@@ -25,7 +28,8 @@ pub struct Feed {
     kept_bytes: usize,
     /// What is kept no longer, of each node.
     forgotten: Compass,
-    ready: VecDeque<FeedEntry>,
+    /// Heard and not polled; without a payload if it says only how far a node is.
+    ready: VecDeque<(Position, Option<Bytes>)>,
     stats: FeedStats,
 }
 
@@ -57,14 +61,17 @@ struct Kept {
 impl Feed {
     /// Nothing was published or heard.
     pub fn new(settings: FeedSettings) -> Feed {
-        let mut compass = Compass::default();
+        let (mut compass, mut told) = (Compass::default(), Compass::default());
         // Earlier processes of this node have ended: players that heard them are not ahead.
-        compass.note(&Position { node: settings.node.clone(), process: settings.process, number: 0 });
+        let start = Position { node: settings.node.clone(), process: settings.process, number: 0 };
+        compass.note(&start);
+        told.note(&start);
         Feed {
             settings,
             sent: 0,
             beat_at: Duration::ZERO,
             compass,
+            told,
             waiting: BTreeMap::new(),
             waiting_bytes: 0,
             kept: VecDeque::new(),
@@ -82,8 +89,8 @@ impl Feed {
         self.said(after, Some(payload), now)
     }
 
-    /// Bytes for the group that say how far this node is, if it has published nothing for a while, or if another node was
-    /// just started.
+    /// Bytes for the group that say how far this node is, if it has published nothing for a while, or if another node
+    /// was just started.
     pub fn beat(&mut self, now: Duration) -> Option<Bytes> {
         (now >= self.beat_at).then(|| self.said(None, None, now))
     }
@@ -118,17 +125,23 @@ impl Feed {
         if !self.waiting.is_empty() {
             self.release(now);
         }
-        self.ready.pop_front()
+        while let Some((position, payload)) = self.ready.pop_front() {
+            self.told.note(&position);
+            if let Some(payload) = payload {
+                return Some(FeedEntry { position, payload });
+            }
+        }
+        None
     }
 
-    /// How far this node has heard all nodes: what its players have, once everything was polled and sent to them.
+    /// How far this node's players have heard all nodes: everything that was polled.
     pub fn positions(&self) -> Positions {
-        self.compass.positions()
+        self.told.positions()
     }
 
-    /// Whether this node has heard all that these positions have.
+    /// Whether this node's players have heard all that these positions have.
     pub fn reaches(&self, positions: &Positions) -> bool {
-        self.compass.reaches(positions)
+        self.told.reaches(positions)
     }
 
     /// Whether a player with these positions has this message.
@@ -141,7 +154,7 @@ impl Feed {
         self.compass.later(one, other)
     }
 
-    /// What a player with these positions has not heard. Of nodes that it does not know, only what came while it was
+    /// What was polled and a player with these positions has not heard. Of nodes that it does not know, only what came while it was
     /// connected, for `age`.
     pub fn since<'f>(
         &'f self,
@@ -153,7 +166,8 @@ impl Feed {
         let is_new = move |kept: &&Kept| {
             let position = &kept.entry.position;
             let is_known = positions.0.contains_key(&position.node);
-            if is_known { !self.is_in(position, positions) } else { kept.at >= from }
+            let is_new = if is_known { !self.is_in(position, positions) } else { kept.at >= from };
+            is_new && self.told.has(position)
         };
         self.kept.iter().filter(is_new).map(|kept| &kept.entry)
     }
@@ -210,11 +224,13 @@ impl Feed {
         }
         let is_known = self.compass.has(&position) && said.payload.is_some();
         self.compass.note(&position);
-        let Some(payload) = said.payload.filter(|_| !is_known) else { return };
-        let entry = FeedEntry { position, payload };
-        self.kept_bytes += entry.payload.len() + ENTRY_BYTES;
-        self.kept.push_back(Kept { entry: entry.clone(), at: now });
-        self.ready.push_back(entry);
+        if is_known {
+            return;
+        }
+        self.ready.push_back((position.clone(), said.payload.clone()));
+        let Some(payload) = said.payload else { return };
+        self.kept_bytes += payload.len() + ENTRY_BYTES;
+        self.kept.push_back(Kept { entry: FeedEntry { position, payload }, at: now });
         self.forget(now);
     }
 

@@ -24,7 +24,8 @@ pub(in crate::serve) struct Baggage {
 const VERSION: u8 = 1;
 
 impl Baggage {
-    /// The version, the token with its length, the turn, lines, age in ms, whether it follows a line and which, positions.
+    /// The version, the token with its length, the turn, lines, age in ms, whether it follows a line and which,
+    /// positions.
     pub(in crate::serve) fn encode(&self) -> Bytes {
         let token = self.guest.token();
         let mut bytes = vec![VERSION];

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "A node of a fleet, over NATS")]
 pub(crate) struct NodeFlags {
-    /// NATS of the fleet that this server is a node of: nats://HOST or tls://HOST; or `local`, to start a nats-server on
-    /// this machine. Players stay connected while NATS is away
+    /// NATS of the fleet that this server is a node of: nats://HOST or tls://HOST; or `local`, to start a nats-server
+    /// on this machine. Players stay connected while NATS is away
     #[arg(long, value_name = "URL", requires = "node", conflicts_with_all = ["stress", "piped"])]
     pub(crate) fleet: Option<String>,
     /// Name of this node, of which the fleet has one: letters, digits, - and _
@@ -27,8 +27,8 @@ pub(crate) struct NodeFlags {
     /// Admit only players with a ticket that a key of this file has signed, as `skipstone fleet key FILE` makes it
     #[arg(long, value_name = "FILE", requires = "fleet")]
     pub(crate) fleet_key: Option<PathBuf>,
-    /// Players that move to other nodes in a second, when this node gives them away: `drain`, SIGTERM or SIGUSR2 while other
-    /// nodes live
+    /// Players that move to other nodes in a second, when this node gives them away: `drain`, SIGTERM or SIGUSR2 while
+    /// other nodes live
     #[arg(long, value_name = "N", requires = "fleet", default_value_t = 100,
         value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) drain_rate: u32,

@@ -1,6 +1,6 @@
-//! A server that is a node of a fleet: its lease and rooms in the directory, the tickets of its players, their moves from
-//! node to node, and the chat of all. The loop polls it each tick and never waits for NATS; while NATS is away, players
-//! stay.
+//! A server that is a node of a fleet: its lease and rooms in the directory, the tickets of its players, their moves
+//! from node to node, and the chat of all. The loop polls it each tick and never waits for NATS; while NATS is away,
+//! players stay.
 
 mod baggage;
 mod chat;
@@ -9,7 +9,6 @@ mod travel;
 
 use super::input::Input;
 use crate::fleet_flags::Nats;
-use crate::move_figures::MoveFigures;
 pub(super) use baggage::Baggage;
 use chat::FleetChat;
 pub(crate) use flags::NodeFlags;
@@ -19,12 +18,11 @@ use skipstone_fleet::directory::{
     ClaimError, DirectoryDriver, DirectoryEvent, DirectorySettings, NodeName, NodeStatus, RoomName, RoomPolicy,
     deployed_release,
 };
-use skipstone_fleet::moves::{DrainSettings, MoveFailure, MoveNotice, MoveSettings, MovesDriver, NodeEvent};
+use skipstone_fleet::moves::{DrainSettings, MoveNotice, MoveSettings, MovesDriver, NodeEvent};
 use skipstone_fleet::tickets::{FleetKeys, TicketDesk, TicketError, UnixTime};
 use skipstone_lab::report::format::{bytes, thousands};
 use skipstone_lab::report::output;
 use skipstone_lab::workload::{Guest, Workload};
-use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 use travel::pin_of;
@@ -81,25 +79,11 @@ impl NodeFlags {
         let (store, replicas) = nats.directory();
         let chat = (facts.workload == Workload::Broadcast).then(|| FleetChat::start(&nats.bus, name, process));
         let moves = MovesDriver::start(&nats.bus, "serve", MoveSettings::new(name.clone(), process));
-        let travel = Travel {
-            moves: moves.map_err(|error| error.to_string())?,
-            settings: DrainSettings {
-                per_second: self.drain_rate,
-                limit: self.drain_limit.0,
-                ..DrainSettings::default()
-            },
-            drain: None,
-            destinations: BTreeMap::new(),
-            handed: BTreeMap::new(),
-            departed: BTreeSet::new(),
-            figures: MoveFigures {
-                failed: MoveFailure::ALL.map(|why| (why.name(), 0)).into(),
-                ..MoveFigures::default()
-            },
-            address: host_and_port(&url).ok_or_else(|| format!("players cannot be sent to {url}"))?,
-            pin: pin_of(&url).filter(|_| facts.is_pinned),
-            began: Instant::now(),
-        };
+        let moves = moves.map_err(|error| error.to_string())?;
+        let drain =
+            DrainSettings { per_second: self.drain_rate, limit: self.drain_limit.0, ..DrainSettings::default() };
+        let address = host_and_port(&url).ok_or_else(|| format!("players cannot be sent to {url}"))?;
+        let travel = Travel::new(moves, drain, address, pin_of(&url).filter(|_| facts.is_pinned));
         let driver = DirectoryDriver::start(&nats.bus, store, replicas, settings).map_err(|error| error.to_string())?;
         let mut node = FleetNode {
             nats,

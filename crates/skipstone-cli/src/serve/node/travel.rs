@@ -5,7 +5,7 @@ use crate::move_figures::MoveFigures;
 use skipstone::{PeerId, Target};
 use skipstone_fleet::directory::NodeName;
 use skipstone_fleet::feed::Positions;
-use skipstone_fleet::moves::{Drain, DrainSettings, DrainState, MovesDriver};
+use skipstone_fleet::moves::{Drain, DrainSettings, DrainState, MoveFailure, MovesDriver};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,10 @@ impl DrainRun {
     /// A line for the log each second, and a last one.
     pub(in crate::serve) fn report(&mut self, figures: &MoveFigures, here: usize, now: Duration) -> Option<String> {
         let state = self.drain.state(here, now);
-        let is_last = state != DrainState::UnderWay && !std::mem::replace(&mut self.is_over, true);
+        // Not for good: a player that was on its way here may arrive yet.
+        let is_over = state != DrainState::UnderWay;
+        let is_last = is_over && !self.is_over;
+        self.is_over = is_over;
         if !is_last && (self.is_over || now < self.next_report) {
             return None;
         }
@@ -84,6 +87,22 @@ impl DrainRun {
 }
 
 impl Travel {
+    pub(super) fn new(moves: MovesDriver, settings: DrainSettings, address: String, pin: Option<String>) -> Travel {
+        let failed = MoveFailure::ALL.map(|why| (why.name(), 0)).into();
+        Travel {
+            moves,
+            settings,
+            drain: None,
+            destinations: BTreeMap::new(),
+            handed: BTreeMap::new(),
+            departed: BTreeSet::new(),
+            figures: MoveFigures { failed, ..MoveFigures::default() },
+            address,
+            pin,
+            began: Instant::now(),
+        }
+    }
+
     pub(in crate::serve) fn now(&self) -> Duration {
         self.began.elapsed()
     }
@@ -105,7 +124,8 @@ impl Travel {
         )
     }
 
-    /// Whether this server's clients can come to a node with this URL: those that insist on a fingerprint find the same.
+    /// Whether this server's clients can come to a node with this URL: those that insist on a fingerprint find the
+    /// same.
     pub(in crate::serve) fn suits(&self, url: &str) -> bool {
         match (&self.pin, pin_of(url)) {
             (Some(own), Some(theirs)) => *own == theirs,

@@ -45,6 +45,7 @@ fn what_no_longer_is_kept_is_known_to_be_missing() {
     for number in 0..5 {
         let said = feed.publish(number.to_string().into(), None, ms(0));
         feed.hear(&name(0), &said, ms(number));
+        assert_eq!(feed.poll(ms(number)).map(|entry| entry.position), Some(feed.last()));
         positions.push(feed.positions());
     }
     assert!(feed.has_forgotten(&positions[0]) && !feed.has_forgotten(&positions[1]));
@@ -230,13 +231,17 @@ impl World {
     }
 
     fn settle(&mut self) {
-        for _ in 0..2 {
-            (0..PLAYERS).for_each(|player| self.end_move(player));
-            self.now += ms(6_000);
-            (0..NODES).for_each(|node| self.beat(node));
-            while self.links.values().any(|link| !link.is_empty()) {
-                (0..NODES * NODES).for_each(|link| self.deliver(link / NODES, link % NODES));
-            }
+        (0..PLAYERS).for_each(|player| self.end_move(player));
+        self.deliver_all();
+        // By then each node says how far it is.
+        self.now += ms(6_000);
+        (0..NODES).for_each(|node| self.beat(node));
+        self.deliver_all();
+    }
+
+    fn deliver_all(&mut self) {
+        while self.links.values().any(|link| !link.is_empty()) {
+            (0..NODES * NODES).for_each(|link| self.deliver(link / NODES, link % NODES));
         }
     }
 
