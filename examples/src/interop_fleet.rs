@@ -73,8 +73,6 @@ struct Seat {
     waiting: Vec<(u16, Bytes)>,
     /// Its move.
     moving: Option<MoveId>,
-    /// The server that it came from: until that connection has ended, the client is not moved on.
-    former: Option<(usize, PeerId)>,
 }
 
 #[derive(Default)]
@@ -88,8 +86,6 @@ struct Fleet {
     names: BTreeMap<(usize, PeerId), String>,
     /// Connections that end because their players are at another server.
     left: BTreeSet<(usize, PeerId)>,
-    /// Those of them that have ended.
-    gone: BTreeSet<(usize, PeerId)>,
     begun: u64,
     arrived: u64,
     stayed: u64,
@@ -190,8 +186,7 @@ impl Fleet {
             let at = self.next % self.seats.len();
             self.next += 1;
             let seat = &mut self.seats[at];
-            let is_leaving = seat.former.is_some_and(|former| !self.gone.contains(&former));
-            if !seat.is_able || !seat.is_here || is_leaving || seat.moving.is_some() {
+            if !seat.is_able || !seat.is_here || seat.moving.is_some() {
                 continue;
             }
             self.begun += 1;
@@ -217,8 +212,7 @@ impl Fleet {
                 if let Some(name) = self.names.remove(&(at, peer)) {
                     let (is_able, is_here) = (false, true);
                     let place = (at, peer);
-                    let (waiting, moving, former) = (Vec::new(), None, None);
-                    self.seats.push(Seat { name, place, is_able, is_here, waiting, moving, former });
+                    self.seats.push(Seat { name, place, is_able, is_here, waiting: Vec::new(), moving: None });
                 } else if let Some((id, guest)) =
                     self.guests.iter_mut().find(|(_, guest)| (guest.0, guest.1) == (at, peer))
                 {
@@ -235,7 +229,7 @@ impl Fleet {
             }
             Event::Move { peer, stage } => self.on_stage(at, peer, stage)?,
             // One that has left may not have been seen to arrive yet.
-            Event::Closed { peer, .. } if self.left.contains(&(at, peer)) => drop(self.gone.insert((at, peer))),
+            Event::Closed { peer, .. } if self.left.remove(&(at, peer)) => {}
             Event::Closed { peer, close } => {
                 let Some(gone) = self.seats.iter().position(|seat| seat.place == (at, peer)) else { return Ok(()) };
                 let seat = self.seats.remove(gone);
@@ -271,7 +265,7 @@ impl Fleet {
             MoveStage::Arrived(id) => {
                 self.guests.remove(&id);
                 let seat = self.seats.iter_mut().find(|seat| seat.moving == Some(id)).ok_or("nobody was moved")?;
-                (seat.former, seat.place, seat.moving) = (Some(seat.place), (at, peer), None);
+                (seat.place, seat.moving) = ((at, peer), None);
                 self.arrived += 1;
                 return self.act_again(at, peer);
             }
