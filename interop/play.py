@@ -1,8 +1,9 @@
 """Runs one server and clients in every language in the game of interop/README.md, over lossy paths.
 
 python interop/play.py --target target/debug [--servers go,c,python] [--clients rust,c,go] [--lines 100] [--loss 0.02] [--seed 1]
+[--moves 60]
 
-Needs only Python's standard library. The last line of output is `N passed, N failed, N skipped`: it counts games, and
+The last game is on servers that move the players among each other. Needs only Python's standard library. The last line of output is `N passed, N failed, N skipped`: it counts games, and
 programs that are missing. Exit code 0 if none failed.
 """
 
@@ -56,6 +57,10 @@ class Program:
             if event.get("event") == name:
                 return event
         return None
+
+    def say(self, line):
+        self.child.stdin.write(line + "\n")
+        self.child.stdin.flush()
 
     def end(self, seconds=3):
         """Ends it. Returns its exit code."""
@@ -115,9 +120,9 @@ def has_module(python):
     return subprocess.run([python, "-c", "import skipstone"], capture_output=True).returncode == 0
 
 
-def play(server_language, client_languages, there, options):
-    """One game. Returns what went wrong."""
-    wrong, running, relay = [], [], None
+def play(server_language, client_languages, there, options, moves=0):
+    """One game, on servers that move the players if there are moves. Returns what went wrong."""
+    wrong, running, relays = [], [], []
     host = "127.0.0.1"
 
     def start(what, command):
@@ -126,13 +131,18 @@ def play(server_language, client_languages, there, options):
 
     try:
         seconds = str(options.seconds)
-        command = [*there[server_language, "server"], "--listen", f"{host}:0", "--clients", str(len(client_languages))]
-        server = start(f"server in {server_language}", [*command, "--seconds", seconds])
+        role = ["--moves", str(moves)] if moves else ["--listen", f"{host}:0"]
+        command = [*there[server_language, "fleet" if moves else "server"], *role]
+        command += ["--clients", str(len(client_languages)), "--seconds", seconds]
+        server = start(f"server in {server_language}", command)
         listening = server.event("listening", 20)
         if listening is None:
             return [f"the server in {server_language} does not listen"]
-        relay = Relay(f"{host}:{listening['port']}", options)
-        port = relay.port
+        for port in listening.get("ports", [listening["port"]]):
+            relays.append(Relay(f"{host}:{port}", options))
+        port = relays[0].port
+        if moves:
+            server.say(" ".join(f"{host}:{relay.port}" for relay in relays))
         url = listening["url"].replace(f":{listening['port']}", f":{port}")
         # Pages need a certificate of their own; a server without its hash serves them by WebSocket, which loses
         # nothing.
@@ -155,12 +165,12 @@ def play(server_language, client_languages, there, options):
         for program in [*clients, server]:
             if (code := program.end()) != 0:
                 wrong.append(f"the {program.what} ended with {code}")
-        passed, lost = relay.end()
+        passed, lost = (sum(counts) for counts in zip(*[relay.end() for relay in relays]))
         print(f"  relay: {passed} datagrams passed, {lost} lost")
         if options.loss > 0 and not lost:
             wrong.append("the relay lost nothing, so nothing was shown")
     finally:
-        for program in [*running, *([relay] if relay else [])]:
+        for program in [*running, *relays]:
             if program.child.poll() is None:
                 program.child.kill()
             program.child.wait()
@@ -175,6 +185,7 @@ def main():
     parser.add_argument("--clients", help="the same; a language may come several times")
     parser.add_argument("--lines", type=int, default=100)
     parser.add_argument("--loss", type=float, default=0.02)
+    parser.add_argument("--moves", type=int, default=60, help="moves in the last game, in which players are moved; 0: no such game")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=120, help="a browser starts slowly on a busy machine")
     options = parser.parse_args()
@@ -189,15 +200,18 @@ def main():
     clients = [language for language in chosen["client"] if (language, "client") in there]
     servers = [language for language in chosen["server"] if (language, "server") in there]
     failed = 0
-    for language in servers:
-        print(f"server in {language}, clients in {', '.join(clients)}, {options.loss:.0%} loss, seed {options.seed}")
-        wrong = play(language, clients, there, options)
+    games = [(language, 0) for language in servers]
+    games += [(language, options.moves) for language in servers if (language, "fleet") in there and options.moves]
+    for language, moves in games:
+        on = f"{moves} moves, servers" if moves else "server"
+        print(f"{on} in {language}, clients in {', '.join(clients)}, {options.loss:.0%} loss, seed {options.seed}")
+        wrong = play(language, clients, there, options, moves)
         failed += bool(wrong)
         for line in wrong:
             print(f"  WRONG: {line}")
         print(f"  {'FAILED' if wrong else 'every line once and in order'}")
-    print(f"{len(servers) - failed} passed, {failed} failed, {len(skipped)} skipped")
-    return failed == 0 and bool(servers)
+    print(f"{len(games) - failed} passed, {failed} failed, {len(skipped)} skipped")
+    return failed == 0 and bool(games)
 
 
 if __name__ == "__main__":

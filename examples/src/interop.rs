@@ -3,16 +3,17 @@
 //! `interop --server URL --name NAME --lines K [--seconds S]` is a client,
 //! `interop --listen HOST:PORT --clients C [--seconds S]` a server.
 
-use skipstone::{Client, ClientConfig, Event, Group, PeerId, Server, ServerConfig, code};
+use skipstone::{Client, ClientConfig, Event, Group, PeerId, Reconnect, Server, ServerConfig, code};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Each call of the library has its own error, with cause and remedy.
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// The channel of control and chat messages, and the channel of the stress lines.
-const CONTROL: u16 = 0;
-const STRESS: u16 = 1;
+/// The channel of control and chat messages.
+pub const CONTROL: u16 = 0;
+/// The channel of the stress lines.
+pub const STRESS: u16 = 1;
 /// Interval between lines.
 const EVERY: Duration = Duration::from_millis(10);
 /// Time for clients to leave.
@@ -175,7 +176,9 @@ struct Player<'a> {
 impl Player<'_> {
     /// Plays until the server ends the game.
     fn run(&mut self, url: &str, end: Instant) -> Result<(), Failure> {
-        let mut client = Client::connect(url, self.name.as_bytes(), ClientConfig::default())?;
+        // With it the client follows when its server moves it to another one.
+        let config = ClientConfig { reconnect: Some(Reconnect::default()), ..ClientConfig::default() };
+        let mut client = Client::connect(url, self.name.as_bytes(), config)?;
         loop {
             if Instant::now() >= end {
                 return Err("it is not over within the time limit".into());
@@ -334,7 +337,7 @@ impl Host {
 }
 
 /// A text as JSON.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|letter| match letter {
         '"' | '\\' => format!("\\{letter}"),
         letter if letter.is_control() => format!("\\u{:04x}", u32::from(letter)),

@@ -7,7 +7,8 @@
 //! * [`query`]: a server browser, which queries servers without a connection.
 //! * [`typed`]: packet types from a `.proto` file, each on a channel with its own delivery rule.
 //! * [`dots`]: the same packets in a game of native players and pages.
-//! * [`interop`]: the game that programs in all languages play together, for tests.
+//! * [`interop`]: the game that programs in all languages play together, for tests; [`interop_fleet`]: the same on
+//!   servers that move the players among each other.
 //!
 //! Run one with `cargo run -p skipstone-examples --example echo`.
 
@@ -18,6 +19,7 @@ pub mod chat;
 pub mod dots;
 pub mod echo;
 pub mod interop;
+pub mod interop_fleet;
 pub mod listen_server;
 pub mod query;
 pub mod reconnect;

@@ -102,8 +102,12 @@ static int play(const GameOptions *options) {
     player.name = options->name;
     player.lines = options->lines;
     uint64_t end_us = now_us() + (uint64_t)options->seconds * 1000000;
+    SkipstoneClientConfig config;
+    (void)skipstone_client_config_init(&config, sizeof config);
+    /* With it the client follows when its server moves it to another one. */
+    config.reconnects = 1;
     SkipstoneStatus status = skipstone_client_connect(options->server, (const uint8_t *)options->name,
-                                                      strlen(options->name), NULL, &player.client);
+                                                      strlen(options->name), &config, &player.client);
     bool is_open = succeeds(status, player.reason);
     while (player.reason[0] == '\0' && !player.is_over) {
         SkipstoneEvent events[EVENTS];

@@ -13,7 +13,9 @@ namespace {
 
 class Player {
   public:
-    Player(const GameOptions &options) : options_(options), client_(options.server, options.name) {}
+    // A client that reconnects follows when its server moves it to another one.
+    Player(const GameOptions &options)
+        : options_(options), client_(options.server, options.name, skipstone::ClientConfig().reconnecting()) {}
 
     // Plays until the server ends the game. Returns the reason if the game ends otherwise.
     std::string run() {

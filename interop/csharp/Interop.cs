@@ -107,7 +107,9 @@ static class Interop
         string reason = "";
         try
         {
-            using (Client client = Client.Connect(url, Bytes(name)))
+            // With it the client follows when its server moves it to another one.
+            var config = new ClientConfig { Reconnect = new Reconnect() };
+            using (Client client = Client.Connect(url, Bytes(name), config))
             {
                 while (!isOver && reason == "")
                 {

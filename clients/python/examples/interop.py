@@ -10,7 +10,7 @@ import sys
 import time
 
 import skipstone
-from skipstone import Client, Closed, Connected, Message, PeerId, Requested, Server
+from skipstone import Client, Closed, Connected, Message, PeerId, Reconnect, Requested, Server
 
 CONTROL, STRESS = 0, 1
 EVERY = 0.01
@@ -79,7 +79,8 @@ def play(url: str, name: str, lines: int, seconds: float) -> bool:
     has_started = is_done = False
     end = time.monotonic() + seconds
     next_line = 0.0
-    with Client(url, name.encode()) as client:
+    # With it the client follows when its server moves it to another one.
+    with Client(url, name.encode(), reconnect=Reconnect()) as client:
         while not is_over and not reason:
             now = time.monotonic()
             if now >= end:

@@ -101,7 +101,7 @@ impl Moving {
                 self.moves.on_settled_here();
                 None
             }
-            Event::Closed { .. } if self.moves.on_closed_here() => None,
+            Event::Closed { .. } if self.moves.on_closed_here(now) => None,
             Event::Closed { .. } => {
                 self.give_up_held();
                 self.push_ready(event, self.here);

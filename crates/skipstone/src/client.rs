@@ -681,8 +681,10 @@ impl Client {
     /// above 2^62-1 is sent as 2^62-1.
     pub fn close(mut self, code: u64, reason: &str, linger: Duration) {
         let end = deadline_in(linger.saturating_add(GOODBYE_MAX));
-        let there = self.moving.as_mut().and_then(|moving| moving.there());
-        for handle in there.map(|there| &mut there.handle).into_iter().chain([&mut self.handle]) {
+        self.moving.iter_mut().for_each(|moving| moving.stop());
+        self.follow_move();
+        let others = self.moving.iter_mut().flat_map(|moving| moving.others());
+        for handle in others.map(|other| &mut other.handle).chain([&mut self.handle]) {
             handle.close_all(code, reason, linger);
             handle.await_goodbyes(end);
         }

@@ -28,7 +28,8 @@ pub(crate) struct Moving {
     /// A connection that was not chosen, until its server knows that.
     parting: Option<Connecting>,
     parting_until: Time,
-    /// Events that can be delivered: of this side, and the other server's unreliable messages.
+    /// Events that can be delivered: of this side, and the other server's unreliable messages; once a move has ended,
+    /// all that waited for that.
     ready: VecDeque<Event>,
     /// Events of the other server that wait for the end of this one.
     late: VecDeque<Event>,
@@ -93,14 +94,24 @@ impl Moving {
         }
     }
 
+    /// The application ends the client. One that has not chosen yet stays, so that what it held back is sent here.
+    pub(crate) fn stop(&mut self) {
+        self.moves.on_closed_there();
+    }
+
+    /// The connections beside the present one.
+    pub(crate) fn others(&mut self) -> impl Iterator<Item = &mut Connecting> {
+        self.there.iter_mut().chain(&mut self.parting)
+    }
+
     /// Whether there are events beside those of the present connection.
     pub(crate) fn has_events(&self) -> bool {
-        !self.ready.is_empty() || !self.moves.is_moving() && !self.late.is_empty()
+        !self.ready.is_empty()
     }
 
     /// Drives the other connection, if the application drives its client.
     pub(crate) fn drive(&mut self) {
-        for other in self.there.iter_mut().chain(&mut self.parting) {
+        for other in self.others() {
             // A failure ends the connection with an event.
             let _ = other.handle.drive(Duration::ZERO);
         }
@@ -118,7 +129,7 @@ impl Moving {
                 self.moves.on_settled_here();
                 None
             }
-            Event::Closed { .. } if self.moves.on_closed_here() => None,
+            Event::Closed { .. } if self.moves.on_closed_here(self.now()) => None,
             Event::Closed { peer, .. } => {
                 self.give_up(peer);
                 self.push_ready(event);
@@ -158,6 +169,7 @@ impl Moving {
                 }
                 MoveAction::Finish => {
                     let mut there = self.there.take()?;
+                    self.ready.append(&mut self.late);
                     // The application's messages had ids of the former handle until now: they stay unique.
                     there.handle.continue_ids(here);
                     return Some(MoveStep::Arrived(Box::new(there)));
@@ -169,8 +181,7 @@ impl Moving {
 
     /// The next event that is not the present connection's: of the other server, once it may come, or of this side.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        let is_over = !self.moves.is_moving();
-        let event = self.ready.pop_front().or_else(|| if is_over { self.late.pop_front() } else { None })?;
+        let event = self.ready.pop_front()?;
         self.waiting_bytes -= bytes_of(&event);
         Some(event)
     }
@@ -249,9 +260,7 @@ impl Moving {
             && let Some(event) = self.there.as_mut().and_then(|there| there.handle.poll_event())
         {
             match event {
-                Event::Connected { settings, .. } if settings.channels == self.settings.channels => {
-                    self.moves.on_connected_there();
-                }
+                Event::Connected { settings, .. } if self.can_play_by(&settings) => self.moves.on_connected_there(),
                 // A server with other channels cannot take this client's messages.
                 Event::Connected { .. } => self.moves.on_closed_there(),
                 Event::Message { channel, payload, .. } if channel == self.channel => {
@@ -266,6 +275,10 @@ impl Moving {
                 }
             }
         }
+    }
+
+    fn can_play_by(&self, there: &Settings) -> bool {
+        there.channels == self.settings.channels && there.moves_channel == self.settings.moves_channel
     }
 
     fn is_reliable(&self, channel: u16) -> bool {

@@ -155,7 +155,9 @@ func tell(what any) { json.NewEncoder(os.Stdout).Encode(what) }
 func play(url, name string, lines int, limit time.Duration) bool {
 	book, sent, err := newLedger(nil, lines), 0, error(nil)
 	isOver := false
-	client, err := skipstone.Dial(url, []byte(name), nil)
+	// With it the client follows when its server moves it to another one.
+	config := &skipstone.ClientConfig{Reconnect: &skipstone.Reconnect{}}
+	client, err := skipstone.Dial(url, []byte(name), config)
 	if err == nil {
 		book, sent, isOver, err = converse(client, name, lines, time.Now().Add(limit))
 		client.CloseWith(skipstone.CodeNone, "thank you", 500*time.Millisecond)

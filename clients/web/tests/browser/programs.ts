@@ -6,8 +6,10 @@ import { createServer, type AddressInfo } from "node:net";
 
 const BIN =
   process.env["SKIPSTONE_BIN"] ?? new URL("../../../../target/debug/skipstone", import.meta.url).pathname;
-/** The game of moving dots, as cargo builds examples next to programs. */
-export const DOTS = BIN.replace(/skipstone$/, "examples/dots");
+/** Where cargo builds examples next to programs. */
+export const EXAMPLES = BIN.replace(/skipstone$/, "examples");
+/** The game of moving dots. */
+export const DOTS = `${EXAMPLES}/dots`;
 const PATIENCE_MS = 20_000;
 
 /** A running program, whose lines are kept. */

@@ -322,7 +322,7 @@ impl World {
         let client = self.links[&peer].client;
         self.hang_up(Some(peer));
         if self.clients[client].here == Some(peer) {
-            if !self.clients[client].moves.on_closed_here() {
+            if !self.clients[client].moves.on_closed_here(Time::ZERO + self.now) {
                 self.links.get_mut(&peer).expect("it was opened").is_lost = true;
                 while let Some(action) = self.clients[client].moves.poll_action() {
                     self.act(client, action);

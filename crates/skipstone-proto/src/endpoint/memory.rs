@@ -9,7 +9,6 @@ use crate::connection::event::{PeerId, code};
 use crate::connection::stats::DropReason;
 use crate::network::Network;
 use crate::time::{Duration, Time};
-use std::collections::BTreeSet;
 
 /// Accounts are in steps of this many bytes, rounded down: the fixed parts of a connection take as much.
 const GRAIN: u64 = 8_192;
@@ -78,6 +77,11 @@ impl Endpoint {
         if let Some(index) = self.memory.greedy.take() {
             self.evict(now, &[index], "this connection makes the other side hold more memory than allowed");
         }
+        if !cfg!(feature = "server") {
+            // Such an endpoint has few connections, and each has a budget of its own: less of a module that a browser
+            // downloads.
+            return;
+        }
         if let Some(network) = self.memory.full.take() {
             let why = "connections from your network make the other side hold too much memory, and this one the most";
             self.keep_budget(now, Scope::Network(network), why);
@@ -118,11 +122,12 @@ impl Endpoint {
     }
 
     fn evict(&mut self, now: Time, slots: &[u32], why: &str) {
-        let peers: BTreeSet<PeerId> = slots.iter().filter_map(|slot| self.slots.peer_at(*slot)).collect();
+        let mut peers: Vec<PeerId> = slots.iter().filter_map(|slot| self.slots.peer_at(*slot)).collect();
         if peers.is_empty() {
             return;
         }
-        let forgotten = self.events.forget_messages(|peer| peers.contains(&peer));
+        peers.sort_unstable();
+        let forgotten = self.events.forget_messages(|peer| peers.binary_search(&peer).is_ok());
         self.totals.past.drops.count_many(DropReason::OverBudget, forgotten as u32);
         for peer in peers {
             self.close(now, peer, code::MEMORY, why, Duration::ZERO);

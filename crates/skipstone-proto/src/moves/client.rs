@@ -35,6 +35,8 @@ pub struct ClientMoves {
     phase: Phase,
     deadline: Option<Time>,
     actions: VecDeque<MoveAction>,
+    /// The other server's MOVE, which waits for the end of this one as all its reliable messages do.
+    early: Option<(MoveId, Vec<u8>)>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,12 +68,18 @@ impl ClientMoves {
         }
     }
 
-    /// The other server's message. It moves no client that hears out another server.
+    /// The other server's message. Its MOVE waits while the client hears out this server.
     pub fn on_message_there(&mut self, encoded: &[u8], now: Time) {
         let Ok(Some(message)) = MoveMessage::decode(encoded) else { return };
-        if let MoveMessage::Move { id, .. } = message {
-            let busy = MoveMessage::Stayed(id, Stayed::Busy).encode();
-            self.actions.push_back(MoveAction::SendThere(busy));
+        match message {
+            MoveMessage::Move { id, .. } if self.is_leaving() && self.early.is_none() => {
+                self.early = Some((id, encoded.to_vec()));
+            }
+            MoveMessage::Move { id, .. } => self.stay_there(id, Stayed::Busy),
+            MoveMessage::Cancel(id) if self.early.take_if(|(early, _)| *early == id).is_some() => {
+                self.stay_there(id, Stayed::Cancelled);
+            }
+            _ => {}
         }
         let Phase::Waiting(id) = self.phase else { return };
         if message == MoveMessage::Welcome(id) {
@@ -108,16 +116,15 @@ impl ClientMoves {
 
     /// The connection to the present server ended. True if that completes a move; otherwise the client has lost its
     /// server, and the move with it.
-    pub fn on_closed_here(&mut self) -> bool {
-        let phase = self.phase;
-        self.enter(Phase::Idle, None);
-        match phase {
+    pub fn on_closed_here(&mut self, now: Time) -> bool {
+        match self.phase {
             Phase::Idle => false,
             Phase::Leaving => {
-                self.actions.push_back(MoveAction::Finish);
+                self.finish(now);
                 true
             }
             Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => {
+                self.enter(Phase::Idle, None);
                 self.actions.push_back(MoveAction::Stay);
                 false
             }
@@ -131,10 +138,7 @@ impl ClientMoves {
         }
         match self.phase {
             Phase::Idle => self.deadline = None,
-            Phase::Leaving => {
-                self.enter(Phase::Idle, None);
-                self.actions.push_back(MoveAction::Finish);
-            }
+            Phase::Leaving => self.finish(now),
             Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => self.stay(Stayed::Late),
         }
     }
@@ -184,6 +188,20 @@ impl ClientMoves {
         }
     }
 
+    /// The other server is the present one now.
+    fn finish(&mut self, now: Time) {
+        self.enter(Phase::Idle, None);
+        self.actions.push_back(MoveAction::Finish);
+        if let Some((_, encoded)) = self.early.take() {
+            self.on_message_here(&encoded, now);
+        }
+    }
+
+    /// Ends a move of the other server.
+    fn stay_there(&mut self, id: MoveId, why: Stayed) {
+        self.actions.push_back(MoveAction::SendThere(MoveMessage::Stayed(id, why).encode()));
+    }
+
     fn stay(&mut self, why: Stayed) {
         if let Some(id) = self.open() {
             self.enter(Phase::Idle, None);
@@ -201,3 +219,59 @@ impl ClientMoves {
 const MOVE_MAX: Duration = Duration::from_secs(10);
 /// How long the server that is left may take for its last messages.
 const LEAVING_MAX: Duration = Duration::from_secs(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LEFT: MoveId = MoveId(7);
+    const NEXT: MoveId = MoveId(8);
+
+    /// A client that has chosen the other server, and hears out this one.
+    fn leaving() -> ClientMoves {
+        let mut moves = ClientMoves::default();
+        let order = MoveMessage::Move { id: LEFT, destination: "b:1", token: b"" }.encode();
+        moves.on_message_here(&order, Time::ZERO);
+        moves.on_connected_there();
+        moves.on_settled_here();
+        moves.on_message_there(&MoveMessage::Welcome(LEFT).encode(), Time::ZERO);
+        assert!(moves.is_leaving());
+        while moves.poll_action().is_some() {}
+        moves
+    }
+
+    fn move_on(moves: &mut ClientMoves) {
+        let order = MoveMessage::Move { id: NEXT, destination: "c:1", token: b"next" };
+        moves.on_message_there(&order.encode(), Time::ZERO);
+    }
+
+    #[test]
+    fn a_move_by_the_other_server_waits_for_the_end_of_the_first() {
+        for by_time in [false, true] {
+            let mut moves = leaving();
+            move_on(&mut moves);
+            assert_eq!(moves.poll_action(), None);
+            let now = Time::ZERO + LEAVING_MAX;
+            match by_time {
+                true => moves.on_time(now),
+                false => assert!(moves.on_closed_here(now)),
+            }
+            assert_eq!(moves.poll_action(), Some(MoveAction::Finish));
+            let connect = MoveAction::Connect { destination: "c:1".into(), token: b"next".to_vec() };
+            assert_eq!((moves.poll_action(), moves.poll_timeout()), (Some(connect), now + MOVE_MAX));
+        }
+    }
+
+    #[test]
+    fn a_move_that_waits_can_be_cancelled_and_a_second_one_finds_the_client_busy() {
+        let mut moves = leaving();
+        move_on(&mut moves);
+        move_on(&mut moves);
+        let stayed = |why| Some(MoveAction::SendThere(MoveMessage::Stayed(NEXT, why).encode()));
+        assert_eq!(moves.poll_action(), stayed(Stayed::Busy));
+        moves.on_message_there(&MoveMessage::Cancel(NEXT).encode(), Time::ZERO);
+        assert_eq!(moves.poll_action(), stayed(Stayed::Cancelled));
+        assert!(moves.on_closed_here(Time::ZERO));
+        assert_eq!((moves.poll_action(), moves.poll_action()), (Some(MoveAction::Finish), None));
+    }
+}

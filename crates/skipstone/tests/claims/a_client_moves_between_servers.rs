@@ -399,6 +399,36 @@ fn cancel_a_move(stage: &mut Stage) {
 }
 
 #[test]
+fn a_client_that_is_closed_while_it_moves_sends_what_it_held_back() {
+    let mut stage = Stage::new("skip://", ClientConfig::default());
+    stage.welcomes = false;
+    let there = stage.nodes[1].server.local_addr().to_string();
+    stage.begin_move(&there);
+    stage.play_until(|stage| stage.nodes[1].guest.is_some() && !stage.nodes[0].is_able);
+    let Stage { mut nodes, mut client, mut up, .. } = stage;
+    for _ in 0..20 {
+        client.send(TRADES, up.next()).expect("it is held back");
+    }
+    client.close(5, "enough", LINGER);
+    let began = Instant::now();
+    let mut ends = 0;
+    while ends < 2 {
+        assert!(began.elapsed() < PATIENCE, "{} of {} came, {ends} ends", up.received, up.sent);
+        for node in &mut nodes {
+            node.server.wait(Duration::from_millis(1));
+            while let Some(event) = node.server.poll_event() {
+                match event {
+                    Event::Message { channel: TRADES, payload, .. } => up.take(&payload, "the server"),
+                    Event::Closed { .. } => ends += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    assert_eq!(up.received, up.sent, "all before the close");
+}
+
+#[test]
 fn the_channel_of_moves_is_not_the_applications() {
     let mut stage = Stage::new("skip://", ClientConfig::default());
     let refusal = SendRefusal::NoSuchChannel { channel: MOVES };
