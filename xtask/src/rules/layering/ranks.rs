@@ -164,6 +164,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ("crates/skipstone-demo", &[]),
     ("examples", &[&["dots"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]]),
     ("examples/bevy", &[]),
+    ("examples/rooms", &[&["player"], &["entrance"], &["node"]]),
     (
         "fuzz",
         &[
