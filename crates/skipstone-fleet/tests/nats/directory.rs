@@ -3,7 +3,8 @@
 use crate::common::{PATIENCE, bus, server};
 use skipstone_fleet::bus::Bus;
 use skipstone_fleet::directory::{
-    DirectoryDriver, DirectoryEvent, DirectorySettings, Epoch, NodeName, NodeStatus, Placement, RoomName, RoomPolicy,
+    DirectoryDriver, DirectoryEvent, DirectorySettings, Epoch, EpochGate, GateVerdict, NodeName, NodeStatus, Placement,
+    RoomName, RoomPolicy,
 };
 use skipstone_fleet::local::LocalNats;
 use std::time::{Duration, Instant};
@@ -21,8 +22,7 @@ fn of_twenty_nodes_that_claim_one_room_at_once_one_owns_it() {
     let owners: Vec<(usize, Epoch)> =
         nodes.iter().enumerate().filter_map(|(i, node)| Some((i, node.driver.epoch(&room)?))).collect();
     let [(owner, epoch)] = owners[..] else { panic!("{owners:?}") };
-    let place = Placement::Room { node: name(owner), address: format!("skip://{owner}"), epoch };
-    until(&mut nodes, |nodes| nodes.iter_mut().all(|node| node.driver.place(&room) == place));
+    until(&mut nodes, |nodes| nodes.iter_mut().all(|node| node.driver.place(&room) == place(owner, epoch)));
 }
 
 #[test]
@@ -45,6 +45,29 @@ fn the_room_of_a_node_that_vanishes_is_taken_over_with_a_later_epoch_and_that_of
     let left = Instant::now();
     let third = until_owned(&mut nodes, &room);
     assert!(third.1 > second.1 && third.0 != second.0 && left.elapsed() < lease, "{third:?} after {second:?}");
+}
+
+#[test]
+fn an_owner_that_stood_still_sends_nothing_that_is_taken_after_the_takeover() {
+    let server = server();
+    let lease = Duration::from_secs(3);
+    let mut nodes: Vec<Node> = (0..2).map(|index| Node::start(&server, index, lease)).collect();
+    until(&mut nodes, |nodes| nodes.iter().all(|node| node.has_joined));
+    let (room, mut gate) = (RoomName::new("lobby").unwrap(), EpochGate::new(1));
+    nodes[0].driver.claim(&room, RoomPolicy::Unique).unwrap();
+    until(&mut nodes, |nodes| nodes[0].driver.epoch(&room).is_some());
+    let old = nodes[0].driver.epoch(&room).unwrap();
+    assert_eq!(gate.see(&room, old), GateVerdict::Take);
+    // The first node's loop stands still, between its question for the epoch and its message.
+    let stood = Instant::now();
+    until(&mut nodes[1..], |others| others[0].driver.epoch(&room).is_some());
+    let took = stood.elapsed();
+    let new = nodes[1].driver.epoch(&room).unwrap();
+    assert!(new > old && took < lease * 4 / 3 + Duration::from_secs(2), "{new:?} after {old:?}, {took:?}");
+    assert_eq!(gate.see(&room, new), GateVerdict::Take);
+    assert_eq!((gate.see(&room, old), gate.stale()), (GateVerdict::Stale, 1));
+    assert_eq!(nodes[0].driver.epoch(&room), None, "it knows by its own clock, before it reads an event");
+    until(&mut nodes, |nodes| nodes[0].driver.place(&room) == place(1, new));
 }
 
 struct Node {
@@ -95,6 +118,10 @@ fn until_owned(nodes: &mut [Node], room: &RoomName) -> (usize, Epoch) {
         owner.is_some()
     });
     owner.unwrap()
+}
+
+fn place(owner: usize, epoch: Epoch) -> Placement {
+    Placement::Room { node: name(owner), address: format!("skip://{owner}"), epoch }
 }
 
 fn name(index: usize) -> NodeName {

@@ -13,4 +13,5 @@ mod messages;
 mod moves;
 #[cfg(unix)]
 mod outages;
+mod rooms;
 mod tls;

@@ -171,6 +171,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         &[&["dots"], &["interop_fleet"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]],
     ),
     ("examples/bevy", &[]),
+    ("examples/rooms", &[&["player"], &["entrance"], &["node"]]),
     (
         "fuzz",
         &[
