@@ -5,6 +5,7 @@ mod kcp;
 mod kcp2k;
 mod lifecycle;
 mod litenetlib;
+mod renet;
 #[cfg(test)]
 mod simulated;
 pub mod table;

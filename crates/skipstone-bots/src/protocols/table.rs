@@ -1,11 +1,11 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
-use super::{enet, kcp, kcp2k, litenetlib, udp};
+use super::{enet, kcp, kcp2k, litenetlib, renet, udp};
 use crate::protocol::Protocol;
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] = &[&enet::ROW, &kcp::ROW, &kcp2k::ROW, &litenetlib::ROW, &udp::ROW];
+pub const TABLE: &[&ProtocolRow] = &[&enet::ROW, &kcp::ROW, &kcp2k::ROW, &litenetlib::ROW, &renet::ROW, &udp::ROW];
 
 /// A protocol, as the table has it.
 #[derive(Debug)]
