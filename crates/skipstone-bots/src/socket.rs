@@ -6,7 +6,7 @@ use crate::target::{BotTarget, TargetError};
 use derive_more::{Add, AddAssign, Sum};
 use mio::net::{TcpStream, UdpSocket};
 use mio::{Interest, Registry, Token};
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use thiserror::Error;

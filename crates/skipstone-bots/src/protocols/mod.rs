@@ -1,4 +1,7 @@
 //! The protocols of bots, each in a file or folder of its own; `table` has one line for each.
 
+mod connection_state;
 pub mod table;
+mod tcp;
 mod udp;
+mod websocket;

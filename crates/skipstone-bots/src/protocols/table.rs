@@ -1,11 +1,11 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
-use super::udp;
+use super::{tcp, udp, websocket};
 use crate::protocol::Protocol;
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] = &[&udp::ROW];
+pub const TABLE: &[&ProtocolRow] = &[&udp::ROW, &tcp::ROW, &websocket::ROW];
 
 /// A protocol, as the table has it.
 #[derive(Debug)]

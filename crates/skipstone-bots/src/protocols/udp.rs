@@ -7,7 +7,7 @@ use crate::protocol::{
 };
 use crate::target::TargetError;
 use bytes::Bytes;
-use skipstone_proto::time::Time;
+use skipstone_proto::Time;
 use std::collections::VecDeque;
 
 pub(super) const ROW: ProtocolRow = ProtocolRow {
