@@ -13,7 +13,7 @@ mod tests;
 use self::header::{DATAGRAM_HEADER, DatagramChannel, ReliableKind, UnreliableKind};
 use super::kcp::conversation::{Conversation, KcpFault, KcpSettings};
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,

@@ -24,7 +24,7 @@ use self::packet::{Accept, CHANNEL_HEADER, MTU_FIRST, Packet, Received, SHUTDOWN
 use self::session::{Session, SessionEnd};
 use self::settings::ClientSettings;
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,

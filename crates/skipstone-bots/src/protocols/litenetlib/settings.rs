@@ -1,6 +1,6 @@
 //! The settings of a client, from its target.
 
-use crate::protocols::table::Opening;
+use crate::protocols::row::Opening;
 use crate::target::{BotTarget, TargetError};
 use core::time::Duration;
 use skipstone_proto::Time;

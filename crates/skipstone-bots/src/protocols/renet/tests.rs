@@ -159,7 +159,7 @@ fn messages_that_renet_cannot_carry_are_refused() {
 #[test]
 fn a_name_needs_the_servers_address() {
     let target = BotTarget::split("renet://somewhere:5000").expect("a scheme").expect("an address");
-    let opening = crate::protocols::table::Opening { target: &target, seed: 1 };
+    let opening = crate::protocols::row::Opening { target: &target, seed: 1 };
     let why = (ROW.new)(&opening).err().expect("refused").to_string();
     assert!(why.contains("server=127.0.0.1:5000"), "{why}");
 }
