@@ -118,6 +118,7 @@ cargo xtask: what continuous integration and contributors run
   cargo xtask csharp test [NAME]...   the C# client's tests on Mono and on .NET 8 whose names contain one of the words
   cargo xtask csharp nuget            the C# client as a NuGet package, with the available native libraries
   cargo xtask csharp unity            the Unity package as an archive, with the native library of this machine
+  cargo xtask csharp original DLL     an echo server by kcp2k.dll or LiteNetLib.dll, for interop/originals: its command
   cargo xtask joins [--carriers skip,plain,dtls,ws] [--clients 1,50] [--rates 1/s,20/s] [--losses 0%,5%]
                     [--delays 1ms,150ms]
                                       how many of 750 clients join a busy server over a bad network; optimised build

@@ -1,10 +1,17 @@
-//! Load from bots that people script themselves, over the protocol that their game already has.
+//! Load from bots that people script themselves, over the protocol that their game already has: `skipstone bots`.
 //!
 //! ```text
-//! socket > protocols > { protocol target }
+//! command > run > script > plan, metrics; run > socket > protocols > protocol, target
 //! ```
 
+mod command;
+mod metrics;
+mod plan;
 pub mod protocol;
 pub mod protocols;
+mod run;
+mod script;
 pub mod socket;
 pub mod target;
+
+pub use command::{BotsArguments, run};

@@ -196,7 +196,7 @@ pub enum SendRefused {
     #[error("this protocol has no such delivery; it has {0}")]
     NoDelivery(&'static str),
     /// The bot sends faster than the path: the bound of the queue is reached.
-    #[error("{queued} bytes wait to be sent already: the bot sends faster than the path carries")]
+    #[error("the queue of unsent messages is full: the bot sends faster than the path carries")]
     QueueFull {
         /// Bytes in the queue.
         queued: usize,

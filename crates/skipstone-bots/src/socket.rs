@@ -1,7 +1,7 @@
 //! A protocol and its socket. The caller says when the socket is ready and when the deadline has come.
 
 use crate::protocol::{Protocol, STREAM_CHUNK, SocketEnd};
-use crate::protocols::table::{Carrier, Opening, ProtocolRow};
+use crate::protocols::row::{Carrier, Opening, ProtocolRow};
 use crate::target::{BotTarget, TargetError};
 use derive_more::{Add, AddAssign, Sum};
 use mio::net::{TcpStream, UdpSocket};

@@ -25,6 +25,9 @@ pub(crate) enum ToolCommand {
     Serve(Box<serve::ServeArguments>),
     /// Run hundreds of clients at a fixed rate, and verify that every line arrives once, in order, unchanged
     Stress(Box<stress::StressArguments>),
+    /// Run bots that a script describes, against the server of any game, over the protocol that it has
+    #[cfg(feature = "bots")]
+    Bots(Box<skipstone_bots::BotsArguments>),
     /// Wait on this machine for a stress run on several machines, which `stress --fleet` leads
     #[cfg(feature = "fleet")]
     Agent(Box<fleet::AgentArguments>),

@@ -24,6 +24,7 @@ pub(crate) const PARTS: &[Part] = &[
         commands: &["compare", "report", "record", "sweep", "bench", "netem"],
         words: &[],
     },
+    Part { is_here: cfg!(feature = "bots"), name: "bots", commands: &["bots"], words: &[("stress", "--script")] },
     Part { is_here: cfg!(feature = "chat"), name: "chat", commands: &["chat"], words: &[] },
     Part {
         is_here: cfg!(feature = "db"),

@@ -28,6 +28,7 @@ use command_line::{CommandLine, ToolCommand};
 use skipstone_lab::report::{Exit, output};
 #[cfg(feature = "experiments")]
 use skipstone_lab::{bench, compare, netem, recording, sweep};
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -37,7 +38,7 @@ pub fn run() -> ExitCode {
     if let Some((command, sentence)) = left_out::answer(&words) {
         return Exit::BadConfiguration.told(command, sentence).into();
     }
-    let arguments = CommandLine::try_parse().unwrap_or_else(|error| {
+    let arguments = CommandLine::try_parse_from(scripted(std::env::args_os().collect())).unwrap_or_else(|error| {
         // Help and version are answers, the rest is bad configuration.
         let is_answer = !error.use_stderr();
         let printed = error.print().and_then(|()| std::io::stdout().flush());
@@ -56,6 +57,8 @@ pub fn run() -> ExitCode {
         #[cfg(feature = "fleet")]
         Some(ToolCommand::Stress(arguments)) if arguments.fleet.url().is_some() => fleet::lead(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
+        #[cfg(feature = "bots")]
+        Some(ToolCommand::Bots(arguments)) => skipstone_bots::run(&arguments),
         #[cfg(feature = "fleet")]
         Some(ToolCommand::Agent(arguments)) => fleet::run_agent(&arguments),
         #[cfg(feature = "fleet")]
@@ -85,4 +88,41 @@ pub fn run() -> ExitCode {
         None => stress::demonstrate(),
     };
     exit.once_written().into()
+}
+
+/// `stress --script FILE` is `bots FILE`, with the flags of that.
+fn scripted(words: Vec<OsString>) -> Vec<OsString> {
+    if !cfg!(feature = "bots") || words.get(1).is_none_or(|word| word != "stress") {
+        return words;
+    }
+    let flag = words.iter().position(|word| word == "--script" || word.to_string_lossy().starts_with("--script="));
+    let Some(at) = flag else { return words };
+    let mut rest: Vec<OsString> = words[2..].to_vec();
+    let own = rest.remove(at - 2);
+    let text = own.to_string_lossy();
+    let script = match text.strip_prefix("--script=") {
+        Some(script) => OsString::from(script),
+        None if at - 2 < rest.len() => rest.remove(at - 2),
+        None => return words,
+    };
+    [words[0].clone(), "bots".into(), script].into_iter().chain(rest).collect()
+}
+
+#[cfg(all(test, feature = "bots"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stress_run_of_a_script_is_a_run_of_bots() {
+        let scripted = |line: &str| {
+            let words = scripted(line.split(' ').map(OsString::from).collect());
+            words.join(std::ffi::OsStr::new(" ")).into_string().expect("text")
+        };
+        for line in ["tool stress udp://h:1 --script a.luau -c 5", "tool stress udp://h:1 --script=a.luau -c 5"] {
+            assert_eq!(scripted(line), "tool bots a.luau udp://h:1 -c 5");
+        }
+        for line in ["tool stress -c 5", "tool stress --script", "tool chat --script a.luau"] {
+            assert_eq!(scripted(line), line);
+        }
+    }
 }

@@ -4,6 +4,7 @@
 mod client;
 mod examples;
 mod nuget;
+mod originals;
 mod packets;
 mod toolchain;
 mod unity;
@@ -32,7 +33,8 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
     }
 }
 
-/// `cargo xtask csharp test|nuget|unity`: only the step's tests, chosen by name; or the packages that are shipped.
+/// `cargo xtask csharp test|nuget|unity|original`: only the step's tests, chosen by name; the packages that are shipped;
+/// or a server by another library.
 pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, String> {
     let what = arguments.next_word().unwrap_or_default();
     let names = arguments.rest();
@@ -57,7 +59,13 @@ pub(crate) fn command(mut arguments: Arguments, tree: &Tree) -> Result<bool, Str
             println!("{}", unity::package(&native, &out.join("package"), tree)?.display());
             Ok(true)
         }
-        other => Err(format!("`csharp` is followed by test, nuget or unity, not by `{other}`")),
+        "original" => {
+            let library =
+                names.first().ok_or("`csharp original` is followed by the path of kcp2k.dll or LiteNetLib.dll")?;
+            println!("{}", originals::server(&Toolchain::obtain(tree)?, Path::new(library), tree)?);
+            Ok(true)
+        }
+        other => Err(format!("`csharp` is followed by test, nuget, unity or original, not by `{other}`")),
     }
 }
 

@@ -1,5 +1,5 @@
 //! The examples of external transport programs, `examples/external`, take part in a short real comparison: every update
-//! comes back once and in order.
+//! comes back once and in order. The server by ENet's C is also what the bots of ENet are proven against.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,10 +19,15 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
         match program {
             Err(Verdict::Skipped(why)) => left_out.push(why),
             Err(verdict) => return verdict,
-            Ok(program) => match process::run(comparison(name, &program, tree)) {
-                Ok(()) => tally += Tally::ONE_PASSED,
-                Err(why) => return Verdict::Failed(why),
-            },
+            Ok(program) => {
+                let of_bots = (name == "enet-c").then(|| echoes(&program, tree));
+                for run in [comparison(name, &program, tree)].into_iter().chain(of_bots) {
+                    match process::run(run) {
+                        Ok(()) => tally += Tally::ONE_PASSED,
+                        Err(why) => return Verdict::Failed(why),
+                    }
+                }
+            }
         }
     }
     left_out.iter().for_each(|why| println!("left out: {why}"));
@@ -103,4 +108,13 @@ fn comparison(name: &str, program: &std::path::Path, tree: &Tree) -> Command {
         compare.args(["--threshold", &format!("{name}.{figure}==0")]);
     }
     compare
+}
+
+/// 200 bots of ENet and its original on a path that loses datagrams: each message comes back once and in order.
+fn echoes(program: &std::path::Path, tree: &Tree) -> Command {
+    let built = process::target_dir(tree).join("debug");
+    let mut echoes = process::command(&built.join("examples/echoes").to_string_lossy(), tree);
+    echoes.args(["enet", "--bots", "200", "--seconds", "3", "--loss", "2%", "--patience", "30"]);
+    echoes.arg("--server").arg(program).arg("--relay").arg(built.join("skipstone"));
+    echoes
 }

@@ -1,11 +1,16 @@
 //! The protocols of bots, each in a file or folder of its own; `table` has one line for each.
 
+mod connection_state;
 mod enet;
 mod kcp;
 mod kcp2k;
 mod lifecycle;
 mod litenetlib;
+mod renet;
+pub mod row;
 #[cfg(test)]
 mod simulated;
 pub mod table;
+mod tcp;
 mod udp;
+mod websocket;

@@ -1,6 +1,6 @@
 //! A client and a model of its server on a lossy path, in virtual time: for the tests of protocols.
 
-use super::table::{Opening, ProtocolRow};
+use super::row::{Opening, ProtocolRow};
 use crate::protocol::{Event, Outgoing, Protocol, SendRefused};
 use crate::target::BotTarget;
 use core::time::Duration;

@@ -1,44 +1,12 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
-use super::{enet, kcp, kcp2k, litenetlib, udp};
-use crate::protocol::Protocol;
+use super::row::ProtocolRow;
+use super::{enet, kcp, kcp2k, litenetlib, renet, tcp, udp, websocket};
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] = &[&enet::ROW, &kcp::ROW, &kcp2k::ROW, &litenetlib::ROW, &udp::ROW];
-
-/// A protocol, as the table has it.
-#[derive(Debug)]
-pub struct ProtocolRow {
-    /// Before `://`.
-    pub scheme: &'static str,
-    /// The socket that carries it.
-    pub carrier: Carrier,
-    /// One line for help and guide: what it is, and which versions of it were tested.
-    pub about: &'static str,
-    /// The options of its targets, each with a line for the help.
-    pub options: &'static [(&'static str, &'static str)],
-    /// A client of it, not yet open.
-    pub new: fn(&Opening<'_>) -> Result<Box<dyn Protocol>, TargetError>,
-}
-
-/// The kind of socket below a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Carrier {
-    /// A UDP socket, connected to the server's address.
-    Datagrams,
-    /// A TCP stream.
-    Stream,
-}
-
-/// What a client is made of.
-#[derive(Clone, Copy, Debug)]
-pub struct Opening<'a> {
-    /// Where it connects.
-    pub target: &'a BotTarget,
-    /// The source of all its randomness (cookies, connection ids): the same seed gives the same bytes.
-    pub seed: u64,
-}
+pub const TABLE: &[&ProtocolRow] =
+    &[&udp::ROW, &tcp::ROW, &websocket::ROW, &enet::ROW, &kcp::ROW, &kcp2k::ROW, &litenetlib::ROW, &renet::ROW];
 
 /// Reads a target, and finds its protocol.
 pub fn find(url: &str) -> Result<(&'static ProtocolRow, BotTarget), TargetError> {
@@ -59,13 +27,6 @@ pub fn find(url: &str) -> Result<(&'static ProtocolRow, BotTarget), TargetError>
 pub fn schemes() -> String {
     let names: Vec<&str> = TABLE.iter().map(|row| row.scheme).collect();
     names.join(", ")
-}
-
-impl ProtocolRow {
-    fn option_names(&self) -> String {
-        let names: Vec<&str> = self.options.iter().map(|(name, _)| *name).collect();
-        if names.is_empty() { "it has none".into() } else { format!("it has {}", names.join(", ")) }
-    }
 }
 
 #[cfg(test)]

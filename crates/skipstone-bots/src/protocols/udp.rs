@@ -1,7 +1,7 @@
 //! Raw UDP: a message is a datagram. There is no handshake: a bot is connected at once, and notices that nobody listens
 //! by the system's answer (ICMP) alone. The model for other protocols.
 
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Ending, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused, SocketEnd,
 };

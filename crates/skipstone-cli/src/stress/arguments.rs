@@ -54,6 +54,10 @@ pub(crate) struct StressArguments {
     #[arg(long, value_name = "RATE", conflicts_with_all = ["clients", "rate", "ramp", "size", "merge", "roam",
         "reconnect", "wait", "threshold", "piped", "browsers", "qlog", "report"])]
     pub(crate) connects: Option<Rate>,
+    /// Bots of this script instead of clients that send lines: the same as `skipstone bots FILE`, with its flags
+    #[cfg(feature = "bots")]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) script: Option<String>,
     /// A condition on the result, such as 'latency.p99<50ms' or 'wire.overhead_percent<=20'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub(crate) threshold: Vec<Threshold>,

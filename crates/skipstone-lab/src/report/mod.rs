@@ -1,7 +1,8 @@
 //! The output of a run: how it is judged, the page that people read, and where page and JSON go. Values in, text out;
-//! only `output` prints. `stress` has what a stress run alone shows.
+//! only `output` prints. `stress` and `bots` have what such runs alone show.
 
 mod added;
+pub mod bots;
 mod command;
 pub mod connects;
 pub(crate) mod copied;

@@ -27,6 +27,8 @@ const DEMONSTRATION: Program = Program { package: "skipstone-demo", crates_max: 
 
 /// Command lines for which the demonstration lacks something.
 const LACKING: &[&str] = &[
+    "bots chat.luau udp://127.0.0.1:9000",
+    "stress --script chat.luau",
     "compare plans/spatialos-25.toml --simulated",
     "report a.json b.json",
     "record game.skiprec",

@@ -128,7 +128,10 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["captured", "names"],
         ],
     ),
-    ("crates/skipstone-bots", &[&["socket"], &["protocols"], &["protocol", "target"]]),
+    (
+        "crates/skipstone-bots",
+        &[&["command"], &["run"], &["script", "socket"], &["protocols"], &["metrics", "plan", "protocol", "target"]],
+    ),
     ("crates/skipstone-fleet", &[&["feed", "groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
         "crates/skipstone-siege",

@@ -7,7 +7,7 @@ mod tests;
 
 use self::sent::Sent;
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,

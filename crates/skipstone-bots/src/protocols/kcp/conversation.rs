@@ -1,8 +1,8 @@
 //! One KCP conversation without socket and clock: messages in, datagrams out, and back. Both ends are alike. What is
 //! left out is KCP's congestion window, which games switch off (`nc = 1`).
 
-use super::incoming::Incoming;
-use super::outgoing::{Outgoing, PeerState, ResendRules};
+use super::incoming::IncomingSegments;
+use super::outgoing::{OutgoingSegments, PeerState, ResendRules};
 use super::round_trip::RoundTrip;
 use super::segment::{Command, HEADER, NotSegments, Segment, decode, distance};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// The settings of one end; windows and datagram size are those of the server's, too.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::protocols) struct Settings {
+pub(in crate::protocols) struct KcpSettings {
     /// The number that all segments carry.
     pub(in crate::protocols) conversation: u32,
     /// Bytes of a datagram.
@@ -30,11 +30,11 @@ pub(in crate::protocols) struct Settings {
 /// One end of a conversation.
 #[derive(Debug)]
 pub(in crate::protocols) struct Conversation {
-    settings: Settings,
+    settings: KcpSettings,
     /// The zero of its clock on the wire.
     epoch: Time,
-    outgoing: Outgoing,
-    incoming: Incoming,
+    outgoing: OutgoingSegments,
+    incoming: IncomingSegments,
     round_trip: RoundTrip,
     peer_window: PeerWindow,
     flushed: Option<Time>,
@@ -54,7 +54,7 @@ struct PeerWindow {
 
 /// Why a conversation cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::protocols) enum Fault {
+pub(in crate::protocols) enum KcpFault {
     /// The datagram is no valid run of segments, and was dropped; the conversation goes on.
     Datagram,
     /// The fragments make no message: the peer's bytes are not KCP's.
@@ -82,14 +82,14 @@ const ASK_MAX: Duration = Duration::from_secs(120);
 const SAMPLE_MAX_MS: u32 = 60_000;
 
 impl Conversation {
-    pub(in crate::protocols) fn new(now: Time, settings: Settings) -> Self {
+    pub(in crate::protocols) fn new(now: Time, settings: KcpSettings) -> Self {
         assert!(settings.datagram_bytes > HEADER, "a datagram holds a header and data");
         let rules = ResendRules { skips: settings.resend_skips, transmissions_max: settings.transmissions_max };
         Conversation {
             settings,
             epoch: now,
-            outgoing: Outgoing::new(rules),
-            incoming: Incoming::new(settings.window),
+            outgoing: OutgoingSegments::new(rules),
+            incoming: IncomingSegments::new(settings.window),
             round_trip: RoundTrip::new(RESEND_FLOOR, settings.interval),
             peer_window: PeerWindow {
                 segments: WINDOW_FIRST,
@@ -104,14 +104,14 @@ impl Conversation {
         }
     }
 
-    /// Queues a message of at most [`Settings::message_bytes_max`].
+    /// Queues a message of at most [`KcpSettings::message_bytes_max`].
     pub(in crate::protocols) fn send(&mut self, message: Bytes) {
         self.outgoing.push(message, self.settings.segment_bytes());
     }
 
     /// A datagram of the peer.
-    pub(in crate::protocols) fn handle_datagram(&mut self, now: Time, datagram: &[u8]) -> Result<(), Fault> {
-        let segments = decode(datagram, self.settings.conversation).map_err(|NotSegments| Fault::Datagram)?;
+    pub(in crate::protocols) fn handle_datagram(&mut self, now: Time, datagram: &[u8]) -> Result<(), KcpFault> {
+        let segments = decode(datagram, self.settings.conversation).map_err(|NotSegments| KcpFault::Datagram)?;
         let mut newest: Option<u32> = None;
         for segment in &segments {
             self.peer_window.segments = segment.window;
@@ -123,7 +123,7 @@ impl Conversation {
                     newest = Some(newest.map_or(segment.number, |number| later(number, segment.number)));
                 }
                 Command::Push => {
-                    self.incoming.on_push(segment, &mut self.messages).map_err(|_| Fault::Message)?;
+                    self.incoming.on_push(segment, &mut self.messages).map_err(|_| KcpFault::Message)?;
                 }
                 Command::AskWindow => self.peer_window.must_tell_ours = true,
                 Command::TellWindow => {}
@@ -231,7 +231,7 @@ impl Conversation {
     }
 }
 
-impl Settings {
+impl KcpSettings {
     /// Data of one segment.
     fn segment_bytes(&self) -> usize {
         self.datagram_bytes - HEADER
@@ -266,7 +266,7 @@ impl PeerWindow {
 
 /// Fills datagrams with segments.
 struct Writer<'a> {
-    settings: Settings,
+    settings: KcpSettings,
     clock: u32,
     window: u16,
     unacknowledged: u32,
@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     const MS: Duration = Duration::from_millis(1);
-    const SETTINGS: Settings = Settings {
+    const SETTINGS: KcpSettings = KcpSettings {
         conversation: 7,
         datagram_bytes: 124,
         interval: Duration::from_millis(10),

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// The incoming half of a conversation. It passes messages on at once, so it stores only segments that came early and
 /// the fragments of one message.
 #[derive(Debug)]
-pub(super) struct Incoming {
+pub(super) struct IncomingSegments {
     window: u16,
     /// The number that the first place of `early` is for.
     next: u32,
@@ -44,9 +44,9 @@ const EARLY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of a message. 255 fragments that fit into datagrams of 1,500 bytes are less.
 const MESSAGE_BYTES_MAX: usize = 512 << 10;
 
-impl Incoming {
+impl IncomingSegments {
     pub(super) fn new(window: u16) -> Self {
-        Incoming {
+        IncomingSegments {
             window,
             next: 0,
             early: VecDeque::new(),
@@ -161,7 +161,7 @@ mod tests {
     use super::*;
 
     fn push(
-        incoming: &mut Incoming,
+        incoming: &mut IncomingSegments,
         number: u32,
         fragments_left: u8,
         data: &[u8],
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn segments_are_passed_on_once_and_in_order() {
-        let mut incoming = Incoming::new(8);
+        let mut incoming = IncomingSegments::new(8);
         assert_eq!(push(&mut incoming, 1, 0, b"b"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 1, 0, b"b"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 0, 0, b"a"), Ok(vec!["a".into(), "b".into()]));
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn fragments_are_joined() {
-        let mut incoming = Incoming::new(8);
+        let mut incoming = IncomingSegments::new(8);
         assert_eq!(push(&mut incoming, 0, 2, b"a"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 2, 0, b"c"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 1, 1, b"b"), Ok(vec!["abc".into()]));
@@ -203,14 +203,14 @@ mod tests {
 
     #[test]
     fn fragments_that_do_not_count_down_are_no_message() {
-        let mut incoming = Incoming::new(8);
+        let mut incoming = IncomingSegments::new(8);
         assert_eq!(push(&mut incoming, 0, 2, b"a"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 1, 2, b"b"), Err(BrokenMessage));
     }
 
     #[test]
     fn segments_outside_of_the_window_are_dropped_without_acknowledgement() {
-        let mut incoming = Incoming::new(8);
+        let mut incoming = IncomingSegments::new(8);
         assert_eq!(push(&mut incoming, 8, 0, b"x"), Ok(vec![]));
         assert_eq!(push(&mut incoming, 0x7FFF_FFFF, 0, b"x"), Ok(vec![]));
         assert!(!incoming.has_acknowledgements());
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn what_came_early_has_a_bound_in_bytes() {
-        let mut incoming = Incoming::new(4096);
+        let mut incoming = IncomingSegments::new(4096);
         let data = vec![0; 60_000];
         for number in 1..1000 {
             push(&mut incoming, number, 0, &data).expect("in order");

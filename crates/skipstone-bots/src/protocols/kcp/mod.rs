@@ -10,9 +10,9 @@ mod segment;
 #[cfg(test)]
 mod tests;
 
-use self::conversation::{Conversation, Fault, Settings};
+use self::conversation::{Conversation, KcpFault, KcpSettings};
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,
@@ -40,7 +40,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client of KCP.
 #[derive(Debug)]
 struct Kcp {
-    settings: Settings,
+    settings: KcpSettings,
     lifecycle: Lifecycle,
     /// There from `handle_open` on.
     conversation: Option<Conversation>,
@@ -58,7 +58,7 @@ impl Kcp {
     fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let target = opening.target;
         let drawn = Rng::new(opening.seed).next_u64() >> 32;
-        let settings = Settings {
+        let settings = KcpSettings {
             conversation: target.number("conversation", drawn, 0..=u32::MAX.into())? as u32,
             datagram_bytes: target.number("mtu", 1400, 50..=1500)? as usize,
             interval: Duration::from_millis(target.number("interval", 10, 1..=5000)?),
@@ -104,8 +104,10 @@ impl Protocol for Kcp {
         }
         match handled {
             Ok(()) => {}
-            Err(Fault::Datagram) => self.invalid += 1,
-            Err(Fault::Message) => self.lifecycle.end(Cause::Malformed, "the fragments of a message do not count down"),
+            Err(KcpFault::Datagram) => self.invalid += 1,
+            Err(KcpFault::Message) => {
+                self.lifecycle.end(Cause::Malformed, "the fragments of a message do not count down")
+            }
         }
     }
 

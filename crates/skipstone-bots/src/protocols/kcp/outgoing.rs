@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The outgoing half of a conversation.
 #[derive(Debug)]
-pub(super) struct Outgoing {
+pub(super) struct OutgoingSegments {
     rules: ResendRules,
     waiting: VecDeque<Fragment>,
     /// The first one has the number `first`; acknowledged ones stay until they are first.
@@ -49,7 +49,7 @@ struct InFlight {
 /// The transmissions of a segment that are answered early; later ones wait for the timer.
 const EARLY_TRANSMISSIONS_MAX: u32 = 5;
 
-/// A segment that is due, as `Outgoing` passes it on.
+/// A segment that is due, as `OutgoingSegments` passes it on.
 #[derive(Debug)]
 pub(super) struct Due {
     pub(super) number: u32,
@@ -57,9 +57,9 @@ pub(super) struct Due {
     pub(super) data: Bytes,
 }
 
-impl Outgoing {
+impl OutgoingSegments {
     pub(super) fn new(rules: ResendRules) -> Self {
-        Outgoing {
+        OutgoingSegments {
             rules,
             waiting: VecDeque::new(),
             in_flight: VecDeque::new(),
@@ -236,11 +236,11 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    fn outgoing() -> Outgoing {
-        Outgoing::new(ResendRules { skips: 2, transmissions_max: 5 })
+    fn outgoing() -> OutgoingSegments {
+        OutgoingSegments::new(ResendRules { skips: 2, transmissions_max: 5 })
     }
 
-    fn flush(outgoing: &mut Outgoing, now: Time, window: usize) -> Vec<u32> {
+    fn flush(outgoing: &mut OutgoingSegments, now: Time, window: usize) -> Vec<u32> {
         let mut numbers = Vec::new();
         outgoing.flush(now, window, &RoundTrip::new(30 * MS, 10 * MS), |due| numbers.push(due.number));
         numbers

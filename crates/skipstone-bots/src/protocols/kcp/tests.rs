@@ -1,7 +1,7 @@
 //! The client against another end of KCP, on a bad path.
 
 use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
-use super::conversation::{Conversation, Settings};
+use super::conversation::{Conversation, KcpSettings};
 use super::{ROW, TRANSMISSIONS_MAX};
 use crate::protocol::{Cause, Ending, Event, SendRefused};
 use core::time::Duration;
@@ -14,7 +14,7 @@ const URL: &str = "kcp://127.0.0.1:4000?conversation=9&window=64";
 struct Echo(Conversation);
 
 fn echo() -> Echo {
-    let settings = Settings {
+    let settings = KcpSettings {
         conversation: 9,
         datagram_bytes: 1400,
         interval: Duration::from_millis(10),

@@ -11,9 +11,9 @@ mod header;
 mod tests;
 
 use self::header::{DATAGRAM_HEADER, DatagramChannel, ReliableKind, UnreliableKind};
-use super::kcp::conversation::{Conversation, Fault, Settings};
+use super::kcp::conversation::{Conversation, KcpFault, KcpSettings};
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,
@@ -41,7 +41,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client of kcp2k.
 #[derive(Debug)]
 struct Kcp2k {
-    settings: Settings,
+    settings: KcpSettings,
     timeout: Duration,
     lifecycle: Lifecycle,
     /// There from `handle_open` on.
@@ -78,7 +78,7 @@ impl Kcp2k {
 
     fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let target = opening.target;
-        let settings = Settings {
+        let settings = KcpSettings {
             conversation: 0,
             datagram_bytes: target.number("mtu", 1200, 64..=1500)? as usize - DATAGRAM_HEADER,
             interval: Duration::from_millis(target.number("interval", 10, 1..=5000)?),
@@ -140,8 +140,10 @@ impl Kcp2k {
         }
         match handled {
             Ok(()) => {}
-            Err(Fault::Datagram) => self.invalid += 1,
-            Err(Fault::Message) => self.lifecycle.end(Cause::Malformed, "the fragments of a message do not count down"),
+            Err(KcpFault::Datagram) => self.invalid += 1,
+            Err(KcpFault::Message) => {
+                self.lifecycle.end(Cause::Malformed, "the fragments of a message do not count down")
+            }
         }
     }
 
@@ -284,7 +286,7 @@ impl Protocol for Kcp2k {
 
 impl Session {
     /// The Hello is a reliable message, so it is repeated until the server answers.
-    fn begin(now: Time, settings: Settings) -> Self {
+    fn begin(now: Time, settings: KcpSettings) -> Self {
         let mut session = Session {
             conversation: Conversation::new(now, settings),
             cookie: 0,

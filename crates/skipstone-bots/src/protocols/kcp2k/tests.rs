@@ -2,7 +2,7 @@
 
 use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
 use super::header::{self, DatagramChannel, ReliableKind, UnreliableKind};
-use super::{Conversation, GOODBYES, PING_INTERVAL, RELIABLE, ROW, Settings, UNRELIABLE};
+use super::{Conversation, GOODBYES, KcpSettings, PING_INTERVAL, RELIABLE, ROW, UNRELIABLE};
 use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
 use core::time::Duration;
 use skipstone_netsim::{LinkConfig, Loss};
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 
 const URL: &str = "kcp2k://127.0.0.1:7777";
 const COOKIE: u32 = 0xC00C_1E00;
-const SETTINGS: Settings = Settings {
+const SETTINGS: KcpSettings = KcpSettings {
     conversation: 0,
     datagram_bytes: 1195,
     interval: Duration::from_millis(10),

@@ -32,11 +32,11 @@ enum Channel {
 }
 
 /// A message and its channel.
-pub(super) type Incoming = (u16, Bytes);
+pub(super) type ChannelMessage = (u16, Bytes);
 
 /// Why a packet was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum PacketFault {
     /// It was dropped.
     Packet,
     /// A message is longer than the bound: it would never arrive.
@@ -90,22 +90,22 @@ impl Channels {
         sequence: Sequence,
         channel: u8,
         content: Content<'_>,
-        out: &mut Vec<Incoming>,
-    ) -> Result<(), Fault> {
+        out: &mut Vec<ChannelMessage>,
+    ) -> Result<(), PacketFault> {
         let number = u16::from(channel / KINDS);
-        match (self.channel(channel).ok_or(Fault::Packet)?, content) {
+        match (self.channel(channel).ok_or(PacketFault::Packet)?, content) {
             (Channel::Sequenced(sequenced), Content::Message(data)) => {
                 if sequenced.on_packet(sequence) {
                     out.push((number, Bytes::copy_from_slice(data)));
                 }
                 Ok(())
             }
-            (Channel::Sequenced(_), _) => Err(Fault::Packet),
+            (Channel::Sequenced(_), _) => Err(PacketFault::Packet),
             (Channel::Reliable(_, incoming), content) => {
                 let mut stored = Vec::new();
                 match incoming.on_packet(sequence, content, &mut stored) {
                     Arrival::New => stored.into_iter().try_for_each(|stored| self.pass_on(channel, stored, out)),
-                    Arrival::Invalid => Err(Fault::Packet),
+                    Arrival::Invalid => Err(PacketFault::Packet),
                     Arrival::Duplicate => {
                         self.duplicates += 1;
                         Ok(())
@@ -189,7 +189,7 @@ impl Channels {
         (number / KINDS < self.count).then(|| self.channels.entry(number).or_insert_with(new))
     }
 
-    fn pass_on(&mut self, channel: u8, stored: Stored, out: &mut Vec<Incoming>) -> Result<(), Fault> {
+    fn pass_on(&mut self, channel: u8, stored: Stored, out: &mut Vec<ChannelMessage>) -> Result<(), PacketFault> {
         let number = u16::from(channel / KINDS);
         match stored {
             Stored::Message(data) => out.push((number, data)),
@@ -197,14 +197,14 @@ impl Channels {
                 let mut parts = Parts::new(&data);
                 out.extend(parts.by_ref().map(|part| (number, data.slice_ref(part))));
                 if !parts.is_valid {
-                    return Err(Fault::Packet);
+                    return Err(PacketFault::Packet);
                 }
             }
             Stored::Fragment(fragment, data) => match self.fragments.on_fragment(channel, fragment, data) {
                 Joined::Message(message) => out.push((number, message)),
                 Joined::Waits => {}
-                Joined::Invalid => return Err(Fault::Packet),
-                Joined::TooLong => return Err(Fault::TooLong),
+                Joined::Invalid => return Err(PacketFault::Packet),
+                Joined::TooLong => return Err(PacketFault::TooLong),
             },
         }
         Ok(())

@@ -22,9 +22,9 @@ mod tests;
 
 use self::packet::{Accept, CHANNEL_HEADER, MTU_FIRST, Packet, Received, SHUTDOWN_OK};
 use self::session::{Session, SessionEnd};
-use self::settings::Settings;
+use self::settings::ClientSettings;
 use super::lifecycle::{Lifecycle, Phase};
-use super::table::{Carrier, Opening, ProtocolRow};
+use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
     SocketEnd,
@@ -50,7 +50,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client of LiteNetLib.
 #[derive(Debug)]
 struct LiteNetLib {
-    settings: Settings,
+    settings: ClientSettings,
     key: String,
     address: Vec<u8>,
     lifecycle: Lifecycle,
@@ -85,7 +85,7 @@ impl LiteNetLib {
             return Err(opening.target.bad_option("key", format!("at most {KEY_BYTES_MAX} bytes")));
         }
         Ok(LiteNetLib {
-            settings: Settings::new(opening)?,
+            settings: ClientSettings::new(opening)?,
             key: key.into(),
             address: settings::socket_address(opening.target),
             lifecycle: Lifecycle::default(),

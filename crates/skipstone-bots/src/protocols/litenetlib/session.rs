@@ -1,13 +1,13 @@
 //! A connection after the server's consent: its channels, pings, and updates.
 
-use super::channels::{Channels, Fault, Incoming};
+use super::channels::{ChannelMessage, Channels, PacketFault};
 use super::merge::Merge;
 use super::packet::{
     Accept, DISCONNECT, MTU_FIRST, MTU_OK, PACKET_MAX, PEER_NOT_FOUND, Packet, Parts, Received, SHUTDOWN_OK,
     UNRELIABLE, decode, first_byte,
 };
 use super::pings::Pings;
-use super::settings::Settings;
+use super::settings::ClientSettings;
 use crate::protocol::{Delivery, ProtocolCounts, ProtocolFigures};
 use bytes::Bytes;
 use skipstone_proto::Time;
@@ -16,7 +16,7 @@ use std::collections::VecDeque;
 /// A connection.
 #[derive(Debug)]
 pub(super) struct Session {
-    settings: Settings,
+    settings: ClientSettings,
     accept: Accept,
     channels: Channels,
     pings: Pings,
@@ -46,7 +46,7 @@ pub(super) enum SessionEnd {
 const GOODBYES: usize = 3;
 
 impl Session {
-    pub(super) fn new(now: Time, settings: Settings, accept: Accept) -> Self {
+    pub(super) fn new(now: Time, settings: ClientSettings, accept: Accept) -> Self {
         Session {
             settings,
             accept,
@@ -80,7 +80,7 @@ impl Session {
         &mut self,
         now: Time,
         datagram: &[u8],
-        out: &mut Vec<Incoming>,
+        out: &mut Vec<ChannelMessage>,
     ) -> Result<(), SessionEnd> {
         match decode(datagram).filter(|_| datagram.len() <= PACKET_MAX) {
             Some(Received { packet: Packet::Merged(parts), connection }) if connection == self.accept.connection => {
@@ -140,7 +140,7 @@ impl Session {
         &mut self,
         now: Time,
         received: Option<Received<'_>>,
-        out: &mut Vec<Incoming>,
+        out: &mut Vec<ChannelMessage>,
     ) -> Result<(), SessionEnd> {
         let Some(Received { connection, packet }) = received else {
             self.invalid += 1;
@@ -163,14 +163,14 @@ impl Session {
         self.handle_data(now, packet, out)
     }
 
-    fn handle_data(&mut self, now: Time, packet: Packet<'_>, out: &mut Vec<Incoming>) -> Result<(), SessionEnd> {
+    fn handle_data(&mut self, now: Time, packet: Packet<'_>, out: &mut Vec<ChannelMessage>) -> Result<(), SessionEnd> {
         match packet {
             Packet::Unreliable(data) => out.push((0, Bytes::copy_from_slice(data))),
             Packet::Channeled { sequence, channel, content } => {
                 match self.channels.on_packet(sequence, channel, content, out) {
                     Ok(()) => {}
-                    Err(Fault::Packet) => self.invalid += 1,
-                    Err(Fault::TooLong) => return Err(SessionEnd::TooLong),
+                    Err(PacketFault::Packet) => self.invalid += 1,
+                    Err(PacketFault::TooLong) => return Err(SessionEnd::TooLong),
                 }
             }
             Packet::Acknowledge { sequence, channel, bits } => {

@@ -1,6 +1,6 @@
 //! The settings of a client, from its target.
 
-use crate::protocols::table::Opening;
+use crate::protocols::row::Opening;
 use crate::target::{BotTarget, TargetError};
 use core::time::Duration;
 use skipstone_proto::Time;
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 /// The settings of a client.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Settings {
+pub(super) struct ClientSettings {
     /// Channels of each kind; more than the server has are never delivered.
     pub(super) channels: u8,
     /// The time between two updates.
@@ -24,10 +24,10 @@ pub(super) struct Settings {
 const TICKS_2026: i64 = 639_028_224_000_000_000;
 const TICKS_PER_MICROSECOND: i64 = 10;
 
-impl Settings {
+impl ClientSettings {
     pub(super) fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let target = opening.target;
-        Ok(Settings {
+        Ok(ClientSettings {
             channels: target.number("channels", 1, 1..=64)? as u8,
             update: Duration::from_millis(target.number("update", 15, 1..=1000)?),
             timeout: Duration::from_millis(target.number("timeout", 5_000, 100..=3_600_000)?),

@@ -33,7 +33,7 @@ mod fleet;
 mod generator;
 
 pub use generator::LATE_SEND;
-use generator::{lateness, overload};
+pub(crate) use generator::{lateness, overload};
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

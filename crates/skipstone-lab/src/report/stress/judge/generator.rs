@@ -6,7 +6,7 @@ use crate::report::format::{counted, milliseconds, percent, thousands};
 use crate::report::stress::result::Generator;
 
 /// Rule 3.
-pub(super) fn lateness(generator: &Generator) -> Option<String> {
+pub(crate) fn lateness(generator: &Generator) -> Option<String> {
     let (late, planned) = (generator.late_sends, generator.planned_sends);
     if late as f64 <= LATE_SHARE_MAX * planned as f64 {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn lateness(generator: &Generator) -> Option<String> {
 }
 
 /// Rule 4.
-pub(super) fn overload(generator: &Generator) -> Option<String> {
+pub(crate) fn overload(generator: &Generator) -> Option<String> {
     let used = generator.cpu_percent?;
     let cores = generator.cores;
     (used > CPU_SHARE_MAX * 100.0 * cores as f64).then(|| {

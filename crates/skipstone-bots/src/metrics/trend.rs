@@ -1,0 +1,97 @@
+//! A distribution of numbers, within 0.1% of the truth.
+
+use hdrhistogram::Histogram;
+use skipstone_lab::report::bots::MetricFigures;
+
+/// Numbers of 0 or more, in thousandths.
+#[derive(Clone, Debug)]
+pub(crate) struct Trend {
+    histogram: Histogram<u64>,
+    sum: f64,
+    least: f64,
+    most: f64,
+}
+
+impl Default for Trend {
+    fn default() -> Self {
+        let histogram = Histogram::new(3).expect("three digits are sound");
+        Trend { histogram, sum: 0.0, least: f64::INFINITY, most: 0.0 }
+    }
+}
+
+impl Trend {
+    /// Records a number of 0 or more.
+    pub(crate) fn record(&mut self, value: f64) {
+        let thousandths = (value * SCALE).min(THOUSANDTHS_MAX).round() as u64;
+        self.histogram.record(thousandths).expect("the histogram grows up to this maximum");
+        self.sum += value;
+        self.least = self.least.min(value);
+        self.most = self.most.max(value);
+    }
+
+    /// Adds all of another.
+    pub(crate) fn merge(&mut self, other: &Trend) {
+        self.histogram.add(&other.histogram).expect("the histogram grows");
+        self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        self.most = self.most.max(other.most);
+    }
+
+    /// How many numbers there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// The number that this share of all does not exceed; `None` of no numbers.
+    pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
+        let found = self.histogram.value_at_quantile(share) as f64 / SCALE;
+        (self.count() > 0).then(|| found.clamp(self.least, self.most))
+    }
+
+    /// The figures of a result.
+    pub(crate) fn figures(&self) -> MetricFigures {
+        let any = self.count() > 0;
+        MetricFigures::Trend {
+            count: self.count(),
+            // The sum of parts differs from the sum of all in its last digits: it is rounded to a result's digits.
+            mean: any.then(|| (self.sum / self.count() as f64 * 1e6).round() / 1e6),
+            min: any.then_some(self.least),
+            p50: self.quantile(0.5),
+            p90: self.quantile(0.9),
+            p95: self.quantile(0.95),
+            p99: self.quantile(0.99),
+            p999: self.quantile(0.999),
+            max: any.then_some(self.most),
+        }
+    }
+}
+
+/// Three decimals: microseconds where a script records milliseconds.
+const SCALE: f64 = 1000.0;
+/// Far beyond what anybody measures; the exact maximum is kept aside.
+const THOUSANDTHS_MAX: f64 = 1e15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_within_a_thousandth_of_the_truth() {
+        let mut trend = Trend::default();
+        (1..=10_000).for_each(|step| trend.record(f64::from(step) * 0.7));
+        for (share, exact) in [(0.5, 3_500.0), (0.99, 6_930.0), (0.999, 6_993.0)] {
+            let found = trend.quantile(share).expect("there are some");
+            assert!((found - exact).abs() / exact < 0.001, "{share}: {found}");
+        }
+    }
+
+    #[test]
+    fn extremes_are_exact_and_no_numbers_have_no_figures() {
+        let mut trend = Trend::default();
+        assert_eq!(trend.quantile(0.5), None);
+        trend.record(1.5);
+        trend.record(1e30);
+        let MetricFigures::Trend { min, max, count, .. } = trend.figures() else { panic!("a trend") };
+        assert_eq!((min, max, count), (Some(1.5), Some(1e30), 2));
+    }
+}

@@ -1,0 +1,288 @@
+//! renet 2 over netcode, by their crates: without tokens (netcode's unsecure authentication), with renet's default
+//! channels. Keys and tokens come from the system's random numbers, so equal seeds do not send equal bytes.
+
+#[cfg(test)]
+mod tests;
+
+use super::lifecycle::{Lifecycle, Phase};
+use super::row::{Carrier, Opening, ProtocolRow};
+use crate::protocol::{
+    Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
+    SocketEnd,
+};
+use crate::target::TargetError;
+use bytes::Bytes;
+use core::fmt;
+use core::time::Duration;
+use renet::{ConnectionConfig, RenetClient};
+use renetcode::{ClientAuthentication, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
+use skipstone_proto::Time;
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+pub(super) const ROW: ProtocolRow = ProtocolRow {
+    scheme: "renet",
+    carrier: Carrier::Datagrams,
+    about: "renet 2 over netcode, unsecure: channel 0 unreliable, 1 reliable-unordered, 2 reliable",
+    options: &[
+        ("protocol", "netcode's protocol id, as at the server, default 0"),
+        ("client", "the client id, by default the seed"),
+        ("server", "the server's public address if it is not the target's, such as behind a relay"),
+    ],
+    new: Renet::create,
+};
+
+/// A client of renet.
+struct Renet {
+    setup: Setup,
+    lifecycle: Lifecycle,
+    session: Option<Session>,
+    invalid: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Setup {
+    protocol_id: u64,
+    client_id: u64,
+    server_addr: SocketAddr,
+    /// Since 1970: servers compare it with the time until which a token is valid.
+    time_of_day: Duration,
+}
+
+struct Session {
+    net: Box<NetcodeClient>,
+    renet: Box<RenetClient>,
+    updated: Time,
+    /// The last frame.
+    framed: Time,
+    /// Until then a message may have to be sent again or acknowledged.
+    active_until: Time,
+    datagrams: VecDeque<Vec<u8>>,
+}
+
+/// renet is called once a frame. An idle client needs it only for pings, acknowledgements and the timeout.
+const FRAME_ACTIVE: Duration = Duration::from_millis(15);
+const FRAME_IDLE: Duration = Duration::from_millis(100);
+const ACTIVE: Duration = Duration::from_secs(1);
+
+/// Bytes of a packet's number at most, and of the tag at its end.
+const NUMBER_BYTES_MAX: usize = 8;
+const TAG_BYTES: usize = 16;
+
+/// renet's default channels.
+const CHANNELS: [Delivery; 3] = [Delivery::Unreliable, Delivery::ReliableUnordered, Delivery::ReliableOrdered];
+
+impl Renet {
+    fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
+        let target = opening.target;
+        let public = target.option("server", "");
+        let server_addr = if public.is_empty() {
+            let address: Result<IpAddr, _> = target.host.parse();
+            address.map(|address| SocketAddr::new(address, target.port)).ok()
+        } else {
+            public.parse().ok()
+        };
+        let needs = "netcode's token has the server's address in numbers, such as server=127.0.0.1:5000";
+        let setup = Setup {
+            protocol_id: target.number("protocol", 0, 0..=u64::MAX)?,
+            client_id: target.number("client", opening.seed, 0..=u64::MAX)?,
+            server_addr: server_addr.ok_or_else(|| target.bad_option("server", needs))?,
+            time_of_day: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+        };
+        Ok(Box::new(Renet { setup, lifecycle: Lifecycle::default(), session: None, invalid: 0 }))
+    }
+
+    /// One frame: clocks, messages that came, packets that leave.
+    fn frame(&mut self, now: Time) {
+        let Some(session) = &mut self.session else { return };
+        session.update(now);
+        session.framed = now;
+        if session.net.is_connected() {
+            self.lifecycle.open();
+        }
+        for channel in 0..CHANNELS.len() as u8 {
+            while let Some(message) = session.renet.receive_message(channel) {
+                session.active_until = now + ACTIVE;
+                self.lifecycle.message(channel.into(), message);
+            }
+        }
+        session.collect();
+        let (net, renet) = (session.net.disconnect_reason(), session.renet.disconnect_reason());
+        if let Some(reason) = net {
+            self.lifecycle.end(cause(reason), reason.to_string());
+        } else if let Some(reason) = renet {
+            self.lifecycle.end(Cause::Malformed, format!("renet ended the connection: {reason}"));
+        }
+    }
+
+    fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
+        let size = message.data.len();
+        let Some(session) = self.session.as_ref().filter(|_| self.lifecycle.is_open()) else {
+            return Err(SendRefused::NotConnected);
+        };
+        let Some(own) = CHANNELS.get(usize::from(message.channel)) else {
+            return Err(SendRefused::NoChannel { channel: message.channel, max: CHANNELS.len() as u16 - 1 });
+        };
+        if message.delivery.is_some_and(|delivery| delivery != *own) {
+            return Err(SendRefused::NoDelivery("unreliable, reliable-unordered and reliable on channels 0, 1 and 2"));
+        }
+        if size > QUEUE_BYTES_MAX {
+            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
+        }
+        let available = session.renet.channel_available_memory(message.channel as u8);
+        let queued = CHANNEL_MEMORY.saturating_sub(available);
+        if queued + size > QUEUE_BYTES_MAX || size > available {
+            return Err(SendRefused::QueueFull { queued });
+        }
+        Ok(())
+    }
+}
+
+/// renet's own bound of a channel; above it, it ends the connection.
+const CHANNEL_MEMORY: usize = 5 * 1024 * 1024;
+
+/// WHY: renetcode 2.0.0 panics where the length of the number, in the upper half of the first byte, is more than 8, or
+/// leaves no room for the tag. Any sender can write that.
+fn is_readable(datagram: &[u8]) -> bool {
+    let number_bytes = datagram.first().map_or(usize::MAX, |prefix| usize::from(prefix >> 4));
+    number_bytes <= NUMBER_BYTES_MAX
+        && (1 + number_bytes + TAG_BYTES..=NETCODE_MAX_PACKET_BYTES).contains(&datagram.len())
+}
+
+fn cause(reason: DisconnectReason) -> Cause {
+    match reason {
+        DisconnectReason::ConnectionDenied | DisconnectReason::ConnectTokenExpired => Cause::Refused,
+        DisconnectReason::DisconnectedByClient => Cause::Closed,
+        DisconnectReason::DisconnectedByServer => Cause::ByServer,
+        _ => Cause::TimedOut,
+    }
+}
+
+impl Session {
+    fn begin(now: Time, setup: Setup) -> Option<Self> {
+        let Setup { protocol_id, client_id, server_addr, time_of_day } = setup;
+        let authentication = ClientAuthentication::Unsecure { protocol_id, client_id, server_addr, user_data: None };
+        let net = NetcodeClient::new(time_of_day, authentication).ok()?;
+        Some(Session {
+            net: Box::new(net),
+            renet: Box::new(RenetClient::new(ConnectionConfig::default())),
+            updated: now,
+            framed: now,
+            active_until: now + ACTIVE,
+            datagrams: VecDeque::new(),
+        })
+    }
+
+    fn update(&mut self, now: Time) {
+        let span = now.since(self.updated);
+        self.updated = now;
+        if let Some((datagram, _)) = self.net.update(span) {
+            self.datagrams.push_back(datagram.to_vec());
+        }
+        if self.net.is_connected() {
+            self.renet.set_connected();
+        }
+        self.renet.update(span);
+    }
+
+    fn collect(&mut self) {
+        if !self.net.is_connected() {
+            return;
+        }
+        for packet in self.renet.get_packets_to_send() {
+            if let Ok((_, sealed)) = self.net.generate_payload_packet(&packet) {
+                self.datagrams.push_back(sealed.to_vec());
+            }
+        }
+    }
+
+    fn disconnect(&mut self) {
+        if let Ok((_, goodbye)) = self.net.disconnect() {
+            self.datagrams.push_back(goodbye.to_vec());
+        }
+    }
+}
+
+impl Protocol for Renet {
+    fn handle_open(&mut self, now: Time) {
+        if self.lifecycle.begin() {
+            self.session = Session::begin(now, self.setup);
+            match &mut self.session {
+                Some(session) => session.update(now),
+                None => self.lifecycle.end(Cause::Unreachable, "netcode makes no token"),
+            }
+        }
+    }
+
+    fn handle_receive(&mut self, now: Time, bytes: &[u8]) {
+        let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_alive()) else { return };
+        if !is_readable(bytes) {
+            self.invalid += 1;
+            return;
+        }
+        session.update(now);
+        let mut datagram = bytes.to_vec();
+        if let Some(payload) = session.net.process_packet(&mut datagram) {
+            session.renet.process_packet(payload);
+        }
+        if self.lifecycle.phase() == Phase::Connecting {
+            self.frame(now);
+        }
+    }
+
+    fn handle_end(&mut self, _now: Time, end: SocketEnd) {
+        self.lifecycle.end_with_socket(end);
+    }
+
+    fn handle_deadline(&mut self, now: Time) {
+        if self.deadline().is_some_and(|due| due <= now) {
+            self.frame(now);
+        }
+    }
+
+    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        let datagram = self.session.as_mut().and_then(|session| session.datagrams.pop_front());
+        out.extend_from_slice(datagram.as_deref().unwrap_or_default());
+        datagram.is_some()
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.lifecycle.pop()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        let session = self.session.as_ref().filter(|_| self.lifecycle.is_alive())?;
+        let is_active = session.updated < session.active_until;
+        Some(session.framed + if is_active { FRAME_ACTIVE } else { FRAME_IDLE })
+    }
+
+    fn send(&mut self, now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
+        self.check(&message)?;
+        if let Some(session) = &mut self.session {
+            session.active_until = now + ACTIVE;
+            session.renet.send_message(message.channel as u8, Bytes::copy_from_slice(message.data));
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, _now: Time) {
+        if let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) {
+            session.disconnect();
+        }
+        self.lifecycle.end(Cause::Closed, "closed by the bot");
+    }
+
+    fn figures(&self) -> ProtocolFigures {
+        let open = self.session.as_ref().filter(|_| self.lifecycle.is_open());
+        let rtt = open.map(|session| Duration::from_secs_f64(session.renet.rtt().clamp(0.0, 3600.0)));
+        let counts = ProtocolCounts { invalid: self.invalid, ..ProtocolCounts::default() };
+        ProtocolFigures { rtt, counts }
+    }
+}
+
+impl fmt::Debug for Renet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Renet").field("setup", &self.setup).field("lifecycle", &self.lifecycle).finish_non_exhaustive()
+    }
+}

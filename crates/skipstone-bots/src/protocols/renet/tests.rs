@@ -1,0 +1,171 @@
+//! The client against the crates' own server, on a bad path.
+
+use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
+use super::{CHANNELS, ROW};
+use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
+use crate::target::BotTarget;
+use core::time::Duration;
+use renet::{ConnectionConfig, RenetServer};
+use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
+use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_proto::Time;
+use std::collections::VecDeque;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+const URL: &str = "renet://127.0.0.1:5000?protocol=7&client=3";
+const CLIENT: u64 = 3;
+const FRAME: Duration = Duration::from_millis(15);
+
+/// Returns every message on its channel.
+struct Echo {
+    net: NetcodeServer,
+    renet: RenetServer,
+    datagrams: VecDeque<Vec<u8>>,
+    updated: Time,
+    leavers: usize,
+}
+
+impl Echo {
+    fn new() -> Self {
+        let config = ServerConfig {
+            current_time: SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default(),
+            max_clients: 1,
+            protocol_id: 7,
+            public_addresses: vec!["127.0.0.1:5000".parse().expect("an address")],
+            authentication: ServerAuthentication::Unsecure,
+        };
+        Echo {
+            net: NetcodeServer::new(config),
+            renet: RenetServer::new(ConnectionConfig::default()),
+            datagrams: VecDeque::new(),
+            updated: Time::ZERO,
+            leavers: 0,
+        }
+    }
+}
+
+fn handle(result: ServerResult<'_, '_>, renet: &mut RenetServer, datagrams: &mut VecDeque<Vec<u8>>) -> usize {
+    match result {
+        ServerResult::None => {}
+        ServerResult::PacketToSend { payload, .. } => datagrams.push_back(payload.to_vec()),
+        ServerResult::Payload { client_id, payload } => {
+            renet.process_packet_from(payload, client_id).expect("connected");
+        }
+        ServerResult::ClientConnected { client_id, payload, .. } => {
+            renet.add_connection(client_id);
+            datagrams.push_back(payload.to_vec());
+        }
+        ServerResult::ClientDisconnected { client_id, payload, .. } => {
+            renet.remove_connection(client_id);
+            datagrams.extend(payload.map(|payload| payload.to_vec()));
+            return 1;
+        }
+    }
+    0
+}
+
+impl Model for Echo {
+    fn handle_datagram(&mut self, _now: Time, datagram: &[u8]) {
+        let mut datagram = datagram.to_vec();
+        let from = "127.0.0.1:6000".parse().expect("an address");
+        let result = self.net.process_packet(from, &mut datagram);
+        self.leavers += handle(result, &mut self.renet, &mut self.datagrams);
+    }
+
+    fn handle_deadline(&mut self, now: Time) {
+        let span = now.since(self.updated);
+        self.updated = now;
+        self.net.update(span);
+        self.renet.update(span);
+        if !self.net.is_client_connected(CLIENT) {
+            return;
+        }
+        let result = self.net.update_client(CLIENT);
+        self.leavers += handle(result, &mut self.renet, &mut self.datagrams);
+        for channel in 0..CHANNELS.len() as u8 {
+            while let Some(message) = self.renet.receive_message(CLIENT, channel) {
+                self.renet.send_message(CLIENT, channel, message);
+            }
+        }
+        for packet in self.renet.get_packets_to_send(CLIENT).unwrap_or_default() {
+            if let Ok((_, sealed)) = self.net.generate_payload_packet(CLIENT, &packet) {
+                self.datagrams.push_back(sealed.to_vec());
+            }
+        }
+    }
+
+    fn poll_datagram(&mut self, _now: Time) -> Option<Vec<u8>> {
+        self.datagrams.pop_front()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        Some(self.updated + FRAME)
+    }
+}
+
+fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
+    let mut run = Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed);
+    assert!(run.run_until(Time::from_micros(9_000_000), Simulated::<Echo>::is_connected), "connected");
+    run
+}
+
+#[test]
+fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
+    for seed in 0..5 {
+        let mut run = connected(bad_path(0.05), seed);
+        let sent: Vec<Vec<u8>> = (0..200).map(|number| numbered(number, 4000)).collect();
+        for message in &sent {
+            run.send(2, message).expect("accepted");
+            run.run(Duration::from_millis(16));
+        }
+        run.run(Duration::from_secs(30));
+        assert!(run.messages(2) == sent, "seed {seed}: {} came back", run.messages(2).len());
+    }
+}
+
+#[test]
+fn an_idle_client_stays_and_a_silent_server_times_out() {
+    let mut run = connected(bad_path(0.02), 1);
+    run.run(Duration::from_secs(60));
+    assert_eq!(run.events, [Event::Connected]);
+    run.path.down.set_config(LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }).expect("a path");
+    run.run(Duration::from_secs(20));
+    assert!(
+        matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))),
+        "{:?}",
+        run.events
+    );
+}
+
+#[test]
+fn a_goodbye_ends_the_connection() {
+    let mut run = connected(bad_path(0.0), 1);
+    run.client.close(run.now);
+    run.run(Duration::from_millis(200));
+    assert_eq!(run.server.leavers, 1);
+    assert_eq!(run.send(1, b"late"), Err(SendRefused::NotConnected));
+}
+
+#[test]
+fn messages_that_renet_cannot_carry_are_refused() {
+    let mut run = connected(bad_path(0.0), 1);
+    assert_eq!(run.send(3, b"x"), Err(SendRefused::NoChannel { channel: 3, max: 2 }));
+    let unreliable = Outgoing { channel: 1, delivery: Some(Delivery::Unreliable), data: b"x" };
+    assert!(matches!(run.client.send(run.now, unreliable), Err(SendRefused::NoDelivery(_))));
+    let refused = (0..4000).find_map(|number| run.send(1, &numbered(number, 1000)).err());
+    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+}
+
+#[test]
+fn a_name_needs_the_servers_address() {
+    let target = BotTarget::split("renet://somewhere:5000").expect("a scheme").expect("an address");
+    let opening = crate::protocols::row::Opening { target: &target, seed: 1 };
+    let why = (ROW.new)(&opening).err().expect("refused").to_string();
+    assert!(why.contains("server=127.0.0.1:5000"), "{why}");
+}
+
+#[test]
+fn hostile_datagrams_never_panic() {
+    let real = [vec![0; 40], vec![0x13; 60], vec![0x24; 350], vec![0x35; 1400], vec![0x76; 25], vec![0xA3; 60]];
+    fuzz(&ROW, URL, &real, 100);
+}

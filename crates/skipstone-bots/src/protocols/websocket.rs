@@ -1,0 +1,338 @@
+//! WebSocket (RFC 6455): binary or text messages, by tungstenite over a pipe in memory.
+
+use super::connection_state::ConnectionState;
+use super::row::{Carrier, Opening, ProtocolRow};
+use crate::protocol::{
+    Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, STREAM_CHUNK, SendRefused, SocketEnd,
+};
+use crate::target::TargetError;
+use skipstone_proto::Time;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read, Write};
+use tungstenite::client::{IntoClientRequest, client_with_config};
+use tungstenite::handshake::MidHandshake;
+use tungstenite::handshake::client::{ClientHandshake, Request};
+use tungstenite::http::HeaderValue;
+use tungstenite::protocol::{CloseFrame, WebSocketConfig, frame::coding::CloseCode};
+use tungstenite::{Error, HandshakeError, Message, WebSocket};
+
+pub(super) const ROW: ProtocolRow = ProtocolRow {
+    scheme: "ws",
+    carrier: Carrier::Stream,
+    about: "WebSocket: binary or text messages",
+    options: &[
+        ("kind", "binary (default) or text: the messages that are sent; both are received"),
+        ("subprotocol", "asked for in the handshake"),
+        ("max", "longest message that the server may send (default 1048576)"),
+    ],
+    new: WebSocketClient::create,
+};
+
+/// A client over WebSocket.
+struct WebSocketClient {
+    state: ConnectionState,
+    stage: Stage,
+    is_text: bool,
+}
+
+enum Stage {
+    /// The request is ready.
+    New(Box<Request>, WebSocketConfig),
+    Shaking(Box<MidHandshake<ClientHandshake<Pipe>>>),
+    Open(Box<WebSocket<Pipe>>),
+    /// Bytes that are still to be sent.
+    Ended(VecDeque<u8>),
+}
+
+/// A stream in memory.
+#[derive(Debug, Default)]
+struct Pipe {
+    incoming: VecDeque<u8>,
+    outgoing: VecDeque<u8>,
+}
+
+impl WebSocketClient {
+    fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
+        let target = opening.target;
+        let is_text = match target.option("kind", "binary") {
+            "binary" => false,
+            "text" => true,
+            _ => return Err(target.bad_option("kind", "binary or text is needed")),
+        };
+        let max = target.number("max", 1 << 20, 1..=1 << 30)? as usize;
+        let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
+        let path = if target.path.is_empty() { "/" } else { &target.path };
+        let url = format!("ws://{host}:{}{path}", target.port);
+        let request = url.into_client_request().map_err(|error| target.bad_option("path", error.to_string()));
+        let mut request = request?;
+        if let Some(name) = target.options.get("subprotocol") {
+            let value =
+                HeaderValue::from_str(name).map_err(|error| target.bad_option("subprotocol", error.to_string()))?;
+            request.headers_mut().insert("Sec-WebSocket-Protocol", value);
+        }
+        // The buffers of thousands of bots add up: tungstenite's own are 128 KiB each.
+        let config = WebSocketConfig::default()
+            .read_buffer_size(4 << 10)
+            .write_buffer_size(0)
+            .max_message_size(Some(max))
+            .max_frame_size(Some(max));
+        let stage = Stage::New(Box::new(request), config);
+        Ok(Box::new(WebSocketClient { state: ConnectionState::default(), stage, is_text }))
+    }
+
+    fn pipe(&mut self) -> Option<&mut Pipe> {
+        match &mut self.stage {
+            Stage::Shaking(shaking) => Some(shaking.get_mut().get_mut()),
+            Stage::Open(socket) => Some(socket.get_mut()),
+            Stage::New(..) | Stage::Ended(_) => None,
+        }
+    }
+
+    fn end(&mut self, cause: Cause, text: impl Into<String>) {
+        let rest = self.pipe().map(|pipe| std::mem::take(&mut pipe.outgoing)).unwrap_or_default();
+        self.stage = Stage::Ended(rest);
+        self.state.end(cause, text);
+    }
+
+    /// Goes on with what has arrived.
+    fn advance(&mut self) {
+        if let Stage::Shaking(_) = self.stage {
+            let Stage::Shaking(shaking) = std::mem::replace(&mut self.stage, Stage::Ended(VecDeque::new())) else {
+                return;
+            };
+            self.shaken(shaking.handshake());
+        }
+        while let Stage::Open(socket) = &mut self.stage {
+            match socket.read() {
+                Ok(Message::Binary(data)) => self.state.message(0, data),
+                Ok(Message::Text(text)) => self.state.message(0, bytes::Bytes::from(text)),
+                Ok(Message::Close(frame)) => {
+                    let _ = socket.flush();
+                    let why = frame.map_or_else(|| "without a code".into(), |frame| told(&frame));
+                    return self.end(Cause::ByServer, format!("the server closed: {why}"));
+                }
+                Ok(_) => {
+                    let _ = socket.flush();
+                }
+                Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => return,
+                Err(error) => return self.end(Cause::Malformed, error.to_string()),
+            }
+        }
+    }
+
+    fn shaken(
+        &mut self,
+        outcome: Result<
+            (WebSocket<Pipe>, tungstenite::handshake::client::Response),
+            HandshakeError<ClientHandshake<Pipe>>,
+        >,
+    ) {
+        match outcome {
+            Ok((socket, _)) => {
+                self.stage = Stage::Open(Box::new(socket));
+                self.state.connected();
+            }
+            Err(HandshakeError::Interrupted(shaking)) => self.stage = Stage::Shaking(Box::new(shaking)),
+            Err(HandshakeError::Failure(Error::Http(response))) => {
+                self.state.end(Cause::Refused, format!("HTTP {}", response.status()));
+            }
+            Err(HandshakeError::Failure(error)) => self.state.end(Cause::Malformed, error.to_string()),
+        }
+    }
+
+    fn message(&self, data: &[u8]) -> Result<Message, SendRefused> {
+        if !self.is_text {
+            return Ok(Message::binary(data.to_vec()));
+        }
+        let text = std::str::from_utf8(data).map_err(|_| SendRefused::Unwritable("a text message is UTF-8"))?;
+        Ok(Message::text(text))
+    }
+}
+
+impl Protocol for WebSocketClient {
+    fn handle_open(&mut self, _now: Time) {
+        self.state.connecting();
+        let Stage::New(..) = self.stage else { return };
+        let Stage::New(request, config) = std::mem::replace(&mut self.stage, Stage::Ended(VecDeque::new())) else {
+            return;
+        };
+        self.shaken(client_with_config(*request, Pipe::default(), Some(config)));
+    }
+
+    fn handle_receive(&mut self, _now: Time, bytes: &[u8]) {
+        if let Some(pipe) = self.pipe() {
+            pipe.incoming.extend(bytes);
+            self.advance();
+        }
+    }
+
+    fn handle_end(&mut self, _now: Time, end: SocketEnd) {
+        self.state.socket_ended(end);
+    }
+
+    fn handle_deadline(&mut self, _now: Time) {}
+
+    fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
+        let waiting = match &mut self.stage {
+            Stage::Ended(rest) => rest,
+            _ => match self.pipe() {
+                Some(pipe) => &mut pipe.outgoing,
+                None => return false,
+            },
+        };
+        let count = waiting.len().min(STREAM_CHUNK);
+        out.extend(waiting.drain(..count));
+        count > 0
+    }
+
+    fn poll_event(&mut self) -> Option<Event> {
+        self.state.poll_event()
+    }
+
+    fn deadline(&self) -> Option<Time> {
+        None
+    }
+
+    fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
+        let size = message.data.len();
+        if message.channel != 0 {
+            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
+        }
+        if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
+            return Err(SendRefused::NoDelivery("reliable"));
+        }
+        if size > QUEUE_BYTES_MAX {
+            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
+        }
+        let written = self.message(message.data)?;
+        let Stage::Open(socket) = &mut self.stage else { return Err(SendRefused::NotConnected) };
+        let queued = socket.get_ref().outgoing.len();
+        if queued + size > QUEUE_BYTES_MAX {
+            return Err(SendRefused::QueueFull { queued });
+        }
+        socket.send(written).map_err(|_| SendRefused::NotConnected)
+    }
+
+    fn close(&mut self, _now: Time) {
+        if let Stage::Open(socket) = &mut self.stage {
+            let _ = socket.close(Some(CloseFrame { code: CloseCode::Normal, reason: "".into() }));
+            let _ = socket.flush();
+        }
+        self.end(Cause::Closed, "closed by the bot");
+    }
+
+    fn figures(&self) -> ProtocolFigures {
+        ProtocolFigures::default()
+    }
+}
+
+fn told(frame: &CloseFrame) -> String {
+    let (code, reason) = (u16::from(frame.code), frame.reason.as_str());
+    if reason.is_empty() { format!("code {code}") } else { format!("code {code}: {reason}") }
+}
+
+impl Read for Pipe {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.incoming.is_empty() { Err(ErrorKind::WouldBlock.into()) } else { self.incoming.read(into) }
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.outgoing.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::find;
+    use super::*;
+    use tungstenite::ServerHandshake;
+    use tungstenite::handshake::server::NoCallback;
+
+    /// A client and a server of tungstenite's own, joined byte by byte.
+    struct Pair {
+        client: Box<dyn Protocol>,
+        server: Option<WebSocket<Pipe>>,
+        shaking: Option<MidHandshake<ServerHandshake<Pipe, NoCallback>>>,
+    }
+
+    impl Pair {
+        fn new(options: &str) -> Self {
+            let (row, target) = find(&format!("ws://127.0.0.1:1/game?{options}")).expect("a target");
+            let mut client = (row.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            client.handle_open(Time::ZERO);
+            let shaking = match tungstenite::accept(Pipe::default()) {
+                Err(HandshakeError::Interrupted(shaking)) => shaking,
+                _ => panic!("a handshake without a request"),
+            };
+            let mut pair = Pair { client, server: None, shaking: Some(shaking) };
+            pair.exchange(7);
+            assert_eq!(pair.client.poll_event(), Some(Event::Connected));
+            pair
+        }
+
+        fn exchange(&mut self, cut: usize) {
+            let mut out = Vec::new();
+            while self.client.poll_transmit(Time::ZERO, &mut out) {}
+            match (self.shaking.take(), &mut self.server) {
+                (Some(mut shaking), _) => {
+                    shaking.get_mut().get_mut().incoming.extend(&out);
+                    self.server = Some(shaking.handshake().unwrap_or_else(|_| panic!("the request is whole")));
+                }
+                (None, Some(server)) => server.get_mut().incoming.extend(&out),
+                (None, None) => {}
+            }
+            let server = self.server.as_mut().expect("it is open");
+            let back: Vec<u8> = server.get_mut().outgoing.drain(..).collect();
+            back.chunks(cut).for_each(|part| self.client.handle_receive(Time::ZERO, part));
+        }
+    }
+
+    #[test]
+    fn messages_go_both_ways_however_the_stream_is_cut() {
+        for cut in [1, 3, 1000] {
+            let mut pair = Pair::new("kind=text");
+            pair.client.send(Time::ZERO, Outgoing { channel: 0, delivery: None, data: b"hi" }).expect("accepted");
+            pair.exchange(cut);
+            let server = pair.server.as_mut().expect("open");
+            assert_eq!(server.read().expect("a message"), Message::text("hi"));
+            server.send(Message::binary(vec![5; 300])).expect("sent");
+            server.send(Message::Ping(vec![1].into())).expect("sent");
+            pair.exchange(cut);
+            let Some(Event::Message { data, .. }) = pair.client.poll_event() else { panic!("no message") };
+            assert_eq!(data.len(), 300);
+            pair.exchange(cut);
+            assert!(matches!(pair.server.as_mut().expect("open").read(), Ok(Message::Pong(_))));
+        }
+    }
+
+    #[test]
+    fn the_servers_code_is_told() {
+        let mut pair = Pair::new("");
+        let frame = CloseFrame { code: CloseCode::Library(4001), reason: "full".into() };
+        pair.server.as_mut().expect("open").close(Some(frame)).expect("closed");
+        pair.exchange(1);
+        let Some(Event::Closed(ending)) = pair.client.poll_event() else { panic!("no end") };
+        assert_eq!((ending.cause, ending.text.as_str()), (Cause::ByServer, "the server closed: code 4001: full"));
+    }
+
+    #[test]
+    fn an_answer_that_is_no_handshake_ends_the_connection() {
+        for (answer, cause) in [
+            (&b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"[..], Cause::Refused),
+            (b"SSH-2.0-OpenSSH\r\n\r\n", Cause::Malformed),
+        ] {
+            let (row, target) = find("ws://127.0.0.1:1").expect("a target");
+            let mut client = (row.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            client.handle_open(Time::ZERO);
+            client.handle_receive(Time::ZERO, answer);
+            let Some(Event::Closed(ending)) = client.poll_event() else { panic!("no end") };
+            assert_eq!(ending.cause, cause, "{}", ending.text);
+        }
+    }
+}

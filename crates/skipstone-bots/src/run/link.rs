@@ -1,0 +1,34 @@
+//! A bot as its sockets and its host see it.
+
+use crate::socket::BotSocket;
+use std::time::Duration;
+
+/// A bot's connection, and its random numbers.
+pub(super) struct Link {
+    pub(super) number: u32,
+    /// When the bot began by the schedule, since the run began: its time counts from here.
+    pub(super) from: Duration,
+    pub(super) random: u64,
+    pub(super) socket: Option<BotSocket>,
+    /// When the connection was to begin; until it is made.
+    pub(super) connecting_since: Option<Duration>,
+    pub(super) is_connected: bool,
+    pub(super) was_connected: bool,
+    /// Connections so far: each has a seed of its own.
+    pub(super) connections: u64,
+}
+
+impl Link {
+    pub(super) fn new(number: u32, from: Duration, seed: u64) -> Self {
+        Link {
+            number,
+            from,
+            random: seed,
+            socket: None,
+            connecting_since: None,
+            is_connected: false,
+            was_connected: false,
+            connections: 0,
+        }
+    }
+}

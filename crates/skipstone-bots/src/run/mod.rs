@@ -1,0 +1,88 @@
+//! A run: worker threads, each with its bots, their sockets and a VM; what they found, added up.
+
+mod host;
+mod lateness;
+mod link;
+mod places;
+mod progress;
+mod tally;
+mod timers;
+mod worker;
+
+pub(crate) use places::Places;
+pub(crate) use progress::Progress;
+pub(crate) use tally::Tally;
+
+use crate::plan::Life;
+use crate::script::{Engine, EngineLimits, ScriptFolder, Watchdog};
+use host::WorkerHost;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+use worker::Worker;
+
+/// What is run.
+#[derive(Clone, Debug)]
+pub(crate) struct RunPlan {
+    /// The script.
+    pub(crate) script: ScriptFolder,
+    /// Where the bots connect, in place of what the script says.
+    pub(crate) url: Option<String>,
+    /// The bots and their times.
+    pub(crate) lives: Vec<Life>,
+    /// How long the run lasts.
+    pub(crate) duration: Duration,
+    /// Of all random choices.
+    pub(crate) seed: u64,
+    /// Threads.
+    pub(crate) workers: usize,
+}
+
+/// Runs the bots until their time is up or the flag is set. `epoch` is when the run begins.
+///
+/// # Errors
+/// What could not begin, in one sentence.
+pub(crate) fn play(
+    plan: &RunPlan,
+    epoch: Instant,
+    stop: &AtomicBool,
+    progress: &Arc<Progress>,
+) -> Result<Tally, String> {
+    let watchdog = Watchdog::start()?;
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..plan.workers.max(1))
+            .map(|own| {
+                let (watchdog, progress) = (&watchdog, Arc::clone(progress));
+                let run = move || work(plan, own, epoch, stop, watchdog, progress);
+                std::thread::Builder::new().name(format!("bots-{own}")).spawn_scoped(scope, run)
+            })
+            .collect();
+        let mut whole = Tally::default();
+        let mut failure = None;
+        for worker in workers {
+            let worker = worker.map_err(|error| format!("cannot start a thread: {error}"))?;
+            match worker.join() {
+                Ok(Ok(tally)) => whole.merge(tally),
+                Ok(Err(why)) => failure = Some(why),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        failure.map_or(Ok(whole), Err)
+    })
+}
+
+/// The bots of one worker: every n-th.
+fn work(
+    plan: &RunPlan,
+    own: usize,
+    epoch: Instant,
+    stop: &AtomicBool,
+    watchdog: &Watchdog,
+    progress: Arc<Progress>,
+) -> Result<Tally, String> {
+    let lives: Vec<Life> = plan.lives.iter().skip(own).step_by(plan.workers.max(1)).copied().collect();
+    let host = WorkerHost::new(epoch, plan.seed, &lives, progress);
+    let limits = EngineLimits::for_bots(lives.len() as u32);
+    let engine = Engine::new(plan.script.clone(), host.clone(), watchdog, limits).map_err(|fault| fault.to_string())?;
+    Worker::new(plan, lives, engine, host)?.run(stop)
+}

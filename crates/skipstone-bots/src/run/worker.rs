@@ -1,0 +1,450 @@
+//! A worker's loop: timers that are due, sockets that are ready, and the bots' code for both.
+
+use super::RunPlan;
+use super::host::WorkerHost;
+use super::places::Places;
+use super::tally::Tally;
+use super::timers::{TimerKind, Timers};
+use crate::plan::Life;
+use crate::protocol::{Ending, Event};
+use crate::script::{BotScript, ConnectOrder, Engine, ScriptFault};
+use crate::socket::BotSocket;
+use mio::{Events, Poll, Token};
+use skipstone_proto::Time;
+use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// A worker under way.
+pub(super) struct Worker<'p> {
+    plan: &'p RunPlan,
+    host: Rc<WorkerHost>,
+    slots: Vec<Slot>,
+    timers: Timers,
+    places: Places,
+    poll: Poll,
+    /// Sockets that were not read to their end.
+    unread: Vec<usize>,
+    datagram: Vec<u8>,
+    outgoing: Vec<u8>,
+    /// After the bots, whose functions live in it.
+    engine: Engine,
+}
+
+/// A bot in the worker's eyes.
+struct Slot {
+    life: Life,
+    script: Option<BotScript>,
+    ticks: Option<Ticks>,
+    wake_at: Option<Duration>,
+    deadline_at: Option<Duration>,
+}
+
+/// A bot's ticks, on a grid that begins with its life.
+struct Ticks {
+    interval: f64,
+    /// The first is this part of an interval late, so that the bots' ticks are spread.
+    phase: f64,
+    next: u64,
+    is_set: bool,
+}
+
+impl<'p> Worker<'p> {
+    pub(super) fn new(
+        plan: &'p RunPlan,
+        lives: Vec<Life>,
+        engine: Engine,
+        host: Rc<WorkerHost>,
+    ) -> Result<Self, String> {
+        let mut timers = Timers::default();
+        for (slot, life) in lives.iter().enumerate() {
+            timers.set(life.from, TimerKind::Start, slot);
+            timers.set(life.until, TimerKind::Stop, slot);
+        }
+        timers.set(BEAT, TimerKind::Beat, 0);
+        timers.set(SAMPLE, TimerKind::Sample, 0);
+        let slot = |life| Slot { life, script: None, ticks: None, wake_at: None, deadline_at: None };
+        Ok(Worker {
+            plan,
+            host,
+            slots: lives.into_iter().map(slot).collect(),
+            timers,
+            places: Places::default(),
+            poll: Poll::new().map_err(|error| format!("cannot wait for sockets: {error}"))?,
+            unread: Vec::new(),
+            datagram: vec![0; DATAGRAM_BYTES],
+            outgoing: Vec::with_capacity(2048),
+            engine,
+        })
+    }
+
+    pub(super) fn run(mut self, stop: &AtomicBool) -> Result<Tally, String> {
+        let mut events = Events::with_capacity(1024);
+        while !stop.load(Ordering::Relaxed) && self.host.elapsed() < self.plan.duration {
+            self.run_due();
+            self.wait(&mut events)?;
+            let ready = events.iter().map(|event| event.token().0).chain(std::mem::take(&mut self.unread));
+            for slot in ready.collect::<Vec<usize>>() {
+                self.read(slot);
+            }
+        }
+        (0..self.slots.len()).for_each(|slot| self.stop(slot));
+        let (calls, in_scripts) = self.engine.cost();
+        let tally = std::mem::take(&mut *self.host.tally.borrow_mut());
+        Ok(Tally { calls, in_scripts, memory_bytes: self.engine.memory_bytes() as u64, ..tally })
+    }
+
+    /// Runs what is due, but not so much that sockets wait for long.
+    fn run_due(&mut self) {
+        for _ in 0..TIMERS_MAX {
+            let now = self.host.elapsed();
+            let Some((due, kind, slot)) = self.timers.take_due(now) else { return };
+            match kind {
+                TimerKind::Start => {
+                    self.note(due, now);
+                    self.start(slot);
+                }
+                TimerKind::Stop => self.stop(slot),
+                TimerKind::Tick => self.tick(slot, due, now),
+                TimerKind::Wake if self.slots[slot].wake_at == Some(due) => {
+                    self.note(due, now);
+                    self.slots[slot].wake_at = None;
+                    let at = self.bot_time(slot, due);
+                    self.call(slot, |script, engine| script.wake(engine, at));
+                    self.settle(slot);
+                }
+                TimerKind::Deadline if self.slots[slot].deadline_at == Some(due) => {
+                    self.slots[slot].deadline_at = None;
+                    self.with_socket(slot, |socket, now, _| socket.handle_deadline(now));
+                    self.settle(slot);
+                }
+                // Set anew since.
+                TimerKind::Wake | TimerKind::Deadline => {}
+                TimerKind::Beat => {
+                    self.note(due, now);
+                    self.timers.set(due + BEAT, TimerKind::Beat, 0);
+                }
+                TimerKind::Sample => {
+                    self.sample();
+                    self.timers.set(due.max(now) + SAMPLE, TimerKind::Sample, 0);
+                }
+            }
+        }
+    }
+
+    /// Waits for sockets until the next timer. The system counts milliseconds; the rest is slept, in short steps, so
+    /// that a message does not wait for long either.
+    fn wait(&mut self, events: &mut Events) -> Result<(), String> {
+        let next = self.timers.next().unwrap_or(self.plan.duration).min(self.plan.duration);
+        let left = if self.unread.is_empty() { next.saturating_sub(self.host.elapsed()) } else { Duration::ZERO };
+        let whole = Duration::from_millis(left.as_millis() as u64);
+        if whole.is_zero() && !left.is_zero() {
+            std::thread::sleep(left.min(SLEEP_MAX));
+        }
+        match self.poll.poll(events, Some(whole)) {
+            Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                Err(format!("cannot wait for sockets: {error}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn start(&mut self, slot: usize) {
+        self.host.enter(slot);
+        self.host.tally.borrow_mut().started += 1;
+        self.host.progress.started.fetch_add(1, Ordering::Relaxed);
+        match BotScript::new(&self.engine) {
+            Ok(script) => {
+                let life = self.slots[slot].life;
+                self.slots[slot].ticks = script.tick_hz().map(|rate| Ticks::new(rate, life.number));
+                self.slots[slot].script = Some(script);
+                self.call(slot, |script, engine| script.begin(engine));
+                self.settle(slot);
+            }
+            Err(fault) => self.fault(slot, &fault),
+        }
+    }
+
+    /// The bot's time is over, or the run is.
+    fn stop(&mut self, slot: usize) {
+        self.slots[slot].script = None;
+        self.with_socket(slot, |socket, now, outgoing| {
+            socket.protocol().close(now);
+            socket.flush(now, outgoing);
+        });
+        self.end_link(slot);
+    }
+
+    fn tick(&mut self, slot: usize, due: Duration, now: Duration) {
+        let is_connected = self.host.links.borrow()[slot].is_connected;
+        let Slot { life, ticks: Some(ticks), .. } = &mut self.slots[slot] else { return };
+        let from = life.from;
+        if !is_connected {
+            ticks.is_set = false;
+            return;
+        }
+        let at = ticks.at(ticks.next);
+        let planned = from + Duration::from_secs_f64(at);
+        if planned > due {
+            // The bot has come back meanwhile: this timer was its last life's.
+            return self.timers.set(planned, TimerKind::Tick, slot);
+        }
+        ticks.next += 1;
+        let next = from + Duration::from_secs_f64(ticks.at(ticks.next));
+        self.note(due, now);
+        self.call(slot, |script, engine| script.tick(engine, at));
+        if self.slots[slot].script.is_some() {
+            self.timers.set(next, TimerKind::Tick, slot);
+        }
+        self.settle(slot);
+    }
+
+    fn read(&mut self, slot: usize) {
+        let mut has_more = false;
+        let mut datagram = std::mem::take(&mut self.datagram);
+        self.with_socket(slot, |socket, now, _| has_more = socket.handle_readable(now, &mut datagram, READS_MAX));
+        self.datagram = datagram;
+        if has_more {
+            self.unread.push(slot);
+        }
+        self.settle(slot);
+    }
+
+    /// Brings a bot to rest after anything that concerned it: its orders, what its socket sends, its events, its timers.
+    fn settle(&mut self, slot: usize) {
+        loop {
+            let order = self.slots[slot].script.as_mut().and_then(BotScript::take_order);
+            if let Some(order) = order {
+                self.connect(slot, &order);
+            }
+            let mut event = None;
+            self.with_socket(slot, |socket, now, outgoing| {
+                socket.flush(now, outgoing);
+                event = socket.protocol().poll_event();
+            });
+            match event {
+                Some(event) => self.on_event(slot, event),
+                None if self.leaves(slot) => self.stop(slot),
+                None => break,
+            }
+        }
+        self.set_timers(slot);
+    }
+
+    /// Whether the bot has done what it came for.
+    fn leaves(&self, slot: usize) -> bool {
+        let Slot { life, script, .. } = &self.slots[slot];
+        life.leaves && script.as_ref().is_some_and(BotScript::is_done)
+    }
+
+    fn on_event(&mut self, slot: usize, event: Event) {
+        match event {
+            Event::Connected => {
+                self.on_connected(slot);
+                self.call(slot, |script, engine| script.on_connected(engine));
+            }
+            Event::Message { channel, data } => {
+                {
+                    let messages = &mut self.host.tally.borrow_mut().messages;
+                    messages.received += 1;
+                    messages.bytes_received += data.len() as u64;
+                }
+                self.host.progress.received.fetch_add(1, Ordering::Relaxed);
+                self.call(slot, |script, engine| script.on_message(engine, channel, &data));
+            }
+            Event::Closed(ending) => {
+                self.end_link(slot);
+                self.on_closed(slot, &ending);
+            }
+        }
+    }
+
+    fn on_connected(&mut self, slot: usize) {
+        let now = self.host.elapsed();
+        {
+            let link = &mut self.host.links.borrow_mut()[slot];
+            let tally = &mut *self.host.tally.borrow_mut();
+            tally.connects += 1;
+            tally.connected += u64::from(!link.was_connected);
+            if let Some(since) = link.connecting_since.take() {
+                tally.connect_us.push(now.saturating_sub(since).as_micros() as u64);
+            }
+            (link.is_connected, link.was_connected) = (true, true);
+        }
+        self.host.progress.on_connected();
+        let from = self.slots[slot].life.from;
+        if let Some(ticks) = &mut self.slots[slot].ticks {
+            let due = ticks.restart((now - from).as_secs_f64());
+            if !std::mem::replace(&mut ticks.is_set, true) {
+                self.timers.set(from + Duration::from_secs_f64(due), TimerKind::Tick, slot);
+            }
+        }
+    }
+
+    fn on_closed(&mut self, slot: usize, ending: &Ending) {
+        let is_wanted = ending.cause == crate::protocol::Cause::Closed;
+        let Some(script) = &self.slots[slot].script else { return };
+        let handles = script.handles_closed();
+        if !is_wanted {
+            let tally = &mut *self.host.tally.borrow_mut();
+            tally.count_ending(ending);
+            let was_connected = self.host.links.borrow()[slot].was_connected;
+            tally.dropped += u64::from(was_connected && !handles);
+        }
+        self.call(slot, |script, engine| script.on_closed(engine, ending));
+    }
+
+    fn connect(&mut self, slot: usize, order: &ConnectOrder) {
+        if self.host.links.borrow()[slot].socket.is_some() {
+            return self.fault(slot, &ScriptFault::new("bot:connect while the bot connects already"));
+        }
+        self.host.tally.borrow_mut().attempts += 1;
+        let opened = self.open(slot, order);
+        match opened {
+            Ok(()) => {}
+            Err(why) => self.fault(slot, &ScriptFault::new(why)),
+        }
+    }
+
+    fn open(&mut self, slot: usize, order: &ConnectOrder) -> Result<(), String> {
+        let script_url = self.slots[slot].script.as_ref().and_then(BotScript::url);
+        let url = order.url.as_deref().or(self.plan.url.as_deref()).or(script_url);
+        let url = url.ok_or(
+            "the bot has nowhere to connect to: give a URL on the command line, or in the script as \
+                             skipstone.bot{ connect = \"udp://127.0.0.1:9000\" }",
+        )?;
+        let place = self.places.find(url)?;
+        let now = self.host.elapsed();
+        let mut links = self.host.links.borrow_mut();
+        let link = &mut links[slot];
+        let seed = self.host.connection_seed(link);
+        let mut socket = BotSocket::open(place.row, &place.target, place.address, seed, self.host.time())
+            .map_err(|error| error.to_string())?;
+        socket.register(self.poll.registry(), Token(slot)).map_err(|error| format!("no socket: {error}"))?;
+        // The first connection of a bot that connects as it begins counts from when it was to begin.
+        let is_first = link.connections == 1 && !self.slots[slot].script.as_ref().is_some_and(BotScript::has_waited);
+        link.connecting_since = Some(if is_first { link.from } else { now });
+        link.socket = Some(socket);
+        Ok(())
+    }
+
+    /// An error of the script ends its bot.
+    fn fault(&mut self, slot: usize, fault: &ScriptFault) {
+        self.host.progress.faulted.fetch_add(1, Ordering::Relaxed);
+        self.host.tally.borrow_mut().count_fault(fault.to_string(), self.slots[slot].life.number);
+        self.stop(slot);
+    }
+
+    /// Calls the bot's code.
+    fn call(&mut self, slot: usize, call: impl FnOnce(&mut BotScript, &Engine) -> Result<(), ScriptFault>) {
+        let Some(script) = &mut self.slots[slot].script else { return };
+        self.host.enter(slot);
+        if let Err(fault) = call(script, &self.engine) {
+            self.fault(slot, &fault);
+        }
+    }
+
+    fn with_socket(&mut self, slot: usize, with: impl FnOnce(&mut BotSocket, Time, &mut Vec<u8>)) {
+        let mut links = self.host.links.borrow_mut();
+        if let Some(socket) = &mut links[slot].socket {
+            with(socket, self.host.time(), &mut self.outgoing);
+        }
+    }
+
+    /// The connection is over: its counters are kept.
+    fn end_link(&mut self, slot: usize) {
+        let mut links = self.host.links.borrow_mut();
+        let link = &mut links[slot];
+        if let Some(mut socket) = link.socket.take() {
+            let tally = &mut *self.host.tally.borrow_mut();
+            tally.socket += socket.counts();
+            tally.protocol += socket.protocol().figures().counts;
+        }
+        if std::mem::take(&mut link.is_connected) {
+            self.host.progress.on_closed();
+        }
+        link.connecting_since = None;
+    }
+
+    fn set_timers(&mut self, slot: usize) {
+        let from = self.slots[slot].life.from;
+        let wake = self.slots[slot].script.as_ref().and_then(BotScript::next_wake);
+        let wake = wake.map(|at| from + Duration::try_from_secs_f64(at).unwrap_or_default());
+        let deadline = self.host.links.borrow()[slot].socket.as_ref().and_then(BotSocket::deadline);
+        let deadline = deadline.filter(|at| *at != Time::NEVER).map(|at| Duration::from_micros(at.as_micros()));
+        let own = &mut self.slots[slot];
+        for (kind, set, wanted) in
+            [(TimerKind::Wake, &mut own.wake_at, wake), (TimerKind::Deadline, &mut own.deadline_at, deadline)]
+        {
+            if *set != wanted {
+                *set = wanted;
+                wanted.into_iter().for_each(|at| self.timers.set(at, kind, slot));
+            }
+        }
+    }
+
+    /// Estimates of the round-trip time, one of each bot.
+    fn sample(&mut self) {
+        let tally = &mut *self.host.tally.borrow_mut();
+        for link in self.host.links.borrow_mut().iter_mut().filter(|link| link.is_connected) {
+            let figures = link.socket.as_mut().map(|socket| socket.protocol().figures());
+            if let Some(rtt) = figures.and_then(|figures| figures.rtt) {
+                tally.rtt.record(rtt.as_micros() as u64);
+            }
+        }
+    }
+
+    fn note(&self, due: Duration, now: Duration) {
+        self.host.tally.borrow_mut().lateness.note(due, now);
+    }
+
+    fn bot_time(&self, slot: usize, at: Duration) -> f64 {
+        at.as_secs_f64() - self.slots[slot].life.from.as_secs_f64()
+    }
+}
+
+impl Ticks {
+    fn new(rate: f64, number: u32) -> Self {
+        // Multiples of the golden ratio are evenly spread, however many bots there are.
+        let phase = (f64::from(number) * GOLDEN).fract();
+        Ticks { interval: 1.0 / rate, phase, next: 1, is_set: false }
+    }
+
+    /// When a tick is due, in seconds of the bot's life.
+    fn at(&self, number: u64) -> f64 {
+        (number as f64 - 1.0 + self.phase) * self.interval
+    }
+
+    /// The first tick from now on is the next; returns when it is due.
+    fn restart(&mut self, now: f64) -> f64 {
+        let past = (now / self.interval - self.phase).max(-1.0).floor();
+        self.next = self.next.max((past + 2.0) as u64);
+        self.at(self.next)
+    }
+}
+
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+/// Timers between two looks at the sockets.
+const TIMERS_MAX: usize = 256;
+/// Datagrams or chunks that are read from a socket in its turn.
+const READS_MAX: usize = 32;
+const DATAGRAM_BYTES: usize = 65_536;
+/// How long a message waits at most because a timer is less than a millisecond away.
+const SLEEP_MAX: Duration = Duration::from_micros(200);
+const BEAT: Duration = Duration::from_millis(10);
+const SAMPLE: Duration = Duration::from_secs(1);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_keep_to_the_grid_of_the_bots_life() {
+        let mut ticks = Ticks::new(10.0, 0);
+        assert_eq!(ticks.restart(0.0), 0.1, "the first is one interval after the beginning");
+        assert!((ticks.restart(0.55) - 0.6).abs() < 1e-9);
+        assert!((ticks.restart(0.2) - 0.6).abs() < 1e-9, "a tick never comes twice");
+        let mut spread = Ticks::new(10.0, 1);
+        assert!((spread.restart(0.0) - 0.061_803).abs() < 1e-5);
+    }
+}

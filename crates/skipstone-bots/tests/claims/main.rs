@@ -1,0 +1,9 @@
+//! Runs of `skipstone bots` against small servers of these tests, which are no Skipstone. Nothing here depends on how
+//! fast the machine is: a late generator makes a run invalid, and its figures are compared all the same.
+
+mod examples_run;
+mod hostile_servers;
+mod runs;
+mod same_seed_same_bytes;
+mod scripts_with_mistakes;
+mod servers;

@@ -1,0 +1,162 @@
+//! The JSON result of a run of bots. `schema/bots.schema.json` says the same to other programs, and is derived from
+//! these types. A change of meaning raises [`SCHEMA_VERSION`].
+
+use super::metric::MetricFigures;
+use crate::measure::latency::{LatencyMs, SpreadMs};
+use crate::measure::machine::Machine;
+use crate::report::stress::result::{Generator, Stalls};
+use crate::report::thresholds::ThresholdResult;
+use crate::report::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Everything that a run of bots found, and what is needed to run it again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BotsResult {
+    /// Raised when a field changes its meaning.
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA_VERSION)))]
+    pub schema_version: u32,
+    /// Filled in by the judge.
+    pub verdict: Verdict,
+    /// Why it is not a pass, one sentence each; filled in by the judge.
+    pub reasons: Vec<String>,
+    /// Replays the random choices of all bots.
+    pub seed: u64,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// The script, as it was named.
+    pub script: String,
+    /// Where the bots connected, as far as the script or the command line names one place.
+    pub url: Option<String>,
+    /// When the run began: RFC 3339, UTC.
+    #[cfg_attr(test, schemars(extend("pattern" = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")))]
+    pub started: String,
+    /// How long the bots ran, in seconds.
+    pub duration_s: f64,
+    /// How long they were to run.
+    pub duration_asked_s: f64,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The bots.
+    pub bots: BotCounts,
+    /// Endings of connections that the bots did not close themselves, by cause and text.
+    pub endings: BTreeMap<String, u64>,
+    /// Errors of the script, the most frequent first.
+    pub faults: Vec<Fault>,
+    /// From the time at which a bot was to connect until it was connected.
+    pub connect_ms: Option<SpreadMs>,
+    /// Round-trip times as the protocol estimated them, one of each bot and second; `None` where it has none.
+    pub rtt_ms: Option<LatencyMs>,
+    /// Messages of the script.
+    pub messages: MessageCounts,
+    /// Traffic of the sockets, without headers of IP, UDP and TCP.
+    pub wire: WireCounts,
+    /// Messages that were not accepted, by reason.
+    pub refused_sends: BTreeMap<String, u64>,
+    /// The cost of the bots' process, and whether it kept its schedule.
+    pub generator: Generator,
+    /// The part of that cost which is the script's.
+    pub scripts: ScriptCost,
+    /// When nothing on the machine was punctual; `None` when it was not watched.
+    pub stalls: Option<Stalls>,
+    /// What the script measured, by name.
+    pub metrics: BTreeMap<String, MetricFigures>,
+    /// The conditions of the script and of the command line; filled in by the judge.
+    pub thresholds: Vec<ThresholdResult>,
+}
+
+/// The bots of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BotCounts {
+    /// How many there should have been.
+    pub asked: u64,
+    /// How many began.
+    pub started: u64,
+    /// How many were ever connected.
+    pub connected: u64,
+    /// The most that were connected at the same time.
+    pub connected_at_once: u64,
+    /// Connections that were attempted, those of bots that came back included.
+    pub attempts: u64,
+    /// Connections that were made.
+    pub connects: u64,
+    /// How many lost their connection, and had no way of their own to deal with that.
+    pub dropped: u64,
+    /// How many ended by an error of the script.
+    pub faulted: u64,
+}
+
+/// An error of the script.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// File, line, column and message.
+    pub message: String,
+    /// How many bots it ended.
+    pub bots: u64,
+    /// The number of the first of them.
+    pub first_bot: u64,
+}
+
+/// Messages that the script sent and received.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MessageCounts {
+    /// Messages that were accepted.
+    pub sent: u64,
+    /// Messages that arrived.
+    pub received: u64,
+    /// Bytes of those that were sent.
+    pub bytes_sent: u64,
+    /// Bytes of those that arrived.
+    pub bytes_received: u64,
+}
+
+/// Traffic of the sockets, and counters of the protocol.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WireCounts {
+    /// Bytes sent.
+    pub bytes_sent: u64,
+    /// Bytes received.
+    pub bytes_received: u64,
+    /// Datagrams sent, or writes to streams.
+    pub sent: u64,
+    /// Datagrams received, or reads from streams.
+    pub received: u64,
+    /// Datagrams that the system did not take because its buffer was full.
+    pub unsent: u64,
+    /// Input that was not of the protocol, and was dropped.
+    pub invalid: u64,
+    /// Packets that the bots' side sent again.
+    pub retransmitted: u64,
+    /// Packets that arrived twice.
+    pub duplicates: u64,
+    /// Messages that were dropped or lost for good, as far as the protocol knows.
+    pub dropped: u64,
+}
+
+/// The cost of the script's code.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ScriptCost {
+    /// Calls of the script: callbacks and resumed functions.
+    pub calls: u64,
+    /// Time in the script, in percent of one core; its calls of the tool included.
+    pub core_percent: f64,
+    /// Memory of the scripts in all workers at the end.
+    pub memory_bytes: u64,
+    /// Threads that ran the bots.
+    pub workers: u64,
+}
+
+/// Of this form of the result.
+pub const SCHEMA_VERSION: u32 = 1;
