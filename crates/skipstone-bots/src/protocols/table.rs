@@ -1,11 +1,22 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
-use super::{tcp, udp, websocket};
+use super::{skipstone, tcp, udp, websocket};
 use crate::protocol::Protocol;
 use crate::target::{BotTarget, TargetError};
+use skipstone_proto::Time;
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] = &[&udp::ROW, &tcp::ROW, &websocket::ROW];
+pub const TABLE: &[&ProtocolRow] = &[
+    &udp::ROW,
+    &tcp::ROW,
+    &websocket::ROW,
+    &skipstone::ENCRYPTED,
+    &skipstone::PLAIN,
+    &skipstone::DTLS,
+    &skipstone::STREAM,
+    &skipstone::WEBSOCKET,
+    &skipstone::SECURE_WEBSOCKET,
+];
 
 /// A protocol, as the table has it.
 #[derive(Debug)]
@@ -23,13 +34,19 @@ pub struct ProtocolRow {
 }
 
 /// The kind of socket below a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Carrier {
     /// A UDP socket, connected to the server's address.
     Datagrams,
     /// A TCP stream.
     Stream,
+    /// Sockets of the protocol's own, which all its clients of a worker share. Nothing is received for such a client,
+    /// and it transmits nothing; the worker calls the step again and again.
+    Own(Step),
 }
+
+/// Lets all clients of this thread work, and returns the tokens of those to whom something happened.
+pub type Step = fn(now: Time) -> Vec<usize>;
 
 /// What a client is made of.
 #[derive(Clone, Copy, Debug)]
