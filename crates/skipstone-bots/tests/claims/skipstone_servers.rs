@@ -35,10 +35,13 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
             while let Some(event) = server.poll_event() {
                 match event {
                     Event::Requested { peer, .. } => drop(server.accept(peer)),
-                    Event::Message { peer, channel, payload, .. } => drop(server.send(peer, channel, payload)),
+                    Event::Message { peer, channel, payload, .. } => {
+                        server.send(peer, channel, payload).expect("accepted");
+                    }
                     _ => {}
                 }
             }
+            server.flush().expect("the driver is there");
         }
     });
     let (_folder, path) = script(SCRIPT);
