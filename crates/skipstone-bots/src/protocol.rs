@@ -14,7 +14,7 @@ use skipstone_proto::Time;
 use thiserror::Error;
 
 /// One client of one connection.
-pub trait Protocol: Send {
+pub trait Protocol {
     /// The socket is ready: bound and connected for datagrams, connected for streams. The handshake begins.
     fn handle_open(&mut self, now: Time);
 
@@ -49,6 +49,29 @@ pub trait Protocol: Send {
 
     /// What the protocol knows of itself; bytes and datagrams of the socket are counted by the caller.
     fn figures(&self) -> ProtocolFigures;
+
+    /// Of a protocol with its own sockets: what went over them.
+    fn traffic(&self) -> SocketCounts {
+        SocketCounts::default()
+    }
+
+    /// Of a protocol with its own sockets, before `handle_open`: the name by which its row's step calls this client.
+    fn set_token(&mut self, _token: usize) {}
+}
+
+/// What went over a socket, without the headers of IP, UDP and TCP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum)]
+pub struct SocketCounts {
+    /// Bytes sent.
+    pub bytes_out: u64,
+    /// Bytes received.
+    pub bytes_in: u64,
+    /// Datagrams sent, or writes to a stream.
+    pub sent: u64,
+    /// Datagrams received, or reads from a stream.
+    pub received: u64,
+    /// Datagrams that the system did not take because its buffer was full.
+    pub unsent: u64,
 }
 
 /// A message that a script sends.

@@ -1,9 +1,8 @@
 //! A protocol and its socket. The caller says when the socket is ready and when the deadline has come.
 
-use crate::protocol::{Protocol, STREAM_CHUNK, SocketEnd};
+use crate::protocol::{Protocol, STREAM_CHUNK, SocketCounts, SocketEnd};
 use crate::protocols::row::{Carrier, Opening, ProtocolRow};
 use crate::target::{BotTarget, TargetError};
-use derive_more::{Add, AddAssign, Sum};
 use mio::net::{TcpStream, UdpSocket};
 use mio::{Interest, Registry, Token};
 use skipstone_proto::Time;
@@ -16,21 +15,6 @@ pub struct BotSocket {
     protocol: Box<dyn Protocol>,
     wire: Wire,
     counts: SocketCounts,
-}
-
-/// What went over a socket, without the headers of IP, UDP and TCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum)]
-pub struct SocketCounts {
-    /// Bytes sent.
-    pub bytes_out: u64,
-    /// Bytes received.
-    pub bytes_in: u64,
-    /// Datagrams sent, or writes to a stream.
-    pub sent: u64,
-    /// Datagrams received, or reads from a stream.
-    pub received: u64,
-    /// Datagrams that the system did not take because its buffer was full.
-    pub unsent: u64,
 }
 
 /// Why a client could not begin.
@@ -47,7 +31,15 @@ pub enum OpenError {
 /// The socket, and bytes of a stream that wait for it.
 enum Wire {
     Datagrams(UdpSocket),
-    Stream { stream: TcpStream, is_open: bool, waiting: Vec<u8> },
+    Stream {
+        stream: TcpStream,
+        is_open: bool,
+        waiting: Vec<u8>,
+    },
+    /// The protocol has its sockets itself.
+    Own {
+        is_open: bool,
+    },
     Ended,
 }
 
@@ -75,6 +67,7 @@ impl BotSocket {
                 let stream = TcpStream::connect(address)?;
                 Wire::Stream { stream, is_open: false, waiting: Vec::new() }
             }
+            Carrier::Own(_) => Wire::Own { is_open: false },
         };
         Ok(BotSocket { protocol, wire, counts: SocketCounts::default() })
     }
@@ -87,6 +80,10 @@ impl BotSocket {
         match &mut self.wire {
             Wire::Datagrams(socket) => registry.register(socket, token, Interest::READABLE),
             Wire::Stream { stream, .. } => registry.register(stream, token, Interest::READABLE | Interest::WRITABLE),
+            Wire::Own { .. } => {
+                self.protocol.set_token(token.0);
+                Ok(())
+            }
             Wire::Ended => Ok(()),
         }
     }
@@ -98,7 +95,9 @@ impl BotSocket {
 
     /// What went over the socket.
     pub fn counts(&self) -> SocketCounts {
-        self.counts
+        let mut counts = self.counts;
+        counts += self.protocol.traffic();
+        counts
     }
 
     /// When [`handle_deadline`](Self::handle_deadline) is due.
@@ -166,8 +165,15 @@ impl BotSocket {
         }
     }
 
-    /// A stream is open once its address is known, and has failed once it has an error.
+    /// A stream is open once its address is known, and has failed once it has an error. A protocol's own sockets may be
+    /// opened once it has its token.
     fn check_open(&mut self, now: Time) {
+        if let Wire::Own { is_open } = &mut self.wire {
+            if !std::mem::replace(is_open, true) {
+                self.protocol.handle_open(now);
+            }
+            return;
+        }
         let Wire::Stream { stream, is_open, .. } = &mut self.wire else { return };
         if *is_open {
             return;

@@ -37,6 +37,9 @@ pub enum TargetError {
     /// An option that the protocol lacks.
     #[error("{0}: the protocol has no option {1:?}; {2}")]
     UnknownOption(String, String, String),
+    /// Something else that the protocol cannot use.
+    #[error("{0}: {1}")]
+    BadTarget(String, String),
     /// A value that the protocol cannot use.
     #[error("{0}: option {1}: {2}")]
     BadOption(String, String, String),

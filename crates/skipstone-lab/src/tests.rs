@@ -3,7 +3,7 @@
 
 use crate::bench::result::Bench;
 use crate::compare::result::Comparison;
-use crate::report::bots::BotsResult;
+use crate::report::bots::{BotsLimit, BotsResult};
 use crate::report::connects::ConnectsResult;
 use crate::report::schema::schema_of;
 use crate::report::stress::result::StressResult;
@@ -14,6 +14,7 @@ fn schemas_match_the_types() {
     let schemas = [
         ("stress", schema_of::<StressResult>()),
         ("bots", schema_of::<BotsResult>()),
+        ("bots-limit", schema_of::<BotsLimit>()),
         ("connects", schema_of::<ConnectsResult>()),
         ("compare", schema_of::<Comparison>()),
         ("bench", schema_of::<Bench>()),

@@ -1,6 +1,6 @@
 //! The flags of `skipstone bots`.
 
-use skipstone_lab::units::{Span, Threshold};
+use skipstone_lab::units::{Bounds, Span, Threshold};
 
 /// Run bots that a script in Luau describes, against the server of any game.
 ///
@@ -25,10 +25,25 @@ pub struct BotsArguments {
     /// A condition on the result, such as 'spawn_ms.p99<200ms' or 'bots.dropped==0'; exit code 99 if missed
     #[arg(long, value_name = "CONDITION")]
     pub threshold: Vec<Threshold>,
+    /// Search for the most bots with which a run passes, by runs of -d each; their number is the flag's alone
+    #[arg(long, conflicts_with = "clients")]
+    pub find_limit: bool,
+    /// Bounds of the search
+    #[arg(long, value_name = "LOW..HIGH", default_value = "10..2000", requires = "find_limit")]
+    pub limit_bounds: Bounds,
+    /// Pause between the runs of a search, in which the server forgets the bots of the last one
+    #[arg(long, value_name = "TIME", default_value = "2s", requires = "find_limit")]
+    pub settle: Span,
+    /// The server's process on this machine, whose CPU time and memory are shown too
+    #[arg(long, value_name = "PID")]
+    pub watch_pid: Option<u32>,
     /// Write the result to this file (with - to standard output, instead of the table); its schema is
     /// schema/bots.schema.json
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
+    /// Write the report to this file: one HTML file with curves, which needs no network
+    #[arg(long, value_name = "FILE", conflicts_with = "find_limit")]
+    pub report: Option<String>,
     /// Seed of the bots' random numbers; repeats their choices
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

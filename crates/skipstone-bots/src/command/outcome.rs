@@ -7,7 +7,7 @@ use skipstone_lab::measure::latency::SpreadMs;
 use skipstone_lab::measure::machine::{cores, this_machine};
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
-use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ScriptCost, WireCounts};
+use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ScriptCost, ServerCost, WireCounts};
 use skipstone_lab::report::format::rfc3339;
 use skipstone_lab::report::stress::result::{Generator, Stalls};
 use std::time::{Duration, SystemTime};
@@ -17,6 +17,8 @@ pub(super) struct Measured {
     pub(super) started: SystemTime,
     pub(super) elapsed: Duration,
     pub(super) usage: Option<Usage>,
+    /// Of the server's process, if it was watched.
+    pub(super) server: Option<Usage>,
     pub(super) stalls: StallLog,
     pub(super) connected_at_once: u64,
 }
@@ -73,6 +75,11 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         memory_bytes: tally.memory_bytes,
         workers: plan.workers as u64,
     };
+    result.server = measured.server.map(|usage| ServerCost {
+        cpu_percent: usage.cpu_percent,
+        rss_bytes: usage.rss_bytes,
+        run_queue_wait_ms: ms(usage.run_queue_wait),
+    });
     let summary = measured.stalls.summary();
     result.stalls = Some(Stalls {
         count: summary.count,

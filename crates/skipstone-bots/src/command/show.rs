@@ -1,6 +1,7 @@
-//! A line about the run under way: each second on a terminal, rarely elsewhere.
+//! Follows a run: a figure for each second, and a line for people, each second on a terminal and rarely elsewhere.
 
 use crate::run::Progress;
+use skipstone_lab::report::bots::RunSecond;
 use skipstone_lab::report::format::{seconds, thousands};
 use skipstone_lab::report::output;
 use std::io::IsTerminal;
@@ -8,38 +9,65 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Shows the run until it is over.
-pub(super) fn while_running(progress: &Progress, epoch: Instant, duration: Duration, is_over: impl Fn() -> bool) {
+/// Follows the run until it is over; returns what its seconds brought.
+pub(super) fn follow(
+    progress: &Progress,
+    epoch: Instant,
+    duration: Duration,
+    is_quiet: bool,
+    is_over: impl Fn() -> bool,
+) -> Vec<RunSecond> {
     let is_terminal = std::io::stdout().is_terminal();
-    let every = Duration::from_secs(if is_terminal { 1 } else { 10 });
-    let (mut shown, mut before) = (epoch, (0, 0));
+    let every = if is_terminal { 1 } else { LINES_EVERY };
+    let (mut kept, mut at, mut before) = (Vec::new(), epoch, (0, 0));
     while !is_over() {
         sleep(STEP);
-        if shown.elapsed() < every {
+        if at.elapsed() < Duration::from_secs(1) {
             continue;
         }
-        let span = shown.elapsed().as_secs_f64();
-        shown = Instant::now();
+        let span = at.elapsed().as_secs_f64();
+        at = Instant::now();
         let now = (progress.sent.load(Ordering::Relaxed), progress.received.load(Ordering::Relaxed));
-        let rate = |now: u64, before: u64| thousands(((now - before) as f64 / span).round() as u64);
-        let line = format!(
-            "{} of {} s: {} connected, {}/s sent, {}/s received",
-            seconds(epoch.elapsed()),
-            seconds(duration),
-            thousands(progress.connected().0),
-            rate(now.0, before.0),
-            rate(now.1, before.1),
-        );
+        let rate = |now: u64, before: u64| (now - before) as f64 / span;
+        let second = RunSecond {
+            at: epoch.elapsed().as_secs_f64(),
+            connected: progress.connected().0,
+            sent: rate(now.0, before.0),
+            received: rate(now.1, before.1),
+        };
         before = now;
-        if is_terminal {
-            output::draw(format_args!("\r\x1b[K{line}"));
-        } else {
-            output::say(line);
+        if kept.len() < SECONDS_MAX {
+            kept.push(second);
+        }
+        if !is_quiet && kept.len() % every == 0 {
+            show(&second, duration, is_terminal);
         }
     }
-    if is_terminal {
+    if is_terminal && !is_quiet {
         output::draw("\r\x1b[K");
+    }
+    kept
+}
+
+fn show(second: &RunSecond, duration: Duration, is_terminal: bool) {
+    let whole = |rate: f64| thousands(rate.round() as u64);
+    let line = format!(
+        "{:.0} of {} s: {} connected, {}/s sent, {}/s received",
+        second.at,
+        seconds(duration),
+        thousands(second.connected),
+        whole(second.sent),
+        whole(second.received),
+    );
+    if is_terminal {
+        output::draw(format_args!("\r\x1b[K{line}"));
+    } else {
+        output::say(line);
     }
 }
 
-const STEP: Duration = Duration::from_millis(50);
+const STEP: Duration = Duration::from_millis(20);
+/// Seconds between two lines that go to a file.
+const LINES_EVERY: usize = 10;
+/// A day of figures.
+const SECONDS_MAX: usize = 86_400;

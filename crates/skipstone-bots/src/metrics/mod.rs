@@ -5,7 +5,7 @@ mod trend;
 
 pub(crate) use trend::Trend;
 
-use skipstone_lab::report::bots::MetricFigures;
+use skipstone_lab::report::bots::{MetricFigures, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -149,6 +149,18 @@ impl Metrics {
     /// The figures of all, by name, of a run of that many seconds.
     pub(crate) fn figures(&self, seconds: f64) -> BTreeMap<String, MetricFigures> {
         self.metrics.iter().map(|metric| (metric.name.clone(), metric.value.figures(seconds))).collect()
+    }
+}
+
+impl Metrics {
+    /// The distributions of trends in milliseconds that have values, by name.
+    pub(crate) fn curves(&self) -> Vec<TrendCurve> {
+        let named = self.by_name.iter().filter(|(name, _)| name.ends_with("_ms"));
+        let curve = |(name, id): (&String, &MetricId)| match &self.metrics[id.0].value {
+            Value::Trend(trend) if trend.count() > 0 => Some(TrendCurve::new(name, &trend.steps())),
+            _ => None,
+        };
+        named.filter_map(curve).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A distribution of numbers, within 0.1% of the truth.
 
 use hdrhistogram::Histogram;
+use skipstone_lab::measure::latency_steps::LatencySteps;
 use skipstone_lab::report::bots::MetricFigures;
 
 /// Numbers of 0 or more, in thousandths.
@@ -46,6 +47,16 @@ impl Trend {
     pub(crate) fn quantile(&self, share: f64) -> Option<f64> {
         let found = self.histogram.value_at_quantile(share) as f64 / SCALE;
         (self.count() > 0).then(|| found.clamp(self.least, self.most))
+    }
+
+    /// The distribution of a trend in milliseconds.
+    pub(crate) fn steps(&self) -> LatencySteps {
+        let mut steps = LatencySteps::default();
+        for step in self.histogram.iter_recorded() {
+            steps.record_many(step.value_iterated_to(), step.count_at_value());
+        }
+        steps.lengthen((self.most * SCALE).min(THOUSANDTHS_MAX) as u64);
+        steps
     }
 
     /// The figures of a result.

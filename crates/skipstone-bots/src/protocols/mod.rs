@@ -10,6 +10,7 @@ mod renet;
 pub mod row;
 #[cfg(test)]
 mod simulated;
+mod skipstone;
 pub mod table;
 mod tcp;
 mod udp;

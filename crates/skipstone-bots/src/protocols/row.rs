@@ -2,6 +2,7 @@
 
 use crate::protocol::Protocol;
 use crate::target::{BotTarget, TargetError};
+use skipstone_proto::Time;
 
 /// A protocol, as the table has it.
 #[derive(Debug)]
@@ -19,13 +20,19 @@ pub struct ProtocolRow {
 }
 
 /// The kind of socket below a protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Carrier {
     /// A UDP socket, connected to the server's address.
     Datagrams,
     /// A TCP stream.
     Stream,
+    /// Sockets of the protocol's own, which all its clients of a worker share. Nothing is received for such a client,
+    /// and it transmits nothing; the worker calls the step again and again.
+    Own(Step),
 }
+
+/// Lets all clients of this thread work, and returns the tokens of those to whom something happened.
+pub type Step = fn(now: Time) -> Vec<usize>;
 
 /// What a client is made of.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,26 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
 use super::row::ProtocolRow;
-use super::{enet, kcp, kcp2k, litenetlib, renet, tcp, udp, websocket};
+use super::{enet, kcp, kcp2k, litenetlib, renet, skipstone, tcp, udp, websocket};
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
-pub const TABLE: &[&ProtocolRow] =
-    &[&udp::ROW, &tcp::ROW, &websocket::ROW, &enet::ROW, &kcp::ROW, &kcp2k::ROW, &litenetlib::ROW, &renet::ROW];
+pub const TABLE: &[&ProtocolRow] = &[
+    &udp::ROW,
+    &tcp::ROW,
+    &websocket::ROW,
+    &enet::ROW,
+    &kcp::ROW,
+    &kcp2k::ROW,
+    &litenetlib::ROW,
+    &renet::ROW,
+    &skipstone::ENCRYPTED,
+    &skipstone::PLAIN,
+    &skipstone::DTLS,
+    &skipstone::STREAM,
+    &skipstone::WEBSOCKET,
+    &skipstone::SECURE_WEBSOCKET,
+];
 
 /// Reads a target, and finds its protocol.
 pub fn find(url: &str) -> Result<(&'static ProtocolRow, BotTarget), TargetError> {

@@ -2,8 +2,7 @@
 
 use super::lateness::Lateness;
 use crate::metrics::Metrics;
-use crate::protocol::{Ending, ProtocolCounts};
-use crate::socket::SocketCounts;
+use crate::protocol::{Ending, ProtocolCounts, SocketCounts};
 use skipstone_lab::measure::latency::Latency;
 use skipstone_lab::report::bots::MessageCounts;
 use std::collections::BTreeMap;

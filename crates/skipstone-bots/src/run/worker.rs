@@ -7,6 +7,7 @@ use super::tally::Tally;
 use super::timers::{TimerKind, Timers};
 use crate::plan::Life;
 use crate::protocol::{Ending, Event};
+use crate::protocols::row::{Carrier, Step};
 use crate::script::{BotScript, ConnectOrder, Engine, ScriptFault};
 use crate::socket::BotSocket;
 use mio::{Events, Poll, Token};
@@ -27,6 +28,8 @@ pub(super) struct Worker<'p> {
     unread: Vec<usize>,
     datagram: Vec<u8>,
     outgoing: Vec<u8>,
+    /// Steps of protocols that have sockets of their own.
+    steps: Vec<Step>,
     /// After the bots, whose functions live in it.
     engine: Engine,
 }
@@ -74,6 +77,7 @@ impl<'p> Worker<'p> {
             unread: Vec::new(),
             datagram: vec![0; DATAGRAM_BYTES],
             outgoing: Vec::with_capacity(2048),
+            steps: Vec::new(),
             engine,
         })
     }
@@ -86,6 +90,10 @@ impl<'p> Worker<'p> {
             let ready = events.iter().map(|event| event.token().0).chain(std::mem::take(&mut self.unread));
             for slot in ready.collect::<Vec<usize>>() {
                 self.read(slot);
+            }
+            let now = self.host.time();
+            for slot in self.steps.iter().flat_map(|step| step(now)).collect::<Vec<usize>>() {
+                self.settle(slot);
             }
         }
         (0..self.slots.len()).for_each(|slot| self.stop(slot));
@@ -137,6 +145,8 @@ impl<'p> Worker<'p> {
     fn wait(&mut self, events: &mut Events) -> Result<(), String> {
         let next = self.timers.next().unwrap_or(self.plan.duration).min(self.plan.duration);
         let left = if self.unread.is_empty() { next.saturating_sub(self.host.elapsed()) } else { Duration::ZERO };
+        // Sockets that are not the worker's do not wake it.
+        let left = if self.steps.is_empty() { left } else { left.min(STEP) };
         let whole = Duration::from_millis(left.as_millis() as u64);
         if whole.is_zero() && !left.is_zero() {
             std::thread::sleep(left.min(SLEEP_MAX));
@@ -325,6 +335,11 @@ impl<'p> Worker<'p> {
         let is_first = link.connections == 1 && !self.slots[slot].script.as_ref().is_some_and(BotScript::has_waited);
         link.connecting_since = Some(if is_first { link.from } else { now });
         link.socket = Some(socket);
+        if let Carrier::Own(step) = place.row.carrier
+            && !self.steps.iter().any(|own| std::ptr::fn_addr_eq(*own, step))
+        {
+            self.steps.push(step);
+        }
         Ok(())
     }
 
@@ -431,6 +446,8 @@ const READS_MAX: usize = 32;
 const DATAGRAM_BYTES: usize = 65_536;
 /// How long a message waits at most because a timer is less than a millisecond away.
 const SLEEP_MAX: Duration = Duration::from_micros(200);
+/// How often protocols with sockets of their own are stepped at least.
+const STEP: Duration = Duration::from_micros(900);
 const BEAT: Duration = Duration::from_millis(10);
 const SAMPLE: Duration = Duration::from_secs(1);
 

@@ -35,6 +35,7 @@ pub(crate) struct Engine {
     main: Function,
     /// Of each bot's environment: what it does not have itself is that of all.
     metatable: Table,
+    memory_max: usize,
     calls: Cell<u64>,
     spent: Cell<Duration>,
     pub(super) lua: Lua,
@@ -52,12 +53,21 @@ impl Engine {
         limits: EngineLimits,
     ) -> Result<Self, ScriptFault> {
         let shared = Shared::new(host, folder);
-        let (lua, metatable) = virtual_machine(&shared, limits).map_err(|error| shared.fault(&error))?;
+        let (lua, metatable) = virtual_machine(&shared).map_err(|error| shared.fault(&error))?;
         let (name, source) = (&shared.folder.name, &shared.folder.source);
         let main = lua.load(source.as_str()).set_name(format!("={name}")).into_function();
         let main = main.map_err(|error| shared.fault(&error))?;
         let watch = watchdog.watch(&lua);
-        Ok(Engine { watch, main, metatable, calls: Cell::default(), spent: Cell::default(), lua, shared })
+        Ok(Engine {
+            watch,
+            main,
+            metatable,
+            memory_max: limits.memory_bytes,
+            calls: Cell::default(),
+            spent: Cell::default(),
+            lua,
+            shared,
+        })
     }
 
     /// What the script asks for, as far as its body has run.
@@ -104,11 +114,18 @@ impl Engine {
     pub(super) fn guarded<T>(&self, call: impl FnOnce() -> mlua::Result<T>) -> Result<T, ScriptFault> {
         let began = Instant::now();
         self.watch.begin(began);
+        self.limit_memory(self.memory_max);
         let called = call();
+        self.limit_memory(0);
         self.watch.end();
         self.calls.set(self.calls.get() + 1);
         self.spent.set(self.spent.get() + began.elapsed());
         called.map_err(|error| self.shared.fault(&error))
+    }
+
+    /// While the limit is off, which is while no script runs, calls into the VM need no protection from its errors.
+    fn limit_memory(&self, bytes: usize) {
+        self.lua.set_memory_limit(bytes).expect("the VM has an allocator of its own");
     }
 
     fn environment(&self) -> mlua::Result<Table> {
@@ -128,9 +145,8 @@ impl Shared {
 }
 
 /// A VM with the functions of scripts, which no script can change; and the metatable of environments.
-fn virtual_machine(shared: &Rc<Shared>, limits: EngineLimits) -> mlua::Result<(Lua, Table)> {
+fn virtual_machine(shared: &Rc<Shared>) -> mlua::Result<(Lua, Table)> {
     let lua = Lua::new_with(StdLib::ALL_SAFE, LuaOptions::new())?;
-    lua.set_memory_limit(limits.memory_bytes)?;
     // Errors of the prelude name the script's line by counting calls, which inlining would change.
     lua.set_compiler(Compiler::new().set_optimization_level(1).set_debug_level(1));
     let globals = lua.globals();

@@ -53,15 +53,14 @@ fn bot(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()> {
     natives.set("spawn", lua.create_function(spawn)?)
 }
 
+/// The prelude has checked that channel and due time are numbers.
 fn sending(lua: &Lua, shared: Rc<Shared>) -> mlua::Result<Function> {
-    lua.create_function(move |_, (channel, data, options): (Value, Value, Value)| {
-        let Some(channel) =
-            number_of(&channel).filter(|number| number.fract() == 0.0 && (0.0..=65_535.0).contains(number))
-        else {
-            return Ok(Some(format!("bot:send takes a channel of 0 to 65535 first, not {}", shown(&channel))));
-        };
-        let (due, delivery) = match send_options(&options) {
-            Ok(read) => read,
+    lua.create_function(move |_, (channel, data, due, delivery): (f64, Value, Option<f64>, Value)| {
+        if channel.fract() != 0.0 || !(0.0..=65_535.0).contains(&channel) {
+            return Ok(Some(format!("bot:send takes a channel of 0 to 65535 first, not {channel}")));
+        }
+        let delivery = match delivery_of(&delivery) {
+            Ok(delivery) => delivery,
             Err(refused) => return Ok(Some(refused)),
         };
         let send = |data: &[u8]| shared.host.send(Outgoing { channel: channel as u16, delivery, data }, due).err();
@@ -73,27 +72,15 @@ fn sending(lua: &Lua, shared: Rc<Shared>) -> mlua::Result<Function> {
     })
 }
 
-fn send_options(options: &Value) -> Result<(Option<f64>, Option<Delivery>), String> {
-    let Value::Table(options) = options else {
-        return if options.is_nil() { Ok((None, None)) } else { Err("bot:send: options are a table".into()) };
-    };
-    let field = |name| options.raw_get::<Value>(name).map_err(|error| error.to_string());
-    let (due, delivery) = (field("due")?, field("delivery")?);
-    let due = match due {
-        Value::Nil => None,
-        due => Some(number_of(&due).filter(|due| due.is_finite()).ok_or("bot:send: due is a time as tick has it")?),
-    };
-    let name = match delivery {
-        Value::Nil => return Ok((due, None)),
-        name => name.as_string().map(|name| name.to_string_lossy()).unwrap_or_default(),
-    };
-    match Delivery::named(&name) {
-        Some(delivery) => Ok((due, Some(delivery))),
-        None => {
-            let names: Vec<&str> = Delivery::ALL.iter().map(|(name, _)| *name).collect();
-            Err(format!("bot:send: there is no delivery {name:?}; there are {}", names.join(", ")))
-        }
+fn delivery_of(value: &Value) -> Result<Option<Delivery>, String> {
+    if value.is_nil() {
+        return Ok(None);
     }
+    let name = value.as_string().map(|name| name.to_string_lossy()).unwrap_or_default();
+    Delivery::named(&name).map(Some).ok_or_else(|| {
+        let names: Vec<&str> = Delivery::ALL.iter().map(|(name, _)| *name).collect();
+        format!("bot:send: there is no delivery {name:?}; there are {}", names.join(", "))
+    })
 }
 
 fn declared(bot: Table, connect: &Value, tick: &Value, text: &Value) -> Result<Declared, String> {

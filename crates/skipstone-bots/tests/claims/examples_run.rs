@@ -80,6 +80,19 @@ fn the_cheater_sends_garbage() {
 }
 
 #[test]
+fn the_report_has_the_curves_of_the_script() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("report.html");
+    let server = echo();
+    let path = file.to_string_lossy().into_owned();
+    result_of(&[&example("cheater.luau"), &server.url("udp"), "-c", "2", "-d", "1200ms", "--report", &path]);
+    server.stop();
+    let page = std::fs::read_to_string(&file).expect("a report");
+    assert!(page.contains("\"curves\":[{\"name\":\"echo_ms\",\"latencies\":\""), "a curve of the trend");
+    assert!(page.contains("\"seconds\":[{\"at\":1."), "a figure of the first second");
+}
+
+#[test]
 fn every_example_is_in_order() {
     let examples = std::fs::read_dir(example("")).expect("a folder").flatten();
     let scripts: Vec<String> = examples

@@ -3,7 +3,10 @@
 
 mod examples_run;
 mod hostile_servers;
+mod limits_are_found;
 mod runs;
 mod same_seed_same_bytes;
 mod scripts_with_mistakes;
 mod servers;
+mod skipstone_servers;
+mod the_guide;

@@ -12,7 +12,7 @@ use super::variant::{LineDelivery, Variant};
 use crate::measure::machine::cores;
 use crate::open_files::{self, Beside};
 use crate::resilience::ResilienceFlags;
-use crate::units::{Named, Rate, Size, Span, Threshold};
+use crate::units::{Bounds, Named, Rate, Size, Span, Threshold};
 use crate::workload::Workload;
 
 /// The presets.
@@ -199,25 +199,6 @@ impl std::str::FromStr for Cores {
 fn core(text: &str) -> Result<Cores, &'static str> {
     let cores = text.parse::<Cores>().ok().filter(|cores| cores.0.len() < 2);
     cores.ok_or("a core is a number such as 0, or any")
-}
-
-/// The range of the number of clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Bounds {
-    pub(crate) low: u32,
-    pub(crate) high: u32,
-}
-
-impl std::str::FromStr for Bounds {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let both = text.split_once("..").and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
-        match both {
-            Some((low, high)) if 0 < low && low < high => Ok(Self { low, high }),
-            _ => Err("bounds are two numbers, the smaller first: 100..4000".into()),
-        }
-    }
 }
 
 /// The requested runs.

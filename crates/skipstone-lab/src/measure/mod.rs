@@ -4,6 +4,7 @@
 pub mod latency;
 pub mod latency_steps;
 pub mod ledger;
+pub mod limit_search;
 pub mod machine;
 pub mod monotonic;
 pub mod part;

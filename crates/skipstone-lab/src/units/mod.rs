@@ -2,6 +2,7 @@
 //! parses.
 
 mod bit_rate;
+mod bounds;
 mod burst;
 mod error;
 mod fade;
@@ -21,6 +22,7 @@ mod transport_name;
 pub(crate) mod written;
 
 pub use bit_rate::BitRate;
+pub use bounds::Bounds;
 pub use burst::Burst;
 pub use error::UnitError;
 pub use fade::Fade;

@@ -59,6 +59,8 @@ pub struct BotsResult {
     pub generator: Generator,
     /// The part of that cost which is the script's.
     pub scripts: ScriptCost,
+    /// The cost of the server's process; `None` when `--watch-pid` did not name it.
+    pub server: Option<ServerCost>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
     pub stalls: Option<Stalls>,
     /// What the script measured, by name.
@@ -156,6 +158,19 @@ pub struct ScriptCost {
     pub memory_bytes: u64,
     /// Threads that ran the bots.
     pub workers: u64,
+}
+
+/// The cost of the server's process, on this machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ServerCost {
+    /// CPU time in percent of one core.
+    pub cpu_percent: f64,
+    /// Resident memory at the end.
+    pub rss_bytes: u64,
+    /// How long its threads waited for a CPU.
+    pub run_queue_wait_ms: f64,
 }
 
 /// Of this form of the result.

@@ -62,6 +62,10 @@ fn figures(page: &mut Page, result: &BotsResult) {
     row(page, "The bots' own cost", &cost, false);
     let (script, memory) = (percent(result.scripts.core_percent), bytes(result.scripts.memory_bytes));
     row(page, "  of it scripts", &format!("{script}, {memory}"), false);
+    if let Some(server) = result.server {
+        let text = format!("{} of a core, {}", percent(server.cpu_percent), bytes(server.rss_bytes));
+        row(page, "The server's cost", &text, false);
+    }
     let late = format!("{} of {}", thousands(generator.late_sends), thousands(generator.planned_sends));
     row(page, "Late ticks and timers", &late, false);
     row(page, "  the latest", &milliseconds(generator.latest_send_ms), false);

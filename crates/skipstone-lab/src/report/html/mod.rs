@@ -35,6 +35,8 @@ pub enum PageKind {
     Stress,
     /// A report of `bench`.
     Bench,
+    /// A report of `bots`.
+    Bots,
 }
 
 impl PageKind {
@@ -44,6 +46,7 @@ impl PageKind {
             PageKind::Comparison => &COMPARISON,
             PageKind::Stress => &STRESS,
             PageKind::Bench => &BENCH,
+            PageKind::Bots => &BOTS,
         };
         COMMON.iter().chain(own).copied()
     }
@@ -104,6 +107,8 @@ const STRESS: [&str; 4] = [
 const BENCH: [&str; 3] =
     [include_str!("page/worst_clients.js"), include_str!("page/bench.js"), include_str!("page/show.js")];
 
+const BOTS: [&str; 2] = [include_str!("page/bots.js"), include_str!("page/show.js")];
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -112,7 +117,7 @@ mod tests {
     #[test]
     fn a_page_is_self_contained_and_escapes_any_text() {
         let hostile = "</script><script>alert(1)</script>";
-        for kind in [PageKind::Comparison, PageKind::Stress, PageKind::Bench] {
+        for kind in [PageKind::Comparison, PageKind::Stress, PageKind::Bench, PageKind::Bots] {
             check(&page(kind, hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile));
         }
     }

@@ -1,0 +1,51 @@
+//! One run of a plan, judged.
+
+use super::outcome::{self, Measured};
+use super::prepared::Prepared;
+use super::show;
+use crate::run::{self, Progress};
+use skipstone_lab::measure::process::Probe;
+use skipstone_lab::measure::stalls::StallWatch;
+use skipstone_lab::report::bots::{BotsResult, RunSecond, TrendCurve, judge};
+use skipstone_lab::report::stress::judge::Ending;
+use skipstone_lab::signals::Signals;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+/// A run that was played.
+pub(super) struct Played {
+    pub(super) result: BotsResult,
+    /// The distributions of the script's trends in milliseconds.
+    pub(super) curves: Vec<TrendCurve>,
+    pub(super) seconds: Vec<RunSecond>,
+}
+
+/// Plays the plan. The error is about what could not be carried out.
+pub(super) fn play(prepared: &Prepared, signals: &Signals) -> Result<Played, String> {
+    let (own, server) = (Probe::of_self(), prepared.watched.map(Probe::of));
+    let before = (own.sample(), server.as_ref().and_then(Probe::sample));
+    let (started, epoch) = (SystemTime::now(), Instant::now());
+    let stalls = StallWatch::start(epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
+    let progress = Arc::new(Progress::default());
+    let plan = &prepared.plan;
+    let (tally, seconds) = std::thread::scope(|scope| {
+        let player = scope.spawn(|| run::play(plan, epoch, signals.flag(), &progress));
+        let seconds = show::follow(&progress, epoch, plan.duration, prepared.is_quiet, || player.is_finished());
+        (player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), seconds)
+    });
+    let tally = tally?;
+    let elapsed = epoch.elapsed();
+    let since = |probe: &Probe, before| probe.sample().zip(before).map(|(now, before)| now.since(&before, elapsed));
+    let measured = Measured {
+        started,
+        elapsed,
+        usage: since(&own, before.0),
+        server: server.and_then(|server| since(&server, before.1)),
+        stalls: stalls.stop(),
+        connected_at_once: progress.connected().1,
+    };
+    let mut result = outcome::result(&prepared.blank, plan, &tally, &measured);
+    let ending = if signals.is_set() { Ending::Interrupted } else { Ending::Completed };
+    judge(&mut result, &prepared.thresholds, ending);
+    Ok(Played { result, curves: tally.metrics.curves(), seconds })
+}

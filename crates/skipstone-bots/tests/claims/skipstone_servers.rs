@@ -1,0 +1,58 @@
+//! Bots of Skipstone's own protocol, on several carriers at once.
+
+use crate::runs::{number, result_of, script};
+use skipstone::{ChannelRule, DeliveryMode, Event, Server, ServerConfig, Settings};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+const SCRIPT: &str = "
+    local bot = skipstone.bot{ api = 1, tick = 20 }
+    local echoes = metrics.requests('echo_ms')
+    local sequence = 0
+    function bot:tick(now)
+        sequence += 1
+        local packet = buffer.create(4)
+        buffer.writeu32(packet, 0, sequence)
+        echoes:sent(sequence, now)
+        self:send(0, packet, { due = now })
+    end
+    function bot:message(_, data) echoes:got(buffer.readu32(data, 0)) end
+";
+
+#[test]
+fn bots_play_over_the_carriers_of_a_skipstone_server() {
+    let mut config = ServerConfig::new("127.0.0.1:0".parse().expect("an address"));
+    let channel = ChannelRule::new(0..=0, DeliveryMode::ReliableOrdered);
+    config.settings = Settings { channels: vec![channel], ..Settings::default() };
+    let mut server = Server::start(config).expect("started");
+    let url = server.url();
+    let stop = Arc::new(AtomicBool::new(false));
+    let own = Arc::clone(&stop);
+    let thread = std::thread::spawn(move || {
+        while !own.load(Ordering::Relaxed) {
+            server.wait(Duration::from_millis(5));
+            while let Some(event) = server.poll_event() {
+                match event {
+                    Event::Requested { peer, .. } => drop(server.accept(peer)),
+                    Event::Message { peer, channel, payload, .. } => {
+                        server.send(peer, channel, payload).expect("accepted");
+                    }
+                    _ => {}
+                }
+            }
+            server.flush().expect("the driver is there");
+        }
+    });
+    let (_folder, path) = script(SCRIPT);
+    let address = url.strip_prefix("skip://").and_then(|rest| rest.split('#').next()).expect("an address");
+    for target in [url.clone(), format!("skip+ws://{address}"), format!("skip+tcp://{address}")] {
+        let result = result_of(&[&path, &target, "-c", "3", "-d", "800ms", "--ramp", "50ms", "--seed", "3"]);
+        assert_eq!(number(&result, "/bots/connected"), 3.0, "{target}: {result:#}");
+        assert_eq!(number(&result, "/bots/dropped"), 0.0, "{target}: {result:#}");
+        assert!(number(&result, "/metrics/echo_ms/count") > 3.0, "{target}: {result:#}");
+        assert!(number(&result, "/wire/bytes_sent") > 0.0, "{target}: {result:#}");
+    }
+    stop.store(true, Ordering::Relaxed);
+    thread.join().expect("the server did not panic");
+}
