@@ -2,9 +2,10 @@
 //! proves that nothing reliable is lost, doubled or reordered, and says how long each player heard nothing.
 //!
 //! ```text
-//! cargo run --release -p skipstone-fleet --example moving_players -- 300 3000 0.01
+//! cargo run --release -p skipstone-fleet --example moving_players -- 300 3000 0.01 50
 //! ```
-//! The numbers: players, moves, and the share of datagrams that is lost in each direction.
+//! The numbers: players, moves, the share of datagrams that is lost in each direction, and moves in a second. With 0
+//! moves the players stay for half a minute where they are: what the path and the machine alone cost.
 
 use skipstone::netsim::{LinkConfig, Loss};
 use skipstone::{
@@ -17,6 +18,7 @@ use skipstone_fleet::local::{LocalNats, LocalSettings};
 use skipstone_fleet::moves::{MoveNotice, MoveSettings, MovesDriver, NodeEvent};
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -33,6 +35,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let players: usize = arguments.next().map_or(Ok(300), |text| text.parse())?;
     let moves: usize = arguments.next().map_or(Ok(3_000), |text| text.parse())?;
     let loss: f64 = arguments.next().map_or(Ok(0.01), |text| text.parse())?;
+    let rate: f64 = arguments.next().map_or(Ok(50.0), |text| text.parse())?;
     let nats = LocalNats::start(LocalSettings::default())?;
     let security = Security::self_signed()?;
     let shared = Arc::new(Progress { wanted: moves, ..Progress::default() });
@@ -50,9 +53,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let began = Instant::now();
     while !shared.is_over.load(Ordering::Relaxed) {
         all.iter_mut().try_for_each(Player::tick)?;
+        shared.allowed.store((began.elapsed().as_secs_f64() * rate) as usize, Ordering::Relaxed);
         let arrived = shared.arrived.load(Ordering::Relaxed);
-        shared.is_over.store(arrived >= moves || began.elapsed() > LATEST, Ordering::Relaxed);
-        std::thread::sleep(Duration::from_millis(1));
+        let is_done = if moves == 0 { began.elapsed() > STAYING } else { arrived >= moves };
+        shared.is_over.store(is_done || began.elapsed() > LATEST, Ordering::Relaxed);
+        std::thread::sleep(LOOK);
     }
     let took = began.elapsed();
     for thread in threads {
@@ -61,8 +66,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let arrived = shared.arrived.load(Ordering::Relaxed);
     let mut silences: Vec<Duration> = all.iter().map(|player| player.silence).collect();
     silences.sort();
-    let mut gaps: Vec<Duration> = all.iter().flat_map(|player| player.gaps.iter().copied()).collect();
-    gaps.sort();
     let at = |sorted: &[Duration], share: f64| sorted[((sorted.len() - 1) as f64 * share).round() as usize];
     let (said, heard) = all.iter().fold((0, 0), |sum, player| (sum.0 + player.said, sum.1 + player.heard));
     println!(
@@ -71,13 +74,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         shared.stayed.load(Ordering::Relaxed)
     );
     println!("{said} reliable messages said and {heard} heard: each once, and in order");
-    println!(
-        "between two messages of its server a player waits: p50 {:?}, p99 {:?}, p99.8 {:?}, longest {:?}",
-        at(&gaps, 0.5),
-        at(&gaps, 0.99),
-        at(&gaps, 0.998),
-        at(&gaps, 1.0)
-    );
+    let all_gaps = || all.iter().flat_map(|player| &player.gaps);
+    for (what, mut gaps) in [
+        ("between two messages", all_gaps().map(|(gap, _)| *gap).collect::<Vec<_>>()),
+        ("while it is moved", all_gaps().filter(|(_, is_moved)| *is_moved).map(|(gap, _)| *gap).collect()),
+    ] {
+        gaps.sort();
+        if !gaps.is_empty() {
+            println!(
+                "{what} a player waits: p50 {:?}, p99 {:?}, p99.8 {:?}, longest {:?} ({} times)",
+                at(&gaps, 0.5),
+                at(&gaps, 0.99),
+                at(&gaps, 0.998),
+                at(&gaps, 1.0),
+                gaps.len()
+            );
+        }
+    }
     println!("longest silence of each player: p50 {:?}, p99.8 {:?}", at(&silences, 0.5), at(&silences, 0.998));
     if arrived < moves {
         return Err(format!("{moves} moves were wanted within {LATEST:?}").into());
@@ -88,6 +101,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 #[derive(Default)]
 struct Progress {
     wanted: usize,
+    /// Moves that may have begun by now.
+    allowed: AtomicUsize,
     begun: AtomicUsize,
     arrived: AtomicUsize,
     stayed: AtomicUsize,
@@ -209,8 +224,9 @@ impl Node {
         // A fifth of the players at once, at most.
         let to = name((self.index + 1) % NODES);
         for peer in self.players.keys().copied().collect::<Vec<_>>() {
+            let most = shared.allowed.load(Ordering::Relaxed).min(shared.wanted);
             let is_enough = self.moves.under_way().0 >= AT_ONCE
-                || shared.begun.load(Ordering::Relaxed) >= shared.wanted + shared.stayed.load(Ordering::Relaxed);
+                || shared.begun.load(Ordering::Relaxed) >= most + shared.stayed.load(Ordering::Relaxed);
             if is_enough {
                 return;
             }
@@ -229,7 +245,9 @@ struct Player {
     next: Instant,
     heard_at: Option<Instant>,
     silence: Duration,
-    gaps: Vec<Duration>,
+    /// Each, and whether the player had moved since the one before.
+    gaps: Vec<(Duration, bool)>,
+    server: Option<SocketAddr>,
 }
 
 impl Player {
@@ -251,6 +269,7 @@ impl Player {
             heard_at: None,
             silence: Duration::ZERO,
             gaps: Vec::new(),
+            server: None,
         })
     }
 
@@ -270,7 +289,9 @@ impl Player {
                         self.silence = self.silence.max(gap);
                         // The two messages of a tick arrive together.
                         if gap > Duration::from_millis(2) {
-                            self.gaps.push(gap);
+                            let server = self.client.remote_addr();
+                            self.gaps.push((gap, self.server.is_some() && self.server != server));
+                            self.server = server;
                         }
                     }
                 }
@@ -292,6 +313,10 @@ fn name(index: usize) -> NodeName {
     NodeName::new(&format!("n{index}")).expect("a name")
 }
 
+/// How often the players look at their sockets: three hundred looks take a millisecond.
+const LOOK: Duration = Duration::from_millis(3);
 /// Moves at once from each node.
 const AT_ONCE: usize = 20;
 const LATEST: Duration = Duration::from_secs(300);
+/// How long players play who are not moved.
+const STAYING: Duration = Duration::from_secs(30);
