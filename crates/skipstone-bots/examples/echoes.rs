@@ -8,9 +8,9 @@
 //! `--server` is started as `SERVER server --listen 127.0.0.1:0` and prints where it listens, as the programs of
 //! `examples/external` do. With `--relay` a relay of the tool is between, which loses datagrams.
 
-use skipstone_bots::protocol::{Delivery, Event, Outgoing, ProtocolCounts, SendRefused};
+use skipstone_bots::protocol::{Delivery, Event, Outgoing, ProtocolCounts, SendRefused, SocketCounts};
 use skipstone_bots::protocols::table;
-use skipstone_bots::socket::{BotSocket, OpenError, SocketCounts};
+use skipstone_bots::socket::{BotSocket, OpenError};
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
 use std::collections::{BTreeMap, VecDeque};

@@ -292,7 +292,7 @@ impl Pool {
     }
 
     /// State and counters of one connection, up to 50 ms old. The counters include those of connections that a client
-    /// had before it was moved.
+    /// had before it was moved, up to when it chose the next.
     pub fn overview(&self, peer: PeerId) -> Option<Overview> {
         let mut overview = self.driver.board().overview(self.here(peer))?;
         if let Some(former) = self.moves.as_ref().and_then(|moves| moves.former(peer)) {
@@ -342,10 +342,11 @@ impl Pool {
 
     /// Does what moves need, and opens the connections that they need.
     fn follow_moves(&mut self) {
-        while let Some(dial) = self.moves.as_mut().and_then(|moves| moves.advance(&mut self.driver)) {
+        while let Some(dial) = self.moves.as_mut().and_then(PoolMoves::poll_dial) {
             let there = self.dial(&dial);
             self.moves.iter_mut().for_each(|moves| moves.connecting(&dial, there));
         }
+        self.moves.iter_mut().for_each(|moves| moves.advance(&mut self.driver));
     }
 
     fn dial(&mut self, dial: &PoolDial) -> Option<PeerId> {

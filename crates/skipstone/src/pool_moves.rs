@@ -26,6 +26,8 @@ pub(crate) struct PoolMoves {
     moving: BTreeSet<u32>,
     /// Events that come before those of the driver.
     ready: VecDeque<Event>,
+    /// Connections that are to be opened.
+    dials: VecDeque<PoolDial>,
     next_id: u64,
 }
 
@@ -46,6 +48,8 @@ struct ClientMove {
     channel: u16,
     settings: Arc<Settings>,
     there: Option<(PeerId, Target)>,
+    /// Counters of the connection here when the client chose the other: later ones are gone with it.
+    counted: Stats,
     /// Reliable messages that wait for the decision, by channel.
     held: VecDeque<(u16, Submission)>,
     held_bytes: usize,
@@ -135,26 +139,29 @@ impl PoolMoves {
         }
         if event.as_ref().is_none_or(|event| matches!(event, Event::Closed { .. })) {
             self.moving.insert(number);
+            // At once: what the next event means depends on which connection is the client's.
+            self.act(number, driver);
         }
         event
     }
 
-    /// Does what moves need, and gives the next connection that one of them needs. To be repeated until there is none.
-    pub(crate) fn advance(&mut self, driver: &mut Driver) -> Option<PoolDial> {
+    /// Does what the deadlines of moves need.
+    pub(crate) fn advance(&mut self, driver: &mut Driver) {
         let now = driver.now();
-        let moving: Vec<u32> = self.moving.iter().copied().collect();
-        for number in moving {
+        for number in self.moving.iter().copied().collect::<Vec<_>>() {
             if let Some(moves) = &mut self.clients[number as usize].moves {
                 moves.moves.on_time(now);
             }
-            if let Some(dial) = self.act(number, driver) {
-                return Some(dial);
-            }
+            self.act(number, driver);
             if self.clients[number as usize].moves.as_ref().is_none_or(|moves| !moves.moves.is_moving()) {
                 self.moving.remove(&number);
             }
         }
-        None
+    }
+
+    /// The next connection that a move needs.
+    pub(crate) fn poll_dial(&mut self) -> Option<PoolDial> {
+        self.dials.pop_front()
     }
 
     /// Whether any client is on its way.
@@ -198,28 +205,33 @@ impl PoolMoves {
         sent.map_err(|error| SendError::new(reason_of(error, channel, bytes), payload))
     }
 
-    fn act(&mut self, number: u32, driver: &mut Driver) -> Option<PoolDial> {
+    fn act(&mut self, number: u32, driver: &mut Driver) {
         let now = driver.now();
         loop {
             let client = &mut self.clients[number as usize];
             let here = client.here;
-            let moves = client.moves.as_mut()?;
+            let Some(moves) = &mut client.moves else { return };
             let (channel, there) = (moves.channel, moves.there.as_ref().map(|(there, _)| *there));
-            match moves.moves.poll_action()? {
+            let Some(action) = moves.moves.poll_action() else { return };
+            match action {
                 MoveAction::Connect { destination, token } => {
                     let Some((host, port)) = split(&destination) else {
                         moves.moves.on_closed_there();
                         continue;
                     };
                     let target = client.target.moved(host, port);
-                    return Some(PoolDial { client: number, target, impairment: client.impairment.clone(), token });
+                    let impairment = client.impairment.clone();
+                    self.dials.push_back(PoolDial { client: number, target, impairment, token });
                 }
                 MoveAction::Settle => driver.endpoint.settle(now, here),
                 MoveAction::SendHere(message) => self.tell(driver, here, channel, message),
                 MoveAction::SendThere(message) => {
                     there.into_iter().for_each(|there| self.tell(driver, there, channel, message.clone()));
                 }
-                MoveAction::Switch => there.into_iter().for_each(|there| moves.release(driver, there)),
+                MoveAction::Switch => {
+                    moves.counted = driver.endpoint.overview(here).map(|seen| seen.stats).unwrap_or_default();
+                    there.into_iter().for_each(|there| moves.release(driver, there));
+                }
                 MoveAction::Stay => {
                     (moves.there, moves.late_bytes) = (None, 0);
                     moves.late.clear();
@@ -229,20 +241,18 @@ impl PoolMoves {
                         self.own(there, Owner::Nobody);
                     }
                 }
-                MoveAction::Finish => self.finish(number, driver),
+                MoveAction::Finish => self.finish(number),
             }
         }
     }
 
     /// The other connection is the client's from now on.
-    fn finish(&mut self, number: u32, driver: &Driver) {
+    fn finish(&mut self, number: u32) {
         let client = &mut self.clients[number as usize];
         let Some(moves) = &mut client.moves else { return };
         let Some((there, target)) = moves.there.take() else { return };
         let former = std::mem::replace(&mut client.here, there);
-        if let Some(overview) = driver.board().overview(former) {
-            client.former.add(&overview.stats);
-        }
+        client.former.add(&moves.counted);
         client.target = target;
         moves.late_bytes = 0;
         self.ready.append(&mut moves.late);
@@ -283,6 +293,7 @@ impl ClientMove {
             channel,
             settings: Arc::clone(settings),
             there: None,
+            counted: Stats::default(),
             held: VecDeque::new(),
             held_bytes: 0,
             late: VecDeque::new(),
@@ -301,7 +312,7 @@ impl ClientMove {
                 self.moves.on_settled_here();
                 None
             }
-            Event::Closed { .. } if self.moves.on_closed_here() => None,
+            Event::Closed { .. } if self.moves.on_closed_here(now) => None,
             event => Some(event),
         }
     }

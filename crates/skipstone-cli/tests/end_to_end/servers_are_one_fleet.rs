@@ -254,8 +254,10 @@ fn a_player_keeps_its_name_over_a_move_and_hears_the_chat_of_all_nodes() {
     let hears =
         |line: &'static str| move |guest: &Guest| guest.lines.last().is_some_and(|last| last == line.as_bytes());
     bob.say("hello");
+    bob.listen_until("his own line comes", hears("bob: hello"));
     zoe.listen_until("a line of another node comes", hears("bob: hello"));
     let mut console = Session::open(one.console);
+    console.stats_until("clients 1,");
     for (words, wanted) in [
         ("move nobody n2", "no client 'nobody'"),
         ("move zoe n9", "no node n9 lives in the fleet"),
@@ -312,7 +314,9 @@ fn clients_that_do_not_follow_are_told_to_reconnect_elsewhere_and_a_last_node_ju
     // Where nodes have other certificates, their clients could not follow.
     let (three, _four) = (node(&nats, "n3", &[]), node(&nats, "n4", &[]));
     let mut eve = Guest::following(&three.url, "eve");
-    Session::open(three.console).ask("move eve n4", "give all nodes the same --identity FILE");
+    let mut console = Session::open(three.console);
+    console.stats_until("clients 1,");
+    console.ask("move eve n4", "give all nodes the same --identity FILE");
     three.running.signal("TERM");
     eve.listen_until("she is told", |eve| eve.close.is_some());
     assert_eq!(eve.close.as_ref().unwrap().code, 1000);

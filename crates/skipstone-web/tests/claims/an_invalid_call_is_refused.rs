@@ -31,10 +31,10 @@ fn invalid_carriers_sockets_channels_and_tokens_are_refused() {
 
 #[test]
 fn an_option_is_a_number_in_its_range_or_refused() {
-    for option in 0..8 {
+    for option in 0..9 {
         assert!(!Options::default().set(option, f64::NAN), "{option}");
     }
-    for (option, value) in [(0, -1.0), (0, f64::INFINITY), (2, -5.0), (8, 0.0), (u32::MAX, 1.0)] {
+    for (option, value) in [(0, -1.0), (0, f64::INFINITY), (2, -5.0), (9, 0.0), (u32::MAX, 1.0)] {
         assert!(!Options::default().set(option, value), "{option} {value}");
     }
     // An invalid time is detected by the protocol.

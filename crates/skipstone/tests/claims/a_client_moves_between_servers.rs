@@ -296,8 +296,13 @@ impl Stage {
     fn move_over(&mut self) {
         let (from, done) = (self.home(), self.moves + 1);
         let there = self.nodes[1 - from].server.local_addr().to_string();
-        self.begin_move(&there);
-        self.play_until(|stage| stage.moves == done && stage.nodes[from].player.is_none());
+        while self.moves < done {
+            self.begin_move(&there);
+            self.play_until(|stage| stage.moves == done || stage.stays.last() == Some(&Stayed::Busy));
+            // The client may hear out the former server still, which has heard the last of it.
+            self.stays.retain(|why| *why != Stayed::Busy);
+        }
+        self.play_until(|stage| stage.nodes[from].player.is_none());
     }
 
     /// Everything that was sent arrives.
@@ -347,8 +352,9 @@ fn a_client_of_a_pool_moves_as_any_other_and_keeps_its_id_and_counters() {
     }
     stage.settle();
     assert!(stage.positions > 0 && stage.stays.is_empty());
-    let (counted, sent) = (stage.client.sent_messages(), u64::from(stage.up.received));
-    assert!(counted > sent, "{counted} of {sent} trades, and positions as well");
+    let sent = u64::from(stage.up.received);
+    // Figures are published now and then. Those of former connections are among them.
+    stage.play_until(|stage| stage.client.sent_messages() >= sent);
 }
 
 #[test]
