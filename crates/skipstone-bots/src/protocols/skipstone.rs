@@ -11,6 +11,7 @@ use bytes::Bytes;
 use skipstone::{ClosedBy, Event as PeerEvent, PeerId, Pool, PoolConfig, SendRefusal, Target, Trust};
 use skipstone_proto::Time;
 use std::cell::RefCell;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
@@ -123,11 +124,11 @@ impl SkipstoneClient {
 
     fn begin(&mut self) -> Result<PeerId, String> {
         POOLS.with_borrow_mut(|pools| {
-            if !pools.contains_key(&self.trusts_anyone) {
+            if let Entry::Vacant(place) = pools.entry(self.trusts_anyone) {
                 let trust = if self.trusts_anyone { Trust::DangerouslyAnything } else { Trust::System };
                 let pool =
                     Pool::new(PoolConfig { trust, ..PoolConfig::default() }).map_err(|error| error.to_string())?;
-                pools.insert(self.trusts_anyone, Shared { pool, inboxes: BTreeMap::new() });
+                place.insert(Shared { pool, inboxes: BTreeMap::new() });
             }
             let shared = pools.get_mut(&self.trusts_anyone).expect("it was inserted");
             let peer =

@@ -411,7 +411,8 @@ fn a_client_that_is_closed_while_it_moves_sends_what_it_held_back() {
     let there = stage.nodes[1].server.local_addr().to_string();
     stage.begin_move(&there);
     stage.play_until(|stage| stage.nodes[1].guest.is_some() && !stage.nodes[0].is_able);
-    let Stage { mut nodes, mut client, mut up, .. } = stage;
+    let Stage { mut nodes, client, mut up, .. } = stage;
+    let Mover::Single(mut client) = client else { panic!("it is one of a pool") };
     for _ in 0..20 {
         client.send(TRADES, up.next()).expect("it is held back");
     }
