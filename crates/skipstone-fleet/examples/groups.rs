@@ -5,7 +5,7 @@
 //! ```text
 //! cargo run --release -p skipstone-fleet --example groups -- 20
 //! ```
-//! The number: seconds of the measurement of latency. The others take about a minute.
+//! The number: seconds of each measurement of latency. The rates take about a minute.
 
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -22,13 +22,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let nats = LocalNats::start(LocalSettings::default())?;
     let url = nats.url();
 
-    let latency = latency(&url, Duration::from_secs(seconds))?;
-    println!("one group, {TICK_HZ} Hz, {PER_TICK} messages a tick, game loops that poll each millisecond:");
-    println!("  inside the node: {}", shown(&latency.inside));
-    println!("  across nodes:    {}", shown(&latency.across));
-    let more = at(&latency.across, 0.99).saturating_sub(at(&latency.inside, 0.99));
-    println!("  more at p99: {more:?} (at most 2 ms wanted)");
-    println!("  at the bus of a node without members: {} messages", latency.elsewhere);
+    for (pause, name) in [(Pause::Sleep, "polls each millisecond"), (Pause::Bus, "waits for the bus")] {
+        let latency = latency(&url, Duration::from_secs(seconds), pause)?;
+        println!("one group, {TICK_HZ} Hz, {PER_TICK} messages a tick, a game loop that {name}:");
+        println!("  inside the node: {}", shown(&latency.inside));
+        println!("  across nodes:    {}", shown(&latency.across));
+        let more = at(&latency.across, 0.99).saturating_sub(at(&latency.inside, 0.99));
+        println!("  more at p99: {more:?} (at most 2 ms wanted)");
+        println!("  at the bus of a node without members: {} messages", latency.elsewhere);
+    }
 
     println!("messages of {MESSAGE_BYTES} bytes, as many as go, {} s each:", RATE_TIME.as_secs());
     println!("  per batch   groups, reliable   groups, unreliable   NATS' client, the same batches");
@@ -47,8 +49,15 @@ struct Latency {
     elsewhere: u64,
 }
 
+/// What the receiver's game loop does between its turns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pause {
+    Sleep,
+    Bus,
+}
+
 /// Node a sends; its own members and those of node b receive; node c has none.
-fn latency(url: &str, time: Duration) -> Result<Latency, Box<dyn Error>> {
+fn latency(url: &str, time: Duration, pause: Pause) -> Result<Latency, Box<dyn Error>> {
     let (mut a, mut b, c) = (Node::start(url, "a")?, Node::start(url, "b")?, Node::start(url, "c")?);
     let group = GroupName::new("bench")?;
     for node in [&mut a, &mut b] {
@@ -68,7 +77,10 @@ fn latency(url: &str, time: Duration) -> Result<Latency, Box<dyn Error>> {
         scope.spawn(|| {
             while !is_over.load(Ordering::Relaxed) {
                 receive(&mut b, &mut across);
-                std::thread::sleep(LOOP);
+                match pause {
+                    Pause::Sleep => std::thread::sleep(LOOP),
+                    Pause::Bus => b.wait(),
+                }
             }
         });
         let mut next = began;
@@ -208,6 +220,13 @@ impl Node {
     fn settle(&mut self) -> Result<(), Box<dyn Error>> {
         self.groups.flush(&self.bus);
         Ok(self.bus.flush(PATIENCE)?)
+    }
+
+    /// Waits for something to poll.
+    fn wait(&mut self) {
+        if let Some(event) = self.bus.wait(LOOP) {
+            self.groups.handle(event);
+        }
     }
 
     /// One turn of a game loop, as far as groups have a part in it.
