@@ -1,7 +1,8 @@
 //! Where players ask for a room. In a real game this is the login service, and it checks who the player is.
 
-use crate::Failure;
-use crate::node::{ENTER, Fleet};
+use crate::failure::Failure;
+use crate::node::Fleet;
+use crate::question::{ENTER, words};
 use skipstone_fleet::bus::{Bus, BusEvent, BusSettings};
 use std::time::{Duration, Instant};
 
@@ -50,11 +51,6 @@ impl Entrance {
         }
         Err(format!("no node has answered for the room {room} within {PATIENCE:?}").into())
     }
-}
-
-/// A text's words, if they are that many.
-pub(crate) fn words<const COUNT: usize>(text: &str) -> Option<[&str; COUNT]> {
-    text.split(' ').collect::<Vec<_>>().try_into().ok()
 }
 
 const ASK_EVERY: Duration = Duration::from_millis(100);

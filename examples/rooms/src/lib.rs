@@ -11,8 +11,12 @@
 //! `cargo run -p skipstone-example-rooms`
 
 pub mod entrance;
+mod failure;
 pub mod node;
 pub mod player;
+mod question;
+
+pub use failure::Failure;
 
 use entrance::Entrance;
 use node::{Fleet, Node};
@@ -20,9 +24,6 @@ use player::Player;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-
-/// Each call of the library has its own error, with cause and remedy.
-pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// What happened in a game.
 #[derive(Clone, Debug)]

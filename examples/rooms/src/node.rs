@@ -1,7 +1,7 @@
 //! A node: a server of the game. Nothing in its loop waits for NATS.
 
-use crate::Failure;
-use crate::entrance::words;
+use crate::failure::Failure;
+use crate::question::{ENTER, words};
 use skipstone::{ChannelRule, DeliveryMode, Event, PeerId, Security, Server, ServerConfig, Settings, code};
 use skipstone_fleet::bus::{Bus, BusEvent, BusMessage, BusSettings, SubscriptionId};
 use skipstone_fleet::directory::{
@@ -21,8 +21,6 @@ pub const LINES: u16 = 0;
 pub const POSITIONS: u16 = 1;
 /// Skipstone's, for players that move.
 const MOVES: u16 = 2;
-/// Who may enter a room: asked by the entrance, answered by the room's owner.
-pub const ENTER: &str = "game.enter";
 /// Rooms that a player may watch.
 const WATCHES_MAX: usize = 8;
 /// The names of groups are longer than those of rooms, and have the same bound.

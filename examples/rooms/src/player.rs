@@ -1,7 +1,7 @@
 //! A player: a client that follows moves, and asks the entrance again when its node is lost.
 
-use crate::Failure;
 use crate::entrance::{Admission, Entrance};
+use crate::failure::Failure;
 use crate::node::{LINES, POSITIONS};
 use skipstone::{Client, ClientConfig, Event, Reconnect};
 use std::time::{Duration, Instant};

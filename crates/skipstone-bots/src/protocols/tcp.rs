@@ -229,12 +229,15 @@ impl Protocol for Tcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::find;
     use super::*;
 
+    fn target(url: &str) -> BotTarget {
+        BotTarget::split(url).expect("a scheme").expect("an address")
+    }
+
     fn client(options: &str) -> Box<dyn Protocol> {
-        let (row, target) = find(&format!("tcp://h:1?{options}")).expect("a target");
-        let mut client = (row.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+        let target = target(&format!("tcp://h:1?{options}"));
+        let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
         client.handle_open(Time::ZERO);
         assert_eq!(client.poll_event(), Some(Event::Connected));
         client
@@ -295,8 +298,8 @@ mod tests {
         assert!(matches!(refused("frame=lines", b"a\nb"), SendRefused::Unwritable(_)));
         assert_eq!(refused("frame=length&bytes=1", &[0; 256]), SendRefused::TooLong { size: 256, max: 255 });
         for options in ["frame=packets", "frame=length&bytes=3", "frame=length&order=middle", "max=0"] {
-            let (row, target) = find(&format!("tcp://h:1?{options}")).expect("a target");
-            assert!((row.new)(&Opening { target: &target, seed: 1 }).is_err(), "{options}");
+            let target = target(&format!("tcp://h:1?{options}"));
+            assert!((ROW.new)(&Opening { target: &target, seed: 1 }).is_err(), "{options}");
         }
     }
 }

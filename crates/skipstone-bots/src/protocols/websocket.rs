@@ -249,10 +249,14 @@ impl Write for Pipe {
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::find;
     use super::*;
+    use crate::target::BotTarget;
     use tungstenite::ServerHandshake;
     use tungstenite::handshake::server::NoCallback;
+
+    fn target(url: &str) -> BotTarget {
+        BotTarget::split(url).expect("a scheme").expect("an address")
+    }
 
     /// A client and a server of tungstenite's own, joined byte by byte.
     struct Pair {
@@ -263,8 +267,8 @@ mod tests {
 
     impl Pair {
         fn new(options: &str) -> Self {
-            let (row, target) = find(&format!("ws://127.0.0.1:1/game?{options}")).expect("a target");
-            let mut client = (row.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let target = target(&format!("ws://127.0.0.1:1/game?{options}"));
+            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
             client.handle_open(Time::ZERO);
             let shaking = match tungstenite::accept(Pipe::default()) {
                 Err(HandshakeError::Interrupted(shaking)) => shaking,
@@ -327,8 +331,8 @@ mod tests {
             (&b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"[..], Cause::Refused),
             (b"SSH-2.0-OpenSSH\r\n\r\n", Cause::Malformed),
         ] {
-            let (row, target) = find("ws://127.0.0.1:1").expect("a target");
-            let mut client = (row.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let target = target("ws://127.0.0.1:1");
+            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
             client.handle_open(Time::ZERO);
             client.handle_receive(Time::ZERO, answer);
             let Some(Event::Closed(ending)) = client.poll_event() else { panic!("no end") };

@@ -5,38 +5,23 @@ mod lateness;
 mod link;
 mod places;
 mod progress;
+mod run_plan;
 mod tally;
 mod timers;
 mod worker;
 
 pub(crate) use places::Places;
 pub(crate) use progress::Progress;
+pub(crate) use run_plan::RunPlan;
 pub(crate) use tally::Tally;
 
 use crate::plan::Life;
-use crate::script::{Engine, EngineLimits, ScriptFolder, Watchdog};
+use crate::script::{Engine, EngineLimits, Watchdog};
 use host::WorkerHost;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use worker::Worker;
-
-/// What is run.
-#[derive(Clone, Debug)]
-pub(crate) struct RunPlan {
-    /// The script.
-    pub(crate) script: ScriptFolder,
-    /// Where the bots connect, in place of what the script says.
-    pub(crate) url: Option<String>,
-    /// The bots and their times.
-    pub(crate) lives: Vec<Life>,
-    /// How long the run lasts.
-    pub(crate) duration: Duration,
-    /// Of all random choices.
-    pub(crate) seed: u64,
-    /// Threads.
-    pub(crate) workers: usize,
-}
 
 /// Runs the bots until their time is up or the flag is set. `epoch` is when the run begins.
 ///

@@ -1,8 +1,8 @@
 //! A worker's loop: timers that are due, sockets that are ready, and the bots' code for both.
 
-use super::RunPlan;
 use super::host::WorkerHost;
 use super::places::Places;
+use super::run_plan::RunPlan;
 use super::tally::Tally;
 use super::timers::{TimerKind, Timers};
 use crate::plan::Life;

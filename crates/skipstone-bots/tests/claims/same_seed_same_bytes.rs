@@ -10,8 +10,7 @@ const SCRIPT: &str = "
     function bot:tick(now)
         local packet = buffer.create(4 + math.random(8, 40))
         buffer.writeu32(packet, 0, self.number)
-        buffer.writef64(packet, 4, now)
-        for at = 12, buffer.len(packet) - 1 do
+        for at = 4, buffer.len(packet) - 1 do
             buffer.writeu8(packet, at, math.random(0, 255))
         end
         self:send(0, packet, { due = now })

@@ -1,7 +1,7 @@
 //! The application of the tool's server: its clients, and the lines that it broadcasts.
 
 use super::audience::Audience;
-use super::input::Input;
+use super::input::LoopEvent;
 use super::node::FleetNode;
 use super::rates::Rates;
 use super::restart::Restart;
@@ -32,7 +32,7 @@ pub(crate) struct Game {
     pub(super) node: Option<FleetNode>,
     pub(super) began: Instant,
     /// Events of this tick: empty between two ticks.
-    events: Vec<Input>,
+    events: Vec<LoopEvent>,
     /// Clients that asked in this tick who is here.
     asked_who: BTreeSet<PeerId>,
 }
@@ -110,12 +110,12 @@ impl Game {
     }
 
     /// Takes the tick's events, and handles events of connections at once.
-    fn take_events(&mut self, events: &mut Vec<Input>, audience: &Audience) {
+    fn take_events(&mut self, events: &mut Vec<LoopEvent>, audience: &Audience) {
         let mut bytes = 0;
         while let Some(input) = self.poll_input() {
             match input {
-                Input::Server(Event::Connected { .. }) => self.handle(input, audience),
-                Input::Server(Event::Message { ref payload, .. }) => {
+                LoopEvent::Server(Event::Connected { .. }) => self.handle(input, audience),
+                LoopEvent::Server(Event::Message { ref payload, .. }) => {
                     bytes += payload.len();
                     events.push(input);
                 }
@@ -127,11 +127,11 @@ impl Game {
         }
     }
 
-    fn handle(&mut self, input: Input, audience: &Audience) {
+    fn handle(&mut self, input: LoopEvent, audience: &Audience) {
         let line = match input {
-            Input::Server(event) => self.on_event(event, audience),
+            LoopEvent::Server(event) => self.on_event(event, audience),
             #[cfg(feature = "fleet")]
-            Input::Move(notice) => self.on_move(notice, audience),
+            LoopEvent::Move(notice) => self.on_move(notice, audience),
         };
         if let Some(line) = line {
             audience.all().for_each(|watcher| watcher.log(&line));
@@ -309,7 +309,7 @@ mod tests {
         }
         let peer = *game.guests.keys().next().expect("it is connected");
         let ask = Event::Message { peer, channel: CONTROL, payload: Bytes::from(WHO), age: Duration::ZERO };
-        (0..1_000).for_each(|_| game.handle(Input::Server(ask.clone()), &audience));
+        (0..1_000).for_each(|_| game.handle(LoopEvent::Server(ask.clone()), &audience));
         game.tick(&audience);
         game.say_to(peer, &Word::Say("that was all".into()));
         game.server.flush().expect("it runs");

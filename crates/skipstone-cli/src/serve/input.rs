@@ -4,7 +4,7 @@ use skipstone::Event;
 
 /// Something that happened.
 #[derive(Debug)]
-pub(super) enum Input {
+pub(super) enum LoopEvent {
     Server(Event),
     #[cfg(feature = "fleet")]
     Move(skipstone_fleet::moves::MoveNotice),

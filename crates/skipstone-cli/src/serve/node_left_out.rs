@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 
 /// WHY: under the names of `node`, so that the loop has no two forms.
-pub(crate) use self::{NoFlags as NodeFlags, NoNode as FleetNode};
+pub(crate) use self::{NoFlags as NodeFlags, NoNode as FleetNode, UntoldFacts as NodeFacts};
 
 /// No flags.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -14,7 +14,7 @@ pub(crate) struct NoFlags {}
 
 /// What a node would tell its fleet.
 #[expect(dead_code, reason = "there is no fleet")]
-pub(crate) struct NodeFacts {
+pub(crate) struct UntoldFacts {
     pub(crate) dashboard: Option<SocketAddr>,
     pub(crate) places: u32,
     pub(crate) workload: Workload,
@@ -30,7 +30,7 @@ impl NoFlags {
         None
     }
 
-    pub(crate) fn join(&self, _: &Server, _: &NodeFacts) -> Result<Option<NoNode>, String> {
+    pub(crate) fn join(&self, _: &Server, _: &UntoldFacts) -> Result<Option<NoNode>, String> {
         Ok(None)
     }
 

@@ -2,7 +2,7 @@
 
 use super::audience::Audience;
 use super::game::Game;
-use super::input::Input;
+use super::input::LoopEvent;
 use super::node::{Baggage, DrainRun, Handed};
 use super::restart::{DrainPhase, notice};
 use super::visit::Visit;
@@ -25,10 +25,10 @@ const ROOM_MAX: Duration = Duration::from_secs(5);
 
 impl Game {
     /// The next event of the server or of a move.
-    pub(super) fn poll_input(&mut self) -> Option<Input> {
+    pub(super) fn poll_input(&mut self) -> Option<LoopEvent> {
         match &mut self.node {
             Some(node) => node.poll_input(&mut self.server),
-            None => self.server.poll_event().map(Input::Server),
+            None => self.server.poll_event().map(LoopEvent::Server),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::audience::Audience;
 use super::game::Game;
-use super::input::Input;
+use super::input::LoopEvent;
 use super::restart::DrainPhase;
 use super::visit::Visit;
 use bytes::Bytes;
@@ -10,8 +10,8 @@ use skipstone::{Group, PeerId};
 use skipstone_lab::workload::LINES;
 
 impl Game {
-    pub(super) fn poll_input(&mut self) -> Option<Input> {
-        self.server.poll_event().map(Input::Server)
+    pub(super) fn poll_input(&mut self) -> Option<LoopEvent> {
+        self.server.poll_event().map(LoopEvent::Server)
     }
 
     pub(super) fn enter_chat(&mut self, _: PeerId) {}

@@ -37,6 +37,7 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn no_player_is_closed_no_line_is_lost_and_a_bad_release_goes_back() {
     let Some(yard) = Yard::new() else { return };
+    let _alone = crate::TIMELY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let nats = LocalNats::start(LocalSettings::default()).expect("a nats-server is installed");
     let (slim, identity) = (yard.slim_tool(), yard.path("identity.pem"));
     let servers = Servers(NODES.iter().map(|node| yard.path(&format!("site-{node}"))).collect());

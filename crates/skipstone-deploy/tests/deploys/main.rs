@@ -6,3 +6,6 @@ mod bad_input_leaves_current_where_it_was;
 mod builds_contain_committed_files_only;
 mod players_survive_releases;
 mod yard;
+
+/// Held by tests whose players must be served in time: two at once would load the machine twice.
+static TIMELY: std::sync::Mutex<()> = std::sync::Mutex::new(());

@@ -16,6 +16,7 @@ fn number(name: &str, default: u64) -> u64 {
 #[test]
 fn clients_reconnect_and_new_clients_connect() {
     let Some(yard) = Yard::new() else { return };
+    let _alone = crate::TIMELY.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let slim = yard.slim_tool();
     let (port, console) = (free_port(), free_port());
     let build = format!(

@@ -174,7 +174,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         &[&["dots"], &["interop_fleet"], &["chat", "echo", "interop", "listen_server", "query", "reconnect", "typed"]],
     ),
     ("examples/bevy", &[]),
-    ("examples/rooms", &[&["player"], &["entrance"], &["node"]]),
+    ("examples/rooms", &[&["player"], &["entrance"], &["node"], &["failure", "question"]]),
     (
         "fuzz",
         &[

@@ -86,6 +86,11 @@ mod tests {
     struct OneNode {
         #[command(flatten)]
         flags: NodeFlags,
+        /// WHY: the node's flags exclude these of `serve`.
+        #[arg(long)]
+        stress: bool,
+        #[arg(long)]
+        piped: bool,
     }
 
     #[test]

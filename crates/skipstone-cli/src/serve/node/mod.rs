@@ -7,7 +7,7 @@ mod chat;
 mod flags;
 mod travel;
 
-use super::input::Input;
+use super::input::LoopEvent;
 use crate::fleet_flags::Nats;
 pub(super) use baggage::Baggage;
 use chat::FleetChat;
@@ -133,10 +133,10 @@ impl FleetNode {
     }
 
     /// The next event of the server, or of a player that moves. Another node's question for a place is answered here.
-    pub(super) fn poll_input(&mut self, server: &mut Server) -> Option<Input> {
+    pub(super) fn poll_input(&mut self, server: &mut Server) -> Option<LoopEvent> {
         loop {
             match self.travel.moves.poll(&self.nats.bus, server)? {
-                NodeEvent::Server(event) => return Some(Input::Server(event)),
+                NodeEvent::Server(event) => return Some(LoopEvent::Server(event)),
                 NodeEvent::Move(MoveNotice::Asked { origin, .. }) => {
                     let (load, arriving) = (self.status.load as usize, self.travel.moves.under_way().1);
                     if self.status.is_draining {
@@ -148,7 +148,7 @@ impl FleetNode {
                         let _ = self.travel.moves.admit(&origin, &self.travel.address);
                     }
                 }
-                NodeEvent::Move(notice) => return Some(Input::Move(notice)),
+                NodeEvent::Move(notice) => return Some(LoopEvent::Move(notice)),
                 _ => {}
             }
         }
