@@ -274,6 +274,7 @@ fn a_player_keeps_its_name_over_a_move_and_hears_the_chat_of_all_nodes() {
     let end = Instant::now() + PATIENCE;
     while !Session::open(two.console).stats().contains("moves: 0 went, 1 came") {
         assert!(Instant::now() < end, "she does not arrive");
+        zoe.words.clear();
         zoe.ask_who();
         zoe.listen_until("she is there", |zoe| !zoe.words.is_empty());
     }
