@@ -83,6 +83,7 @@ mod channel;
 mod checksum;
 mod connection;
 mod cost;
+mod crossing;
 mod delivery;
 mod endpoint;
 mod moves;
@@ -137,6 +138,7 @@ pub use connection::{Overview, SendError, ServerTime, Side};
 pub use rtt::Rtt;
 
 /// Moves of a client to another server.
+pub use crossing::{Crossing, Route};
 pub use moves::{ClientMoves, DESTINATION_BYTES_MAX, MoveAction, MoveId, MoveMessage, MoveStage, Stayed};
 
 /// Messages in both directions.

@@ -1,14 +1,13 @@
-//! A client on its way to another server: both connections, and what waits for the one or the other.
-//! [`ClientMoves`] decides; WIRE.md section 8.2.
+//! A client on its way to another server: both connections. [`Crossing`] decides, and keeps what waits for the one or
+//! the other; WIRE.md section 8.2.
 
 use crate::handle::{Handle, Wake};
 use crate::send_error::{SendError, SendRefusal};
 use crate::url::Target;
 use bytes::Bytes;
 use skipstone_proto::{
-    ClientMoves, Duration, Event, GivenUp, MoveAction, MoveMessage, PeerId, Settings, Submission, Time, code,
+    Crossing, Duration, Event, GivenUp, MoveAction, MoveMessage, PeerId, Route, Settings, Submission, Time, code,
 };
-use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -16,25 +15,12 @@ use std::time::Instant;
 /// The moves of a client whose server can move it.
 #[derive(Debug)]
 pub(crate) struct Moving {
-    moves: ClientMoves,
+    crossing: Crossing,
     began: Instant,
-    channel: u16,
-    settings: Arc<Settings>,
     pub(crate) there: Option<Connecting>,
-    /// Reliable messages that wait for the decision, by channel.
-    held: VecDeque<(u16, Submission)>,
-    held_bytes: u64,
-    held_bytes_max: u64,
     /// A connection that was not chosen, until its server knows that.
     parting: Option<Connecting>,
     parting_until: Time,
-    /// Events that can be delivered: of this side, and the other server's unreliable messages; once a move has ended,
-    /// all that waited for that.
-    ready: VecDeque<Event>,
-    /// Events of the other server that wait for the end of this one.
-    late: VecDeque<Event>,
-    /// Of both, estimated.
-    waiting_bytes: u64,
 }
 
 /// A connection to another server, which begins or stands.
@@ -57,28 +43,13 @@ pub(crate) enum MoveStep {
 impl Moving {
     /// The moves of a connection that was just established. The server hears that this client can be moved.
     pub(crate) fn begin(here: &mut Handle, peer: PeerId, settings: &Arc<Settings>, bytes_max: u64) -> Option<Moving> {
-        let channel = settings.moves_channel()?;
-        let moving = Moving {
-            moves: ClientMoves::default(),
-            began: Instant::now(),
-            channel,
-            settings: Arc::clone(settings),
-            there: None,
-            held: VecDeque::new(),
-            held_bytes: 0,
-            held_bytes_max: bytes_max,
-            parting: None,
-            parting_until: Time::ZERO,
-            ready: VecDeque::new(),
-            late: VecDeque::new(),
-            waiting_bytes: 0,
-        };
-        tell(here, peer, channel, MoveMessage::Able.encode());
-        Some(moving)
+        let crossing = Crossing::new(settings, bytes_max)?;
+        tell(here, peer, crossing.channel(), MoveMessage::Able.encode());
+        Some(Moving { crossing, began: Instant::now(), there: None, parting: None, parting_until: Time::ZERO })
     }
 
     pub(crate) fn is_moving(&self) -> bool {
-        self.moves.is_moving()
+        self.crossing.is_moving()
     }
 
     /// The other connection.
@@ -90,13 +61,13 @@ impl Moving {
     pub(crate) fn connecting(&mut self, there: Option<Connecting>) {
         match there {
             Some(there) => self.there = Some(there),
-            None => self.moves.on_closed_there(),
+            None => self.crossing.stay(),
         }
     }
 
     /// The application ends the client. One that has not chosen yet stays, so that what it held back is sent here.
     pub(crate) fn stop(&mut self) {
-        self.moves.on_closed_there();
+        self.crossing.stay();
     }
 
     /// The connections beside the present one.
@@ -106,7 +77,7 @@ impl Moving {
 
     /// Whether there are events beside those of the present connection.
     pub(crate) fn has_events(&self) -> bool {
-        !self.ready.is_empty()
+        self.crossing.has_events()
     }
 
     /// Drives the other connection, if the application drives its client.
@@ -119,39 +90,24 @@ impl Moving {
 
     /// An event of the present server, as far as it is the application's.
     pub(crate) fn on_event(&mut self, event: Event) -> Option<Event> {
-        match event {
-            Event::Message { channel, payload, .. } if channel == self.channel => {
-                self.moves.on_message_here(&payload, self.now());
-                None
-            }
-            event if event.is_receipt_on(self.channel) => None,
-            Event::Settled { .. } => {
-                self.moves.on_settled_here();
-                None
-            }
-            Event::Closed { .. } if self.moves.on_closed_here(self.now()) => None,
-            Event::Closed { peer, .. } => {
-                self.give_up(peer);
-                self.push_ready(event);
-                None
-            }
-            event => Some(event),
-        }
+        let now = self.now();
+        self.crossing.on_event_here(event, now)
     }
 
     /// Follows both connections. To be repeated until there is nothing more to do.
     pub(crate) fn advance(&mut self, here: &mut Handle, peer: PeerId) -> Option<MoveStep> {
-        self.moves.on_time(self.now());
+        let now = self.now();
+        self.crossing.on_time(now);
         self.hear_there();
         self.part();
-        while let Some(action) = self.moves.poll_action() {
+        while let Some(action) = self.crossing.poll_action() {
             match action {
                 MoveAction::Connect { destination, token } => return Some(MoveStep::Connect { destination, token }),
                 MoveAction::Settle => here.settle(peer),
-                MoveAction::SendHere(message) => tell(here, peer, self.channel, message),
+                MoveAction::SendHere(message) => tell(here, peer, self.crossing.channel(), message),
                 MoveAction::SendThere(message) => {
                     if let Some(there) = &mut self.there {
-                        tell(&mut there.handle, there.peer, self.channel, message);
+                        tell(&mut there.handle, there.peer, self.crossing.channel(), message);
                     }
                 }
                 MoveAction::Switch => {
@@ -163,13 +119,12 @@ impl Moving {
                 MoveAction::Stay => {
                     if let Some(mut there) = self.there.take() {
                         there.handle.close_all(code::NONE, "the client stays where it is", Duration::ZERO);
-                        (self.parting, self.parting_until) = (Some(there), self.now() + PARTING_MAX);
+                        (self.parting, self.parting_until) = (Some(there), now + PARTING_MAX);
                     }
                     self.release(here, peer);
                 }
                 MoveAction::Finish => {
                     let mut there = self.there.take()?;
-                    self.ready.append(&mut self.late);
                     // The application's messages had ids of the former handle until now: they stay unique.
                     there.handle.continue_ids(here);
                     return Some(MoveStep::Arrived(Box::new(there)));
@@ -181,9 +136,7 @@ impl Moving {
 
     /// The next event that is not the present connection's: of the other server, once it may come, or of this side.
     pub(crate) fn poll_event(&mut self) -> Option<Event> {
-        let event = self.ready.pop_front()?;
-        self.waiting_bytes -= bytes_of(&event);
-        Some(event)
+        self.crossing.poll_event()
     }
 
     /// Accepts a message for the connection that it belongs to: the one of here, unless the client has chosen the
@@ -195,53 +148,29 @@ impl Moving {
         channel: u16,
         message: Submission,
     ) -> Result<(), SendError> {
-        if channel == self.channel {
-            return Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload));
-        }
-        if self.moves.is_leaving()
-            && let Some(there) = &mut self.there
-        {
-            return there.handle.send((there.peer, channel), message, Wake::Now);
-        }
-        if !self.moves.holds_reliable() || !self.is_reliable(channel) {
-            return here.send((peer, channel), message, Wake::Now);
-        }
-        if let Err(reason) = here.admit(peer, channel, message.payload.len()) {
-            return Err(SendError::new(reason, message.payload));
-        }
-        let bytes = HELD_BYTES + message.payload.len() as u64;
-        if self.held_bytes + bytes > self.held_bytes_max {
-            return Err(SendError::new(SendRefusal::QueueFull, message.payload));
-        }
-        self.held_bytes += bytes;
-        self.held.push_back((channel, message));
-        Ok(())
-    }
-
-    /// The client's connection has ended, and what was held with it: `Closed` covers it where there are no receipts.
-    fn give_up(&mut self, peer: PeerId) {
-        self.held_bytes = 0;
-        for (channel, message) in std::mem::take(&mut self.held) {
-            if !self.settings.rule(channel).is_some_and(|rule| rule.receipts) {
-                continue;
+        match self.crossing.route(channel) {
+            Route::Refused => Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload)),
+            Route::Held => {
+                if let Err(reason) = here.admit(peer, channel, message.payload.len()) {
+                    return Err(SendError::new(reason, message.payload));
+                }
+                let held = self.crossing.hold(channel, message);
+                held.map_err(|message| SendError::new(SendRefusal::QueueFull, message.payload))
             }
-            self.push_ready(Event::GivenUp { peer, id: message.id, channel, why: GivenUp::Closed });
+            Route::There if let Some(there) = &mut self.there => {
+                there.handle.send((there.peer, channel), message, Wake::Now)
+            }
+            Route::There | Route::Here => here.send((peer, channel), message, Wake::Now),
         }
     }
 
     fn release(&mut self, to: &mut Handle, peer: PeerId) {
-        self.held_bytes = 0;
-        for (channel, message) in std::mem::take(&mut self.held) {
+        for (channel, message) in self.crossing.take_held() {
             let id = message.id;
             if to.send((peer, channel), message, Wake::Now).is_err() {
-                self.push_ready(Event::GivenUp { peer, id, channel, why: GivenUp::QueueFull });
+                self.crossing.give_up(peer, id, channel, GivenUp::QueueFull);
             }
         }
-    }
-
-    fn push_ready(&mut self, event: Event) {
-        self.waiting_bytes += bytes_of(&event);
-        self.ready.push_back(event);
     }
 
     /// Forgets a connection that was not chosen once its server has answered the close.
@@ -256,33 +185,12 @@ impl Moving {
 
     /// Takes the other server's events, as far as there is room for what must wait.
     fn hear_there(&mut self) {
-        while self.waiting_bytes < self.held_bytes_max
+        let now = self.now();
+        while self.crossing.has_room()
             && let Some(event) = self.there.as_mut().and_then(|there| there.handle.poll_event())
         {
-            match event {
-                Event::Connected { settings, .. } if self.can_play_by(&settings) => self.moves.on_connected_there(),
-                // A server with other channels cannot take this client's messages.
-                Event::Connected { .. } => self.moves.on_closed_there(),
-                Event::Message { channel, payload, .. } if channel == self.channel => {
-                    self.moves.on_message_there(&payload, self.now());
-                }
-                Event::Closed { .. } if !self.moves.is_leaving() => self.moves.on_closed_there(),
-                event if event.is_receipt_on(self.channel) => {}
-                Event::Message { channel, .. } if !self.is_reliable(channel) => self.push_ready(event),
-                event => {
-                    self.waiting_bytes += bytes_of(&event);
-                    self.late.push_back(event);
-                }
-            }
+            self.crossing.on_event_there(event, now);
         }
-    }
-
-    fn can_play_by(&self, there: &Settings) -> bool {
-        there.channels == self.settings.channels && there.moves_channel == self.settings.moves_channel
-    }
-
-    fn is_reliable(&self, channel: u16) -> bool {
-        self.settings.rule(channel).is_some_and(|rule| rule.mode.is_reliable())
     }
 
     fn now(&self) -> Time {
@@ -299,11 +207,5 @@ fn tell(handle: &mut Handle, peer: PeerId, channel: u16, message: Vec<u8>) {
     let _ = handle.flush();
 }
 
-fn bytes_of(event: &Event) -> u64 {
-    HELD_BYTES + if let Event::Message { payload, .. } = event { payload.len() as u64 } else { 0 }
-}
-
-/// Approximate bytes of a message or event that waits, without its payload.
-const HELD_BYTES: u64 = 128;
 /// How long a server that was not chosen may take to answer the close.
 const PARTING_MAX: Duration = Duration::from_secs(1);

@@ -1,6 +1,5 @@
-//! The moves of a pool's clients: which connection is a client's, and what waits for the one or the other.
-//! [`ClientMoves`] decides; WIRE.md section 8.2. A client keeps the id that the application has, whatever its
-//! connection.
+//! The moves of a pool's clients: which connection is a client's. [`Crossing`] decides, and keeps what waits for the one
+//! or the other; WIRE.md section 8.2. A client keeps the id that the application has, whatever its connection.
 
 use crate::driver::Driver;
 use crate::driver::impair::Impairment;
@@ -8,12 +7,10 @@ use crate::handle::reason_of;
 use crate::restart_notice::split;
 use crate::send_error::{SendError, SendRefusal};
 use crate::url::Target;
-use bytes::Bytes;
 use skipstone_proto::{
-    ClientMoves, Duration, Event, MessageId, MoveAction, MoveMessage, PeerId, Settings, Stats, Submission, Time, code,
+    Crossing, Duration, Event, GivenUp, MessageId, MoveAction, MoveMessage, PeerId, Route, Stats, Submission, code,
 };
 use std::collections::{BTreeSet, VecDeque};
-use std::sync::Arc;
 
 /// The clients of a pool that follow moves.
 #[derive(Debug, Default)]
@@ -44,18 +41,12 @@ struct PoolClient {
 
 #[derive(Debug)]
 struct ClientMove {
-    moves: ClientMoves,
-    channel: u16,
-    settings: Arc<Settings>,
+    crossing: Crossing,
+    /// Bytes of a message, at most.
+    message_bytes_max: usize,
     there: Option<(PeerId, Target)>,
     /// Counters of the connection here when the client chose the other: later ones are gone with it.
     counted: Stats,
-    /// Reliable messages that wait for the decision, by channel.
-    held: VecDeque<(u16, Submission)>,
-    held_bytes: usize,
-    /// Events of the other server that wait for the end of this one.
-    late: VecDeque<Event>,
-    late_bytes: usize,
 }
 
 /// Whose connection it is.
@@ -86,7 +77,7 @@ impl PoolMoves {
         let impairment = impairment.cloned();
         self.clients.push(PoolClient { here, target, impairment, former: Stats::default(), moves: None });
         self.own(here, Owner::Here(number));
-        PeerId { index: number, generation: 0 }
+        id_of(number)
     }
 
     /// The present connection of a client; an unknown one if there is no such client.
@@ -114,35 +105,43 @@ impl PoolMoves {
     pub(crate) fn on_event(&mut self, mut event: Event, driver: &mut Driver) -> Option<Event> {
         let (owner, now) = (self.owner(event.peer()), driver.now());
         let (Owner::Here(number) | Owner::There(number)) = owner else { return None };
-        *event.peer_mut() = PeerId { index: number, generation: 0 };
+        *event.peer_mut() = id_of(number);
         let client = &mut self.clients[number as usize];
         if let Event::Connected { settings, .. } = &event
             && owner == Owner::Here(number)
         {
-            client.moves = settings.moves_channel().map(|channel| Box::new(ClientMove::new(channel, settings)));
+            client.moves = Crossing::new(settings, WAITING_BYTES_MAX).map(|crossing| {
+                let message_bytes_max = settings.message_bytes_max as usize;
+                Box::new(ClientMove { crossing, message_bytes_max, there: None, counted: Stats::default() })
+            });
             if let Some(moves) = &client.moves {
-                let (here, channel) = (client.here, moves.channel);
+                let (here, channel) = (client.here, moves.crossing.channel());
                 self.tell(driver, here, channel, MoveMessage::Able.encode());
             }
             return Some(event);
         }
         let Some(moves) = &mut client.moves else { return Some(event) };
         let event = match owner {
-            Owner::Here(_) => moves.on_event_here(event, now),
-            _ => moves.on_event_there(event, now),
+            Owner::Here(_) => moves.crossing.on_event_here(event, now),
+            _ => {
+                moves.crossing.on_event_there(event, now);
+                None
+            }
         };
-        if moves.late_bytes > LATE_BYTES_MAX
+        if event.is_some() {
+            return event;
+        }
+        // All clients share a driver: what one has no room for cannot stay in its connection.
+        if !moves.crossing.has_room()
             && let Some((there, _)) = moves.there
         {
             let why = "more than 16 MiB wait for the end of a move";
             driver.endpoint.close(now, there, code::NONE, why, Duration::ZERO);
         }
-        if event.as_ref().is_none_or(|event| matches!(event, Event::Closed { .. })) {
-            self.moving.insert(number);
-            // At once: what the next event means depends on which connection is the client's.
-            self.act(number, driver);
-        }
-        event
+        self.moving.insert(number);
+        // At once: what the next event means depends on which connection is the client's.
+        self.act(number, driver);
+        self.ready.pop_front()
     }
 
     /// Does what the deadlines of moves need.
@@ -150,10 +149,10 @@ impl PoolMoves {
         let now = driver.now();
         for number in self.moving.iter().copied().collect::<Vec<_>>() {
             if let Some(moves) = &mut self.clients[number as usize].moves {
-                moves.moves.on_time(now);
+                moves.crossing.on_time(now);
             }
             self.act(number, driver);
-            if self.clients[number as usize].moves.as_ref().is_none_or(|moves| !moves.moves.is_moving()) {
+            if self.clients[number as usize].moves.as_ref().is_none_or(|moves| !moves.crossing.is_moving()) {
                 self.moving.remove(&number);
             }
         }
@@ -177,7 +176,7 @@ impl PoolMoves {
                 moves.there = Some((there, dial.target.clone()));
                 self.own(there, Owner::There(dial.client));
             }
-            None => moves.moves.on_closed_there(),
+            None => moves.crossing.stay(),
         }
     }
 
@@ -191,13 +190,11 @@ impl PoolMoves {
     ) -> Result<(), SendError> {
         let mut to = self.here(client);
         if let Some(moves) = self.clients.get_mut(client.index as usize).and_then(|known| known.moves.as_mut()) {
-            if channel == moves.channel {
-                return Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload));
-            }
-            if moves.moves.is_leaving() {
-                to = moves.there.as_ref().map_or(to, |(there, _)| *there);
-            } else if moves.moves.holds_reliable() && moves.is_reliable(channel) {
-                return moves.hold(channel, message);
+            match moves.crossing.route(channel) {
+                Route::Refused => return Err(SendError::new(SendRefusal::NoSuchChannel { channel }, message.payload)),
+                Route::Held => return moves.hold(channel, message),
+                Route::There => to = moves.there.as_ref().map_or(to, |(there, _)| *there),
+                Route::Here => {}
             }
         }
         let (payload, bytes) = (message.payload.clone(), message.payload.len());
@@ -205,18 +202,21 @@ impl PoolMoves {
         sent.map_err(|error| SendError::new(reason_of(error, channel, bytes), payload))
     }
 
+    /// Does what the client's move needs, and takes what the application may have.
     fn act(&mut self, number: u32, driver: &mut Driver) {
         let now = driver.now();
         loop {
             let client = &mut self.clients[number as usize];
             let here = client.here;
             let Some(moves) = &mut client.moves else { return };
-            let (channel, there) = (moves.channel, moves.there.as_ref().map(|(there, _)| *there));
-            let Some(action) = moves.moves.poll_action() else { return };
+            let (channel, there) = (moves.crossing.channel(), moves.there.as_ref().map(|(there, _)| *there));
+            let action = moves.crossing.poll_action();
+            self.ready.extend(std::iter::from_fn(|| moves.crossing.poll_event()));
+            let Some(action) = action else { return };
             match action {
                 MoveAction::Connect { destination, token } => {
                     let Some((host, port)) = split(&destination) else {
-                        moves.moves.on_closed_there();
+                        moves.crossing.stay();
                         continue;
                     };
                     let target = client.target.moved(host, port);
@@ -230,12 +230,11 @@ impl PoolMoves {
                 }
                 MoveAction::Switch => {
                     moves.counted = driver.endpoint.overview(here).map(|seen| seen.stats).unwrap_or_default();
-                    there.into_iter().for_each(|there| moves.release(driver, there));
+                    there.into_iter().for_each(|to| moves.release(driver, number, to));
                 }
                 MoveAction::Stay => {
-                    (moves.there, moves.late_bytes) = (None, 0);
-                    moves.late.clear();
-                    moves.release(driver, here);
+                    moves.there = None;
+                    moves.release(driver, number, here);
                     if let Some(there) = there {
                         driver.endpoint.close(now, there, code::NONE, "the client stays where it is", Duration::ZERO);
                         self.own(there, Owner::Nobody);
@@ -254,8 +253,6 @@ impl PoolMoves {
         let former = std::mem::replace(&mut client.here, there);
         client.former.add(&moves.counted);
         client.target = target;
-        moves.late_bytes = 0;
-        self.ready.append(&mut moves.late);
         if self.ready.iter().any(|event| matches!(event, Event::Closed { peer, .. } if peer.index == number)) {
             client.moves = None;
         }
@@ -287,96 +284,35 @@ impl PoolMoves {
 }
 
 impl ClientMove {
-    fn new(channel: u16, settings: &Arc<Settings>) -> ClientMove {
-        ClientMove {
-            moves: ClientMoves::default(),
-            channel,
-            settings: Arc::clone(settings),
-            there: None,
-            counted: Stats::default(),
-            held: VecDeque::new(),
-            held_bytes: 0,
-            late: VecDeque::new(),
-            late_bytes: 0,
-        }
-    }
-
-    fn on_event_here(&mut self, event: Event, now: Time) -> Option<Event> {
-        match event {
-            Event::Message { channel, payload, .. } if channel == self.channel => {
-                self.moves.on_message_here(&payload, now);
-                None
-            }
-            event if event.is_receipt_on(self.channel) => None,
-            Event::Settled { .. } => {
-                self.moves.on_settled_here();
-                None
-            }
-            Event::Closed { .. } if self.moves.on_closed_here(now) => None,
-            event => Some(event),
-        }
-    }
-
-    fn on_event_there(&mut self, event: Event, now: Time) -> Option<Event> {
-        match event {
-            Event::Connected { settings, .. } if settings.channels == self.settings.channels => {
-                self.moves.on_connected_there();
-            }
-            // A server with other channels cannot take this client's messages.
-            Event::Connected { .. } => self.moves.on_closed_there(),
-            Event::Message { channel, payload, .. } if channel == self.channel => {
-                self.moves.on_message_there(&payload, now);
-            }
-            Event::Closed { .. } if !self.moves.is_leaving() => self.moves.on_closed_there(),
-            event if event.is_receipt_on(self.channel) => {}
-            Event::Message { channel, .. } if !self.is_reliable(channel) => return Some(event),
-            event => {
-                self.late_bytes += EVENT_BYTES + payload_bytes(&event);
-                self.late.push_back(event);
-            }
-        }
-        None
-    }
-
     fn hold(&mut self, channel: u16, message: Submission) -> Result<(), SendError> {
-        let bytes = EVENT_BYTES + message.payload.len();
-        let bytes_max = self.settings.message_bytes_max as usize;
-        if message.payload.len() > bytes_max {
-            let refusal = SendRefusal::TooLong { bytes: message.payload.len(), bytes_max };
-            return Err(SendError::new(refusal, message.payload));
+        let (bytes, bytes_max) = (message.payload.len(), self.message_bytes_max);
+        if bytes > bytes_max {
+            return Err(SendError::new(SendRefusal::TooLong { bytes, bytes_max }, message.payload));
         }
-        if self.held_bytes + bytes > HELD_BYTES_MAX {
-            return Err(SendError::new(SendRefusal::QueueFull, message.payload));
-        }
-        self.held_bytes += bytes;
-        self.held.push_back((channel, message));
-        Ok(())
+        let held = self.crossing.hold(channel, message);
+        held.map_err(|message| SendError::new(SendRefusal::QueueFull, message.payload))
     }
 
-    /// Sends what was held back. What a connection refuses is lost with it.
-    fn release(&mut self, driver: &mut Driver, to: PeerId) {
-        self.held_bytes = 0;
-        for (channel, message) in std::mem::take(&mut self.held) {
-            let _ = driver.send(to, channel, message);
+    /// Sends what was held back.
+    fn release(&mut self, driver: &mut Driver, number: u32, to: PeerId) {
+        for (channel, message) in self.crossing.take_held() {
+            let id = message.id;
+            if driver.send(to, channel, message).is_err() {
+                self.crossing.give_up(id_of(number), id, channel, GivenUp::QueueFull);
+            }
         }
         let now = driver.now();
         driver.endpoint.flush(now);
     }
-
-    fn is_reliable(&self, channel: u16) -> bool {
-        self.settings.rule(channel).is_some_and(|rule| rule.mode.is_reliable())
-    }
 }
 
-fn payload_bytes(event: &Event) -> usize {
-    if let Event::Message { payload, .. } = event { Bytes::len(payload) } else { 0 }
+/// The id that the application has.
+fn id_of(number: u32) -> PeerId {
+    PeerId { index: number, generation: 0 }
 }
 
 /// No connection has this index.
 const UNKNOWN: PeerId = PeerId { index: u32::MAX, generation: u32::MAX };
-/// Approximate bytes of a message or event that waits, without its payload.
-const EVENT_BYTES: usize = 128;
-/// Bytes of a client's messages that may wait for its decision.
-const HELD_BYTES_MAX: usize = 8 << 20;
-/// Bytes of the other server's events that may wait for the end of this one.
-const LATE_BYTES_MAX: usize = 16 << 20;
+/// Bytes of a client's messages that may wait for its decision, and of the other server's events that may wait for the
+/// end of this one.
+const WAITING_BYTES_MAX: u64 = 16 << 20;

@@ -214,6 +214,7 @@ impl Game {
     }
 
     /// The guest of this id or this name.
+    #[cfg(feature = "fleet")]
     pub(super) fn guest_named(&self, who: &str) -> Result<PeerId, String> {
         if let Ok(peer) = self.guest(who) {
             return Ok(peer);

@@ -462,7 +462,7 @@ impl Serving {
         match self.game.drain_phase() {
             DrainPhase::Possible => self.game.begin_drain(&self.audience),
             DrainPhase::UnderWay => {}
-            DrainPhase::Impossible | DrainPhase::Over => return true,
+            DrainPhase::Nothing => return true,
         }
         false
     }

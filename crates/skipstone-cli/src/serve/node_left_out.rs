@@ -25,7 +25,6 @@ pub(crate) struct UntoldFacts {
 pub(crate) struct NoNode(Infallible);
 
 impl NoFlags {
-    #[cfg_attr(not(feature = "dashboard"), expect(dead_code, reason = "it is for the metrics"))]
     pub(crate) fn name(&self) -> Option<String> {
         None
     }

@@ -47,12 +47,10 @@ enum RestartState {
 /// What a drain of the players to other nodes can do for a server that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DrainPhase {
-    /// There are no players, or no other node takes them.
-    Impossible,
+    /// Nothing: there are no players, no other node takes them, or the time is over.
+    Nothing,
     Possible,
     UnderWay,
-    /// No player is left, or the time is over.
-    Over,
 }
 
 /// The next action of the loop.
@@ -239,7 +237,7 @@ mod tests {
     fn players_are_notified_after_the_last_pending_handshake() {
         let since = Instant::now();
         let mut restart = Restart { signal: None, state: RestartState::Closing { since, to: None } };
-        let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving, DrainPhase::Impossible);
+        let mut step = |ms, arriving| restart.step(since + Duration::from_millis(ms), arriving, DrainPhase::Nothing);
         assert_eq!(step(100, 0), RestartStep::GoOn, "a client may hold a cookie");
         assert_eq!(step(1_500, 1), RestartStep::GoOn, "a slow path");
         assert_eq!(step(1_600, 0), RestartStep::Leave(None));
@@ -252,10 +250,10 @@ mod tests {
         let signal = RestartSignal::watch().expect("it watches");
         let mut restart = Restart { signal, state: RestartState::Checking(answered) };
         answer.send(Ok(())).expect("the loop waits");
-        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::MakeReady);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Nothing), RestartStep::MakeReady);
         restart.stay();
         assert!(!restart.is_under_way());
-        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::GoOn);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Nothing), RestartStep::GoOn);
         assert!(restart.ask("").is_ok() || cfg!(not(unix)));
     }
 
@@ -270,16 +268,16 @@ mod tests {
         assert_eq!(step(10, DrainPhase::Possible), RestartStep::Drain);
         assert_eq!(step(20, DrainPhase::UnderWay), RestartStep::GoOn);
         assert_eq!(step(59_000, DrainPhase::UnderWay), RestartStep::GoOn);
-        assert_eq!(step(60_000, DrainPhase::Over), RestartStep::MakeReady);
-        assert_eq!(step(60_100, DrainPhase::Over), RestartStep::GoOn, "a client may hold a cookie");
+        assert_eq!(step(60_000, DrainPhase::Nothing), RestartStep::MakeReady);
+        assert_eq!(step(60_100, DrainPhase::Nothing), RestartStep::GoOn, "a client may hold a cookie");
         assert_eq!(step(60_500, DrainPhase::UnderWay), RestartStep::GoOn, "a player has arrived");
-        assert_eq!(step(60_900, DrainPhase::Over), RestartStep::Leave(None));
+        assert_eq!(step(60_900, DrainPhase::Nothing), RestartStep::Leave(None));
     }
 
     #[test]
     fn a_server_with_a_parent_is_not_restarted() {
         let mut restart = Restart::new(false).expect("nothing to watch");
         assert!(restart.ask("").is_err());
-        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Impossible), RestartStep::GoOn);
+        assert_eq!(restart.step(Instant::now(), 0, DrainPhase::Nothing), RestartStep::GoOn);
     }
 }

@@ -190,12 +190,12 @@ impl Game {
     /// What a drain of this node's players can do for its end.
     pub(super) fn drain_phase(&self) -> DrainPhase {
         let here = self.here();
-        let Some(node) = &self.node else { return DrainPhase::Impossible };
+        let Some(node) = &self.node else { return DrainPhase::Nothing };
         match &node.travel.drain {
-            Some(run) if run.is_over => DrainPhase::Over,
+            Some(run) if run.is_over => DrainPhase::Nothing,
             Some(_) => DrainPhase::UnderWay,
             None if here > 0 && node.has_place() => DrainPhase::Possible,
-            None => DrainPhase::Impossible,
+            None => DrainPhase::Nothing,
         }
     }
 

@@ -27,7 +27,7 @@ impl Game {
     pub(super) fn tick_node(&mut self, _: &Audience) {}
 
     pub(super) fn drain_phase(&self) -> DrainPhase {
-        DrainPhase::Impossible
+        DrainPhase::Nothing
     }
 
     pub(super) fn begin_drain(&mut self, _: &Audience) {}

@@ -12,7 +12,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     (
         "crates/skipstone-proto",
         &[
-            &["endpoint"],
+            &["crossing", "endpoint"],
             &["connection"],
             &["channel"],
             &["recovery", "congestion", "mtu", "security"],
