@@ -29,6 +29,11 @@ impl ConnectionState {
         self.phase == Phase::Open
     }
 
+    /// Whether it was neither open nor closed.
+    pub(super) fn is_connecting(&self) -> bool {
+        self.phase < Phase::Open
+    }
+
     pub(super) fn connecting(&mut self) {
         self.phase = self.phase.max(Phase::Connecting);
     }
@@ -61,6 +66,7 @@ impl ConnectionState {
         match end {
             SocketEnd::Finished => self.end(Cause::ByServer, "the server ended the stream"),
             SocketEnd::PortClosed => self.end(Cause::Unreachable, "nobody listens on the server's port"),
+            SocketEnd::TimedOut => self.end(Cause::TimedOut, "the server did not answer in time"),
             SocketEnd::Failed(why) => self.end(Cause::Unreachable, why),
         }
     }

@@ -74,6 +74,7 @@ impl Lifecycle {
     /// The socket ended, or the server's machine refuses the port.
     pub(super) fn end_with_socket(&mut self, end: SocketEnd) {
         let text = match end {
+            SocketEnd::TimedOut => return self.end(Cause::TimedOut, "the server did not answer in time"),
             SocketEnd::Finished => "the socket ended".into(),
             SocketEnd::PortClosed => "nobody listens on the server's port".into(),
             SocketEnd::Failed(why) => why,

@@ -126,6 +126,15 @@ impl<M: Model> Simulated<M> {
     }
 }
 
+/// The datagrams that are ready to leave.
+pub(super) fn leaving(client: &mut dyn Protocol, now: Time) -> Vec<Vec<u8>> {
+    let next = || {
+        let mut datagram = Vec::new();
+        client.poll_transmit(now, &mut datagram).then_some(datagram)
+    };
+    core::iter::from_fn(next).collect()
+}
+
 /// The first microsecond that is not before `at`: links count nanoseconds.
 fn not_before(at: Duration) -> Time {
     Time::from_micros(at.as_nanos().div_ceil(1000) as u64)

@@ -54,6 +54,8 @@ thread_local! {
 struct Shared {
     pool: Pool,
     inboxes: BTreeMap<PeerId, Inbox>,
+    /// Messages were queued since the pool was driven.
+    has_unsent: bool,
 }
 
 struct Inbox {
@@ -78,9 +80,9 @@ struct SkipstoneClient {
 fn step(_: Time) -> Vec<usize> {
     POOLS.with_borrow_mut(|pools| {
         let mut ready = Vec::new();
-        for Shared { pool, inboxes } in pools.values_mut() {
-            // What fails here fails for each client, whose next call says so.
-            let _ = pool.drive(Duration::ZERO);
+        for shared in pools.values_mut() {
+            shared.drive();
+            let Shared { pool, inboxes, .. } = shared;
             while let Some(event) = pool.poll_event() {
                 if let Some(inbox) = inboxes.get_mut(&event.peer()) {
                     inbox.events.push_back(event);
@@ -90,6 +92,28 @@ fn step(_: Time) -> Vec<usize> {
         }
         ready
     })
+}
+
+impl Shared {
+    fn drive(&mut self) {
+        self.has_unsent = false;
+        // What fails here fails for each client, whose next call says so.
+        let _ = self.pool.drive(Duration::ZERO);
+    }
+
+    fn send(&mut self, peer: PeerId, channel: u16, payload: Bytes) -> Result<(), SendRefusal> {
+        self.has_unsent = true;
+        self.pool.send(peer, channel, payload).map(drop).map_err(|error| error.reason)
+    }
+
+    fn close(&mut self, peer: PeerId) {
+        if self.has_unsent {
+            self.pool.flush();
+            self.drive();
+        }
+        // An ended connection needs no goodbye.
+        let _ = self.pool.close(peer, 0, "", Duration::ZERO);
+    }
 }
 
 impl SkipstoneClient {
@@ -128,7 +152,7 @@ impl SkipstoneClient {
                 let trust = if self.trusts_anyone { Trust::DangerouslyAnything } else { Trust::System };
                 let pool =
                     Pool::new(PoolConfig { trust, ..PoolConfig::default() }).map_err(|error| error.to_string())?;
-                place.insert(Shared { pool, inboxes: BTreeMap::new() });
+                place.insert(Shared { pool, inboxes: BTreeMap::new(), has_unsent: false });
             }
             let shared = pools.get_mut(&self.trusts_anyone).expect("it was inserted");
             let peer =
@@ -217,9 +241,9 @@ impl Protocol for SkipstoneClient {
         }
         let Some(peer) = self.peer.filter(|_| self.state.is_open()) else { return Err(SendRefused::NotConnected) };
         let payload = Bytes::copy_from_slice(message.data);
-        let sent = self.with(|shared| shared.pool.send(peer, message.channel, payload).map_err(|error| error.reason));
+        let sent = self.with(|shared| shared.send(peer, message.channel, payload));
         match sent {
-            Some(Ok(_)) => Ok(()),
+            Some(Ok(())) => Ok(()),
             Some(Err(SendRefusal::NoSuchChannel { .. } | SendRefusal::WrongDirection { .. })) => {
                 Err(SendRefused::Unwritable("the server's settings have no such channel for clients"))
             }
@@ -233,8 +257,7 @@ impl Protocol for SkipstoneClient {
 
     fn close(&mut self, _now: Time) {
         if let Some(peer) = self.peer {
-            // An ended connection needs no goodbye.
-            let _ = self.with(|shared| shared.pool.close(peer, 0, "", Duration::ZERO));
+            self.with(|shared| shared.close(peer));
         }
         self.forget();
         self.state.end(Cause::Closed, "closed by the bot");

@@ -7,6 +7,7 @@ use crate::protocol::{
 };
 use crate::target::{BotTarget, TargetError};
 use skipstone_proto::Time;
+use std::collections::VecDeque;
 
 pub(super) const ROW: ProtocolRow = ProtocolRow {
     scheme: "tcp",
@@ -28,9 +29,9 @@ struct Tcp {
     framing: Framing,
     message_max: usize,
     inbox: Vec<u8>,
-    outgoing: Vec<u8>,
-    /// Bytes of `outgoing` that were taken.
-    taken: usize,
+    /// Bytes of `inbox` that contain no line's end.
+    scanned: usize,
+    outgoing: VecDeque<u8>,
 }
 
 /// How messages are told apart.
@@ -73,15 +74,19 @@ impl Framing {
 
 impl Tcp {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
+        Ok(Box::new(Tcp::new(opening)?))
+    }
+
+    fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let (target, framing) = (opening.target, Framing::of(opening.target)?);
-        Ok(Box::new(Tcp {
+        Ok(Tcp {
             state: ConnectionState::default(),
             framing,
             message_max: target.number("max", 1 << 20, 1..=1 << 30)? as usize,
             inbox: Vec::new(),
-            outgoing: Vec::new(),
-            taken: 0,
-        }))
+            scanned: 0,
+            outgoing: VecDeque::new(),
+        })
     }
 
     /// Takes whole messages out of what has arrived.
@@ -89,13 +94,16 @@ impl Tcp {
         let mut from = 0;
         while let Some((message, next)) = self.next_message(from) {
             let message = &self.inbox[message];
-            if message.len() > self.message_max {
+            if message.len() > self.message_max && self.framing != Framing::Raw {
                 break;
             }
             self.state.message(0, message.to_vec());
             from = next;
+            self.scanned = next;
         }
         self.inbox.drain(..from);
+        // What is left of lines has no end yet.
+        self.scanned = self.inbox.len();
         // Without an end in sight, or with a length that is too long.
         if self.waiting_for() > self.message_max {
             self.inbox = Vec::new();
@@ -110,7 +118,8 @@ impl Tcp {
         match self.framing {
             Framing::Raw => (!rest.is_empty()).then_some((from..self.inbox.len(), self.inbox.len())),
             Framing::Lines => {
-                let end = rest.iter().position(|byte| *byte == b'\n')?;
+                let scanned = self.scanned.max(from) - from;
+                let end = scanned + rest[scanned..].iter().position(|byte| *byte == b'\n')?;
                 let length = if rest[..end].ends_with(b"\r") { end - 1 } else { end };
                 Some((from..from + length, from + end + 1))
             }
@@ -133,7 +142,8 @@ impl Tcp {
     fn waiting_for(&self) -> usize {
         match self.framing {
             Framing::Length { .. } => self.length_at(0).unwrap_or(0),
-            _ => self.inbox.len(),
+            // The end may begin with a carriage return.
+            _ => self.inbox.strip_suffix(b"\r").unwrap_or(&self.inbox).len(),
         }
     }
 }
@@ -158,18 +168,9 @@ impl Protocol for Tcp {
     fn handle_deadline(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
-        let waiting = &self.outgoing[self.taken..];
-        if waiting.is_empty() {
-            return false;
-        }
-        let chunk = &waiting[..waiting.len().min(STREAM_CHUNK)];
-        out.extend_from_slice(chunk);
-        self.taken += chunk.len();
-        if self.taken == self.outgoing.len() {
-            self.outgoing.clear();
-            self.taken = 0;
-        }
-        true
+        let count = self.outgoing.len().min(STREAM_CHUNK);
+        out.extend(self.outgoing.drain(..count));
+        count > 0
     }
 
     fn poll_event(&mut self) -> Option<Event> {
@@ -180,8 +181,12 @@ impl Protocol for Tcp {
         None
     }
 
+    fn is_connecting(&self) -> bool {
+        self.state.is_connecting()
+    }
+
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, queued) = (message.data.len(), self.outgoing.len() - self.taken);
+        let (size, queued) = (message.data.len(), self.outgoing.len());
         if !self.state.is_open() {
             return Err(SendRefused::NotConnected);
         }
@@ -203,18 +208,18 @@ impl Protocol for Tcp {
                 return Err(SendRefused::Unwritable("a line contains no line feed; send one line at a time"));
             }
             Framing::Lines => {
-                self.outgoing.extend_from_slice(message.data);
-                self.outgoing.push(b'\n');
+                self.outgoing.extend(message.data);
+                self.outgoing.push_back(b'\n');
                 return Ok(());
             }
             Framing::Length { bytes, is_little: true } => {
-                self.outgoing.extend_from_slice(&(size as u64).to_le_bytes()[..bytes]);
+                self.outgoing.extend(&(size as u64).to_le_bytes()[..bytes]);
             }
             Framing::Length { bytes, is_little: false } => {
-                self.outgoing.extend_from_slice(&(size as u64).to_be_bytes()[8 - bytes..]);
+                self.outgoing.extend(&(size as u64).to_be_bytes()[8 - bytes..]);
             }
         }
-        self.outgoing.extend_from_slice(message.data);
+        self.outgoing.extend(message.data);
         Ok(())
     }
 
@@ -288,6 +293,36 @@ mod tests {
             let Some(Event::Closed(ending)) = client.poll_event() else { panic!("{options}") };
             assert!(ending.cause == Cause::Malformed && ending.text.contains("9 bytes"), "{ending:?}");
         }
+    }
+
+    #[test]
+    fn any_bytes_are_a_message_of_any_length_and_a_line_may_have_the_longest() {
+        let mut raw = client("frame=raw&max=9");
+        raw.handle_receive(Time::ZERO, &[7; 30]);
+        assert_eq!(messages(&mut *raw), [[7; 30]]);
+        for end in ["\n", "\r\n"] {
+            let mut lines = client("frame=lines&max=9");
+            let line = format!("012345678{end}");
+            for at in 0..line.len() {
+                lines.handle_receive(Time::ZERO, &line.as_bytes()[at..=at]);
+            }
+            assert_eq!(messages(&mut *lines), [b"012345678"]);
+        }
+    }
+
+    #[test]
+    fn what_has_left_is_forgotten_while_more_waits() {
+        let target = target("tcp://h:1");
+        let mut client = Tcp::new(&Opening { target: &target, seed: 1 }).expect("sound options");
+        client.handle_open(Time::ZERO);
+        let mut out = Vec::new();
+        for _ in 0..200 {
+            client.send(Time::ZERO, Outgoing { channel: 0, delivery: None, data: &[1; STREAM_CHUNK] }).expect("room");
+            client.send(Time::ZERO, Outgoing { channel: 0, delivery: None, data: &[1; 1] }).expect("room");
+            out.clear();
+            assert!(client.poll_transmit(Time::ZERO, &mut out));
+        }
+        assert!(client.outgoing.capacity() < 2 * QUEUE_BYTES_MAX, "{} bytes", client.outgoing.capacity());
     }
 
     #[test]

@@ -64,7 +64,7 @@ impl Protocol for Udp {
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
         let text = match end {
-            SocketEnd::Finished => "the socket ended".into(),
+            SocketEnd::Finished | SocketEnd::TimedOut => "the socket ended".into(),
             SocketEnd::PortClosed => "nobody listens on the server's port".into(),
             SocketEnd::Failed(why) => why,
         };

@@ -103,6 +103,10 @@ impl WebSocketClient {
             self.shaken(shaking.handshake());
         }
         while let Stage::Open(socket) = &mut self.stage {
+            // Answers to pings have no other bound.
+            if socket.get_ref().outgoing.len() > 2 * QUEUE_BYTES_MAX {
+                return self.end(Cause::Malformed, "the server pings, and does not read the answers");
+            }
             match socket.read() {
                 Ok(Message::Binary(data)) => self.state.message(0, data),
                 Ok(Message::Text(text)) => self.state.message(0, bytes::Bytes::from(text)),
@@ -191,6 +195,10 @@ impl Protocol for WebSocketClient {
 
     fn deadline(&self) -> Option<Time> {
         None
+    }
+
+    fn is_connecting(&self) -> bool {
+        self.state.is_connecting()
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
@@ -313,6 +321,19 @@ mod tests {
             pair.exchange(cut);
             assert!(matches!(pair.server.as_mut().expect("open").read(), Ok(Message::Pong(_))));
         }
+    }
+
+    #[test]
+    fn a_server_that_pings_and_reads_nothing_ends_the_connection() {
+        let mut pair = Pair::new("");
+        let server = pair.server.as_mut().expect("open");
+        for _ in 0..20_000 {
+            server.send(Message::Ping(vec![1; 125].into())).expect("sent");
+            let pings: Vec<u8> = server.get_mut().outgoing.drain(..).collect();
+            pair.client.handle_receive(Time::ZERO, &pings);
+        }
+        let Some(Event::Closed(ending)) = pair.client.poll_event() else { panic!("no end") };
+        assert_eq!(ending.cause, Cause::Malformed, "{}", ending.text);
     }
 
     #[test]

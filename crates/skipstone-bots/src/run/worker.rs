@@ -97,6 +97,9 @@ impl<'p> Worker<'p> {
             }
         }
         (0..self.slots.len()).for_each(|slot| self.stop(slot));
+        // Goodbyes over sockets that are not the worker's.
+        let now = self.host.time();
+        self.steps.iter().for_each(|step| drop(step(now)));
         let (calls, in_scripts) = self.engine.cost();
         let tally = std::mem::take(&mut *self.host.tally.borrow_mut());
         Ok(Tally { calls, in_scripts, memory_bytes: self.engine.memory_bytes() as u64, ..tally })

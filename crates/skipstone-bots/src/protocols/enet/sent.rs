@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub(super) struct Sent {
     /// The newest reliable command of each channel.
     newest: BTreeMap<u8, u16>,
-    /// Payload that left for the first time.
-    pub(super) payload_bytes: u64,
+    /// Payload of reliable commands that left for the first time.
+    pub(super) reliable_bytes: u64,
     /// Reliable commands with payload that left again.
     pub(super) retransmitted: u64,
 }
@@ -37,12 +37,9 @@ impl Sent {
 
     fn on_command(&mut self, command: &[u8], payload: usize) {
         let (kind, channel) = (command[0] & 0x0F, command[1]);
-        let is_first = match (kind, number(command, 2)) {
-            (RELIABLE | FRAGMENT, Some(sequence)) => self.is_newest(channel, sequence),
-            _ => true,
-        };
-        if is_first {
-            self.payload_bytes += payload as u64;
+        let (RELIABLE | FRAGMENT, Some(sequence)) = (kind, number(command, 2)) else { return };
+        if self.is_newest(channel, sequence) {
+            self.reliable_bytes += payload as u64;
         } else {
             self.retransmitted += 1;
         }
@@ -85,16 +82,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn payload_counts_once_and_again_is_a_retransmission() {
+    fn reliable_payload_counts_once_and_again_is_a_retransmission() {
         let acknowledgement = [1, 0, 0, 1, 0, 1, 0, 9];
         let reliable = [0x86, 3, 0, 1, 0, 2, 7, 7];
         let unreliable = [7, 3, 0, 1, 0, 1, 0, 3, 1, 2, 3];
         let datagram = [&[0x80, 0, 0, 9][..], &acknowledgement, &reliable, &unreliable].concat();
         let mut sent = Sent::default();
         assert!(sent.on_datagram(&datagram));
-        assert_eq!((sent.payload_bytes, sent.retransmitted), (5, 0));
+        assert_eq!((sent.reliable_bytes, sent.retransmitted), (2, 0));
         assert!(sent.on_datagram(&[&[0, 0][..], &reliable].concat()));
-        assert_eq!((sent.payload_bytes, sent.retransmitted), (5, 1));
+        assert_eq!((sent.reliable_bytes, sent.retransmitted), (2, 1));
         assert!(!sent.on_datagram(&[&[0, 0][..], &acknowledgement].concat()));
         assert!(!sent.on_datagram(&[]));
     }

@@ -1,8 +1,8 @@
 //! The client against a host of the same crate, on a bad path. The originals are C.
 
-use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, numbered};
-use super::{PEER, Queue, ROW, SERVICE_ACTIVE};
-use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
+use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, leaving, numbered};
+use super::{GOODBYES, PEER, Queue, ROW, SERVICE_ACTIVE};
+use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, QUEUE_BYTES_MAX, SendRefused};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use rusty_enet::{EventNoRef, Host, HostSettings};
@@ -18,6 +18,7 @@ struct Echo {
     clock: Arc<AtomicU64>,
     serviced: Time,
     data: Option<u32>,
+    received: usize,
     goodbyes: usize,
 }
 
@@ -32,7 +33,7 @@ impl Echo {
             ..HostSettings::default()
         };
         let host = Host::new(Queue::default(), settings).expect("a host");
-        Echo { host, clock, serviced: Time::ZERO, data: None, goodbyes: 0 }
+        Echo { host, clock, serviced: Time::ZERO, data: None, received: 0, goodbyes: 0 }
     }
 
     fn service(&mut self, now: Time) {
@@ -42,6 +43,7 @@ impl Echo {
             match event {
                 EventNoRef::Connect { data, .. } => self.data = Some(data),
                 EventNoRef::Receive { channel_id, packet, .. } => {
+                    self.received += 1;
                     self.host.peer_mut(PEER).send(channel_id, &packet).expect("sent");
                 }
                 EventNoRef::Disconnect { .. } => self.goodbyes += 1,
@@ -164,6 +166,49 @@ fn messages_that_enet_cannot_carry_are_refused() {
     assert!(matches!(run.client.send(run.now, unordered), Err(SendRefused::NoDelivery(_))));
     let refused = (0..4000).find_map(|number| run.send(0, &numbered(number, 1000)).err());
     assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+}
+
+#[test]
+fn what_is_sent_leaves_before_three_goodbyes() {
+    let mut run = connected(bad_path(0.0), 1);
+    run.run(Duration::from_millis(100));
+    run.client.send(run.now, Outgoing { channel: 0, delivery: None, data: b"last words" }).expect("accepted");
+    run.client.close(run.now);
+    let datagrams = leaving(&mut *run.client, run.now);
+    let goodbyes = &datagrams[datagrams.len() - GOODBYES..];
+    assert!(datagrams.len() > GOODBYES && goodbyes.iter().all(|goodbye| *goodbye == goodbyes[0]), "{datagrams:?}");
+    datagrams.iter().for_each(|datagram| run.server.handle_datagram(run.now, datagram));
+    assert_eq!((run.server.received, run.server.goodbyes), (1, 1));
+}
+
+#[test]
+fn unreliable_messages_that_the_throttle_drops_do_not_fill_the_queue() {
+    // ENet drops unreliable packets before they leave where the server's bandwidth is less than what is sent.
+    let mut run = connected(bad_path(0.0), 1);
+    run.server.host.set_bandwidth_limit(Some(20_000), None).expect("a limit");
+    let data = vec![1; 1000];
+    let (mut sent, mut refused) = (0_usize, 0_usize);
+    for number in 0..6000 {
+        let delivery = if number % 50 == 0 { Delivery::ReliableOrdered } else { Delivery::Unreliable };
+        match run.client.send(run.now, Outgoing { channel: 0, delivery: Some(delivery), data: &data }) {
+            Ok(()) => sent += data.len(),
+            Err(_) => refused += 1,
+        }
+        run.run(Duration::from_millis(10));
+    }
+    let left = run.path.up.stats();
+    assert!(sent > 2 * QUEUE_BYTES_MAX, "{sent} {left:?}");
+    assert_eq!(refused, 0, "{left:?}");
+}
+
+#[test]
+fn unreliable_messages_that_wait_have_a_bound() {
+    let mut run = connected(bad_path(0.0), 1);
+    let unreliable = Outgoing { channel: 0, delivery: Some(Delivery::Unreliable), data: &[1; 1000] };
+    let refused = (0..4000).find_map(|_| run.client.send(run.now, unreliable).err());
+    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.client.send(run.now, unreliable), Ok(()));
 }
 
 #[test]

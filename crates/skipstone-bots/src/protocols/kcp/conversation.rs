@@ -148,6 +148,16 @@ impl Conversation {
         self.datagrams.pop_front()
     }
 
+    /// Everything that the window has room for is ready now: the conversation ends.
+    pub(in crate::protocols) fn finish(&mut self, now: Time) {
+        self.flush(now);
+    }
+
+    /// The next datagram that is ready already.
+    pub(in crate::protocols) fn pop_datagram(&mut self) -> Option<Vec<u8>> {
+        self.datagrams.pop_front()
+    }
+
     /// When `poll_datagram` has something. Segments and acknowledgements that are ready within one interval leave
     /// together.
     pub(in crate::protocols) fn deadline(&self) -> Option<Time> {

@@ -11,7 +11,7 @@ mod segment;
 mod tests;
 
 use self::conversation::{Conversation, KcpFault, KcpSettings};
-use super::lifecycle::{Lifecycle, Phase};
+use super::lifecycle::Lifecycle;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -118,11 +118,10 @@ impl Protocol for Kcp {
     fn handle_deadline(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if self.lifecycle.phase() != Phase::Open {
-            return false;
-        }
+        let is_open = self.lifecycle.is_open();
         let Some(conversation) = &mut self.conversation else { return false };
-        let Some(datagram) = conversation.poll_datagram(now) else { return false };
+        let datagram = if is_open { conversation.poll_datagram(now) } else { conversation.pop_datagram() };
+        let Some(datagram) = datagram else { return false };
         out.extend_from_slice(&datagram);
         if conversation.is_peer_gone() {
             let text = format!("a segment was sent {TRANSMISSIONS_MAX} times without an answer");
@@ -147,7 +146,10 @@ impl Protocol for Kcp {
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
+        if let Some(conversation) = self.conversation.as_mut().filter(|_| self.lifecycle.is_open()) {
+            conversation.finish(now);
+        }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 

@@ -131,7 +131,11 @@ impl OutgoingSegments {
 
     /// A datagram acknowledged `number`, and nothing later: what was sent before it was skipped once more.
     pub(super) fn on_skipped_until(&mut self, now: Time, number: u32) {
-        let until = usize::try_from(distance(number, self.first)).unwrap_or(0).min(self.in_flight.len());
+        // What was never sent skipped nothing.
+        if !self.is_in_flight(number) {
+            return;
+        }
+        let until = distance(number, self.first) as usize;
         let rules = self.rules;
         for segment in self.in_flight.iter_mut().take(until).filter(|segment| !segment.is_acknowledged) {
             segment.skips += 1;
@@ -278,14 +282,16 @@ mod tests {
     fn acknowledgements_of_numbers_that_were_never_sent_change_nothing() {
         let mut outgoing = outgoing();
         outgoing.push(Bytes::from_static(b"x"), 10);
-        flush(&mut outgoing, Time::ZERO, 9);
+        assert_eq!(flush(&mut outgoing, Time::ZERO, 9), [0]);
+        let resend_at = outgoing.resend_at();
         for number in [2, 1000, 0x8000_0000, u32::MAX] {
             outgoing.on_unacknowledged(number);
             outgoing.on_acknowledged(number);
             assert!(!outgoing.is_in_flight(number));
-            outgoing.on_skipped_until(Time::ZERO, number);
+            outgoing.on_skipped_until(Time::ZERO + MS, number);
         }
-        assert_eq!(outgoing.bytes(), 1);
+        assert_eq!((outgoing.bytes(), outgoing.resend_at()), (1, resend_at));
+        assert!(flush(&mut outgoing, Time::ZERO + MS, 9).is_empty(), "it was not skipped");
     }
 
     #[test]

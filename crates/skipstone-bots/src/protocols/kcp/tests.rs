@@ -3,7 +3,7 @@
 use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
 use super::conversation::{Conversation, KcpSettings};
 use super::{ROW, TRANSMISSIONS_MAX};
-use crate::protocol::{Cause, Ending, Event, SendRefused};
+use crate::protocol::{Cause, Ending, Event, Outgoing, SendRefused};
 use core::time::Duration;
 use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::Time;
@@ -67,6 +67,16 @@ fn a_server_that_answers_nothing_times_out() {
     run.run(Duration::from_secs(3600));
     assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))));
     assert_eq!(run.send(0, b"x"), Err(SendRefused::NotConnected));
+}
+
+#[test]
+fn what_is_sent_leaves_before_the_end() {
+    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), bad_path(0.0), 1);
+    run.send(0, b"first").expect("accepted");
+    run.client.send(run.now, Outgoing { channel: 0, delivery: None, data: b"last words" }).expect("accepted");
+    run.client.close(run.now);
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.server.0.queued_bytes(), 15, "the server has both, and returns them");
 }
 
 #[test]

@@ -46,7 +46,7 @@ struct Kcp2k {
     lifecycle: Lifecycle,
     /// There from `handle_open` on.
     session: Option<Session>,
-    /// Whole datagrams: unreliable messages and goodbyes.
+    /// Whole datagrams: unreliable messages, and the last reliable ones before the goodbyes.
     unreliable: VecDeque<Vec<u8>>,
     unreliable_bytes: usize,
     invalid: u64,
@@ -178,6 +178,17 @@ impl Kcp2k {
         }
     }
 
+    /// Reliable messages that wait leave before the goodbye.
+    fn push_last(&mut self, now: Time) {
+        let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) else { return };
+        session.conversation.finish(now);
+        while let Some(segments) = session.conversation.pop_datagram() {
+            let datagram = session.datagram(&segments);
+            self.unreliable_bytes += datagram.len();
+            self.unreliable.push_back(datagram);
+        }
+    }
+
     fn push_unreliable(&mut self, kind: UnreliableKind, content: &[u8]) {
         let datagram = kind.datagram(self.session.as_ref().map_or(0, |session| session.cookie), content);
         self.unreliable_bytes += datagram.len();
@@ -234,8 +245,7 @@ impl Protocol for Kcp2k {
         }
         let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_alive()) else { return false };
         let Some(segments) = session.conversation.poll_datagram(now) else { return false };
-        header::encode(DatagramChannel::Reliable, session.cookie, out);
-        out.extend_from_slice(&segments);
+        out.extend_from_slice(&session.datagram(&segments));
         if session.conversation.is_peer_gone() {
             self.lifecycle
                 .end(Cause::TimedOut, format!("a segment was sent {TRANSMISSIONS_MAX} times without an answer"));
@@ -264,8 +274,9 @@ impl Protocol for Kcp2k {
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
         if self.lifecycle.is_alive() {
+            self.push_last(now);
             self.lifecycle.end(Cause::Closed, "closed by the bot");
             (0..GOODBYES).for_each(|_| self.push_unreliable(UnreliableKind::Disconnect, b""));
         }
@@ -301,6 +312,13 @@ impl Session {
 
     fn send(&mut self, kind: ReliableKind, content: &[u8]) {
         self.conversation.send(kind.message(content).into());
+    }
+
+    fn datagram(&self, segments: &[u8]) -> Vec<u8> {
+        let mut datagram = Vec::with_capacity(DATAGRAM_HEADER + segments.len());
+        header::encode(DatagramChannel::Reliable, self.cookie, &mut datagram);
+        datagram.extend_from_slice(segments);
+        datagram
     }
 
     fn ping(&mut self, now: Time) {

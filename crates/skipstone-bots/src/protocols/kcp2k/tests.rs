@@ -1,6 +1,6 @@
 //! The client against a model of kcp2k's server, on a bad path.
 
-use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
+use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, leaving, numbered};
 use super::header::{self, DatagramChannel, ReliableKind, UnreliableKind};
 use super::{Conversation, GOODBYES, KcpSettings, PING_INTERVAL, RELIABLE, ROW, UNRELIABLE};
 use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
@@ -186,6 +186,22 @@ fn a_goodbye_is_sent_five_times_and_ends_the_connection() {
     assert_eq!(run.server.goodbyes, GOODBYES);
     assert_eq!(run.events.len(), 2);
     assert_eq!(run.send(RELIABLE, b"late"), Err(SendRefused::NotConnected));
+}
+
+#[test]
+fn what_is_sent_leaves_before_the_goodbye() {
+    let mut run = connected(bad_path(0.0), 1);
+    for channel in [RELIABLE, UNRELIABLE] {
+        run.client.send(run.now, Outgoing { channel, delivery: None, data: b"last words" }).expect("accepted");
+    }
+    run.client.close(run.now);
+    let datagrams = leaving(&mut *run.client, run.now);
+    let goodbye = UnreliableKind::Disconnect.datagram(COOKIE, b"");
+    assert!(datagrams[datagrams.len() - GOODBYES..].iter().all(|datagram| *datagram == goodbye));
+    datagrams.iter().for_each(|datagram| run.server.handle_datagram(run.now, datagram));
+    assert_eq!(run.server.goodbyes, GOODBYES);
+    assert_eq!(run.server.datagrams.len(), 1, "the unreliable one, which it returns");
+    assert_eq!(run.server.conversation.queued_bytes(), 11, "the reliable one with its kind, which it returns");
 }
 
 #[test]

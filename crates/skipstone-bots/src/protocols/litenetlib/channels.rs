@@ -104,7 +104,11 @@ impl Channels {
             (Channel::Reliable(_, incoming), content) => {
                 let mut stored = Vec::new();
                 match incoming.on_packet(sequence, content, &mut stored) {
-                    Arrival::New => stored.into_iter().try_for_each(|stored| self.pass_on(channel, stored, out)),
+                    // All of them are acknowledged: a fault of one takes no other with it.
+                    Arrival::New => {
+                        let passed = stored.into_iter().map(|stored| self.pass_on(channel, stored, out));
+                        passed.fold(Ok(()), Result::and)
+                    }
                     Arrival::Invalid => Err(PacketFault::Packet),
                     Arrival::Duplicate => {
                         self.duplicates += 1;

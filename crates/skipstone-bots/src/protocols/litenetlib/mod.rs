@@ -246,9 +246,9 @@ impl Protocol for LiteNetLib {
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
         if let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) {
-            session.disconnect();
+            session.disconnect(now);
         }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }

@@ -113,7 +113,7 @@ impl Session {
         self.datagrams.pop_front()
     }
 
-    /// What is ready already: the goodbye.
+    /// What is ready already: the last messages and the goodbye.
     pub(super) fn pop_datagram(&mut self) -> Option<Vec<u8>> {
         self.datagrams.pop_front()
     }
@@ -123,8 +123,9 @@ impl Session {
         self.update_at().map_or(own, |at| at.min(own))
     }
 
-    /// Queues the goodbye.
-    pub(super) fn disconnect(&mut self) {
+    /// What waits leaves, then the goodbye.
+    pub(super) fn disconnect(&mut self, now: Time) {
+        self.update(now);
         let mut goodbye = vec![first_byte(DISCONNECT, self.accept.connection)];
         goodbye.extend_from_slice(&self.accept.time.to_le_bytes());
         self.datagrams.extend((0..GOODBYES).map(|_| goodbye.clone()));

@@ -1,10 +1,10 @@
 //! The client against a model of LiteNetLib's server, on a bad path.
 
 use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, numbered};
-use super::channels::Channels;
+use super::channels::{Channels, PacketFault};
 use super::merge::Merge;
 use super::packet::{
-    Accept, CONNECT_ACCEPT, CONNECT_REQUEST, DISCONNECT, INVALID_PROTOCOL, MTU_CHECK, MTU_FIRST, MTU_OK,
+    Accept, CONNECT_ACCEPT, CONNECT_REQUEST, Content, DISCONNECT, INVALID_PROTOCOL, MTU_CHECK, MTU_FIRST, MTU_OK,
     PEER_NOT_FOUND, PONG, Packet, Parts, Received, SHUTDOWN_OK, channel_header, decode, first_byte,
 };
 use super::sequence::Sequence;
@@ -343,6 +343,30 @@ fn a_long_message_and_an_empty_one_arrive() {
     run.send(0, b"last").expect("accepted");
     run.run(Duration::from_secs(10));
     assert_eq!(run.messages(0), [b"".to_vec(), long, b"last".to_vec()]);
+}
+
+#[test]
+fn what_is_sent_leaves_before_the_goodbye() {
+    let mut run = connected(bad_path(0.0), 1);
+    let pings = run.server.seen;
+    for delivery in [Delivery::ReliableOrdered, Delivery::Sequenced, Delivery::Unreliable] {
+        send(&mut run, 0, delivery, b"last words").expect("accepted");
+    }
+    run.client.close(run.now);
+    run.run(Duration::from_millis(100));
+    let seen = |kind: usize| run.server.seen[kind] - pings[kind];
+    assert_eq!((seen(0), seen(1), seen(2), seen(usize::from(DISCONNECT))), (1, 1, 1, 3));
+}
+
+#[test]
+fn an_invalid_merged_packet_takes_nothing_else_with_it() {
+    let mut channels = Channels::new(1, MTU_FIRST);
+    let mut messages = Vec::new();
+    let mut receive = |number, content| channels.on_packet(Sequence::default().plus(number), 2, content, &mut messages);
+    assert_eq!(receive(1, Content::Message(b"second")), Ok(()));
+    // The original merges an empty message with a length of 0, which ends the packet at its own receiver, too.
+    assert_eq!(receive(0, Content::Messages(b"\x05\0first\0\0\x01\0x")), Err(PacketFault::Packet));
+    assert_eq!(messages, [(0, "first".into()), (0, "second".into())]);
 }
 
 #[test]

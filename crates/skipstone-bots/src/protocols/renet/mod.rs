@@ -13,12 +13,14 @@ use crate::protocol::{
 use crate::target::TargetError;
 use bytes::Bytes;
 use core::fmt;
+use core::panic::AssertUnwindSafe;
 use core::time::Duration;
 use renet::{ConnectionConfig, RenetClient};
 use renetcode::{ClientAuthentication, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 use skipstone_proto::Time;
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
+use std::panic::catch_unwind;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) const ROW: ProtocolRow = ProtocolRow {
@@ -66,6 +68,8 @@ const FRAME_ACTIVE: Duration = Duration::from_millis(15);
 const FRAME_IDLE: Duration = Duration::from_millis(100);
 const ACTIVE: Duration = Duration::from_secs(1);
 
+/// The goodbye is repeated, because it is unreliable and the client waits for no answer.
+const GOODBYES: usize = 3;
 /// Bytes of a packet's number at most, and of the tag at its end.
 const NUMBER_BYTES_MAX: usize = 8;
 const TAG_BYTES: usize = 16;
@@ -95,25 +99,45 @@ impl Renet {
 
     /// One frame: clocks, messages that came, packets that leave.
     fn frame(&mut self, now: Time) {
-        let Some(session) = &mut self.session else { return };
-        session.update(now);
-        session.framed = now;
-        if session.net.is_connected() {
+        let is_connected = self.guarded(|session| {
+            session.update(now);
+            session.framed = now;
+            session.net.is_connected()
+        });
+        if is_connected == Some(true) {
             self.lifecycle.open();
         }
-        for channel in 0..CHANNELS.len() as u8 {
-            while let Some(message) = session.renet.receive_message(channel) {
-                session.active_until = now + ACTIVE;
-                self.lifecycle.message(channel.into(), message);
-            }
-        }
-        session.collect();
+        self.deliver();
+        self.guarded(Session::collect);
+        self.end_with_session();
+    }
+
+    /// Passes on what has arrived whole.
+    fn deliver(&mut self) {
+        let messages = self.guarded(Session::messages).unwrap_or_default();
+        messages.into_iter().for_each(|(channel, message)| self.lifecycle.message(channel, message));
+    }
+
+    fn end_with_session(&mut self) {
+        let Some(session) = &self.session else { return };
         let (net, renet) = (session.net.disconnect_reason(), session.renet.disconnect_reason());
         if let Some(reason) = net {
             self.lifecycle.end(cause(reason), reason.to_string());
         } else if let Some(reason) = renet {
             self.lifecycle.end(Cause::Malformed, format!("renet ended the connection: {reason}"));
         }
+    }
+
+    /// Calls the crates. WHY: renet 2.0.1 compares no slice's index with its message's count, nor the counts of a
+    /// message's slices with each other, so that a hostile server makes it panic. Its state is worth nothing then.
+    fn guarded<R>(&mut self, call: impl FnOnce(&mut Session) -> R) -> Option<R> {
+        let session = self.session.as_mut()?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| call(session)));
+        if outcome.is_err() {
+            self.session = None;
+            self.lifecycle.end(Cause::Malformed, "renet panicked at what the server sent");
+        }
+        outcome.ok()
     }
 
     fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
@@ -186,6 +210,26 @@ impl Session {
         self.renet.update(span);
     }
 
+    /// A datagram. Returns whether it had a payload.
+    fn take(&mut self, now: Time, mut datagram: Vec<u8>) -> bool {
+        self.update(now);
+        let Some(payload) = self.net.process_packet(&mut datagram) else { return false };
+        self.renet.process_packet(payload);
+        self.active_until = now + ACTIVE;
+        true
+    }
+
+    /// Messages that have arrived whole, each with its channel.
+    fn messages(&mut self) -> Vec<(u16, Bytes)> {
+        let renet = &mut self.renet;
+        let of_channel = |channel: u8| {
+            core::iter::from_fn(|| renet.receive_message(channel))
+                .map(|message| (channel.into(), message))
+                .collect::<Vec<_>>()
+        };
+        (0..CHANNELS.len() as u8).flat_map(of_channel).collect()
+    }
+
     fn collect(&mut self) {
         if !self.net.is_connected() {
             return;
@@ -197,9 +241,12 @@ impl Session {
         }
     }
 
-    fn disconnect(&mut self) {
+    /// What waits leaves before the goodbye.
+    fn disconnect(&mut self, now: Time) {
+        self.update(now);
+        self.collect();
         if let Ok((_, goodbye)) = self.net.disconnect() {
-            self.datagrams.push_back(goodbye.to_vec());
+            self.datagrams.extend((0..GOODBYES).map(|_| goodbye.to_vec()));
         }
     }
 }
@@ -216,18 +263,19 @@ impl Protocol for Renet {
     }
 
     fn handle_receive(&mut self, now: Time, bytes: &[u8]) {
-        let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_alive()) else { return };
+        if !self.lifecycle.is_alive() {
+            return;
+        }
         if !is_readable(bytes) {
             self.invalid += 1;
             return;
         }
-        session.update(now);
-        let mut datagram = bytes.to_vec();
-        if let Some(payload) = session.net.process_packet(&mut datagram) {
-            session.renet.process_packet(payload);
-        }
+        let has_payload = self.guarded(|session| session.take(now, bytes.to_vec()));
         if self.lifecycle.phase() == Phase::Connecting {
             self.frame(now);
+        } else if has_payload == Some(true) {
+            self.deliver();
+            self.end_with_session();
         }
     }
 
@@ -266,9 +314,9 @@ impl Protocol for Renet {
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
-        if let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) {
-            session.disconnect();
+    fn close(&mut self, now: Time) {
+        if self.lifecycle.is_open() {
+            self.guarded(|session| session.disconnect(now));
         }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
