@@ -1,7 +1,7 @@
 //! Load from bots that people script themselves, over the protocol that their game already has: `skipstone bots`.
 //!
 //! ```text
-//! command > run > script > plan, metrics; run > socket > protocols > protocol, target
+//! command > run > script > plan, metrics; run > socket > protocols > tls > protocol, target
 //! ```
 
 mod command;
@@ -13,5 +13,6 @@ mod run;
 mod script;
 pub mod socket;
 pub mod target;
+mod tls;
 
 pub use command::{BotsArguments, run};

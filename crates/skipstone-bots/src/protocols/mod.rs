@@ -8,6 +8,7 @@ mod lifecycle;
 mod litenetlib;
 mod renet;
 pub mod row;
+mod secured;
 #[cfg(test)]
 mod simulated;
 mod skipstone;
@@ -15,3 +16,4 @@ pub mod table;
 mod tcp;
 mod udp;
 mod websocket;
+mod webtransport;

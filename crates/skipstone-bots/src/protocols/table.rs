@@ -1,14 +1,17 @@
 //! The table of protocols. A new protocol is a file (or folder) beside this one and a line in `TABLE`.
 
 use super::row::ProtocolRow;
-use super::{enet, kcp, kcp2k, litenetlib, renet, skipstone, tcp, udp, websocket};
+use super::{enet, kcp, kcp2k, litenetlib, renet, secured, skipstone, tcp, udp, websocket, webtransport};
 use crate::target::{BotTarget, TargetError};
 
 /// All protocols.
 pub const TABLE: &[&ProtocolRow] = &[
     &udp::ROW,
     &tcp::ROW,
+    &secured::STREAM,
     &websocket::ROW,
+    &secured::WEBSOCKET,
+    &webtransport::ROW,
     &enet::ROW,
     &kcp::ROW,
     &kcp2k::ROW,

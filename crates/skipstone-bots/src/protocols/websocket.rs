@@ -20,13 +20,20 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
     scheme: "ws",
     carrier: Carrier::Stream,
     about: "WebSocket: binary or text messages",
-    options: &[
-        ("kind", "binary (default) or text: the messages that are sent; both are received"),
-        ("subprotocol", "asked for in the handshake"),
-        ("max", "longest message that the server may send (default 1048576)"),
-    ],
+    options: OPTIONS,
     new: WebSocketClient::create,
 };
+
+/// The options of its targets.
+pub(super) const OPTIONS: &[(&str, &str)] = &[
+    ("/path", "of the request, default /"),
+    ("kind", "binary (default) or text: the messages that are sent; both are received"),
+    ("subprotocol", "asked for in the handshake"),
+    ("max", "longest message that the server may send (default 1048576)"),
+    ("query", "of the request, percent-encoded: query=token%3Dabc%26room%3D7"),
+    ("authorization", "header of the request, such as Bearer%20abc"),
+    ("origin", "header of the request, as pages send it"),
+];
 
 /// A client over WebSocket.
 struct WebSocketClient {
@@ -62,13 +69,14 @@ impl WebSocketClient {
         let max = target.number("max", 1 << 20, 1..=1 << 30)? as usize;
         let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
         let path = if target.path.is_empty() { "/" } else { &target.path };
-        let url = format!("ws://{host}:{}{path}", target.port);
+        let query = target.options.get("query").map(|query| format!("?{query}")).unwrap_or_default();
+        let url = format!("ws://{host}:{}{path}{query}", target.port);
         let request = url.into_client_request().map_err(|error| target.bad_option("path", error.to_string()));
         let mut request = request?;
-        if let Some(name) = target.options.get("subprotocol") {
-            let value =
-                HeaderValue::from_str(name).map_err(|error| target.bad_option("subprotocol", error.to_string()))?;
-            request.headers_mut().insert("Sec-WebSocket-Protocol", value);
+        for (option, header) in HEADERS {
+            let Some(text) = target.options.get(*option) else { continue };
+            let value = HeaderValue::from_str(text).map_err(|error| target.bad_option(option, error.to_string()))?;
+            request.headers_mut().insert(*header, value);
         }
         // The buffers of thousands of bots add up: tungstenite's own are 128 KiB each.
         let config = WebSocketConfig::default()
@@ -234,6 +242,10 @@ impl Protocol for WebSocketClient {
     }
 }
 
+/// Options of the target that are headers of the request.
+const HEADERS: &[(&str, &str)] =
+    &[("subprotocol", "Sec-WebSocket-Protocol"), ("authorization", "Authorization"), ("origin", "Origin")];
+
 fn told(frame: &CloseFrame) -> String {
     let (code, reason) = (u16::from(frame.code), frame.reason.as_str());
     if reason.is_empty() { format!("code {code}") } else { format!("code {code}: {reason}") }
@@ -344,6 +356,19 @@ mod tests {
         pair.exchange(1);
         let Some(Event::Closed(ending)) = pair.client.poll_event() else { panic!("no end") };
         assert_eq!((ending.cause, ending.text.as_str()), (Cause::ByServer, "the server closed: code 4001: full"));
+    }
+
+    #[test]
+    fn query_and_headers_of_the_target_are_in_the_request() {
+        let url = "ws://127.0.0.1:1/game?query=room%3D7%26token%3Dx&authorization=Bearer%20y&origin=http://a";
+        let mut client = super::super::simulated::client(&ROW, url, 1);
+        client.handle_open(Time::ZERO);
+        let mut out = Vec::new();
+        client.poll_transmit(Time::ZERO, &mut out);
+        let request = String::from_utf8_lossy(&out).to_lowercase();
+        for part in ["get /game?room=7&token=x http/1.1", "authorization: bearer y", "origin: http://a"] {
+            assert!(request.contains(part), "{part} in {request}");
+        }
     }
 
     #[test]

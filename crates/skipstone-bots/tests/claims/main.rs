@@ -7,6 +7,8 @@ mod limits_are_found;
 mod runs;
 mod same_seed_same_bytes;
 mod scripts_with_mistakes;
+mod secure_streams;
 mod servers;
 mod skipstone_servers;
 mod the_guide;
+mod tls_servers;
