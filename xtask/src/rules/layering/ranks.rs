@@ -134,7 +134,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["command"],
             &["run"],
             &["script", "socket"],
-            &["protocols"],
+            &["http", "protocols"],
             &["tls"],
             &["metrics", "plan", "protocol", "target"],
         ],
