@@ -2,7 +2,7 @@
 //! socket, clock or thread; `watchdog` ends calls that take too long.
 //!
 //! ```text
-//! bot > engine > { natives modules } > { data http options random } > shared > { fault folder host watchdog }
+//! bot > engine > { natives modules } > { data http options protobuf random } > shared > { fault folder host watchdog }
 //! ```
 
 mod bot;
@@ -15,6 +15,7 @@ mod http;
 mod modules;
 mod natives;
 mod options;
+mod protobuf;
 mod random;
 mod shared;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! error with the script's line.
 
 use super::shared::{Declared, Shared, number_of, or_refused};
-use super::{data, http, options};
+use super::{data, http, options, protobuf};
 use crate::metrics::{HTTP_FAILED, HTTP_TIMES, MetricId, MetricKind};
 use crate::protocol::{Delivery, Outgoing};
 use mlua::{Function, Lua, MultiValue, Table, Value};
@@ -15,6 +15,7 @@ pub(super) fn natives(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     measures(lua, shared, &natives)?;
     natives.set("data", data::reading(lua, Rc::clone(shared))?)?;
     natives.set("request", http::requesting(lua, Rc::clone(shared))?)?;
+    protobuf::add(lua, shared, &natives)?;
     natives.set("encode", data::encoding(lua)?)?;
     natives.set("decode", data::decoding(lua)?)?;
     let own = Rc::clone(shared);
