@@ -1,6 +1,6 @@
 //! Bots of Skipstone's own protocol, on several carriers at once.
 
-use crate::runs::{number, result_of, script};
+use crate::runs::{example, number, result_of, script};
 use skipstone::{ChannelRule, ClosedBy, DeliveryMode, Event, Server, ServerConfig, Settings};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -57,11 +57,17 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
         assert!(number(&result, "/metrics/echo_ms/count") > 3.0, "{target}: {result:#}");
         assert!(number(&result, "/wire/bytes_sent") > 0.0, "{target}: {result:#}");
     }
+    // As pages connect, by the example.
+    let page = [&example("page.luau"), &format!("skip+ws://{address}"), "-c", "3", "-d", "800ms", "--ramp", "50ms"];
+    let result = result_of(&page.map(|word| word as &str));
+    assert_eq!(number(&result, "/bots/connected"), 3.0, "{result:#}");
+    assert!(number(&result, "/metrics/move_ms/count") > 3.0, "{result:#}");
+    assert_eq!(number(&result, "/metrics/is_a_move/failed"), 0.0, "{result:#}");
     let began = Instant::now();
-    while goodbyes.load(Ordering::Relaxed) < 9 && began.elapsed() < Duration::from_secs(5) {
+    while goodbyes.load(Ordering::Relaxed) < 12 && began.elapsed() < Duration::from_secs(5) {
         std::thread::sleep(Duration::from_millis(10));
     }
-    assert_eq!(goodbyes.load(Ordering::Relaxed), 9, "bots say goodbye as the run ends");
+    assert_eq!(goodbyes.load(Ordering::Relaxed), 12, "bots say goodbye as the run ends");
     stop.store(true, Ordering::Relaxed);
     thread.join().expect("the server did not panic");
 }
