@@ -3,6 +3,8 @@
 mod enet;
 mod kcp;
 mod kcp2k;
+#[cfg(test)]
+mod knock;
 mod lifecycle;
 mod limits;
 mod litenetlib;

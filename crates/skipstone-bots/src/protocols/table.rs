@@ -20,6 +20,8 @@ pub const TABLE: &[&ProtocolRow] = &[
     &skipstone::STREAM,
     &skipstone::WEBSOCKET,
     &skipstone::SECURE_WEBSOCKET,
+    #[cfg(test)]
+    &super::knock::ROW,
 ];
 
 /// Reads a target, and finds its protocol.
@@ -59,6 +61,11 @@ mod tests {
             assert_eq!(TABLE.iter().filter(|other| other.scheme == row.scheme).count(), 1, "{}", row.scheme);
             assert!(!row.about.is_empty());
         }
+    }
+
+    #[test]
+    fn the_protocol_of_the_guide_is_found() {
+        assert!(find("knock://host:1?timeout=900").is_ok_and(|(row, _)| row.scheme == "knock"));
     }
 
     #[test]
