@@ -24,6 +24,8 @@ struct Node {
     player: Option<PeerId>,
     /// A client that came with a ticket, and is not a player yet.
     guest: Option<PeerId>,
+    /// Whether that one is connected: it may know that before the node does.
+    is_guest_here: bool,
     is_able: bool,
 }
 
@@ -91,6 +93,8 @@ struct Stage {
     receipts: BTreeMap<MessageId, bool>,
     /// What a node does with a client that is ready.
     welcomes: bool,
+    /// The node to which a client is ready to go.
+    ready: Option<(usize, MoveId)>,
 }
 
 #[derive(Default)]
@@ -125,7 +129,13 @@ fn settings() -> Settings {
 fn node(security: &Security) -> Node {
     let listen = "127.0.0.1:0".parse().expect("an address");
     let config = ServerConfig { security: Some(security.clone()), settings: settings(), ..ServerConfig::new(listen) };
-    Node { server: Server::start(config).expect("a port"), player: None, guest: None, is_able: false }
+    Node {
+        server: Server::start(config).expect("a port"),
+        player: None,
+        guest: None,
+        is_guest_here: false,
+        is_able: false,
+    }
 }
 
 impl Stage {
@@ -170,6 +180,7 @@ impl Stage {
             closed: None,
             receipts: BTreeMap::new(),
             welcomes: true,
+            ready: None,
         };
         stage.play_until(|stage| stage.nodes[0].is_able);
         stage
@@ -217,25 +228,30 @@ impl Stage {
 
     fn step_node(&mut self, at: usize) {
         let node = &mut self.nodes[at];
-        let mut ready = None;
         while let Some(event) = node.server.poll_event() {
             match event {
                 Event::Requested { peer, token, .. } => {
                     if &token[..] == b"ticket" {
-                        node.guest = Some(peer);
+                        (node.guest, node.is_guest_here) = (Some(peer), false);
                     } else {
                         node.player = Some(peer);
                     }
                     node.server.accept(peer).expect("it waits");
                 }
+                Event::Connected { peer, .. } => node.is_guest_here |= node.guest == Some(peer),
                 Event::Message { channel: TRADES, payload, peer, .. } => {
                     assert_eq!(Some(peer), node.player, "only a player's messages arrive");
                     self.up.take(&payload, "a server");
                 }
                 Event::Move { peer, stage } => match stage {
                     MoveStage::Able => node.is_able = true,
-                    MoveStage::Ready(id) => ready = Some(id),
+                    MoveStage::Ready(id) => {
+                        self.ready = Some((1 - at, id));
+                        // The player is handed over: nothing reliable follows.
+                        node.is_able = false;
+                    }
                     MoveStage::Stayed(_, why) => {
+                        self.ready = None;
                         self.stays.push(why);
                         // A player again, to whom the node may write.
                         node.is_able = true;
@@ -264,21 +280,18 @@ impl Stage {
             }
         }
         if let Some(player) = node.player.filter(|_| node.is_able) {
-            if ready.is_some() {
-                // The player is handed over: nothing reliable follows.
-                node.is_able = false;
-            } else {
-                let payload = self.down.next();
-                if node.server.send(player, TRADES, payload).is_err() {
-                    self.down.sent -= 1;
-                }
-                let _ = node.server.send(player, POSITIONS, "there");
+            let payload = self.down.next();
+            if node.server.send(player, TRADES, payload).is_err() {
+                self.down.sent -= 1;
             }
+            let _ = node.server.send(player, POSITIONS, "there");
         }
         node.server.flush().expect("the driver runs");
-        let other = &mut self.nodes[1 - at];
-        if let (Some(id), Some(guest), true) = (ready, other.guest, self.welcomes) {
-            other.server.welcome(guest, id).expect("it is connected");
+        if let Some((to, id)) = self.ready
+            && let Some(guest) = self.nodes[to].guest.filter(|_| self.welcomes && self.nodes[to].is_guest_here)
+        {
+            self.nodes[to].server.welcome(guest, id).expect("it is connected");
+            self.ready = None;
         }
     }
 
