@@ -115,6 +115,11 @@ impl Delivery {
         ("unreliable", Delivery::Unreliable),
     ];
 
+    /// Its name in scripts.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, delivery)| *delivery == self).map_or("unknown", |(name, _)| name)
+    }
+
     /// The one of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(own, _)| *own == name).map(|(_, delivery)| *delivery)

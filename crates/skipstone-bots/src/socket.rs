@@ -58,7 +58,7 @@ impl BotSocket {
         seed: u64,
         now: Time,
     ) -> Result<Self, OpenError> {
-        let mut protocol = (row.new)(&Opening { target, seed })?;
+        let mut protocol = (row.new)(&Opening { target, address, seed })?;
         let wire = match row.carrier {
             Carrier::Datagrams => {
                 let socket = UdpSocket::bind(any_port(address))?;

@@ -1,10 +1,12 @@
 //! The protocols of bots, each in a file or folder of its own; `table` has one line for each.
 
-mod connection_state;
 mod enet;
 mod kcp;
 mod kcp2k;
+#[cfg(test)]
+mod knock;
 mod lifecycle;
+mod limits;
 mod litenetlib;
 mod renet;
 pub mod row;

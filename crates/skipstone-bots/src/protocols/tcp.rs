@@ -1,6 +1,7 @@
 //! TCP: a stream of bytes, lines, or messages after their length.
 
-use super::connection_state::ConnectionState;
+use super::lifecycle::Lifecycle;
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, STREAM_CHUNK, SendRefused, SocketEnd,
@@ -17,7 +18,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
         ("frame", "raw (default): a message is whatever arrives at once; lines; length: a length before each message"),
         ("bytes", "with frame=length: bytes of the length, 1, 2 or 4 (default)"),
         ("order", "with frame=length: big (default) or little"),
-        ("max", "longest message that the server may send (default 1048576)"),
+        ("max", "with frame=lines or length: longest message that the server may send (default 1048576)"),
     ],
     new: Tcp::create,
 };
@@ -25,7 +26,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client over TCP.
 #[derive(Debug)]
 struct Tcp {
-    state: ConnectionState,
+    lifecycle: Lifecycle,
     framing: Framing,
     message_max: usize,
     inbox: Vec<u8>,
@@ -63,6 +64,15 @@ impl Framing {
         }
     }
 
+    /// Options that would change nothing.
+    fn unread_options(self) -> &'static [&'static str] {
+        match self {
+            Framing::Raw => &["max", "bytes", "order"],
+            Framing::Lines => &["bytes", "order"],
+            Framing::Length { .. } => &[],
+        }
+    }
+
     /// The longest message that it can carry.
     fn most(self) -> usize {
         match self {
@@ -74,13 +84,16 @@ impl Framing {
 
 impl Tcp {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
-        Ok(Box::new(Tcp::new(opening)?))
+        Ok(Box::new(Tcp::new(opening.target)?))
     }
 
-    fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
-        let (target, framing) = (opening.target, Framing::of(opening.target)?);
+    fn new(target: &BotTarget) -> Result<Self, TargetError> {
+        let framing = Framing::of(target)?;
+        if let Some(name) = framing.unread_options().iter().find(|name| target.options.contains_key(**name)) {
+            return Err(target.bad_option(name, "it belongs to another frame: leave it out, or choose that frame"));
+        }
         Ok(Tcp {
-            state: ConnectionState::default(),
+            lifecycle: Lifecycle::default(),
             framing,
             message_max: target.number("max", 1 << 20, 1..=1 << 30)? as usize,
             inbox: Vec::new(),
@@ -97,7 +110,7 @@ impl Tcp {
             if message.len() > self.message_max && self.framing != Framing::Raw {
                 break;
             }
-            self.state.message(0, message.to_vec());
+            self.lifecycle.message(0, message.to_vec());
             from = next;
             self.scanned = next;
         }
@@ -108,7 +121,8 @@ impl Tcp {
         if self.waiting_for() > self.message_max {
             self.inbox = Vec::new();
             let max = self.message_max;
-            self.state.end(Cause::Malformed, format!("a message of more than {max} bytes: is the framing another?"));
+            self.lifecycle
+                .end(Cause::Malformed, format!("a message of more than {max} bytes: is the framing another?"));
         }
     }
 
@@ -150,11 +164,11 @@ impl Tcp {
 
 impl Protocol for Tcp {
     fn handle_open(&mut self, _now: Time) {
-        self.state.connected();
+        self.lifecycle.open();
     }
 
     fn handle_receive(&mut self, _now: Time, bytes: &[u8]) {
-        if !self.state.is_open() {
+        if !self.lifecycle.is_open() {
             return;
         }
         self.inbox.extend_from_slice(bytes);
@@ -162,7 +176,7 @@ impl Protocol for Tcp {
     }
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        self.state.socket_ended(end);
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
@@ -174,7 +188,7 @@ impl Protocol for Tcp {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.state.poll_event()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -182,26 +196,19 @@ impl Protocol for Tcp {
     }
 
     fn is_connecting(&self) -> bool {
-        self.state.is_connecting()
+        self.lifecycle.is_connecting()
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, queued) = (message.data.len(), self.outgoing.len());
-        if !self.state.is_open() {
-            return Err(SendRefused::NotConnected);
-        }
-        if message.channel != 0 {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
-        }
-        if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
-            return Err(SendRefused::NoDelivery("reliable"));
-        }
-        if size > self.framing.most() {
-            return Err(SendRefused::TooLong { size, max: self.framing.most() });
-        }
-        if queued + size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::QueueFull { queued });
-        }
+        let size = message.data.len();
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::ReliableOrdered),
+            message_bytes_max: self.framing.most(),
+            queued: self.outgoing.len(),
+        };
+        limits.check(&message)?;
         match self.framing {
             Framing::Raw => {}
             Framing::Lines if message.data.contains(&b'\n') => {
@@ -224,7 +231,7 @@ impl Protocol for Tcp {
     }
 
     fn close(&mut self, _now: Time) {
-        self.state.end(Cause::Closed, "closed by the bot");
+        self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 
     fn figures(&self) -> ProtocolFigures {
@@ -234,15 +241,11 @@ impl Protocol for Tcp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated;
     use super::*;
 
-    fn target(url: &str) -> BotTarget {
-        BotTarget::split(url).expect("a scheme").expect("an address")
-    }
-
     fn client(options: &str) -> Box<dyn Protocol> {
-        let target = target(&format!("tcp://h:1?{options}"));
-        let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+        let mut client = simulated::client(&ROW, &format!("tcp://h:1?{options}"), 1);
         client.handle_open(Time::ZERO);
         assert_eq!(client.poll_event(), Some(Event::Connected));
         client
@@ -297,9 +300,10 @@ mod tests {
 
     #[test]
     fn any_bytes_are_a_message_of_any_length_and_a_line_may_have_the_longest() {
-        let mut raw = client("frame=raw&max=9");
-        raw.handle_receive(Time::ZERO, &[7; 30]);
-        assert_eq!(messages(&mut *raw), [[7; 30]]);
+        let mut raw = client("frame=raw");
+        let long = vec![7; (1 << 20) + 1];
+        raw.handle_receive(Time::ZERO, &long);
+        assert!(messages(&mut *raw) == [long]);
         for end in ["\n", "\r\n"] {
             let mut lines = client("frame=lines&max=9");
             let line = format!("012345678{end}");
@@ -312,8 +316,8 @@ mod tests {
 
     #[test]
     fn what_has_left_is_forgotten_while_more_waits() {
-        let target = target("tcp://h:1");
-        let mut client = Tcp::new(&Opening { target: &target, seed: 1 }).expect("sound options");
+        let target = BotTarget::split("tcp://h:1").expect("a scheme").expect("an address");
+        let mut client = Tcp::new(&target).expect("sound options");
         client.handle_open(Time::ZERO);
         let mut out = Vec::new();
         for _ in 0..200 {
@@ -332,9 +336,10 @@ mod tests {
         };
         assert!(matches!(refused("frame=lines", b"a\nb"), SendRefused::Unwritable(_)));
         assert_eq!(refused("frame=length&bytes=1", &[0; 256]), SendRefused::TooLong { size: 256, max: 255 });
-        for options in ["frame=packets", "frame=length&bytes=3", "frame=length&order=middle", "max=0"] {
-            let target = target(&format!("tcp://h:1?{options}"));
-            assert!((ROW.new)(&Opening { target: &target, seed: 1 }).is_err(), "{options}");
+        for options in
+            ["frame=packets", "frame=length&bytes=3", "frame=length&order=middle", "max=9", "frame=lines&max=0"]
+        {
+            assert!(simulated::create(&ROW, &format!("tcp://h:1?{options}"), 1).is_err(), "{options}");
         }
     }
 }

@@ -1,6 +1,7 @@
 //! WebSocket (RFC 6455): binary or text messages, by tungstenite over a pipe in memory.
 
-use super::connection_state::ConnectionState;
+use super::lifecycle::Lifecycle;
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, STREAM_CHUNK, SendRefused, SocketEnd,
@@ -37,7 +38,7 @@ pub(super) const OPTIONS: &[(&str, &str)] = &[
 
 /// A client over WebSocket.
 struct WebSocketClient {
-    state: ConnectionState,
+    lifecycle: Lifecycle,
     stage: Stage,
     is_text: bool,
 }
@@ -85,7 +86,7 @@ impl WebSocketClient {
             .max_message_size(Some(max))
             .max_frame_size(Some(max));
         let stage = Stage::New(Box::new(request), config);
-        Ok(Box::new(WebSocketClient { state: ConnectionState::default(), stage, is_text }))
+        Ok(Box::new(WebSocketClient { lifecycle: Lifecycle::default(), stage, is_text }))
     }
 
     fn pipe(&mut self) -> Option<&mut Pipe> {
@@ -99,7 +100,7 @@ impl WebSocketClient {
     fn end(&mut self, cause: Cause, text: impl Into<String>) {
         let rest = self.pipe().map(|pipe| std::mem::take(&mut pipe.outgoing)).unwrap_or_default();
         self.stage = Stage::Ended(rest);
-        self.state.end(cause, text);
+        self.lifecycle.end(cause, text);
     }
 
     /// Goes on with what has arrived.
@@ -116,8 +117,8 @@ impl WebSocketClient {
                 return self.end(Cause::Malformed, "the server pings, and does not read the answers");
             }
             match socket.read() {
-                Ok(Message::Binary(data)) => self.state.message(0, data),
-                Ok(Message::Text(text)) => self.state.message(0, bytes::Bytes::from(text)),
+                Ok(Message::Binary(data)) => self.lifecycle.message(0, data),
+                Ok(Message::Text(text)) => self.lifecycle.message(0, bytes::Bytes::from(text)),
                 Ok(Message::Close(frame)) => {
                     let _ = socket.flush();
                     let why = frame.map_or_else(|| "without a code".into(), |frame| told(&frame));
@@ -142,13 +143,13 @@ impl WebSocketClient {
         match outcome {
             Ok((socket, _)) => {
                 self.stage = Stage::Open(Box::new(socket));
-                self.state.connected();
+                self.lifecycle.open();
             }
             Err(HandshakeError::Interrupted(shaking)) => self.stage = Stage::Shaking(Box::new(shaking)),
             Err(HandshakeError::Failure(Error::Http(response))) => {
-                self.state.end(Cause::Refused, format!("HTTP {}", response.status()));
+                self.lifecycle.end(Cause::Refused, format!("HTTP {}", response.status()));
             }
-            Err(HandshakeError::Failure(error)) => self.state.end(Cause::Malformed, error.to_string()),
+            Err(HandshakeError::Failure(error)) => self.lifecycle.end(Cause::Malformed, error.to_string()),
         }
     }
 
@@ -163,7 +164,7 @@ impl WebSocketClient {
 
 impl Protocol for WebSocketClient {
     fn handle_open(&mut self, _now: Time) {
-        self.state.connecting();
+        self.lifecycle.begin();
         let Stage::New(..) = self.stage else { return };
         let Stage::New(request, config) = std::mem::replace(&mut self.stage, Stage::Ended(VecDeque::new())) else {
             return;
@@ -179,7 +180,7 @@ impl Protocol for WebSocketClient {
     }
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        self.state.socket_ended(end);
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
@@ -198,7 +199,7 @@ impl Protocol for WebSocketClient {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.state.poll_event()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -206,26 +207,20 @@ impl Protocol for WebSocketClient {
     }
 
     fn is_connecting(&self) -> bool {
-        self.state.is_connecting()
+        self.lifecycle.is_connecting()
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let size = message.data.len();
-        if message.channel != 0 {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
-        }
-        if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
-            return Err(SendRefused::NoDelivery("reliable"));
-        }
-        if size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
-        }
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::ReliableOrdered),
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued: self.pipe().map_or(0, |pipe| pipe.outgoing.len()),
+        };
+        limits.check(&message)?;
         let written = self.message(message.data)?;
         let Stage::Open(socket) = &mut self.stage else { return Err(SendRefused::NotConnected) };
-        let queued = socket.get_ref().outgoing.len();
-        if queued + size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::QueueFull { queued });
-        }
         socket.send(written).map_err(|_| SendRefused::NotConnected)
     }
 
@@ -269,14 +264,10 @@ impl Write for Pipe {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated;
     use super::*;
-    use crate::target::BotTarget;
     use tungstenite::ServerHandshake;
     use tungstenite::handshake::server::NoCallback;
-
-    fn target(url: &str) -> BotTarget {
-        BotTarget::split(url).expect("a scheme").expect("an address")
-    }
 
     /// A client and a server of tungstenite's own, joined byte by byte.
     struct Pair {
@@ -287,8 +278,7 @@ mod tests {
 
     impl Pair {
         fn new(options: &str) -> Self {
-            let target = target(&format!("ws://127.0.0.1:1/game?{options}"));
-            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let mut client = simulated::client(&ROW, &format!("ws://127.0.0.1:1/game?{options}"), 1);
             client.handle_open(Time::ZERO);
             let shaking = match tungstenite::accept(Pipe::default()) {
                 Err(HandshakeError::Interrupted(shaking)) => shaking,
@@ -377,8 +367,7 @@ mod tests {
             (&b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"[..], Cause::Refused),
             (b"SSH-2.0-OpenSSH\r\n\r\n", Cause::Malformed),
         ] {
-            let target = target("ws://127.0.0.1:1");
-            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let mut client = simulated::client(&ROW, "ws://127.0.0.1:1", 1);
             client.handle_open(Time::ZERO);
             client.handle_receive(Time::ZERO, answer);
             let Some(Event::Closed(ending)) = client.poll_event() else { panic!("no end") };

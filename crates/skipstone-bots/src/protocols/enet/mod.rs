@@ -7,6 +7,7 @@ mod tests;
 
 use self::sent::Sent;
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::{Limits, queue_cost};
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -44,7 +45,7 @@ struct Enet {
     /// Microseconds, for the host.
     clock: Arc<AtomicU64>,
     sent: Sent,
-    /// Of reliable messages: ENet's throttle drops others unsent, so they are no measure of its queue.
+    /// Of reliable messages with their cost: ENet's throttle drops others unsent, so they are no measure of its queue.
     reliable_bytes: u64,
     /// Of other messages, since the last flush, which empties their queue.
     unreliable_bytes: usize,
@@ -161,12 +162,12 @@ impl Enet {
     fn read_sent(&mut self, now: Time) {
         let Some(host) = &mut self.host else { return };
         let queue = host.socket_mut();
-        let mut has_payload = false;
+        let mut has_message = false;
         for datagram in queue.outgoing.iter().skip(queue.read) {
-            has_payload |= self.sent.on_datagram(datagram);
+            has_message |= self.sent.on_datagram(datagram);
         }
         queue.read = queue.outgoing.len();
-        if has_payload {
+        if has_message {
             self.active_until = now + ACTIVE;
         }
     }
@@ -179,18 +180,13 @@ impl Enet {
         self.host.as_ref().map_or(0, |host| host.peer(PEER).channel_count() as u16)
     }
 
-    fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, queued) = (message.data.len(), self.queued_bytes());
-        if !self.lifecycle.is_open() {
-            Err(SendRefused::NotConnected)
-        } else if message.channel >= self.channel_count() {
-            Err(SendRefused::NoChannel { channel: message.channel, max: self.channel_count().saturating_sub(1) })
-        } else if size > QUEUE_BYTES_MAX {
-            Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX })
-        } else if queued + size > QUEUE_BYTES_MAX {
-            Err(SendRefused::QueueFull { queued })
-        } else {
-            Ok(())
+    fn limits(&self) -> Limits {
+        Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: self.channel_count().saturating_sub(1),
+            delivery: None,
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued: self.queued_bytes(),
         }
     }
 }
@@ -253,7 +249,7 @@ impl Protocol for Enet {
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        self.check(&message)?;
+        self.limits().check(&message)?;
         let packet = match message.delivery {
             None | Some(Delivery::ReliableOrdered) => Packet::reliable(message.data),
             Some(Delivery::Sequenced) => Packet::always_unreliable(message.data),
@@ -265,8 +261,8 @@ impl Protocol for Enet {
             return Err(SendRefused::Unwritable("ENet does not take this message"));
         }
         match message.delivery {
-            None | Some(Delivery::ReliableOrdered) => self.reliable_bytes += message.data.len() as u64,
-            _ => self.unreliable_bytes += message.data.len(),
+            None | Some(Delivery::ReliableOrdered) => self.reliable_bytes += queue_cost(message.data) as u64,
+            _ => self.unreliable_bytes += queue_cost(message.data),
         }
         self.must_flush = true;
         Ok(())
@@ -296,7 +292,7 @@ impl Protocol for Enet {
 }
 
 impl Queue {
-    /// The last datagram leaves so often.
+    /// The last datagram leaves that number of times.
     fn repeat_last(&mut self, times: usize) {
         if let Some(last) = self.outgoing.back().cloned() {
             self.outgoing.extend(core::iter::repeat_n(last, times - 1));

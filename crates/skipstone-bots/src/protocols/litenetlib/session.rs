@@ -9,6 +9,7 @@ use super::packet::{
 use super::pings::Pings;
 use super::settings::ClientSettings;
 use crate::protocol::{Delivery, ProtocolCounts, ProtocolFigures};
+use crate::protocols::limits::queue_cost;
 use bytes::Bytes;
 use skipstone_proto::Time;
 use std::collections::VecDeque;
@@ -64,7 +65,7 @@ impl Session {
     /// Queues a message.
     pub(super) fn push(&mut self, channel: u8, delivery: Delivery, message: Bytes) {
         if delivery == Delivery::Unreliable {
-            self.unreliable_bytes += message.len();
+            self.unreliable_bytes += queue_cost(&message);
             self.unreliable.push_back(message);
         } else {
             self.channels.push(channel, delivery, message);

@@ -5,6 +5,7 @@
 mod tests;
 
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::{Limits, MESSAGE_COST};
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -19,7 +20,7 @@ use renet::{ConnectionConfig, RenetClient};
 use renetcode::{ClientAuthentication, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 use skipstone_proto::Time;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::panic::catch_unwind;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,6 +61,8 @@ struct Session {
     framed: Time,
     /// Until then a message may have to be sent again or acknowledged.
     active_until: Time,
+    /// Messages since the last frame. WHY: renet's own bound counts bytes alone, and so no empty messages.
+    unsent: usize,
     datagrams: VecDeque<Vec<u8>>,
 }
 
@@ -81,12 +84,7 @@ impl Renet {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
         let target = opening.target;
         let public = target.option("server", "");
-        let server_addr = if public.is_empty() {
-            let address: Result<IpAddr, _> = target.host.parse();
-            address.map(|address| SocketAddr::new(address, target.port)).ok()
-        } else {
-            public.parse().ok()
-        };
+        let server_addr = if public.is_empty() { Some(opening.address) } else { public.parse().ok() };
         let needs = "netcode's token has the server's address in numbers, such as server=127.0.0.1:5000";
         let setup = Setup {
             protocol_id: target.number("protocol", 0, 0..=u64::MAX)?,
@@ -141,29 +139,27 @@ impl Renet {
     }
 
     fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
-        let size = message.data.len();
-        let Some(session) = self.session.as_ref().filter(|_| self.lifecycle.is_open()) else {
-            return Err(SendRefused::NotConnected);
+        let own = CHANNELS.get(usize::from(message.channel));
+        let queued = self.session.as_ref().filter(|_| own.is_some()).map_or(0, |session| {
+            let available = session.renet.channel_available_memory(message.channel as u8);
+            CHANNEL_MEMORY.saturating_sub(available) + session.unsent * MESSAGE_COST
+        });
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: CHANNELS.len() as u16 - 1,
+            delivery: None,
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued,
         };
-        let Some(own) = CHANNELS.get(usize::from(message.channel)) else {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: CHANNELS.len() as u16 - 1 });
-        };
-        if message.delivery.is_some_and(|delivery| delivery != *own) {
+        limits.check(message)?;
+        if message.delivery.is_some() && message.delivery.as_ref() != own {
             return Err(SendRefused::NoDelivery("unreliable, reliable-unordered and reliable on channels 0, 1 and 2"));
-        }
-        if size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
-        }
-        let available = session.renet.channel_available_memory(message.channel as u8);
-        let queued = CHANNEL_MEMORY.saturating_sub(available);
-        if queued + size > QUEUE_BYTES_MAX || size > available {
-            return Err(SendRefused::QueueFull { queued });
         }
         Ok(())
     }
 }
 
-/// renet's own bound of a channel; above it, it ends the connection.
+/// renet's own bound of a channel; above it, it ends the connection. Ours is below.
 const CHANNEL_MEMORY: usize = 5 * 1024 * 1024;
 
 /// WHY: renetcode 2.0.0 panics where the length of the number, in the upper half of the first byte, is more than 8, or
@@ -194,6 +190,7 @@ impl Session {
             updated: now,
             framed: now,
             active_until: now + ACTIVE,
+            unsent: 0,
             datagrams: VecDeque::new(),
         })
     }
@@ -234,6 +231,7 @@ impl Session {
         if !self.net.is_connected() {
             return;
         }
+        self.unsent = 0;
         for packet in self.renet.get_packets_to_send() {
             if let Ok((_, sealed)) = self.net.generate_payload_packet(&packet) {
                 self.datagrams.push_back(sealed.to_vec());
@@ -309,6 +307,7 @@ impl Protocol for Renet {
         self.check(&message)?;
         if let Some(session) = &mut self.session {
             session.active_until = now + ACTIVE;
+            session.unsent += 1;
             session.renet.send_message(message.channel as u8, Bytes::copy_from_slice(message.data));
         }
         Ok(())

@@ -1,13 +1,12 @@
 //! The client against the crates' own server, on a bad path.
 
-use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, leaving, numbered};
+use super::super::simulated::{Model, Simulated, bad_path, client, create, fuzz, leaving};
 use super::{CHANNELS, FRAME_ACTIVE, GOODBYES, ROW};
 use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
-use crate::target::BotTarget;
 use core::time::Duration;
 use renet::{ConnectionConfig, RenetServer};
 use renetcode::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult};
-use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_netsim::LinkConfig;
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
 use std::collections::VecDeque;
@@ -105,22 +104,13 @@ impl Model for Echo {
 }
 
 fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
-    let mut run = Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed);
-    assert!(run.run_until(Time::from_micros(9_000_000), Simulated::<Echo>::is_connected), "connected");
-    run
+    Simulated::connected(client(&ROW, URL, seed), Echo::new(), path, seed)
 }
 
 #[test]
 fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
     for seed in 0..5 {
-        let mut run = connected(bad_path(0.05), seed);
-        let sent: Vec<Vec<u8>> = (0..200).map(|number| numbered(number, 4000)).collect();
-        for message in &sent {
-            run.send(2, message).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        run.run(Duration::from_secs(30));
-        assert!(run.messages(2) == sent, "seed {seed}: {} came back", run.messages(2).len());
+        connected(bad_path(0.05), seed).assert_echoed(2, 200);
     }
 }
 
@@ -129,13 +119,9 @@ fn an_idle_client_stays_and_a_silent_server_times_out() {
     let mut run = connected(bad_path(0.02), 1);
     run.run(Duration::from_secs(60));
     assert_eq!(run.events, [Event::Connected]);
-    run.path.down.set_config(LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }).expect("a path");
+    run.silence_server();
     run.run(Duration::from_secs(20));
-    assert!(
-        matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))),
-        "{:?}",
-        run.events
-    );
+    assert!(run.has_timed_out(), "{:?}", run.events);
 }
 
 #[test]
@@ -153,15 +139,21 @@ fn messages_that_renet_cannot_carry_are_refused() {
     assert_eq!(run.send(3, b"x"), Err(SendRefused::NoChannel { channel: 3, max: 2 }));
     let unreliable = Outgoing { channel: 1, delivery: Some(Delivery::Unreliable), data: b"x" };
     assert!(matches!(run.client.send(run.now, unreliable), Err(SendRefused::NoDelivery(_))));
-    let refused = (0..4000).find_map(|number| run.send(1, &numbered(number, 1000)).err());
-    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+    for data in [&[1; 1000][..], b""] {
+        for channel in 0..3 {
+            let message = Outgoing { channel, delivery: None, data };
+            assert!(run.fills_queue(message));
+            run.run(Duration::from_secs(30));
+            assert_eq!(run.client.send(run.now, message), Ok(()));
+        }
+    }
 }
 
 #[test]
-fn a_name_needs_the_servers_address() {
-    let target = BotTarget::split("renet://somewhere:5000").expect("a scheme").expect("an address");
-    let opening = crate::protocols::row::Opening { target: &target, seed: 1 };
-    let why = (ROW.new)(&opening).err().expect("refused").to_string();
+fn the_servers_address_is_the_targets_unless_it_is_given_in_numbers() {
+    let named = client(&ROW, "renet://somewhere:5000?protocol=7&client=3", 1);
+    Simulated::connected(named, Echo::new(), bad_path(0.0), 1);
+    let why = create(&ROW, "renet://somewhere:1?server=elsewhere:5000", 1).err().expect("refused").to_string();
     assert!(why.contains("server=127.0.0.1:5000"), "{why}");
 }
 

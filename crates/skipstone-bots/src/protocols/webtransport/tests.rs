@@ -3,11 +3,14 @@
 
 use super::super::simulated;
 use super::*;
+use bytes::Bytes;
 use bytes::BytesMut;
 use core::time::Duration;
+use quinn_proto::Dir;
 use quinn_proto::crypto::rustls::QuicServerConfig;
 use quinn_proto::{Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, ServerConfig};
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Instant;
 use web_transport_proto::{Capsule, ConnectResponse, Frame, Settings};
