@@ -12,7 +12,7 @@ fn a_client_moves_to_another_server_of_the_cluster_and_a_store_outlives_each_ser
     let bus = Bus::connect(BusSettings::new(urls.join(",").parse().unwrap())).unwrap();
     assert_eq!(bus.server().unwrap().cluster.as_deref(), Some("local"));
     bus.subscribe("after").unwrap();
-    let patient = KvSettings { replicas: 3, answer_within: Duration::from_secs(30), ..KvSettings::default() };
+    let patient = KvSettings { replicas: Some(3), answer_within: Duration::from_secs(30), ..KvSettings::default() };
     let store = bus.kv("rooms", patient).unwrap();
     let mut revision = stored(&bus, store.create(&bus, "room.1", "0").unwrap());
     // Each in turn: one of them is the client's, and one leads the store.
@@ -36,7 +36,7 @@ fn a_client_moves_to_another_server_of_the_cluster_and_a_store_outlives_each_ser
 fn a_write_that_waits_for_the_replicas_is_done_once_whichever_server_leads() {
     let mut servers = LocalNats::cluster(3).unwrap_or_else(|error| panic!("{error}"));
     let urls: Vec<String> = servers.iter().map(LocalNats::url).collect();
-    let settings = KvSettings { replicas: 3, answer_within: Duration::from_secs(30), ..KvSettings::default() };
+    let settings = KvSettings { replicas: Some(3), answer_within: Duration::from_secs(30), ..KvSettings::default() };
     for (awake, url) in urls.iter().enumerate() {
         let bus = Bus::connect(BusSettings::new(url.parse().unwrap())).unwrap();
         let store = bus.kv("rooms", settings).unwrap();
@@ -55,7 +55,7 @@ fn a_write_that_waits_for_the_replicas_is_done_once_whichever_server_leads() {
 #[test]
 fn of_clients_of_a_cluster_that_create_one_key_at_once_one_succeeds_and_the_others_learn_its_value() {
     let servers = LocalNats::cluster(3).unwrap_or_else(|error| panic!("{error}"));
-    let settings = KvSettings { replicas: 3, answer_within: Duration::from_secs(30), ..KvSettings::default() };
+    let settings = KvSettings { replicas: Some(3), answer_within: Duration::from_secs(30), ..KvSettings::default() };
     let buses: Vec<Bus> = (0..12)
         .map(|client| Bus::connect(BusSettings::new(servers[client % 3].url().parse().unwrap())).unwrap())
         .collect();

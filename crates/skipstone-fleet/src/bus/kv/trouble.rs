@@ -106,8 +106,12 @@ mod tests {
         for (code, error_code, case) in passing {
             assert!(matches!(trouble(code, error_code), Trouble::Passing(_)), "{case}: {error_code}");
         }
-        let lasting =
-            [(503, 10039, "no JetStream"), (503, 10076, "no JetStream"), (500, 10074, "replicas"), (400, 10002, "full")];
+        let lasting = [
+            (503, 10039, "no JetStream"),
+            (503, 10076, "no JetStream"),
+            (500, 10074, "replicas"),
+            (400, 10002, "full"),
+        ];
         for (code, error_code, case) in lasting {
             assert!(matches!(trouble(code, error_code), Trouble::Lasting(_)), "{case}: {error_code}");
         }
