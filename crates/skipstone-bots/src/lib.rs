@@ -14,4 +14,8 @@ mod script;
 pub mod socket;
 pub mod target;
 
-pub use command::{BotsArguments, run};
+pub use command::{
+    BotsArguments, BotsEvidence, BotsOrder, BotsPart, BotsPartOrder, BotsPlace, BotsRoster, LedBots, PartSecond,
+    conclude, run,
+};
+pub use script::{BUNDLE_BYTES_MAX, ScriptBundle};

@@ -72,7 +72,7 @@ impl<'p> Worker<'p> {
             host,
             slots: lives.into_iter().map(slot).collect(),
             timers,
-            places: Places::default(),
+            places: Places::of(plan.allowed.clone()),
             poll: Poll::new().map_err(|error| format!("cannot wait for sockets: {error}"))?,
             unread: Vec::new(),
             datagram: vec![0; DATAGRAM_BYTES],
@@ -277,7 +277,7 @@ impl<'p> Worker<'p> {
             tally.connects += 1;
             tally.connected += u64::from(!link.was_connected);
             if let Some(since) = link.connecting_since.take() {
-                tally.connect_us.push(now.saturating_sub(since).as_micros() as u64);
+                tally.connect_us.record(now.saturating_sub(since).as_micros() as u64);
             }
             (link.is_connected, link.was_connected) = (true, true);
         }

@@ -2,10 +2,11 @@
 //! socket, clock or thread; `watchdog` ends calls that take too long.
 //!
 //! ```text
-//! bot > engine > { natives modules } > { data options random } > shared > { fault folder host watchdog }
+//! bot > engine > { natives modules } > { data options random } > shared > { fault folder host watchdog }; bundle > folder
 //! ```
 
 mod bot;
+mod bundle;
 mod data;
 mod engine;
 mod fault;
@@ -21,6 +22,7 @@ mod tests;
 mod watchdog;
 
 pub(crate) use bot::{BotScript, ConnectOrder};
+pub use bundle::{BUNDLE_BYTES_MAX, ScriptBundle};
 pub(crate) use engine::{Engine, EngineLimits};
 pub(crate) use fault::ScriptFault;
 pub(crate) use folder::ScriptFolder;
