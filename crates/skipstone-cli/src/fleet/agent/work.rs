@@ -1,8 +1,9 @@
-//! The process of a part: stress clients, which know nothing of NATS.
+//! The process of a part: clients that know nothing of NATS.
 
-use super::super::talk::{AgentState, Enlist, PartEnd};
+use super::super::load::{AgentMeans, Load};
+use super::super::talk::{AgentState, PartEnd};
 use super::shelf::EVIDENCE;
-use crate::stress::lead::{LeadWord, PartNews, PartOrder, Ready, StartAt};
+use crate::stress::lead::{LeadWord, PartNews, Ready, StartAt};
 use skipstone_lab::child::Child;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -27,23 +28,18 @@ const UNHEARD_MAX: Duration = Duration::from_secs(30);
 
 impl Work {
     /// Starts the process. The error is one sentence.
-    pub(super) fn begin(enlist: Enlist, folder: &Path) -> Result<Self, String> {
-        let run = enlist.roster.run.clone();
+    pub(super) fn begin(load: &Load, folder: &Path, given: &[u8], allowed: Vec<String>) -> Result<Self, String> {
         let evidence = folder.join(EVIDENCE);
         // That of a run of the same name would be taken for this one's.
         let _ = std::fs::remove_file(&evidence);
-        let words =
-            enlist.load.words(folder).map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-        let Enlist { roster, agent, lines, has_report, .. } = enlist;
-        let order = PartOrder { roster, agent, lines, evidence, has_report };
-        let order = serde_json::to_string(&order).map_err(|error| error.to_string())?;
+        let words = load.words(AgentMeans { folder, evidence, given, allowed })?;
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
-        command.arg(&words[0]).arg(format!("--part={order}")).args(&words[1..]).stderr(Stdio::inherit());
+        command.args(words).stderr(Stdio::inherit());
         let (child, news) =
             Child::start_talking(command).map_err(|error| format!("cannot start a process: {error}"))?;
         Ok(Work {
-            run,
+            run: load.run().to_owned(),
             child: Some(child),
             news,
             ready: None,
