@@ -143,6 +143,5 @@ impl Load {
     }
 }
 
-/// The script's files, in the folder of the run.
-#[cfg(feature = "bots")]
-const SCRIPT: &str = "script";
+/// The script's files, in the folder of the run. They go when its process has ended.
+pub(super) const SCRIPT: &str = "script";

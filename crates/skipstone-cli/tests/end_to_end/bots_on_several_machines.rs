@@ -171,6 +171,8 @@ fn two_agents_of_fifty_bots_find_what_one_process_of_a_hundred_finds() {
     // What agents keep says the same later.
     let keep: Vec<PathBuf> = ["a1", "a2"].map(|agent| fleet.folder.path().join(agent)).into();
     let run = std::fs::read_dir(&keep[0]).unwrap().next().unwrap().unwrap().file_name().into_string().unwrap();
+    let left: Vec<_> = std::fs::read_dir(keep[0].join(&run)).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(left, ["evidence.json"], "the script is gone");
     let collected = fleet.folder.path().join("collected.json");
     let mut command = Command::new(SKIPSTONE);
     command.args(["agent", "collect", &run, "--from"]).arg(&keep[0]).arg("--from").arg(&keep[1]);

@@ -34,7 +34,7 @@ fn a_client_moves_to_another_server_of_the_cluster_and_a_store_outlives_each_ser
 
 #[test]
 fn a_write_that_waits_for_the_replicas_is_done_once_whichever_server_leads() {
-    let mut servers = LocalNats::cluster(3).unwrap_or_else(|error| panic!("{error}"));
+    let servers = LocalNats::cluster(3).unwrap_or_else(|error| panic!("{error}"));
     let urls: Vec<String> = servers.iter().map(LocalNats::url).collect();
     let settings = KvSettings { replicas: Some(3), answer_within: Duration::from_secs(30), ..KvSettings::default() };
     for (awake, url) in urls.iter().enumerate() {

@@ -1,11 +1,11 @@
 //! The process of a part: clients that know nothing of NATS.
 
-use super::super::load::{AgentMeans, Load};
+use super::super::load::{AgentMeans, Load, SCRIPT};
 use super::super::talk::{AgentState, PartEnd};
 use super::shelf::EVIDENCE;
 use crate::stress::lead::{LeadWord, PartNews, Ready, StartAt};
 use skipstone_lab::child::Child;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 /// A part under way, or at its end.
 pub(super) struct Work {
     pub(super) run: String,
+    /// Files that only the process needs.
+    script: PathBuf,
     child: Option<Child>,
     news: Receiver<String>,
     pub(super) ready: Option<(Instant, Ready)>,
@@ -40,6 +42,7 @@ impl Work {
             Child::start_talking(command).map_err(|error| format!("cannot start a process: {error}"))?;
         Ok(Work {
             run: load.run().to_owned(),
+            script: folder.join(SCRIPT),
             child: Some(child),
             news,
             ready: None,
@@ -79,6 +82,7 @@ impl Work {
                             Some(PartEnd::Failed(format!("the process of its clients ended without evidence: {how}")));
                     }
                     self.child = None;
+                    self.clear();
                     return;
                 }
             }
@@ -100,6 +104,11 @@ impl Work {
         }
     }
 
+    /// Evidence stays; scripts of runs that gave none would add up.
+    fn clear(&self) {
+        let _ = std::fs::remove_dir_all(&self.script);
+    }
+
     /// Whether the process is over.
     pub(super) fn is_over(&self) -> bool {
         self.end.is_some() && self.child.is_none()
@@ -115,5 +124,12 @@ impl Work {
             progress: self.progress.clone(),
             end: self.end.clone(),
         }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.child = None;
+        self.clear();
     }
 }

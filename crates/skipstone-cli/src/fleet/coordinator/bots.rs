@@ -50,8 +50,10 @@ fn lead(bots: &LedBots, flags: &FleetArguments, signals: Signals) -> Result<Exit
 impl Coordinator {
     /// Hands all agents the script, before their parts.
     fn give(&mut self, bundle: &[u8]) -> Result<(), NoVerdict> {
+        let bytes_max = self.party.nats.bus.server().map_or(talk::PIECE_BYTES, |server| server.payload_bytes_max / 2);
+        let bytes_max = bytes_max.clamp(1, talk::PIECE_BYTES);
         for agent in 0..self.party.agents.len() {
-            for (piece, from) in bundle.chunks(talk::PIECE_BYTES).zip((0..).step_by(talk::PIECE_BYTES)) {
+            for (piece, from) in bundle.chunks(bytes_max).zip((0..).step_by(bytes_max)) {
                 let given = self.party.give(agent, from, piece);
                 given.map_err(|why| self.abandon(why))?;
                 if self.signals.is_set() {

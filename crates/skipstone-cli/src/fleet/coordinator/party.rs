@@ -94,7 +94,7 @@ impl Party {
                 return understood(&answer).map(drop);
             }
         }
-        Err(format!("agent {name} does not take the script; has NATS a max_payload below 1 MiB?"))
+        Err(format!("agent {name} does not take the script"))
     }
 
     fn try_request(
