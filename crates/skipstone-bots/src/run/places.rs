@@ -2,7 +2,7 @@
 
 use crate::protocols::row::ProtocolRow;
 use crate::protocols::table::find;
-use crate::target::BotTarget;
+use crate::target::{BotTarget, check_allowed};
 use skipstone_lab::units::Allowed;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -44,17 +44,7 @@ impl Places {
             return Err(format!("the bots connect to more than {PLACES_MAX} different URLs"));
         }
         let (row, target) = find(url).map_err(|error| error.to_string())?;
-        if let Some(allowed) = &self.allowed
-            && !allowed.iter().any(|one| one.is(&target.host, target.port))
-        {
-            let only: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-            return Err(format!(
-                "{url}: this agent may not connect to {}, only to {}: start it with --allow {}",
-                target.host,
-                only.join(", "),
-                target.host
-            ));
-        }
+        check_allowed(self.allowed.as_deref(), &target.host, target.port).map_err(|why| format!("{url}: {why}"))?;
         let found = (target.host.as_str(), target.port).to_socket_addrs();
         let found = found.map_err(|error| format!("{url}: no address of {}: {error}", target.host))?.next();
         let address = found.ok_or_else(|| format!("{url}: {} has no address", target.host))?;
