@@ -2,8 +2,12 @@
 //! must come back once, unchanged and in order.
 //!
 //! ```sh
-//! cargo run -p skipstone-bots --example echoes -- enet --server 'enet-echo' --relay 'skipstone' --bots 200 --seconds 10
+//! cargo run -p skipstone-bots --example echoes -- enet --server enet-echo --relay skipstone --bots 200 --seconds 10
 //! ```
+//!
+//! Other flags: `--options` (of the target, such as `?channels=4`), `--delivery`, `--channel`, `--bytes` (the longest
+//! message), `--hz` (messages a second of a bot), `--loss`, `--path` (more flags of the relay), `--server-flags` (more
+//! flags of the server), `--seed`, and `--patience` (seconds to wait for the last messages).
 //!
 //! `--server` is started as `SERVER server --listen 127.0.0.1:0` and prints where it listens, as the programs of
 //! `examples/external` do. With `--relay` a relay of the tool is between, which loses datagrams.
@@ -31,7 +35,8 @@ impl Flags {
         let scheme = words.next().ok_or("the first word is a scheme, such as enet")?;
         let mut options = BTreeMap::new();
         while let Some(flag) = words.next() {
-            let name = flag.strip_prefix("--").ok_or_else(|| format!("{flag} is no flag"))?;
+            let name = flag.strip_prefix("--").filter(|name| FLAGS.contains(name));
+            let name = name.ok_or_else(|| format!("{flag} is no flag; there are --{}", FLAGS.join(", --")))?;
             options.insert(name.into(), words.next().ok_or_else(|| format!("{flag} needs a value"))?);
         }
         Ok(Flags { scheme, options })
@@ -45,6 +50,23 @@ impl Flags {
         Ok(self.text(name, &default.to_string()).parse().map_err(|error| format!("--{name}: {error}"))?)
     }
 }
+
+const FLAGS: [&str; 14] = [
+    "server",
+    "server-flags",
+    "relay",
+    "loss",
+    "path",
+    "options",
+    "bots",
+    "seconds",
+    "hz",
+    "bytes",
+    "channel",
+    "delivery",
+    "seed",
+    "patience",
+];
 
 /// A child that ends with this process: by the end of its standard input, or killed.
 struct Running(Child);
@@ -115,11 +137,14 @@ impl Bot {
         }
     }
 
-    fn handle_events(&mut self, delivery: Delivery) {
+    fn handle_events(&mut self, plan: &Plan) {
         while let Some(event) = self.socket.protocol().poll_event() {
             match event {
                 Event::Connected => self.is_connected = true,
-                Event::Message { data, .. } => self.on_message(&data, delivery),
+                Event::Message { channel, .. } if channel != plan.channel => {
+                    self.faults.push(format!("a message came on channel {channel}, sent on {}", plan.channel));
+                }
+                Event::Message { data, .. } => self.on_message(&data, plan.delivery),
                 Event::Closed(ending) => self.faults.push(format!("closed: {ending:?}")),
             }
         }
@@ -165,7 +190,7 @@ impl Bot {
         if self.socket.deadline().is_some_and(|due| due <= now) {
             self.socket.handle_deadline(now);
         }
-        self.handle_events(plan.delivery);
+        self.handle_events(plan);
         while self.is_connected && self.faults.is_empty() && self.next_at <= now && now < ends {
             self.send(now, plan);
         }
@@ -180,7 +205,8 @@ struct Servers {
 }
 
 fn start_servers(flags: &Flags, seed: u64) -> Result<Servers, Box<dyn Error>> {
-    let (server, mut said) = start(&format!("{} server --listen 127.0.0.1:0", flags.text("server", "")))?;
+    let (server, more) = (flags.text("server", ""), flags.text("server-flags", ""));
+    let (server, mut said) = start(&format!("{server} server --listen 127.0.0.1:0 {more}"))?;
     let mut address = listening(&mut said)?;
     let mut running = vec![(server, said)];
     let relay = flags.text("relay", "");
@@ -226,7 +252,11 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let gives_up = ends + Duration::from_secs(flags.number("patience", 15)?);
     let mut buffers = (vec![0; 65_536], Vec::new());
     let is_waiting = |bots: &[Bot]| bots.iter().any(|bot| !bot.expected.is_empty() && bot.faults.is_empty());
-    while now() < ends || (now() < gives_up && is_waiting(&bots)) {
+    let mut over = ends + AFTERMATH;
+    while now() < over {
+        if now() < gives_up && is_waiting(&bots) {
+            over = now() + AFTERMATH;
+        }
         let round = Instant::now();
         bots.iter_mut().for_each(|bot| bot.turn(now(), ends, &plan, &mut buffers));
         std::thread::sleep(Duration::from_millis(2).saturating_sub(round.elapsed()));
@@ -238,6 +268,9 @@ fn run() -> Result<bool, Box<dyn Error>> {
     }
     Ok(is_right)
 }
+
+/// The run goes on for this long after the last message came back, so that one that comes twice is seen.
+const AFTERMATH: Duration = Duration::from_secs(1);
 
 /// Prints the sums, and what went wrong. Returns whether nothing did.
 fn report(bots: &mut [Bot], url: &str) -> bool {

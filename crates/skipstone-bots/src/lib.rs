@@ -1,10 +1,11 @@
 //! Load from bots that people script themselves, over the protocol that their game already has: `skipstone bots`.
 //!
 //! ```text
-//! command > run > script > plan, metrics; run > socket > protocols > protocol, target
+//! command > run > script > plan, metrics; run > http, socket > protocols > tls > protocol, target
 //! ```
 
 mod command;
+mod http;
 mod metrics;
 mod plan;
 pub mod protocol;
@@ -13,6 +14,7 @@ mod run;
 mod script;
 pub mod socket;
 pub mod target;
+mod tls;
 
 pub use command::{
     BotsArguments, BotsEvidence, BotsOrder, BotsPart, BotsPartOrder, BotsPlace, BotsRoster, LedBots, PartSecond,

@@ -41,6 +41,11 @@ pub trait Protocol {
     /// anything.
     fn deadline(&self) -> Option<Time>;
 
+    /// Of a protocol on a stream: whether it has neither connected nor ended. The stream has a time-out until then.
+    fn is_connecting(&self) -> bool {
+        false
+    }
+
     /// Queues a message. What it returns is what a script sees as an error, with line and column.
     fn send(&mut self, now: Time, message: Outgoing<'_>) -> Result<(), SendRefused>;
 
@@ -110,6 +115,11 @@ impl Delivery {
         ("sequenced", Delivery::Sequenced),
         ("unreliable", Delivery::Unreliable),
     ];
+
+    /// Its name in scripts.
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, delivery)| *delivery == self).map_or("unknown", |(name, _)| name)
+    }
 
     /// The one of that name.
     pub fn named(name: &str) -> Option<Self> {
@@ -190,6 +200,8 @@ pub enum SocketEnd {
     Finished,
     /// Datagrams: nobody listens on the server's port, as its machine answered (ICMP). The socket is still usable.
     PortClosed,
+    /// A stream, or the handshake on it, was not there in time.
+    TimedOut,
     /// An error of the system, in its words.
     Failed(String),
 }

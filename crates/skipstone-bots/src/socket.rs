@@ -8,6 +8,7 @@ use mio::{Interest, Registry, Token};
 use skipstone_proto::Time;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
 use thiserror::Error;
 
 /// One client: a protocol and the socket below it.
@@ -15,6 +16,8 @@ pub struct BotSocket {
     protocol: Box<dyn Protocol>,
     wire: Wire,
     counts: SocketCounts,
+    /// Until then a stream must be there, and its protocol's handshake be complete.
+    connect_by: Time,
 }
 
 /// Why a client could not begin.
@@ -55,7 +58,7 @@ impl BotSocket {
         seed: u64,
         now: Time,
     ) -> Result<Self, OpenError> {
-        let mut protocol = (row.new)(&Opening { target, seed })?;
+        let mut protocol = (row.new)(&Opening { target, address, seed })?;
         let wire = match row.carrier {
             Carrier::Datagrams => {
                 let socket = UdpSocket::bind(any_port(address))?;
@@ -69,7 +72,7 @@ impl BotSocket {
             }
             Carrier::Own(_) => Wire::Own { is_open: false },
         };
-        Ok(BotSocket { protocol, wire, counts: SocketCounts::default() })
+        Ok(BotSocket { protocol, wire, counts: SocketCounts::default(), connect_by: now + CONNECT_TIMEOUT })
     }
 
     /// Has the socket's readiness reported, edge by edge.
@@ -102,7 +105,8 @@ impl BotSocket {
 
     /// When [`handle_deadline`](Self::handle_deadline) is due.
     pub fn deadline(&self) -> Option<Time> {
-        self.protocol.deadline()
+        let connect_by = self.is_connecting().then_some(self.connect_by);
+        [self.protocol.deadline(), connect_by].into_iter().flatten().min()
     }
 
     /// Reads what has come, `reads_max` times at most. Returns whether more may wait, which no new readiness reports.
@@ -131,7 +135,15 @@ impl BotSocket {
 
     /// The protocol's deadline has come.
     pub fn handle_deadline(&mut self, now: Time) {
+        if self.is_connecting() && now >= self.connect_by {
+            return self.end(now, SocketEnd::TimedOut);
+        }
         self.protocol.handle_deadline(now);
+    }
+
+    /// Protocols on datagrams have time-outs of their own.
+    fn is_connecting(&self) -> bool {
+        matches!(self.wire, Wire::Stream { .. }) && self.protocol.is_connecting()
     }
 
     /// Sends what the protocol has to send, as far as the system takes it. `scratch` is any buffer.
@@ -204,6 +216,9 @@ impl BotSocket {
     }
 }
 
+/// How long a stream and the handshake on it may take: the system's own limit is some minutes.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// The address of any free port, of the family of the server's address.
 fn any_port(server: SocketAddr) -> SocketAddr {
     match server {
@@ -220,12 +235,24 @@ fn send_datagram(socket: &UdpSocket, datagram: &[u8], counts: &mut SocketCounts)
             counts.bytes_out += datagram.len() as u64;
             Ok(())
         }
-        Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) => {
+        Err(error) if is_full(&error) => {
             counts.unsent += 1;
             Ok(())
         }
         Err(error) => Err(error),
     }
+}
+
+/// ENOBUFS, which `ErrorKind` does not name.
+#[cfg(unix)]
+const NO_BUFFERS: i32 = nix::errno::Errno::ENOBUFS as i32;
+/// WSAENOBUFS.
+#[cfg(not(unix))]
+const NO_BUFFERS: i32 = 10_055;
+
+/// Whether the system has no room for a datagram now.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::OutOfMemory) || error.raw_os_error() == Some(NO_BUFFERS)
 }
 
 /// Whether all was written.
@@ -249,7 +276,6 @@ mod tests {
     use crate::protocol::{Cause, Ending, Event, Outgoing};
     use crate::protocols::table::find;
     use mio::{Events, Poll};
-    use std::time::Duration;
 
     /// Polls until the client has an event.
     fn next_event(poll: &mut Poll, client: &mut BotSocket) -> Event {
@@ -290,6 +316,46 @@ mod tests {
         assert_eq!(&data[..], b"ping");
         let counts = client.counts();
         assert_eq!((counts.bytes_out, counts.bytes_in, counts.sent, counts.received), (4, 4, 1, 1));
+    }
+
+    #[test]
+    fn a_system_without_room_drops_a_datagram_and_ends_nothing() {
+        assert!(is_full(&io::Error::from_raw_os_error(NO_BUFFERS)));
+        assert!(!is_full(&ErrorKind::ConnectionRefused.into()));
+    }
+
+    #[test]
+    fn a_stream_that_does_not_open_times_out() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        let address = server.local_addr().expect("an address");
+        // The system accepts both; one protocol has no handshake, the other's is not answered.
+        for (scheme, answers) in [("tcp", true), ("ws", false)] {
+            let (mut poll, mut client) = client(&format!("{scheme}://{address}"));
+            let due = client.deadline().expect("a time-out");
+            if answers {
+                assert_eq!(next_event(&mut poll, &mut client), Event::Connected);
+                assert_eq!(client.deadline(), None);
+                client.handle_deadline(due);
+                assert_eq!(client.protocol().poll_event(), None);
+            } else {
+                let _connection = server.accept().and_then(|_| server.accept()).expect("accepted");
+                client.flush(Time::ZERO, &mut Vec::new());
+                client.handle_deadline(due);
+                let closed = next_event(&mut poll, &mut client);
+                assert!(matches!(closed, Event::Closed(Ending { cause: Cause::TimedOut, .. })), "{closed:?}");
+                assert_eq!(client.deadline(), None);
+            }
+        }
+    }
+
+    #[test]
+    fn the_time_before_a_stream_is_there_counts() {
+        let server = std::net::TcpListener::bind("127.0.0.1:0").expect("bound");
+        let (mut poll, mut client) = client(&format!("tcp://{}", server.local_addr().expect("an address")));
+        let due = client.deadline().expect("a time-out");
+        client.handle_deadline(due);
+        let closed = next_event(&mut poll, &mut client);
+        assert!(matches!(closed, Event::Closed(Ending { cause: Cause::TimedOut, .. })), "{closed:?}");
     }
 
     #[test]

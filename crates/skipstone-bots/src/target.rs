@@ -13,11 +13,11 @@ pub struct BotTarget {
     pub host: String,
     /// The port; each protocol requires one.
     pub port: u16,
-    /// The path with its slash, empty if there is none; for protocols that have one.
+    /// The path with its slash, empty if there is none. The table refuses one where the protocol has none.
     pub path: String,
     /// Options of the protocol. Each is one that its row in the table lists.
     pub options: BTreeMap<String, String>,
-    /// After `#`, such as a certificate's fingerprint.
+    /// After `#`, such as a certificate's fingerprint. The table refuses one where the protocol has none.
     pub fragment: String,
     /// The whole, as written.
     pub url: String,
@@ -103,12 +103,13 @@ fn split_rest(url: &str, scheme: &str, rest: &str) -> Option<BotTarget> {
     })
 }
 
-/// `%20` and the like as bytes; what is no UTF-8 then is replaced.
+/// `%20` and the like as bytes; a `%` before anything else stays, and what is no UTF-8 then is replaced.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {
-        let hex = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let hex = after.get(..2).filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
+        let hex = hex.and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = hex.filter(|_| *first == b'%').and_then(|digits| u8::from_str_radix(digits, 16).ok());
         bytes.push(byte.unwrap_or(*first));
         rest = if byte.is_some() { &after[2..] } else { after };
@@ -130,6 +131,7 @@ mod tests {
         assert_eq!((target.scheme.as_str(), target.host.as_str(), target.port), ("ws", "::1", 7000));
         assert_eq!((target.path.as_str(), target.fragment.as_str()), ("/game", "pin"));
         assert_eq!((target.option("key", ""), target.option("empty", "x"), target.option("no", "x")), ("a b", "", "x"));
+        assert_eq!(split("udp://h:1?a=%+5%2B%4&b=%").option("a", ""), "%+5+%4");
     }
 
     #[test]

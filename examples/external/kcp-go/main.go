@@ -25,6 +25,7 @@ type arguments struct {
 	ticksPerSecond, ticks    int
 	patienceMs               int
 	dataShards, parityShards int
+	messages                 bool
 }
 
 // say prints a line of JSON, {"kind": what}.
@@ -62,6 +63,7 @@ func main() {
 	flags.IntVar(&all.ticksPerSecond, "ticks-per-second", 60, "")
 	flags.IntVar(&all.ticks, "ticks", 60, "")
 	flags.IntVar(&all.patienceMs, "patience-ms", 5000, "")
+	flags.BoolVar(&all.messages, "messages", false, "the server echoes messages of at most 1,376 bytes, not a stream")
 	flags.Int64("seed", 0, "of no use here")
 	if err := flags.Parse(os.Args[2:]); err != nil {
 		fail(err)
@@ -99,6 +101,7 @@ func serve(all arguments) {
 			fail(err)
 		}
 		tune(session)
+		session.SetStreamMode(!all.messages)
 		go func() { _, _ = io.Copy(session, session) }()
 	}
 }

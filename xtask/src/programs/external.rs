@@ -1,5 +1,5 @@
 //! The examples of external transport programs, `examples/external`, take part in a short real comparison: every update
-//! comes back once and in order. The server by ENet's C is also what the bots of ENet are proven against.
+//! comes back once and in order. The bots of ENet and KCP are proven against the same servers.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -20,8 +20,8 @@ pub(crate) fn step(tree: &Tree) -> Verdict {
             Err(Verdict::Skipped(why)) => left_out.push(why),
             Err(verdict) => return verdict,
             Ok(program) => {
-                let of_bots = (name == "enet-c").then(|| echoes(&program, tree));
-                for run in [comparison(name, &program, tree)].into_iter().chain(of_bots) {
+                let (scheme, flags) = if name == "enet-c" { ("enet", "") } else { ("kcp", "--messages") };
+                for run in [comparison(name, &program, tree), echoes(scheme, &program, flags, tree)] {
                     match process::run(run) {
                         Ok(()) => tally += Tally::ONE_PASSED,
                         Err(why) => return Verdict::Failed(why),
@@ -110,11 +110,13 @@ fn comparison(name: &str, program: &std::path::Path, tree: &Tree) -> Command {
     compare
 }
 
-/// 200 bots of ENet and its original on a path that loses datagrams: each message comes back once and in order.
-fn echoes(program: &std::path::Path, tree: &Tree) -> Command {
+/// 200 bots and a server by another implementation, on a path that loses datagrams: each message comes back once and in
+/// order.
+fn echoes(scheme: &str, program: &std::path::Path, server_flags: &str, tree: &Tree) -> Command {
     let built = process::target_dir(tree).join("debug");
     let mut echoes = process::command(&built.join("examples/echoes").to_string_lossy(), tree);
-    echoes.args(["enet", "--bots", "200", "--seconds", "3", "--loss", "2%", "--patience", "30"]);
-    echoes.arg("--server").arg(program).arg("--relay").arg(built.join("skipstone"));
+    echoes.args([scheme, "--bots", "200", "--seconds", "3", "--loss", "2%", "--patience", "30"]);
+    echoes.arg("--server").arg(program).args(["--server-flags", server_flags]);
+    echoes.arg("--relay").arg(built.join("skipstone"));
     echoes
 }

@@ -1,5 +1,6 @@
 //! The flags of `skipstone bots`.
 
+use crate::protocols::row::ProtocolRow;
 use skipstone_lab::units::{Bounds, Span, Threshold};
 
 /// Run bots that a script in Luau describes, against the server of any game.
@@ -64,7 +65,8 @@ fn after_help() -> String {
     for row in crate::protocols::table::TABLE {
         help += &format!("  {:<12} {}\n", format!("{}://", row.scheme), row.about);
         for (option, about) in row.options {
-            help += &format!("  {:<12}   ?{option}=  {about}\n", "");
+            let option = ProtocolRow::option_as_written(option);
+            help += &format!("  {:<12}   {option}  {about}\n", "");
         }
     }
     help + "\nExamples:\n  skipstone bots chat.luau udp://127.0.0.1:9000 -c 500 -d 60s\n  skipstone bots chat.luau --check"

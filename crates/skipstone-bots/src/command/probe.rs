@@ -1,6 +1,6 @@
 //! The script's body, run once before the run: what it asks for, and its mistakes.
 
-use crate::metrics::{MetricId, MetricKind, Metrics};
+use crate::metrics::{HTTP_FAILED, HTTP_TIMES, MetricId, MetricKind, Metrics};
 use crate::plan::ScriptOptions;
 use crate::protocol::{Outgoing, ProtocolFigures};
 use crate::script::{BotScript, Engine, EngineLimits, Host, ScriptFolder, Watchdog};
@@ -23,7 +23,13 @@ impl Probed {
         let limits = EngineLimits::for_bots(1);
         let engine = Engine::new(script.clone(), host.clone(), &watchdog, limits).map_err(|fault| fault.to_string())?;
         let bot = BotScript::new(&engine).map_err(|fault| fault.to_string())?;
-        let metrics = host.metrics.borrow().clone();
+        let mut metrics = host.metrics.borrow().clone();
+        // Thresholds may name what http measures before it has measured anything; modules may use it, too.
+        if ["http.", "require"].iter().any(|name| script.source.contains(name)) {
+            for (name, kind) in [(HTTP_TIMES, MetricKind::Trend), (HTTP_FAILED, MetricKind::Rate)] {
+                metrics.register(name, kind).map_err(|refused| refused.to_string())?;
+            }
+        }
         Ok(Probed { options: engine.options(), url: bot.url().map(str::to_owned), metrics })
     }
 }

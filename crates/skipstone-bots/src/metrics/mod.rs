@@ -11,6 +11,11 @@ use skipstone_lab::report::bots::{MetricFigures, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
+/// The times of answers to requests of HTTP, in milliseconds.
+pub(crate) const HTTP_TIMES: &str = "http_ms";
+/// The share of requests of HTTP without an answer, or with a status of 400 and more.
+pub(crate) const HTTP_FAILED: &str = "http_failed";
+
 /// The metrics of a worker.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Metric>", into = "Vec<Metric>")]

@@ -11,7 +11,7 @@ pub(super) struct Lifecycle {
     events: VecDeque<Event>,
 }
 
-/// Where a client is.
+/// Where a client is; it never goes back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// No socket yet.
@@ -34,6 +34,11 @@ impl Lifecycle {
         self.phase == Phase::Open
     }
 
+    /// Whether it is not open yet, and has not ended.
+    pub(super) fn is_connecting(&self) -> bool {
+        matches!(self.phase, Phase::New | Phase::Connecting)
+    }
+
     /// Whether the connection is being made, or is there.
     pub(super) fn is_alive(&self) -> bool {
         matches!(self.phase, Phase::Connecting | Phase::Open)
@@ -48,18 +53,18 @@ impl Lifecycle {
         is_new
     }
 
-    /// The handshake is complete.
+    /// The handshake is complete; a protocol without one has begun now.
     pub(super) fn open(&mut self) {
-        if self.phase == Phase::Connecting {
+        if self.is_connecting() {
             self.phase = Phase::Open;
             self.events.push_back(Event::Connected);
         }
     }
 
     /// A message arrived.
-    pub(super) fn message(&mut self, channel: u16, data: Bytes) {
-        if self.phase == Phase::Open {
-            self.events.push_back(Event::Message { channel, data });
+    pub(super) fn message(&mut self, channel: u16, data: impl Into<Bytes>) {
+        if self.is_open() {
+            self.events.push_back(Event::Message { channel, data: data.into() });
         }
     }
 
@@ -73,15 +78,37 @@ impl Lifecycle {
 
     /// The socket ended, or the server's machine refuses the port.
     pub(super) fn end_with_socket(&mut self, end: SocketEnd) {
-        let text = match end {
-            SocketEnd::Finished => "the socket ended".into(),
-            SocketEnd::PortClosed => "nobody listens on the server's port".into(),
-            SocketEnd::Failed(why) => why,
-        };
-        self.end(Cause::Unreachable, text);
+        match end {
+            SocketEnd::Finished => self.end(Cause::ByServer, "the server ended the stream"),
+            SocketEnd::PortClosed => self.end(Cause::Unreachable, "nobody listens on the server's port"),
+            SocketEnd::TimedOut => self.end(Cause::TimedOut, "the server did not answer in time"),
+            SocketEnd::Failed(why) => self.end(Cause::Unreachable, why),
+        }
     }
 
     pub(super) fn pop(&mut self) -> Option<Event> {
         self.events.pop_front()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_opens_once_and_its_end_is_the_last_event() {
+        let mut lifecycle = Lifecycle::default();
+        lifecycle.message(0, "early");
+        assert!(lifecycle.begin() && !lifecycle.begin());
+        lifecycle.open();
+        lifecycle.open();
+        lifecycle.message(1, "data");
+        lifecycle.end(Cause::Closed, "first");
+        lifecycle.end_with_socket(SocketEnd::Finished);
+        lifecycle.message(0, "late");
+        lifecycle.open();
+        let events: Vec<Event> = core::iter::from_fn(|| lifecycle.pop()).collect();
+        let message = Event::Message { channel: 1, data: "data".into() };
+        assert_eq!(events, [Event::Connected, message, Event::Closed(Ending::new(Cause::Closed, "first"))]);
     }
 }

@@ -1,13 +1,16 @@
 //! The protocols of bots, each in a file or folder of its own; `table` has one line for each.
 
-mod connection_state;
 mod enet;
 mod kcp;
 mod kcp2k;
+#[cfg(test)]
+mod knock;
 mod lifecycle;
+mod limits;
 mod litenetlib;
 mod renet;
 pub mod row;
+mod secured;
 #[cfg(test)]
 mod simulated;
 mod skipstone;
@@ -15,3 +18,4 @@ pub mod table;
 mod tcp;
 mod udp;
 mod websocket;
+mod webtransport;

@@ -1,12 +1,13 @@
 //! A client and a model of its server on a lossy path, in virtual time: for the tests of protocols.
 
 use super::row::{Opening, ProtocolRow};
-use crate::protocol::{Event, Outgoing, Protocol, SendRefused};
-use crate::target::BotTarget;
+use crate::protocol::{Cause, Ending, Event, Outgoing, Protocol, SendRefused};
+use crate::target::{BotTarget, TargetError};
 use core::time::Duration;
 use skipstone_netsim::{Duplex, LinkConfig, Loss};
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
+use std::net::{Ipv4Addr, SocketAddr};
 
 /// The server's side of a protocol, as far as tests need it.
 pub(super) trait Model {
@@ -37,10 +38,21 @@ pub(super) fn bad_path(loss: f64) -> LinkConfig {
     }
 }
 
+/// A path on which nothing arrives.
+pub(super) fn dead_path() -> LinkConfig {
+    LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }
+}
+
 /// A client of `row` at that target, not yet open.
 pub(super) fn client(row: &ProtocolRow, url: &str, seed: u64) -> Box<dyn Protocol> {
-    let target = BotTarget::split(url).expect("a scheme").expect("an address");
-    (row.new)(&Opening { target: &target, seed }).expect("a client")
+    create(row, url, seed).expect("a client")
+}
+
+/// A client, or what is wrong with the target.
+pub(super) fn create(row: &ProtocolRow, url: &str, seed: u64) -> Result<Box<dyn Protocol>, TargetError> {
+    let target = BotTarget::split(url).expect("a scheme")?;
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, target.port));
+    (row.new)(&Opening { target: &target, address, seed })
 }
 
 impl<M: Model> Simulated<M> {
@@ -50,6 +62,13 @@ impl<M: Model> Simulated<M> {
         simulated.client.handle_open(simulated.now);
         simulated.settle();
         simulated
+    }
+
+    /// A client that the server has accepted.
+    pub(super) fn connected(client: Box<dyn Protocol>, server: M, path: LinkConfig, seed: u64) -> Self {
+        let mut run = Simulated::new(client, server, path, seed);
+        assert!(run.run_until(Time::from_micros(9_000_000), Self::is_connected), "connected");
+        run
     }
 
     pub(super) fn send(&mut self, channel: u16, data: &[u8]) -> Result<(), SendRefused> {
@@ -121,15 +140,78 @@ impl<M: Model> Simulated<M> {
         self.events.iter().filter_map(data).collect()
     }
 
+    /// Sends numbered messages, 60 a second: all come back once, unchanged and in order, from a server that echoes.
+    pub(super) fn assert_echoed(&mut self, channel: u16, count: u32) {
+        let sent: Vec<Vec<u8>> = (0..count).map(|number| numbered(number, 4000)).collect();
+        for message in &sent {
+            self.send(channel, message).expect("accepted");
+            self.run(TICK);
+        }
+        self.run(Duration::from_secs(30));
+        let echoed = self.messages(channel);
+        assert!(echoed == sent, "{} of {count} came back", echoed.len());
+    }
+
+    /// What leaves while the bot sends for a second, with its times.
+    pub(super) fn traced(&mut self) -> String {
+        self.path.up.trace_on(1000);
+        for number in 0..50 {
+            self.send(0, &numbered(number, 900)).expect("accepted");
+            self.run(TICK);
+        }
+        format!("{:?}", self.path.up.trace().collect::<Vec<_>>())
+    }
+
+    /// Nothing of the server arrives any more.
+    pub(super) fn silence_server(&mut self) {
+        self.path.down.set_config(dead_path()).expect("a path");
+    }
+
+    /// How the connection ended, by the last event.
+    pub(super) fn ending(&self) -> &Ending {
+        match self.events.last() {
+            Some(Event::Closed(ending)) => ending,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(super) fn has_timed_out(&self) -> bool {
+        matches!(self.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. })))
+    }
+
+    /// Whether a bot that sends at once what it can is told that its queue is full.
+    pub(super) fn fills_queue(&mut self, message: Outgoing<'_>) -> bool {
+        let refused = (0..40_000).find_map(|_| self.client.send(self.now, message).err());
+        matches!(refused, Some(SendRefused::QueueFull { .. }))
+    }
+
     pub(super) fn is_connected(events: &[Event]) -> bool {
         events.contains(&Event::Connected)
     }
+}
+
+/// The datagrams that are ready to leave.
+pub(super) fn leaving(client: &mut dyn Protocol, now: Time) -> Vec<Vec<u8>> {
+    let next = || {
+        let mut datagram = Vec::new();
+        client.poll_transmit(now, &mut datagram).then_some(datagram)
+    };
+    core::iter::from_fn(next).collect()
+}
+
+/// The first datagram of a client that opens at `now`.
+pub(super) fn first_datagram(row: &ProtocolRow, url: &str, seed: u64, now: Time) -> Vec<u8> {
+    let mut client = client(row, url, seed);
+    client.handle_open(now);
+    leaving(&mut *client, now).swap_remove(0)
 }
 
 /// The first microsecond that is not before `at`: links count nanoseconds.
 fn not_before(at: Duration) -> Time {
     Time::from_micros(at.as_nanos().div_ceil(1000) as u64)
 }
+
+const TICK: Duration = Duration::from_millis(16);
 
 /// A message with a number, of a length that differs.
 pub(super) fn numbered(number: u32, length_max: usize) -> Vec<u8> {

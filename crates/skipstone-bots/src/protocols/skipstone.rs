@@ -1,7 +1,7 @@
 //! Skipstone itself, on each carrier of its native clients, by the library's pool: all clients of a worker share one
 //! driver, as those of `stress` do.
 
-use super::connection_state::ConnectionState;
+use super::lifecycle::Lifecycle;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, SendRefused, SocketCounts, SocketEnd,
@@ -13,7 +13,7 @@ use skipstone_proto::Time;
 use std::cell::RefCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::time::Duration;
 
 pub(super) const ENCRYPTED: ProtocolRow =
@@ -39,6 +39,8 @@ pub(super) const PLAIN: ProtocolRow = ProtocolRow {
     carrier: Carrier::Own(step),
     about: "Skipstone over UDP, in clear",
     options: &[
+        ("/path", "of the request, with skip+ws and skip+wss"),
+        ("#sha256=", "the fingerprint of the server's certificate"),
         ("token", "what the server decides by, up to 1024 bytes"),
         ("trust", "system (default), or anyone: for tests on your own machine"),
     ],
@@ -54,6 +56,8 @@ thread_local! {
 struct Shared {
     pool: Pool,
     inboxes: BTreeMap<PeerId, Inbox>,
+    /// Messages were queued since the pool was driven.
+    has_unsent: bool,
 }
 
 struct Inbox {
@@ -69,7 +73,7 @@ struct SkipstoneClient {
     trusts_anyone: bool,
     place: usize,
     peer: Option<PeerId>,
-    state: ConnectionState,
+    lifecycle: Lifecycle,
     /// As they were when the connection ended.
     last: Option<(ProtocolFigures, SocketCounts)>,
 }
@@ -78,9 +82,9 @@ struct SkipstoneClient {
 fn step(_: Time) -> Vec<usize> {
     POOLS.with_borrow_mut(|pools| {
         let mut ready = Vec::new();
-        for Shared { pool, inboxes } in pools.values_mut() {
-            // What fails here fails for each client, whose next call says so.
-            let _ = pool.drive(Duration::ZERO);
+        for shared in pools.values_mut() {
+            shared.drive();
+            let Shared { pool, inboxes, .. } = shared;
             while let Some(event) = pool.poll_event() {
                 if let Some(inbox) = inboxes.get_mut(&event.peer()) {
                     inbox.events.push_back(event);
@@ -90,6 +94,28 @@ fn step(_: Time) -> Vec<usize> {
         }
         ready
     })
+}
+
+impl Shared {
+    fn drive(&mut self) {
+        self.has_unsent = false;
+        // What fails here fails for each client, whose next call says so.
+        let _ = self.pool.drive(Duration::ZERO);
+    }
+
+    fn send(&mut self, peer: PeerId, channel: u16, payload: Bytes) -> Result<(), SendRefusal> {
+        self.has_unsent = true;
+        self.pool.send(peer, channel, payload).map(drop).map_err(|error| error.reason)
+    }
+
+    fn close(&mut self, peer: PeerId) {
+        if self.has_unsent {
+            self.pool.flush();
+            self.drive();
+        }
+        // An ended connection needs no goodbye.
+        let _ = self.pool.close(peer, 0, "", Duration::ZERO);
+    }
 }
 
 impl SkipstoneClient {
@@ -104,15 +130,14 @@ impl SkipstoneClient {
         let wrong = |why: String| TargetError::BadTarget(target.url.clone(), why);
         let own: Target =
             library_url(&target.url).parse().map_err(|error: skipstone::UrlError| wrong(error.to_string()))?;
-        let address = (own.host.as_str(), own.port).to_socket_addrs().map_err(|error| wrong(error.to_string()))?.next();
         Ok(Box::new(SkipstoneClient {
-            address: address.ok_or_else(|| wrong("the name has no address".into()))?,
+            address: opening.address,
             target: own,
             token,
             trusts_anyone,
             place: 0,
             peer: None,
-            state: ConnectionState::default(),
+            lifecycle: Lifecycle::default(),
             last: None,
         }))
     }
@@ -128,7 +153,7 @@ impl SkipstoneClient {
                 let trust = if self.trusts_anyone { Trust::DangerouslyAnything } else { Trust::System };
                 let pool =
                     Pool::new(PoolConfig { trust, ..PoolConfig::default() }).map_err(|error| error.to_string())?;
-                place.insert(Shared { pool, inboxes: BTreeMap::new() });
+                place.insert(Shared { pool, inboxes: BTreeMap::new(), has_unsent: false });
             }
             let shared = pools.get_mut(&self.trusts_anyone).expect("it was inserted");
             let peer =
@@ -144,18 +169,18 @@ impl SkipstoneClient {
         let taken = self.with(|shared| shared.inboxes.get_mut(&peer).map(|inbox| std::mem::take(&mut inbox.events)));
         for event in taken.flatten().into_iter().flatten() {
             match event {
-                PeerEvent::Connected { .. } => self.state.connected(),
-                PeerEvent::Message { channel, payload, .. } => self.state.message(channel, payload),
+                PeerEvent::Connected { .. } => self.lifecycle.open(),
+                PeerEvent::Message { channel, payload, .. } => self.lifecycle.message(channel, payload),
                 PeerEvent::Closed { close, .. } => {
                     let cause = match close.by {
                         ClosedBy::Local => Cause::Closed,
-                        ClosedBy::Peer if self.state.is_open() => Cause::ByServer,
+                        ClosedBy::Peer if self.lifecycle.is_open() => Cause::ByServer,
                         ClosedBy::Peer => Cause::Refused,
                         ClosedBy::Nobody => Cause::TimedOut,
                     };
                     let text = format!("code {}: {}", close.code, close.reason_text());
                     self.forget();
-                    self.state.end(cause, text);
+                    self.lifecycle.end(cause, text);
                 }
                 _ => {}
             }
@@ -183,17 +208,19 @@ impl Protocol for SkipstoneClient {
     }
 
     fn handle_open(&mut self, _now: Time) {
-        self.state.connecting();
+        if !self.lifecycle.begin() {
+            return;
+        }
         match self.begin() {
             Ok(peer) => self.peer = Some(peer),
-            Err(why) => self.state.end(Cause::Unreachable, why),
+            Err(why) => self.lifecycle.end(Cause::Unreachable, why),
         }
     }
 
     fn handle_receive(&mut self, _now: Time, _bytes: &[u8]) {}
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        self.state.socket_ended(end);
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
@@ -204,7 +231,7 @@ impl Protocol for SkipstoneClient {
 
     fn poll_event(&mut self) -> Option<Event> {
         self.take();
-        self.state.poll_event()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -215,11 +242,11 @@ impl Protocol for SkipstoneClient {
         if message.delivery.is_some() {
             return Err(SendRefused::NoDelivery("that of the server's channels: leave delivery out"));
         }
-        let Some(peer) = self.peer.filter(|_| self.state.is_open()) else { return Err(SendRefused::NotConnected) };
+        let Some(peer) = self.peer.filter(|_| self.lifecycle.is_open()) else { return Err(SendRefused::NotConnected) };
         let payload = Bytes::copy_from_slice(message.data);
-        let sent = self.with(|shared| shared.pool.send(peer, message.channel, payload).map_err(|error| error.reason));
+        let sent = self.with(|shared| shared.send(peer, message.channel, payload));
         match sent {
-            Some(Ok(_)) => Ok(()),
+            Some(Ok(())) => Ok(()),
             Some(Err(SendRefusal::NoSuchChannel { .. } | SendRefusal::WrongDirection { .. })) => {
                 Err(SendRefused::Unwritable("the server's settings have no such channel for clients"))
             }
@@ -233,17 +260,16 @@ impl Protocol for SkipstoneClient {
 
     fn close(&mut self, _now: Time) {
         if let Some(peer) = self.peer {
-            // An ended connection needs no goodbye.
-            let _ = self.with(|shared| shared.pool.close(peer, 0, "", Duration::ZERO));
+            self.with(|shared| shared.close(peer));
         }
         self.forget();
-        self.state.end(Cause::Closed, "closed by the bot");
+        self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 
     fn figures(&self) -> ProtocolFigures {
         let Some(overview) = self.overview() else { return self.last.map(|(figures, _)| figures).unwrap_or_default() };
         let counts = ProtocolCounts { retransmitted: overview.stats.resent, ..ProtocolCounts::default() };
-        ProtocolFigures { rtt: Some(overview.rtt.smoothed()).filter(|_| self.state.is_open()), counts }
+        ProtocolFigures { rtt: Some(overview.rtt.smoothed()).filter(|_| self.lifecycle.is_open()), counts }
     }
 
     fn traffic(&self) -> SocketCounts {
@@ -270,7 +296,13 @@ fn library_url(url: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated::create;
     use super::*;
+
+    #[test]
+    fn a_client_looks_up_no_name() {
+        assert!(create(&PLAIN, "skip+plain://no-such-name.invalid:7777", 1).is_ok());
+    }
 
     #[test]
     fn targets_become_the_librarys_urls() {

@@ -1,12 +1,14 @@
 //! TCP: a stream of bytes, lines, or messages after their length.
 
-use super::connection_state::ConnectionState;
+use super::lifecycle::Lifecycle;
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, STREAM_CHUNK, SendRefused, SocketEnd,
 };
 use crate::target::{BotTarget, TargetError};
 use skipstone_proto::Time;
+use std::collections::VecDeque;
 
 pub(super) const ROW: ProtocolRow = ProtocolRow {
     scheme: "tcp",
@@ -16,7 +18,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
         ("frame", "raw (default): a message is whatever arrives at once; lines; length: a length before each message"),
         ("bytes", "with frame=length: bytes of the length, 1, 2 or 4 (default)"),
         ("order", "with frame=length: big (default) or little"),
-        ("max", "longest message that the server may send (default 1048576)"),
+        ("max", "with frame=lines or length: longest message that the server may send (default 1048576)"),
     ],
     new: Tcp::create,
 };
@@ -24,13 +26,13 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client over TCP.
 #[derive(Debug)]
 struct Tcp {
-    state: ConnectionState,
+    lifecycle: Lifecycle,
     framing: Framing,
     message_max: usize,
     inbox: Vec<u8>,
-    outgoing: Vec<u8>,
-    /// Bytes of `outgoing` that were taken.
-    taken: usize,
+    /// Bytes of `inbox` that contain no line's end.
+    scanned: usize,
+    outgoing: VecDeque<u8>,
 }
 
 /// How messages are told apart.
@@ -62,6 +64,15 @@ impl Framing {
         }
     }
 
+    /// Options that would change nothing.
+    fn unread_options(self) -> &'static [&'static str] {
+        match self {
+            Framing::Raw => &["max", "bytes", "order"],
+            Framing::Lines => &["bytes", "order"],
+            Framing::Length { .. } => &[],
+        }
+    }
+
     /// The longest message that it can carry.
     fn most(self) -> usize {
         match self {
@@ -73,15 +84,22 @@ impl Framing {
 
 impl Tcp {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
-        let (target, framing) = (opening.target, Framing::of(opening.target)?);
-        Ok(Box::new(Tcp {
-            state: ConnectionState::default(),
+        Ok(Box::new(Tcp::new(opening.target)?))
+    }
+
+    fn new(target: &BotTarget) -> Result<Self, TargetError> {
+        let framing = Framing::of(target)?;
+        if let Some(name) = framing.unread_options().iter().find(|name| target.options.contains_key(**name)) {
+            return Err(target.bad_option(name, "it belongs to another frame: leave it out, or choose that frame"));
+        }
+        Ok(Tcp {
+            lifecycle: Lifecycle::default(),
             framing,
             message_max: target.number("max", 1 << 20, 1..=1 << 30)? as usize,
             inbox: Vec::new(),
-            outgoing: Vec::new(),
-            taken: 0,
-        }))
+            scanned: 0,
+            outgoing: VecDeque::new(),
+        })
     }
 
     /// Takes whole messages out of what has arrived.
@@ -89,18 +107,22 @@ impl Tcp {
         let mut from = 0;
         while let Some((message, next)) = self.next_message(from) {
             let message = &self.inbox[message];
-            if message.len() > self.message_max {
+            if message.len() > self.message_max && self.framing != Framing::Raw {
                 break;
             }
-            self.state.message(0, message.to_vec());
+            self.lifecycle.message(0, message.to_vec());
             from = next;
+            self.scanned = next;
         }
         self.inbox.drain(..from);
+        // What is left of lines has no end yet.
+        self.scanned = self.inbox.len();
         // Without an end in sight, or with a length that is too long.
         if self.waiting_for() > self.message_max {
             self.inbox = Vec::new();
             let max = self.message_max;
-            self.state.end(Cause::Malformed, format!("a message of more than {max} bytes: is the framing another?"));
+            self.lifecycle
+                .end(Cause::Malformed, format!("a message of more than {max} bytes: is the framing another?"));
         }
     }
 
@@ -110,7 +132,8 @@ impl Tcp {
         match self.framing {
             Framing::Raw => (!rest.is_empty()).then_some((from..self.inbox.len(), self.inbox.len())),
             Framing::Lines => {
-                let end = rest.iter().position(|byte| *byte == b'\n')?;
+                let scanned = self.scanned.max(from) - from;
+                let end = scanned + rest[scanned..].iter().position(|byte| *byte == b'\n')?;
                 let length = if rest[..end].ends_with(b"\r") { end - 1 } else { end };
                 Some((from..from + length, from + end + 1))
             }
@@ -133,18 +156,19 @@ impl Tcp {
     fn waiting_for(&self) -> usize {
         match self.framing {
             Framing::Length { .. } => self.length_at(0).unwrap_or(0),
-            _ => self.inbox.len(),
+            // The end may begin with a carriage return.
+            _ => self.inbox.strip_suffix(b"\r").unwrap_or(&self.inbox).len(),
         }
     }
 }
 
 impl Protocol for Tcp {
     fn handle_open(&mut self, _now: Time) {
-        self.state.connected();
+        self.lifecycle.open();
     }
 
     fn handle_receive(&mut self, _now: Time, bytes: &[u8]) {
-        if !self.state.is_open() {
+        if !self.lifecycle.is_open() {
             return;
         }
         self.inbox.extend_from_slice(bytes);
@@ -152,74 +176,62 @@ impl Protocol for Tcp {
     }
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        self.state.socket_ended(end);
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
-        let waiting = &self.outgoing[self.taken..];
-        if waiting.is_empty() {
-            return false;
-        }
-        let chunk = &waiting[..waiting.len().min(STREAM_CHUNK)];
-        out.extend_from_slice(chunk);
-        self.taken += chunk.len();
-        if self.taken == self.outgoing.len() {
-            self.outgoing.clear();
-            self.taken = 0;
-        }
-        true
+        let count = self.outgoing.len().min(STREAM_CHUNK);
+        out.extend(self.outgoing.drain(..count));
+        count > 0
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.state.poll_event()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
         None
     }
 
+    fn is_connecting(&self) -> bool {
+        self.lifecycle.is_connecting()
+    }
+
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, queued) = (message.data.len(), self.outgoing.len() - self.taken);
-        if !self.state.is_open() {
-            return Err(SendRefused::NotConnected);
-        }
-        if message.channel != 0 {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
-        }
-        if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
-            return Err(SendRefused::NoDelivery("reliable"));
-        }
-        if size > self.framing.most() {
-            return Err(SendRefused::TooLong { size, max: self.framing.most() });
-        }
-        if queued + size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::QueueFull { queued });
-        }
+        let size = message.data.len();
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::ReliableOrdered),
+            message_bytes_max: self.framing.most(),
+            queued: self.outgoing.len(),
+        };
+        limits.check(&message)?;
         match self.framing {
             Framing::Raw => {}
             Framing::Lines if message.data.contains(&b'\n') => {
                 return Err(SendRefused::Unwritable("a line contains no line feed; send one line at a time"));
             }
             Framing::Lines => {
-                self.outgoing.extend_from_slice(message.data);
-                self.outgoing.push(b'\n');
+                self.outgoing.extend(message.data);
+                self.outgoing.push_back(b'\n');
                 return Ok(());
             }
             Framing::Length { bytes, is_little: true } => {
-                self.outgoing.extend_from_slice(&(size as u64).to_le_bytes()[..bytes]);
+                self.outgoing.extend(&(size as u64).to_le_bytes()[..bytes]);
             }
             Framing::Length { bytes, is_little: false } => {
-                self.outgoing.extend_from_slice(&(size as u64).to_be_bytes()[8 - bytes..]);
+                self.outgoing.extend(&(size as u64).to_be_bytes()[8 - bytes..]);
             }
         }
-        self.outgoing.extend_from_slice(message.data);
+        self.outgoing.extend(message.data);
         Ok(())
     }
 
     fn close(&mut self, _now: Time) {
-        self.state.end(Cause::Closed, "closed by the bot");
+        self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 
     fn figures(&self) -> ProtocolFigures {
@@ -229,15 +241,11 @@ impl Protocol for Tcp {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated;
     use super::*;
 
-    fn target(url: &str) -> BotTarget {
-        BotTarget::split(url).expect("a scheme").expect("an address")
-    }
-
     fn client(options: &str) -> Box<dyn Protocol> {
-        let target = target(&format!("tcp://h:1?{options}"));
-        let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+        let mut client = simulated::client(&ROW, &format!("tcp://h:1?{options}"), 1);
         client.handle_open(Time::ZERO);
         assert_eq!(client.poll_event(), Some(Event::Connected));
         client
@@ -291,15 +299,47 @@ mod tests {
     }
 
     #[test]
+    fn any_bytes_are_a_message_of_any_length_and_a_line_may_have_the_longest() {
+        let mut raw = client("frame=raw");
+        let long = vec![7; (1 << 20) + 1];
+        raw.handle_receive(Time::ZERO, &long);
+        assert!(messages(&mut *raw) == [long]);
+        for end in ["\n", "\r\n"] {
+            let mut lines = client("frame=lines&max=9");
+            let line = format!("012345678{end}");
+            for at in 0..line.len() {
+                lines.handle_receive(Time::ZERO, &line.as_bytes()[at..=at]);
+            }
+            assert_eq!(messages(&mut *lines), [b"012345678"]);
+        }
+    }
+
+    #[test]
+    fn what_has_left_is_forgotten_while_more_waits() {
+        let target = BotTarget::split("tcp://h:1").expect("a scheme").expect("an address");
+        let mut client = Tcp::new(&target).expect("sound options");
+        client.handle_open(Time::ZERO);
+        let mut out = Vec::new();
+        for _ in 0..200 {
+            client.send(Time::ZERO, Outgoing { channel: 0, delivery: None, data: &[1; STREAM_CHUNK] }).expect("room");
+            client.send(Time::ZERO, Outgoing { channel: 0, delivery: None, data: &[1; 1] }).expect("room");
+            out.clear();
+            assert!(client.poll_transmit(Time::ZERO, &mut out));
+        }
+        assert!(client.outgoing.capacity() < 2 * QUEUE_BYTES_MAX, "{} bytes", client.outgoing.capacity());
+    }
+
+    #[test]
     fn what_a_framing_cannot_carry_is_refused() {
         let refused = |options: &str, data: &[u8]| {
             client(options).send(Time::ZERO, Outgoing { channel: 0, delivery: None, data }).expect_err("refused")
         };
         assert!(matches!(refused("frame=lines", b"a\nb"), SendRefused::Unwritable(_)));
         assert_eq!(refused("frame=length&bytes=1", &[0; 256]), SendRefused::TooLong { size: 256, max: 255 });
-        for options in ["frame=packets", "frame=length&bytes=3", "frame=length&order=middle", "max=0"] {
-            let target = target(&format!("tcp://h:1?{options}"));
-            assert!((ROW.new)(&Opening { target: &target, seed: 1 }).is_err(), "{options}");
+        for options in
+            ["frame=packets", "frame=length&bytes=3", "frame=length&order=middle", "max=9", "frame=lines&max=0"]
+        {
+            assert!(simulated::create(&ROW, &format!("tcp://h:1?{options}"), 1).is_err(), "{options}");
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Raw UDP: a message is a datagram. There is no handshake: a bot is connected at once, and notices that nobody listens
-//! by the system's answer (ICMP) alone. The model for other protocols.
+//! by the system's answer (ICMP) alone. The shortest protocol: a new one may begin as its copy.
 
+use super::lifecycle::Lifecycle;
+use super::limits::{Limits, queue_cost};
 use super::row::{Carrier, Opening, ProtocolRow};
-use crate::protocol::{
-    Cause, Delivery, Ending, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused, SocketEnd,
-};
+use crate::protocol::{Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, SendRefused, SocketEnd};
 use crate::target::TargetError;
 use bytes::Bytes;
 use skipstone_proto::Time;
@@ -21,67 +21,41 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
 /// A client of raw UDP.
 #[derive(Debug, Default)]
 struct Udp {
-    phase: Phase,
-    events: VecDeque<Event>,
+    lifecycle: Lifecycle,
     outgoing: VecDeque<Bytes>,
     queued: usize,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Phase {
-    #[default]
-    New,
-    Open,
-    Closed,
 }
 
 impl Udp {
     fn create(_: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
         Ok(Box::new(Udp::default()))
     }
-
-    fn end(&mut self, ending: Ending) {
-        if self.phase != Phase::Closed {
-            self.phase = Phase::Closed;
-            self.events.push_back(Event::Closed(ending));
-        }
-    }
 }
 
 impl Protocol for Udp {
     fn handle_open(&mut self, _now: Time) {
-        if self.phase == Phase::New {
-            self.phase = Phase::Open;
-            self.events.push_back(Event::Connected);
-        }
+        self.lifecycle.open();
     }
 
     fn handle_receive(&mut self, _now: Time, bytes: &[u8]) {
-        if self.phase == Phase::Open {
-            self.events.push_back(Event::Message { channel: 0, data: Bytes::copy_from_slice(bytes) });
-        }
+        self.lifecycle.message(0, Bytes::copy_from_slice(bytes));
     }
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        let text = match end {
-            SocketEnd::Finished => "the socket ended".into(),
-            SocketEnd::PortClosed => "nobody listens on the server's port".into(),
-            SocketEnd::Failed(why) => why,
-        };
-        self.end(Ending::new(Cause::Unreachable, text));
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, _now: Time, out: &mut Vec<u8>) -> bool {
         let Some(datagram) = self.outgoing.pop_front() else { return false };
-        self.queued -= datagram.len();
+        self.queued -= queue_cost(&datagram);
         out.extend_from_slice(&datagram);
         true
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.events.pop_front()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
@@ -89,29 +63,21 @@ impl Protocol for Udp {
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let size = message.data.len();
-        if self.phase != Phase::Open {
-            return Err(SendRefused::NotConnected);
-        }
-        if message.channel != 0 {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
-        }
-        if !matches!(message.delivery, None | Some(Delivery::Unreliable)) {
-            return Err(SendRefused::NoDelivery("unreliable"));
-        }
-        if size > DATAGRAM_MAX {
-            return Err(SendRefused::TooLong { size, max: DATAGRAM_MAX });
-        }
-        if self.queued + size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::QueueFull { queued: self.queued });
-        }
-        self.queued += size;
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::Unreliable),
+            message_bytes_max: DATAGRAM_MAX,
+            queued: self.queued,
+        };
+        limits.check(&message)?;
+        self.queued += queue_cost(message.data);
         self.outgoing.push_back(Bytes::copy_from_slice(message.data));
         Ok(())
     }
 
     fn close(&mut self, _now: Time) {
-        self.end(Ending::new(Cause::Closed, "closed by the bot"));
+        self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 
     fn figures(&self) -> ProtocolFigures {
@@ -125,6 +91,7 @@ const DATAGRAM_MAX: usize = 65_507;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Ending, QUEUE_BYTES_MAX};
 
     fn open() -> Udp {
         let mut udp = Udp::default();
@@ -177,8 +144,13 @@ mod tests {
     fn the_queue_has_a_bound() {
         let mut udp = open();
         let large = vec![0; DATAGRAM_MAX];
-        let refused = (0..100).find_map(|_| udp.send(Time::ZERO, message(&large)).err());
-        assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
-        assert!(udp.queued <= QUEUE_BYTES_MAX);
+        for (data, attempts) in [(&large[..], 100), (b"", 100_000)] {
+            let refused = (0..attempts).find_map(|_| udp.send(Time::ZERO, message(data)).err());
+            assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+            assert!(udp.queued <= QUEUE_BYTES_MAX + queue_cost(data));
+            let mut out = Vec::new();
+            while udp.poll_transmit(Time::ZERO, &mut out) {}
+            assert_eq!(udp.queued, 0);
+        }
     }
 }

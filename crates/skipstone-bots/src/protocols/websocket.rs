@@ -1,6 +1,7 @@
 //! WebSocket (RFC 6455): binary or text messages, by tungstenite over a pipe in memory.
 
-use super::connection_state::ConnectionState;
+use super::lifecycle::Lifecycle;
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, QUEUE_BYTES_MAX, STREAM_CHUNK, SendRefused, SocketEnd,
@@ -20,17 +21,24 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
     scheme: "ws",
     carrier: Carrier::Stream,
     about: "WebSocket: binary or text messages",
-    options: &[
-        ("kind", "binary (default) or text: the messages that are sent; both are received"),
-        ("subprotocol", "asked for in the handshake"),
-        ("max", "longest message that the server may send (default 1048576)"),
-    ],
+    options: OPTIONS,
     new: WebSocketClient::create,
 };
 
+/// The options of its targets.
+pub(super) const OPTIONS: &[(&str, &str)] = &[
+    ("/path", "of the request, default /"),
+    ("kind", "binary (default) or text: the messages that are sent; both are received"),
+    ("subprotocol", "asked for in the handshake"),
+    ("max", "longest message that the server may send (default 1048576)"),
+    ("query", "of the request, percent-encoded: query=token%3Dabc%26room%3D7"),
+    ("authorization", "header of the request, such as Bearer%20abc"),
+    ("origin", "header of the request, as pages send it"),
+];
+
 /// A client over WebSocket.
 struct WebSocketClient {
-    state: ConnectionState,
+    lifecycle: Lifecycle,
     stage: Stage,
     is_text: bool,
 }
@@ -62,13 +70,14 @@ impl WebSocketClient {
         let max = target.number("max", 1 << 20, 1..=1 << 30)? as usize;
         let host = if target.host.contains(':') { format!("[{}]", target.host) } else { target.host.clone() };
         let path = if target.path.is_empty() { "/" } else { &target.path };
-        let url = format!("ws://{host}:{}{path}", target.port);
+        let query = target.options.get("query").map(|query| format!("?{query}")).unwrap_or_default();
+        let url = format!("ws://{host}:{}{path}{query}", target.port);
         let request = url.into_client_request().map_err(|error| target.bad_option("path", error.to_string()));
         let mut request = request?;
-        if let Some(name) = target.options.get("subprotocol") {
-            let value =
-                HeaderValue::from_str(name).map_err(|error| target.bad_option("subprotocol", error.to_string()))?;
-            request.headers_mut().insert("Sec-WebSocket-Protocol", value);
+        for (option, header) in HEADERS {
+            let Some(text) = target.options.get(*option) else { continue };
+            let value = HeaderValue::from_str(text).map_err(|error| target.bad_option(option, error.to_string()))?;
+            request.headers_mut().insert(*header, value);
         }
         // The buffers of thousands of bots add up: tungstenite's own are 128 KiB each.
         let config = WebSocketConfig::default()
@@ -77,7 +86,7 @@ impl WebSocketClient {
             .max_message_size(Some(max))
             .max_frame_size(Some(max));
         let stage = Stage::New(Box::new(request), config);
-        Ok(Box::new(WebSocketClient { state: ConnectionState::default(), stage, is_text }))
+        Ok(Box::new(WebSocketClient { lifecycle: Lifecycle::default(), stage, is_text }))
     }
 
     fn pipe(&mut self) -> Option<&mut Pipe> {
@@ -91,7 +100,7 @@ impl WebSocketClient {
     fn end(&mut self, cause: Cause, text: impl Into<String>) {
         let rest = self.pipe().map(|pipe| std::mem::take(&mut pipe.outgoing)).unwrap_or_default();
         self.stage = Stage::Ended(rest);
-        self.state.end(cause, text);
+        self.lifecycle.end(cause, text);
     }
 
     /// Goes on with what has arrived.
@@ -103,9 +112,13 @@ impl WebSocketClient {
             self.shaken(shaking.handshake());
         }
         while let Stage::Open(socket) = &mut self.stage {
+            // Answers to pings have no other bound.
+            if socket.get_ref().outgoing.len() > 2 * QUEUE_BYTES_MAX {
+                return self.end(Cause::Malformed, "the server pings, and does not read the answers");
+            }
             match socket.read() {
-                Ok(Message::Binary(data)) => self.state.message(0, data),
-                Ok(Message::Text(text)) => self.state.message(0, bytes::Bytes::from(text)),
+                Ok(Message::Binary(data)) => self.lifecycle.message(0, data),
+                Ok(Message::Text(text)) => self.lifecycle.message(0, bytes::Bytes::from(text)),
                 Ok(Message::Close(frame)) => {
                     let _ = socket.flush();
                     let why = frame.map_or_else(|| "without a code".into(), |frame| told(&frame));
@@ -130,13 +143,13 @@ impl WebSocketClient {
         match outcome {
             Ok((socket, _)) => {
                 self.stage = Stage::Open(Box::new(socket));
-                self.state.connected();
+                self.lifecycle.open();
             }
             Err(HandshakeError::Interrupted(shaking)) => self.stage = Stage::Shaking(Box::new(shaking)),
             Err(HandshakeError::Failure(Error::Http(response))) => {
-                self.state.end(Cause::Refused, format!("HTTP {}", response.status()));
+                self.lifecycle.end(Cause::Refused, format!("HTTP {}", response.status()));
             }
-            Err(HandshakeError::Failure(error)) => self.state.end(Cause::Malformed, error.to_string()),
+            Err(HandshakeError::Failure(error)) => self.lifecycle.end(Cause::Malformed, error.to_string()),
         }
     }
 
@@ -151,7 +164,7 @@ impl WebSocketClient {
 
 impl Protocol for WebSocketClient {
     fn handle_open(&mut self, _now: Time) {
-        self.state.connecting();
+        self.lifecycle.begin();
         let Stage::New(..) = self.stage else { return };
         let Stage::New(request, config) = std::mem::replace(&mut self.stage, Stage::Ended(VecDeque::new())) else {
             return;
@@ -167,7 +180,7 @@ impl Protocol for WebSocketClient {
     }
 
     fn handle_end(&mut self, _now: Time, end: SocketEnd) {
-        self.state.socket_ended(end);
+        self.lifecycle.end_with_socket(end);
     }
 
     fn handle_deadline(&mut self, _now: Time) {}
@@ -186,30 +199,28 @@ impl Protocol for WebSocketClient {
     }
 
     fn poll_event(&mut self) -> Option<Event> {
-        self.state.poll_event()
+        self.lifecycle.pop()
     }
 
     fn deadline(&self) -> Option<Time> {
         None
     }
 
+    fn is_connecting(&self) -> bool {
+        self.lifecycle.is_connecting()
+    }
+
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        let size = message.data.len();
-        if message.channel != 0 {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: 0 });
-        }
-        if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
-            return Err(SendRefused::NoDelivery("reliable"));
-        }
-        if size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
-        }
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::ReliableOrdered),
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued: self.pipe().map_or(0, |pipe| pipe.outgoing.len()),
+        };
+        limits.check(&message)?;
         let written = self.message(message.data)?;
         let Stage::Open(socket) = &mut self.stage else { return Err(SendRefused::NotConnected) };
-        let queued = socket.get_ref().outgoing.len();
-        if queued + size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::QueueFull { queued });
-        }
         socket.send(written).map_err(|_| SendRefused::NotConnected)
     }
 
@@ -225,6 +236,10 @@ impl Protocol for WebSocketClient {
         ProtocolFigures::default()
     }
 }
+
+/// Options of the target that are headers of the request.
+const HEADERS: &[(&str, &str)] =
+    &[("subprotocol", "Sec-WebSocket-Protocol"), ("authorization", "Authorization"), ("origin", "Origin")];
 
 fn told(frame: &CloseFrame) -> String {
     let (code, reason) = (u16::from(frame.code), frame.reason.as_str());
@@ -249,14 +264,10 @@ impl Write for Pipe {
 
 #[cfg(test)]
 mod tests {
+    use super::super::simulated;
     use super::*;
-    use crate::target::BotTarget;
     use tungstenite::ServerHandshake;
     use tungstenite::handshake::server::NoCallback;
-
-    fn target(url: &str) -> BotTarget {
-        BotTarget::split(url).expect("a scheme").expect("an address")
-    }
 
     /// A client and a server of tungstenite's own, joined byte by byte.
     struct Pair {
@@ -267,8 +278,7 @@ mod tests {
 
     impl Pair {
         fn new(options: &str) -> Self {
-            let target = target(&format!("ws://127.0.0.1:1/game?{options}"));
-            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let mut client = simulated::client(&ROW, &format!("ws://127.0.0.1:1/game?{options}"), 1);
             client.handle_open(Time::ZERO);
             let shaking = match tungstenite::accept(Pipe::default()) {
                 Err(HandshakeError::Interrupted(shaking)) => shaking,
@@ -316,6 +326,19 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_pings_and_reads_nothing_ends_the_connection() {
+        let mut pair = Pair::new("");
+        let server = pair.server.as_mut().expect("open");
+        for _ in 0..20_000 {
+            server.send(Message::Ping(vec![1; 125].into())).expect("sent");
+            let pings: Vec<u8> = server.get_mut().outgoing.drain(..).collect();
+            pair.client.handle_receive(Time::ZERO, &pings);
+        }
+        let Some(Event::Closed(ending)) = pair.client.poll_event() else { panic!("no end") };
+        assert_eq!(ending.cause, Cause::Malformed, "{}", ending.text);
+    }
+
+    #[test]
     fn the_servers_code_is_told() {
         let mut pair = Pair::new("");
         let frame = CloseFrame { code: CloseCode::Library(4001), reason: "full".into() };
@@ -326,13 +349,25 @@ mod tests {
     }
 
     #[test]
+    fn query_and_headers_of_the_target_are_in_the_request() {
+        let url = "ws://127.0.0.1:1/game?query=room%3D7%26token%3Dx&authorization=Bearer%20y&origin=http://a";
+        let mut client = super::super::simulated::client(&ROW, url, 1);
+        client.handle_open(Time::ZERO);
+        let mut out = Vec::new();
+        client.poll_transmit(Time::ZERO, &mut out);
+        let request = String::from_utf8_lossy(&out).to_lowercase();
+        for part in ["get /game?room=7&token=x http/1.1", "authorization: bearer y", "origin: http://a"] {
+            assert!(request.contains(part), "{part} in {request}");
+        }
+    }
+
+    #[test]
     fn an_answer_that_is_no_handshake_ends_the_connection() {
         for (answer, cause) in [
             (&b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"[..], Cause::Refused),
             (b"SSH-2.0-OpenSSH\r\n\r\n", Cause::Malformed),
         ] {
-            let target = target("ws://127.0.0.1:1");
-            let mut client = (ROW.new)(&Opening { target: &target, seed: 1 }).expect("sound options");
+            let mut client = simulated::client(&ROW, "ws://127.0.0.1:1", 1);
             client.handle_open(Time::ZERO);
             client.handle_receive(Time::ZERO, answer);
             let Some(Event::Closed(ending)) = client.poll_event() else { panic!("no end") };

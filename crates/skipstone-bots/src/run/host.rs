@@ -3,7 +3,8 @@
 use super::link::Link;
 use super::progress::Progress;
 use super::tally::Tally;
-use crate::metrics::{MetricId, MetricKind};
+use crate::http::{HttpFinished, HttpRequest, HttpTicket};
+use crate::metrics::{HTTP_FAILED, HTTP_TIMES, MetricId, MetricKind};
 use crate::plan::Life;
 use crate::protocol::{Outgoing, ProtocolFigures, SendRefused};
 use crate::script::Host;
@@ -25,6 +26,9 @@ pub(super) struct WorkerHost {
     pub(super) links: RefCell<Vec<Link>>,
     pub(super) tally: RefCell<Tally>,
     pub(super) progress: Arc<Progress>,
+    /// Requests that scripts have made, which the worker has not begun yet.
+    pub(super) requests: RefCell<Vec<(HttpTicket, HttpRequest)>>,
+    requested: Cell<u64>,
     printed: Cell<u32>,
 }
 
@@ -38,6 +42,8 @@ impl WorkerHost {
             links: RefCell::new(lives.iter().map(link).collect()),
             tally: RefCell::default(),
             progress,
+            requests: RefCell::default(),
+            requested: Cell::new(0),
             printed: Cell::new(0),
         })
     }
@@ -55,6 +61,21 @@ impl WorkerHost {
     /// The same as protocols have it.
     pub(super) fn time(&self) -> Time {
         Time::from_micros(self.elapsed().as_micros() as u64)
+    }
+
+    /// Counts a request that has ended: the time of an answer, and whether it was one that a player wants.
+    pub(super) fn note_request(&self, finished: &HttpFinished) {
+        let at = self.elapsed().as_secs_f64();
+        let metrics = &mut self.tally.borrow_mut().metrics;
+        let mut record = |name: &str, kind: MetricKind, value: f64| {
+            // The names are the tool's own: scripts cannot give them another kind.
+            let _ = metrics.register(name, kind).and_then(|id| metrics.record(id, value, at));
+        };
+        if finished.outcome.is_ok() {
+            record(HTTP_TIMES, MetricKind::Trend, finished.took.as_secs_f64() * 1000.0);
+        }
+        let is_good = finished.outcome.as_ref().is_ok_and(|response| response.status < 400);
+        record(HTTP_FAILED, MetricKind::Rate, f64::from(u8::from(!is_good)));
     }
 
     /// The seed of a bot's next connection.
@@ -121,6 +142,13 @@ impl Host for WorkerHost {
     fn record(&self, id: MetricId, value: f64) -> Result<(), String> {
         let at = self.elapsed().as_secs_f64();
         self.tally.borrow_mut().metrics.record(id, value, at).map_err(|refused| refused.to_string())
+    }
+
+    fn request(&self, request: HttpRequest) -> Result<u64, String> {
+        let number = self.requested.get() + 1;
+        self.requested.set(number);
+        self.requests.borrow_mut().push((HttpTicket { slot: self.current.get(), number }, request));
+        Ok(number)
     }
 
     fn print(&self, line: &str) {

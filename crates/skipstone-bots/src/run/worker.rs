@@ -5,6 +5,7 @@ use super::places::Places;
 use super::run_plan::RunPlan;
 use super::tally::Tally;
 use super::timers::{TimerKind, Timers};
+use crate::http::HttpClient;
 use crate::plan::Life;
 use crate::protocol::{Ending, Event};
 use crate::protocols::row::{Carrier, Step};
@@ -28,6 +29,7 @@ pub(super) struct Worker<'p> {
     unread: Vec<usize>,
     datagram: Vec<u8>,
     outgoing: Vec<u8>,
+    http: HttpClient,
     /// Steps of protocols that have sockets of their own.
     steps: Vec<Step>,
     /// After the bots, whose functions live in it.
@@ -67,13 +69,17 @@ impl<'p> Worker<'p> {
         timers.set(BEAT, TimerKind::Beat, 0);
         timers.set(SAMPLE, TimerKind::Sample, 0);
         let slot = |life| Slot { life, script: None, ticks: None, wake_at: None, deadline_at: None };
+        let no_poll = |error: std::io::Error| format!("cannot wait for sockets: {error}");
+        let poll = Poll::new().map_err(no_poll)?;
+        let http = HttpClient::new(&poll, lives.len(), plan.allowed.clone()).map_err(no_poll)?;
         Ok(Worker {
             plan,
             host,
             slots: lives.into_iter().map(slot).collect(),
             timers,
             places: Places::of(plan.allowed.clone()),
-            poll: Poll::new().map_err(|error| format!("cannot wait for sockets: {error}"))?,
+            poll,
+            http,
             unread: Vec::new(),
             datagram: vec![0; DATAGRAM_BYTES],
             outgoing: Vec::with_capacity(2048),
@@ -86,17 +92,26 @@ impl<'p> Worker<'p> {
         let mut events = Events::with_capacity(1024);
         while !stop.load(Ordering::Relaxed) && self.host.elapsed() < self.plan.duration {
             self.run_due();
+            self.serve_requests();
             self.wait(&mut events)?;
             let ready = events.iter().map(|event| event.token().0).chain(std::mem::take(&mut self.unread));
             for slot in ready.collect::<Vec<usize>>() {
-                self.read(slot);
+                if slot < self.slots.len() {
+                    self.read(slot);
+                } else {
+                    self.http.handle_ready(slot, self.host.elapsed(), &mut self.datagram);
+                }
             }
             let now = self.host.time();
             for slot in self.steps.iter().flat_map(|step| step(now)).collect::<Vec<usize>>() {
                 self.settle(slot);
             }
         }
+        self.http.close();
         (0..self.slots.len()).for_each(|slot| self.stop(slot));
+        // Goodbyes over sockets that are not the worker's.
+        let now = self.host.time();
+        self.steps.iter().for_each(|step| drop(step(now)));
         let (calls, in_scripts) = self.engine.cost();
         let tally = std::mem::take(&mut *self.host.tally.borrow_mut());
         Ok(Tally { calls, in_scripts, memory_bytes: self.engine.memory_bytes() as u64, ..tally })
@@ -143,8 +158,10 @@ impl<'p> Worker<'p> {
     /// Waits for sockets until the next timer. The system counts milliseconds; the rest is slept, in short steps, so
     /// that a message does not wait for long either.
     fn wait(&mut self, events: &mut Events) -> Result<(), String> {
-        let next = self.timers.next().unwrap_or(self.plan.duration).min(self.plan.duration);
-        let left = if self.unread.is_empty() { next.saturating_sub(self.host.elapsed()) } else { Duration::ZERO };
+        let next = self.timers.next().into_iter().chain(self.http.deadline()).min();
+        let next = next.unwrap_or(self.plan.duration).min(self.plan.duration);
+        let is_idle = self.unread.is_empty() && self.host.requests.borrow().is_empty();
+        let left = if is_idle { next.saturating_sub(self.host.elapsed()) } else { Duration::ZERO };
         // Sockets that are not the worker's do not wake it.
         let left = if self.steps.is_empty() { left } else { left.min(STEP) };
         let whole = Duration::from_millis(left.as_millis() as u64);
@@ -178,6 +195,10 @@ impl<'p> Worker<'p> {
     /// The bot's time is over, or the run is.
     fn stop(&mut self, slot: usize) {
         self.slots[slot].script = None;
+        self.host.requests.borrow_mut().retain(|(ticket, _)| ticket.slot != slot);
+        if !self.http.is_unused() {
+            self.http.forget(slot);
+        }
         self.with_socket(slot, |socket, now, outgoing| {
             socket.protocol().close(now);
             socket.flush(now, outgoing);
@@ -395,6 +416,22 @@ impl<'p> Worker<'p> {
                 *set = wanted;
                 wanted.into_iter().for_each(|at| self.timers.set(at, kind, slot));
             }
+        }
+    }
+
+    /// Begins the requests of scripts, and gives them their answers. Those that follow from the answers begin at the next
+    /// turn, so that a script which asks without end does not stop the others.
+    fn serve_requests(&mut self) {
+        let requests = std::mem::take(&mut *self.host.requests.borrow_mut());
+        for (ticket, request) in requests {
+            self.http.start(self.host.elapsed(), ticket, request, &mut self.datagram);
+        }
+        self.http.handle_time(self.host.elapsed(), &mut self.datagram);
+        while let Some(finished) = self.http.poll_finished() {
+            self.host.note_request(&finished);
+            let slot = finished.ticket.slot;
+            self.call(slot, |script, engine| script.on_answer(engine, finished.ticket.number, finished.outcome));
+            self.settle(slot);
         }
     }
 

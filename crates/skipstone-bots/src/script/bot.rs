@@ -2,7 +2,9 @@
 
 use super::engine::Engine;
 use super::fault::ScriptFault;
+use super::http;
 use super::shared::number_of;
+use crate::http::HttpResponse;
 use crate::protocol::Ending;
 use mlua::thread::ThreadStatus;
 use mlua::{Function, IntoLuaMulti, MultiValue, Table, Thread, Value};
@@ -54,6 +56,8 @@ enum Waits {
     Time(f64),
     /// For a message, or until this time.
     Message(f64),
+    /// For the answer to the request of this number.
+    Answer(u64),
 }
 
 /// How a resumed function went on.
@@ -118,7 +122,8 @@ impl BotScript {
 
     /// Whether it learns of the end of its connection: by `closed`, or because a function waits for a message.
     pub(crate) fn handles_closed(&self) -> bool {
-        self.callbacks.closed.is_some() || self.tasks.iter().any(|task| !matches!(task.waits, Waits::Time(_)))
+        self.callbacks.closed.is_some()
+            || self.tasks.iter().any(|task| matches!(task.waits, Waits::Connection | Waits::Message(_)))
     }
 
     /// Whether it has waited for a time before it connected.
@@ -139,7 +144,7 @@ impl BotScript {
     /// When `wake` is due, in seconds of the run.
     pub(crate) fn next_wake(&self) -> Option<f64> {
         let times = self.tasks.iter().filter_map(|task| match task.waits {
-            Waits::Connection => None,
+            Waits::Connection | Waits::Answer(_) => None,
             Waits::Time(at) | Waits::Message(at) => at.is_finite().then_some(at),
         });
         times.min_by(f64::total_cmp)
@@ -236,6 +241,18 @@ impl BotScript {
         Ok(())
     }
 
+    /// A request is answered, or has failed.
+    pub(crate) fn on_answer(
+        &mut self,
+        engine: &Engine,
+        number: u64,
+        outcome: Result<HttpResponse, String>,
+    ) -> Result<(), ScriptFault> {
+        let Some(task) = self.take_tasks(|waits| waits == Waits::Answer(number)).pop() else { return Ok(()) };
+        let answer = http::answer(&engine.lua, outcome).map_err(|error| engine.shared.fault(&error))?;
+        self.go_on(engine, task, answer)
+    }
+
     fn set_connected(&self, engine: &Engine, is_connected: bool) -> Result<(), ScriptFault> {
         self.bot.raw_set("is_connected", is_connected).map_err(|error| engine.shared.fault(&error))
     }
@@ -301,6 +318,10 @@ impl BotScript {
                 Ok(Resumed::Waits(Waits::Time(time)))
             }
             Some(3) => Ok(Resumed::Waits(Waits::Message(time))),
+            Some(5) => {
+                self.has_waited = true;
+                Ok(Resumed::Waits(Waits::Answer(time as u64)))
+            }
             Some(4) => Ok(Resumed::Passed(Waits::Message(time))),
             _ => Err(ScriptFault::new(
                 "coroutine.yield outside of a coroutine of the script waits for nothing: use bot:wait or bot:sleep",

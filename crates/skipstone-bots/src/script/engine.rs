@@ -158,7 +158,7 @@ fn virtual_machine(shared: &Rc<Shared>) -> mlua::Result<(Lua, Table)> {
     math.raw_set("randomseed", Value::Nil)?;
     let natives = natives::natives(&lua, shared)?;
     let prelude: Table = lua.load(include_str!("prelude.luau")).set_name("=skipstone").call(natives)?;
-    for name in ["skipstone", "metrics", "check", "data", "json"] {
+    for name in ["skipstone", "metrics", "check", "data", "http", "json", "protobuf"] {
         globals.raw_set(name, prelude.raw_get::<Value>(name)?)?;
     }
     globals.raw_set("require", modules::require(&lua, Rc::clone(shared))?)?;

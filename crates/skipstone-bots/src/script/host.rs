@@ -1,5 +1,6 @@
 //! What a script may ask of the run. Each call is about the bot whose code runs.
 
+use crate::http::HttpRequest;
 use crate::metrics::{MetricId, MetricKind};
 use crate::protocol::{Outgoing, ProtocolFigures};
 
@@ -28,6 +29,11 @@ pub(crate) trait Host {
 
     /// Records a value.
     fn record(&self, id: MetricId, value: f64) -> Result<(), String>;
+
+    /// Begins a request of HTTP. Its number, by which the answer is known.
+    fn request(&self, _request: HttpRequest) -> Result<u64, String> {
+        Err("the bot does not run yet".into())
+    }
 
     /// Shows a line of the script, unless there were too many.
     fn print(&self, line: &str);

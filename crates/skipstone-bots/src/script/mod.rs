@@ -2,7 +2,8 @@
 //! socket, clock or thread; `watchdog` ends calls that take too long.
 //!
 //! ```text
-//! bot > engine > { natives modules } > { data options random } > shared > { fault folder host watchdog }; bundle > folder
+//! bot > engine > { natives modules } > { data http options protobuf random } > shared > { fault folder host watchdog }
+//! bundle > folder
 //! ```
 
 mod bot;
@@ -12,9 +13,11 @@ mod engine;
 mod fault;
 mod folder;
 mod host;
+mod http;
 mod modules;
 mod natives;
 mod options;
+mod protobuf;
 mod random;
 mod shared;
 #[cfg(test)]

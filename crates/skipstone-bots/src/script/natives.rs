@@ -2,8 +2,8 @@
 //! error with the script's line.
 
 use super::shared::{Declared, Shared, number_of, or_refused};
-use super::{data, options};
-use crate::metrics::{MetricId, MetricKind};
+use super::{data, http, options, protobuf};
+use crate::metrics::{HTTP_FAILED, HTTP_TIMES, MetricId, MetricKind};
 use crate::protocol::{Delivery, Outgoing};
 use mlua::{Function, Lua, MultiValue, Table, Value};
 use std::rc::Rc;
@@ -14,6 +14,8 @@ pub(super) fn natives(lua: &Lua, shared: &Rc<Shared>) -> mlua::Result<Table> {
     bot(lua, shared, &natives)?;
     measures(lua, shared, &natives)?;
     natives.set("data", data::reading(lua, Rc::clone(shared))?)?;
+    natives.set("request", http::requesting(lua, Rc::clone(shared))?)?;
+    protobuf::add(lua, shared, &natives)?;
     natives.set("encode", data::encoding(lua)?)?;
     natives.set("decode", data::decoding(lua)?)?;
     let own = Rc::clone(shared);
@@ -128,7 +130,7 @@ fn measures(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()>
             "counter" => MetricKind::Counter,
             _ => MetricKind::Gauge,
         };
-        or_refused(lua, named(&name).and_then(|name| own.host.metric(&name, kind)).map(MetricId::place))
+        or_refused(lua, declared_name(&name).and_then(|name| own.host.metric(&name, kind)).map(MetricId::place))
     };
     natives.set("metric", lua.create_function(metric)?)?;
     let own = Rc::clone(shared);
@@ -145,10 +147,18 @@ fn measures(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()>
     let own = Rc::clone(shared);
     let check = move |_: &Lua, (name, holds): (Value, Value)| {
         let holds = !matches!(holds, Value::Nil | Value::Boolean(false));
-        let id = named(&name).and_then(|name| own.host.metric(&name, MetricKind::Check));
+        let id = declared_name(&name).and_then(|name| own.host.metric(&name, MetricKind::Check));
         Ok(id.and_then(|id| own.host.record(id, f64::from(u8::from(holds)))).err())
     };
     natives.set("check", lua.create_function(check)?)
+}
+
+fn declared_name(name: &Value) -> Result<String, String> {
+    let name = named(name)?;
+    if [HTTP_FAILED, HTTP_TIMES].contains(&name.as_str()) {
+        return Err(format!("{name} is measured by http itself: give the metric another name"));
+    }
+    Ok(name)
 }
 
 fn named(name: &Value) -> Result<String, String> {

@@ -80,3 +80,12 @@ pub(super) fn number_of(value: &mlua::Value) -> Option<f64> {
         _ => None,
     }
 }
+
+/// A string's or a buffer's bytes.
+pub(super) fn bytes_of(value: &mlua::Value) -> Option<Vec<u8>> {
+    match value {
+        mlua::Value::String(text) => Some(text.as_bytes().to_vec()),
+        mlua::Value::Buffer(buffer) => Some(buffer.to_vec()),
+        _ => None,
+    }
+}

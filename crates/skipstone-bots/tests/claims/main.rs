@@ -4,9 +4,13 @@
 mod examples_run;
 mod hostile_servers;
 mod limits_are_found;
+mod lobby;
+mod logins;
 mod runs;
 mod same_seed_same_bytes;
 mod scripts_with_mistakes;
+mod secure_streams;
 mod servers;
 mod skipstone_servers;
 mod the_guide;
+mod tls_servers;

@@ -1,10 +1,10 @@
 //! Bots of Skipstone's own protocol, on several carriers at once.
 
-use crate::runs::{number, result_of, script};
-use skipstone::{ChannelRule, DeliveryMode, Event, Server, ServerConfig, Settings};
+use crate::runs::{example, number, result_of, script};
+use skipstone::{ChannelRule, ClosedBy, DeliveryMode, Event, Server, ServerConfig, Settings};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 const SCRIPT: &str = "
     local bot = skipstone.bot{ api = 1, tick = 20 }
@@ -28,7 +28,8 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
     let mut server = Server::start(config).expect("started");
     let url = server.url();
     let stop = Arc::new(AtomicBool::new(false));
-    let own = Arc::clone(&stop);
+    let goodbyes = Arc::new(AtomicUsize::new(0));
+    let (own, said) = (Arc::clone(&stop), Arc::clone(&goodbyes));
     let thread = std::thread::spawn(move || {
         while !own.load(Ordering::Relaxed) {
             server.wait(Duration::from_millis(5));
@@ -37,6 +38,9 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
                     Event::Requested { peer, .. } => drop(server.accept(peer)),
                     Event::Message { peer, channel, payload, .. } => {
                         server.send(peer, channel, payload).expect("accepted");
+                    }
+                    Event::Closed { close, .. } if close.by == ClosedBy::Peer => {
+                        said.fetch_add(1, Ordering::Relaxed);
                     }
                     _ => {}
                 }
@@ -53,6 +57,17 @@ fn bots_play_over_the_carriers_of_a_skipstone_server() {
         assert!(number(&result, "/metrics/echo_ms/count") > 3.0, "{target}: {result:#}");
         assert!(number(&result, "/wire/bytes_sent") > 0.0, "{target}: {result:#}");
     }
+    // As pages connect, by the example.
+    let page = [&example("page.luau"), &format!("skip+ws://{address}"), "-c", "3", "-d", "800ms", "--ramp", "50ms"];
+    let result = result_of(&page.map(|word| word as &str));
+    assert_eq!(number(&result, "/bots/connected"), 3.0, "{result:#}");
+    assert!(number(&result, "/metrics/move_ms/count") > 3.0, "{result:#}");
+    assert_eq!(number(&result, "/metrics/is_a_move/failed"), 0.0, "{result:#}");
+    let began = Instant::now();
+    while goodbyes.load(Ordering::Relaxed) < 12 && began.elapsed() < Duration::from_secs(5) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(goodbyes.load(Ordering::Relaxed), 12, "bots say goodbye as the run ends");
     stop.store(true, Ordering::Relaxed);
     thread.join().expect("the server did not panic");
 }

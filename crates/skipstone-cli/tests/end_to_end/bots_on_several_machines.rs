@@ -232,6 +232,11 @@ fn agents_let_no_script_connect_where_they_may_not_and_refusals_name_the_remedy(
     assert_eq!(ended.status.code(), Some(99), "{}", ended.text());
     let joined = ended.text().split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(joined.contains("this agent may not connect to 127.0.0.2"), "{joined}");
+    let asking = "local bot = skipstone.bot{ api = 1 }\nfunction bot:start()\n\
+                  local answer, why = http.get(\"http://127.0.0.2:9/\")\nassert(answer, why) end";
+    std::fs::write(&sly, asking).unwrap();
+    let joined = led(&sly, &[], &[]).text().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(joined.contains("this agent may not connect to 127.0.0.2"), "HTTP: {joined}");
     for (flag, wanted) in [
         ("--find-limit --threshold=heard.sum>1", "--find-limit: "),
         ("--watch-pid=1", "--watch-pid: "),

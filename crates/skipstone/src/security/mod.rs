@@ -226,6 +226,19 @@ impl Trust {
         Ok((tls::stream_client_config(Arc::new(verify::Verifier::new(self, host)?)), name))
     }
 
+    /// The same for clients of other protocols over TLS, which the tool has: they choose their application protocols.
+    ///
+    /// # Errors
+    /// As [`suites`](Self::suites).
+    #[cfg(all(feature = "unstable", feature = "__tls"))]
+    #[doc(hidden)]
+    pub fn client_config(
+        &self,
+        host: &str,
+    ) -> Result<(Arc<rustls::ClientConfig>, rustls_pki_types::ServerName<'static>), TrustError> {
+        self.streams(host)
+    }
+
     /// Returns the error that this build has no DTLS.
     #[cfg(not(all(feature = "dtls", feature = "__tls")))]
     pub(crate) fn dtls(&self, _: &str, _: DtlsVersion) -> Result<DtlsTrust, TrustError> {

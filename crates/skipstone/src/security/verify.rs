@@ -107,7 +107,6 @@ impl fmt::Debug for Verifier {
 }
 
 /// A server that is not trusted.
-#[derive(Debug)]
 pub(crate) struct Untrusted {
     why: Why,
     host: String,
@@ -125,6 +124,13 @@ enum Why {
 }
 
 impl std::error::Error for Untrusted {}
+
+/// The sentence: rustls shows its errors to other libraries by this.
+impl fmt::Debug for Untrusted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
 
 impl fmt::Display for Untrusted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

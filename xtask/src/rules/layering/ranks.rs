@@ -130,7 +130,14 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-bots",
-        &[&["command"], &["run"], &["script", "socket"], &["protocols"], &["metrics", "plan", "protocol", "target"]],
+        &[
+            &["command"],
+            &["run"],
+            &["script", "socket"],
+            &["http", "protocols"],
+            &["tls"],
+            &["metrics", "plan", "protocol", "target"],
+        ],
     ),
     ("crates/skipstone-fleet", &[&["feed", "groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (

@@ -7,6 +7,7 @@ mod tests;
 
 use self::sent::Sent;
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::{Limits, queue_cost};
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -44,7 +45,10 @@ struct Enet {
     /// Microseconds, for the host.
     clock: Arc<AtomicU64>,
     sent: Sent,
-    accepted_bytes: u64,
+    /// Of reliable messages with their cost: ENet's throttle drops others unsent, so they are no measure of its queue.
+    reliable_bytes: u64,
+    /// Of other messages, since the last flush, which empties their queue.
+    unreliable_bytes: usize,
     must_flush: bool,
     serviced: Time,
     /// Until then something may have to be sent again.
@@ -70,6 +74,8 @@ const ACTIVE: Duration = Duration::from_secs(1);
 const SILENCE: Duration = Duration::from_millis(4_500);
 /// Bytes of an incoming message, and of those that wait for earlier ones.
 const INCOMING_BYTES_MAX: usize = 4 << 20;
+/// The goodbye is repeated, because it is unreliable and the client waits for no answer.
+const GOODBYES: usize = 3;
 const PEER: PeerID = PeerID(0);
 
 impl Enet {
@@ -83,7 +89,8 @@ impl Enet {
             host: None,
             clock: Arc::default(),
             sent: Sent::default(),
-            accepted_bytes: 0,
+            reliable_bytes: 0,
+            unreliable_bytes: 0,
             must_flush: false,
             serviced: Time::ZERO,
             active_until: Time::ZERO,
@@ -120,8 +127,13 @@ impl Enet {
                 EventNoRef::Disconnect { data, .. } => self.on_disconnect(now, data),
             }
         }
-        self.must_flush = false;
+        self.on_flushed();
         self.read_sent(now);
+    }
+
+    fn on_flushed(&mut self) {
+        self.must_flush = false;
+        self.unreliable_bytes = 0;
     }
 
     fn next_event(&mut self) -> Option<EventNoRef> {
@@ -137,40 +149,44 @@ impl Enet {
         }
     }
 
+    fn flush(&mut self, now: Time) {
+        self.clock.store(now.as_micros(), Ordering::Relaxed);
+        if let Some(host) = &mut self.host {
+            host.flush();
+        }
+        self.on_flushed();
+        self.read_sent(now);
+    }
+
     /// Reads new datagrams of the host: they are behind those that were read before.
     fn read_sent(&mut self, now: Time) {
         let Some(host) = &mut self.host else { return };
         let queue = host.socket_mut();
-        let mut has_payload = false;
+        let mut has_message = false;
         for datagram in queue.outgoing.iter().skip(queue.read) {
-            has_payload |= self.sent.on_datagram(datagram);
+            has_message |= self.sent.on_datagram(datagram);
         }
         queue.read = queue.outgoing.len();
-        if has_payload {
+        if has_message {
             self.active_until = now + ACTIVE;
         }
     }
 
     fn queued_bytes(&self) -> usize {
-        self.accepted_bytes.saturating_sub(self.sent.payload_bytes) as usize
+        self.reliable_bytes.saturating_sub(self.sent.reliable_bytes) as usize + self.unreliable_bytes
     }
 
     fn channel_count(&self) -> u16 {
         self.host.as_ref().map_or(0, |host| host.peer(PEER).channel_count() as u16)
     }
 
-    fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, queued) = (message.data.len(), self.queued_bytes());
-        if !self.lifecycle.is_open() {
-            Err(SendRefused::NotConnected)
-        } else if message.channel >= self.channel_count() {
-            Err(SendRefused::NoChannel { channel: message.channel, max: self.channel_count().saturating_sub(1) })
-        } else if size > QUEUE_BYTES_MAX {
-            Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX })
-        } else if queued + size > QUEUE_BYTES_MAX {
-            Err(SendRefused::QueueFull { queued })
-        } else {
-            Ok(())
+    fn limits(&self) -> Limits {
+        Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: self.channel_count().saturating_sub(1),
+            delivery: None,
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued: self.queued_bytes(),
         }
     }
 }
@@ -211,12 +227,8 @@ impl Protocol for Enet {
     }
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if core::mem::take(&mut self.must_flush)
-            && let Some(host) = &mut self.host
-        {
-            self.clock.store(now.as_micros(), Ordering::Relaxed);
-            host.flush();
-            self.read_sent(now);
+        if self.must_flush {
+            self.flush(now);
         }
         let datagram = self.host.as_mut().and_then(|host| host.socket_mut().pop_outgoing());
         out.extend_from_slice(datagram.as_deref().unwrap_or_default());
@@ -237,7 +249,7 @@ impl Protocol for Enet {
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        self.check(&message)?;
+        self.limits().check(&message)?;
         let packet = match message.delivery {
             None | Some(Delivery::ReliableOrdered) => Packet::reliable(message.data),
             Some(Delivery::Sequenced) => Packet::always_unreliable(message.data),
@@ -248,15 +260,22 @@ impl Protocol for Enet {
         if host.peer_mut(PEER).send(message.channel as u8, &packet).is_err() {
             return Err(SendRefused::Unwritable("ENet does not take this message"));
         }
-        self.accepted_bytes += message.data.len() as u64;
+        match message.delivery {
+            None | Some(Delivery::ReliableOrdered) => self.reliable_bytes += queue_cost(message.data) as u64,
+            _ => self.unreliable_bytes += queue_cost(message.data),
+        }
         self.must_flush = true;
         Ok(())
     }
 
     fn close(&mut self, now: Time) {
-        self.clock.store(now.as_micros(), Ordering::Relaxed);
+        if self.lifecycle.is_open() {
+            // What waits leaves first: the goodbye empties ENet's queues.
+            self.flush(now);
+        }
         if let Some(host) = self.host.as_mut().filter(|_| self.lifecycle.is_open()) {
             host.peer_mut(PEER).disconnect_now(0);
+            host.socket_mut().repeat_last(GOODBYES);
         }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
@@ -273,6 +292,13 @@ impl Protocol for Enet {
 }
 
 impl Queue {
+    /// The last datagram leaves that number of times.
+    fn repeat_last(&mut self, times: usize) {
+        if let Some(last) = self.outgoing.back().cloned() {
+            self.outgoing.extend(core::iter::repeat_n(last, times - 1));
+        }
+    }
+
     fn pop_outgoing(&mut self) -> Option<Vec<u8>> {
         self.read = self.read.saturating_sub(1);
         self.outgoing.pop_front()

@@ -1,12 +1,14 @@
 //! The client against a host of the same crate, on a bad path. The originals are C.
 
-use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, numbered};
-use super::{PEER, Queue, ROW, SERVICE_ACTIVE};
-use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
+use super::super::simulated::{
+    FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, dead_path, first_datagram, fuzz, leaving,
+};
+use super::{GOODBYES, PEER, Queue, ROW, SERVICE_ACTIVE};
+use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, QUEUE_BYTES_MAX, SendRefused};
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use rusty_enet::{EventNoRef, Host, HostSettings};
-use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_netsim::LinkConfig;
 use skipstone_proto::Time;
 use std::sync::Arc;
 
@@ -18,6 +20,7 @@ struct Echo {
     clock: Arc<AtomicU64>,
     serviced: Time,
     data: Option<u32>,
+    received: usize,
     goodbyes: usize,
 }
 
@@ -32,7 +35,7 @@ impl Echo {
             ..HostSettings::default()
         };
         let host = Host::new(Queue::default(), settings).expect("a host");
-        Echo { host, clock, serviced: Time::ZERO, data: None, goodbyes: 0 }
+        Echo { host, clock, serviced: Time::ZERO, data: None, received: 0, goodbyes: 0 }
     }
 
     fn service(&mut self, now: Time) {
@@ -42,6 +45,7 @@ impl Echo {
             match event {
                 EventNoRef::Connect { data, .. } => self.data = Some(data),
                 EventNoRef::Receive { channel_id, packet, .. } => {
+                    self.received += 1;
                     self.host.peer_mut(PEER).send(channel_id, &packet).expect("sent");
                 }
                 EventNoRef::Disconnect { .. } => self.goodbyes += 1,
@@ -70,22 +74,14 @@ impl Model for Echo {
 }
 
 fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
-    let mut run = Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed);
-    assert!(run.run_until(Time::from_micros(9_000_000), Simulated::<Echo>::is_connected), "connected");
-    run
+    Simulated::connected(client(&ROW, URL, seed), Echo::new(), path, seed)
 }
 
 #[test]
 fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
     for seed in 0..10 {
         let mut run = connected(bad_path(0.05), seed);
-        let sent: Vec<Vec<u8>> = (0..200).map(|number| numbered(number, 4000)).collect();
-        for message in &sent {
-            run.send(2, message).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        run.run(Duration::from_secs(30));
-        assert_eq!(run.messages(2), sent, "seed {seed}");
+        run.assert_echoed(2, 200);
         assert!(run.client.figures().counts.retransmitted > 0);
         assert_eq!(run.server.data, Some(77));
     }
@@ -93,16 +89,8 @@ fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
 
 #[test]
 fn the_same_seed_sends_the_same_bytes() {
-    let sent = |seed| {
-        let mut run = connected(bad_path(0.02), seed);
-        run.path.up.trace_on(1000);
-        for number in 0..50 {
-            run.send(0, &numbered(number, 900)).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        format!("{:?}", run.path.up.trace().collect::<Vec<_>>())
-    };
-    assert_eq!(sent(3), sent(3));
+    let sent = || connected(bad_path(0.02), 3).traced();
+    assert_eq!(sent(), sent());
 }
 
 #[test]
@@ -126,19 +114,14 @@ fn sequenced_and_unreliable_messages_arrive_on_a_good_path() {
 
 #[test]
 fn a_silent_server_times_out_before_and_after_the_handshake() {
-    let dead = LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) };
-    let mut run = Simulated::new(client(&ROW, URL, 1), Echo::new(), dead.clone(), 1);
+    let mut run = Simulated::new(client(&ROW, URL, 1), Echo::new(), dead_path(), 1);
     run.run(Duration::from_secs(60));
-    assert!(matches!(run.events[..], [Event::Closed(Ending { cause: Cause::TimedOut, .. })]), "{:?}", run.events);
+    assert!(run.has_timed_out() && run.events.len() == 1, "{:?}", run.events);
     let mut run = connected(bad_path(0.0), 1);
-    run.path.down.set_config(dead).expect("a path");
+    run.silence_server();
     run.send(0, b"x").expect("accepted");
     run.run(Duration::from_secs(60));
-    assert!(
-        matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))),
-        "{:?}",
-        run.events
-    );
+    assert!(run.has_timed_out(), "{:?}", run.events);
 }
 
 #[test]
@@ -152,8 +135,7 @@ fn goodbyes_end_the_connection() {
     let mut run = connected(bad_path(0.0), 1);
     run.server.host.peer_mut(PEER).disconnect(9);
     run.run(Duration::from_millis(500));
-    let expected = Ending::new(Cause::ByServer, "the server disconnected, data 9");
-    assert_eq!(run.events.last(), Some(&Event::Closed(expected)));
+    assert_eq!(run.ending(), &Ending::new(Cause::ByServer, "the server disconnected, data 9"));
 }
 
 #[test]
@@ -162,18 +144,64 @@ fn messages_that_enet_cannot_carry_are_refused() {
     assert_eq!(run.send(3, b"x"), Err(SendRefused::NoChannel { channel: 3, max: 2 }));
     let unordered = Outgoing { channel: 0, delivery: Some(Delivery::ReliableUnordered), data: b"x" };
     assert!(matches!(run.client.send(run.now, unordered), Err(SendRefused::NoDelivery(_))));
-    let refused = (0..4000).find_map(|number| run.send(0, &numbered(number, 1000)).err());
-    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+    assert!(run.fills_queue(Outgoing { channel: 0, delivery: None, data: &[1; 1000] }));
+}
+
+#[test]
+fn reliable_messages_that_are_empty_fill_the_queue_and_leave_it() {
+    let mut run = connected(bad_path(0.0), 1);
+    let empty = Outgoing { channel: 0, delivery: None, data: b"" };
+    assert!(run.fills_queue(empty));
+    run.run(Duration::from_secs(30));
+    assert_eq!(run.client.send(run.now, empty), Ok(()));
+}
+
+#[test]
+fn what_is_sent_leaves_before_three_goodbyes() {
+    let mut run = connected(bad_path(0.0), 1);
+    run.run(Duration::from_millis(100));
+    run.client.send(run.now, Outgoing { channel: 0, delivery: None, data: b"last words" }).expect("accepted");
+    run.client.close(run.now);
+    let datagrams = leaving(&mut *run.client, run.now);
+    let goodbyes = &datagrams[datagrams.len() - GOODBYES..];
+    assert!(datagrams.len() > GOODBYES && goodbyes.iter().all(|goodbye| *goodbye == goodbyes[0]), "{datagrams:?}");
+    datagrams.iter().for_each(|datagram| run.server.handle_datagram(run.now, datagram));
+    assert_eq!((run.server.received, run.server.goodbyes), (1, 1));
+}
+
+#[test]
+fn unreliable_messages_that_the_throttle_drops_do_not_fill_the_queue() {
+    // ENet drops unreliable packets before they leave where the server's bandwidth is less than what is sent.
+    let mut run = connected(bad_path(0.0), 1);
+    run.server.host.set_bandwidth_limit(Some(20_000), None).expect("a limit");
+    let data = vec![1; 1000];
+    let (mut sent, mut refused) = (0_usize, 0_usize);
+    for number in 0..6000 {
+        let delivery = if number % 50 == 0 { Delivery::ReliableOrdered } else { Delivery::Unreliable };
+        match run.client.send(run.now, Outgoing { channel: 0, delivery: Some(delivery), data: &data }) {
+            Ok(()) => sent += data.len(),
+            Err(_) => refused += 1,
+        }
+        run.run(Duration::from_millis(10));
+    }
+    let left = run.path.up.stats();
+    assert!(sent > 2 * QUEUE_BYTES_MAX, "{sent} {left:?}");
+    assert_eq!(refused, 0, "{left:?}");
+}
+
+#[test]
+fn unreliable_messages_that_wait_have_a_bound() {
+    let mut run = connected(bad_path(0.0), 1);
+    let unreliable = Outgoing { channel: 0, delivery: Some(Delivery::Unreliable), data: &[1; 1000] };
+    assert!(run.fills_queue(unreliable));
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.client.send(run.now, unreliable), Ok(()));
 }
 
 #[test]
 fn hostile_datagrams_never_panic() {
     let mut server = Echo::new();
-    let mut twin = client(&ROW, URL, FUZZED);
-    twin.handle_open(FUZZED_AT);
-    let mut request = Vec::new();
-    assert!(twin.poll_transmit(FUZZED_AT, &mut request));
-    server.handle_datagram(FUZZED_AT, &request);
+    server.handle_datagram(FUZZED_AT, &first_datagram(&ROW, URL, FUZZED, FUZZED_AT));
     let mut real: Vec<Vec<u8>> = core::iter::from_fn(|| server.poll_datagram(FUZZED_AT)).collect();
     assert!(!real.is_empty());
     // Messages, fragments and a ping as the server's host writes them.

@@ -5,27 +5,12 @@ use super::incoming::IncomingSegments;
 use super::outgoing::{OutgoingSegments, PeerState, ResendRules};
 use super::round_trip::RoundTrip;
 use super::segment::{Command, HEADER, NotSegments, Segment, decode, distance};
+use super::settings::KcpSettings;
+use crate::protocol::{ProtocolCounts, ProtocolFigures};
 use bytes::Bytes;
 use core::time::Duration;
 use skipstone_proto::Time;
 use std::collections::VecDeque;
-
-/// The settings of one end; windows and datagram size are those of the server's, too.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::protocols) struct KcpSettings {
-    /// The number that all segments carry.
-    pub(in crate::protocols) conversation: u32,
-    /// Bytes of a datagram.
-    pub(in crate::protocols) datagram_bytes: usize,
-    /// The time between two flushes.
-    pub(in crate::protocols) interval: Duration,
-    /// Segments in flight, and early segments that it takes.
-    pub(in crate::protocols) window: u16,
-    /// Acknowledgements of later segments after which a segment is sent again; 0: never early.
-    pub(in crate::protocols) resend_skips: u32,
-    /// Transmissions of one segment after which the peer counts as gone.
-    pub(in crate::protocols) transmissions_max: u32,
-}
 
 /// One end of a conversation.
 #[derive(Debug)]
@@ -59,16 +44,6 @@ pub(in crate::protocols) enum KcpFault {
     Datagram,
     /// The fragments make no message: the peer's bytes are not KCP's.
     Message,
-}
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::protocols) struct ConversationFigures {
-    pub(in crate::protocols) rtt: Option<Duration>,
-    pub(in crate::protocols) retransmitted: u64,
-    pub(in crate::protocols) duplicates: u64,
-    /// Segments outside of the window, or beyond the bound in bytes, which the peer sends again.
-    pub(in crate::protocols) refused: u64,
 }
 
 /// The floor of the time after which a segment is sent again (`nodelay = 1`).
@@ -148,6 +123,16 @@ impl Conversation {
         self.datagrams.pop_front()
     }
 
+    /// Everything that the window has room for is ready now: the conversation ends.
+    pub(in crate::protocols) fn finish(&mut self, now: Time) {
+        self.flush(now);
+    }
+
+    /// The next datagram that is ready already.
+    pub(in crate::protocols) fn pop_datagram(&mut self) -> Option<Vec<u8>> {
+        self.datagrams.pop_front()
+    }
+
     /// When `poll_datagram` has something. Segments and acknowledgements that are ready within one interval leave
     /// together.
     pub(in crate::protocols) fn deadline(&self) -> Option<Time> {
@@ -170,18 +155,21 @@ impl Conversation {
         self.is_gone
     }
 
-    /// Payload that waits, or is not acknowledged.
+    /// Messages that wait or are not acknowledged, each fragment with its cost.
     pub(in crate::protocols) fn queued_bytes(&self) -> usize {
         self.outgoing.bytes()
     }
 
-    pub(in crate::protocols) fn figures(&self) -> ConversationFigures {
-        ConversationFigures {
-            rtt: self.round_trip.smoothed(),
+    /// Of a client that dropped so many datagrams as invalid itself. Segments outside of the window, or beyond the
+    /// bound in bytes, are invalid, too; the peer sends them again.
+    pub(in crate::protocols) fn figures(&self, invalid: u64) -> ProtocolFigures {
+        let counts = ProtocolCounts {
+            invalid: invalid + self.incoming.refused(),
             retransmitted: self.outgoing.retransmitted(),
             duplicates: self.incoming.duplicates(),
-            refused: self.incoming.refused(),
-        }
+            dropped: 0,
+        };
+        ProtocolFigures { rtt: self.round_trip.smoothed(), counts }
     }
 
     /// An acknowledgement repeats the time of the transmission that it answers, so retransmissions are samples, too.
@@ -228,18 +216,6 @@ impl Conversation {
     /// Milliseconds on the wire, which wrap after seven weeks.
     fn clock(&self, now: Time) -> u32 {
         now.since(self.epoch).as_millis() as u32
-    }
-}
-
-impl KcpSettings {
-    /// Data of one segment.
-    fn segment_bytes(&self) -> usize {
-        self.datagram_bytes - HEADER
-    }
-
-    /// The longest message: fewer fragments than the window, and than a byte counts.
-    pub(in crate::protocols) fn message_bytes_max(&self) -> usize {
-        (usize::from(self.window.min(u8::MAX.into())) - 1).max(1) * self.segment_bytes()
     }
 }
 
@@ -373,7 +349,7 @@ mod tests {
             client.handle_datagram(Time::ZERO + 10 * MS, &datagram).expect("valid");
         }
         assert_eq!((client.deadline(), server.deadline()), (None, None));
-        assert_eq!(client.figures().rtt, Some(10 * MS));
+        assert_eq!(client.figures(0).rtt, Some(10 * MS));
         assert_eq!(client.queued_bytes(), 0);
     }
 
@@ -411,6 +387,6 @@ mod tests {
         }
         .encode(7, &mut datagram);
         client.handle_datagram(Time::ZERO, &datagram).expect("valid");
-        assert_eq!((client.figures().rtt, client.queued_bytes()), (None, 0));
+        assert_eq!((client.figures(0).rtt, client.queued_bytes()), (None, 0));
     }
 }

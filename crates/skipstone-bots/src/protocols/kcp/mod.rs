@@ -1,22 +1,22 @@
-//! KCP alone, as `ikcp.c` 1.7 and kcp-go without FEC and encryption speak it, a message in each `ikcp_send`. There is no
-//! handshake and no goodbye: a bot is connected at once, and notices that the server is gone when a segment was sent
-//! twenty times. kcp2k adds what is missing; `conversation` is shared with it.
+//! KCP alone, written from `ikcp.c` 1.7; kcp-go without FEC and encryption has the same wire. A message is one call of
+//! `ikcp_send`, not a part of a stream. There is no handshake and no goodbye: a bot is connected at once, and notices
+//! that the server is gone when a segment was sent twenty times. kcp2k adds both; it shares `conversation`.
 
 pub(super) mod conversation;
 mod incoming;
 mod outgoing;
 mod round_trip;
 mod segment;
+pub(super) mod settings;
 #[cfg(test)]
 mod tests;
 
-use self::conversation::{Conversation, KcpFault, KcpSettings};
-use super::lifecycle::{Lifecycle, Phase};
+use self::conversation::{Conversation, KcpFault};
+use self::settings::KcpSettings;
+use super::lifecycle::Lifecycle;
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
-use crate::protocol::{
-    Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
-    SocketEnd,
-};
+use crate::protocol::{Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, SendRefused, SocketEnd};
 use crate::target::TargetError;
 use bytes::Bytes;
 use core::time::Duration;
@@ -47,7 +47,15 @@ struct Kcp {
     invalid: u64,
 }
 
-/// KCP's `dead_link`.
+const DEFAULTS: KcpSettings = KcpSettings {
+    conversation: 0,
+    datagram_bytes: 1400,
+    interval: Duration::from_millis(10),
+    window: 1024,
+    resend_skips: 2,
+    transmissions_max: TRANSMISSIONS_MAX,
+};
+/// `IKCP_DEADLINK` of `ikcp.c`.
 const TRANSMISSIONS_MAX: u32 = 20;
 
 impl Kcp {
@@ -58,32 +66,18 @@ impl Kcp {
     fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let target = opening.target;
         let drawn = Rng::new(opening.seed).next_u64() >> 32;
-        let settings = KcpSettings {
-            conversation: target.number("conversation", drawn, 0..=u32::MAX.into())? as u32,
-            datagram_bytes: target.number("mtu", 1400, 50..=1500)? as usize,
-            interval: Duration::from_millis(target.number("interval", 10, 1..=5000)?),
-            window: target.number("window", 1024, 2..=32_768)? as u16,
-            resend_skips: target.number("resend", 2, 0..=100)? as u32,
-            transmissions_max: TRANSMISSIONS_MAX,
-        };
+        let conversation = target.number("conversation", drawn, 0..=u32::MAX.into())? as u32;
+        let settings = KcpSettings { conversation, ..KcpSettings::of(target, DEFAULTS)? };
         Ok(Kcp { settings, lifecycle: Lifecycle::default(), conversation: None, invalid: 0 })
     }
 
-    fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
-        let (size, max) = (message.data.len(), self.settings.message_bytes_max());
-        let queued = self.conversation.as_ref().map_or(0, Conversation::queued_bytes);
-        if !self.lifecycle.is_open() {
-            Err(SendRefused::NotConnected)
-        } else if message.channel != 0 {
-            Err(SendRefused::NoChannel { channel: message.channel, max: 0 })
-        } else if !matches!(message.delivery, None | Some(Delivery::ReliableOrdered)) {
-            Err(SendRefused::NoDelivery("reliable"))
-        } else if size > max {
-            Err(SendRefused::TooLong { size, max })
-        } else if queued + size > QUEUE_BYTES_MAX {
-            Err(SendRefused::QueueFull { queued })
-        } else {
-            Ok(())
+    fn limits(&self) -> Limits {
+        Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: 0,
+            delivery: Some(Delivery::ReliableOrdered),
+            message_bytes_max: self.settings.message_bytes_max(),
+            queued: self.conversation.as_ref().map_or(0, Conversation::queued_bytes),
         }
     }
 }
@@ -118,11 +112,10 @@ impl Protocol for Kcp {
     fn handle_deadline(&mut self, _now: Time) {}
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
-        if self.lifecycle.phase() != Phase::Open {
-            return false;
-        }
+        let is_open = self.lifecycle.is_open();
         let Some(conversation) = &mut self.conversation else { return false };
-        let Some(datagram) = conversation.poll_datagram(now) else { return false };
+        let datagram = if is_open { conversation.poll_datagram(now) } else { conversation.pop_datagram() };
+        let Some(datagram) = datagram else { return false };
         out.extend_from_slice(&datagram);
         if conversation.is_peer_gone() {
             let text = format!("a segment was sent {TRANSMISSIONS_MAX} times without an answer");
@@ -140,27 +133,21 @@ impl Protocol for Kcp {
     }
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
-        self.check(&message)?;
+        self.limits().check(&message)?;
         if let Some(conversation) = &mut self.conversation {
             conversation.send(Bytes::copy_from_slice(message.data));
         }
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
+        if let Some(conversation) = self.conversation.as_mut().filter(|_| self.lifecycle.is_open()) {
+            conversation.finish(now);
+        }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }
 
     fn figures(&self) -> ProtocolFigures {
-        let figures = self.conversation.as_ref().map(Conversation::figures).unwrap_or_default();
-        ProtocolFigures {
-            rtt: figures.rtt,
-            counts: ProtocolCounts {
-                invalid: self.invalid + figures.refused,
-                retransmitted: figures.retransmitted,
-                duplicates: figures.duplicates,
-                dropped: 0,
-            },
-        }
+        self.conversation.as_ref().map(|conversation| conversation.figures(self.invalid)).unwrap_or_default()
     }
 }

@@ -2,6 +2,7 @@
 
 use super::round_trip::RoundTrip;
 use super::segment::distance;
+use crate::protocols::limits::queue_cost;
 use bytes::Bytes;
 use core::time::Duration;
 use skipstone_proto::Time;
@@ -15,7 +16,7 @@ pub(super) struct OutgoingSegments {
     /// The first one has the number `first`; acknowledged ones stay until they are first.
     in_flight: VecDeque<InFlight>,
     first: u32,
-    /// Payload in both queues.
+    /// What is in both queues, each fragment with its cost.
     bytes: usize,
     resend_at: Option<Time>,
     retransmitted: u64,
@@ -74,14 +75,14 @@ impl OutgoingSegments {
     pub(super) fn push(&mut self, message: Bytes, size: usize) {
         let count = message.len().div_ceil(size).max(1);
         assert!(count <= usize::from(u8::MAX), "a message has at most 255 fragments");
-        self.bytes += message.len();
         for index in 0..count {
             let data = message.slice(index * size..message.len().min((index + 1) * size));
+            self.bytes += queue_cost(&data);
             self.waiting.push_back(Fragment { fragments_left: (count - 1 - index) as u8, data });
         }
     }
 
-    /// Payload that waits, or is not acknowledged.
+    /// What waits or is not acknowledged, each fragment with its cost.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -131,7 +132,11 @@ impl OutgoingSegments {
 
     /// A datagram acknowledged `number`, and nothing later: what was sent before it was skipped once more.
     pub(super) fn on_skipped_until(&mut self, now: Time, number: u32) {
-        let until = usize::try_from(distance(number, self.first)).unwrap_or(0).min(self.in_flight.len());
+        // What was never sent skipped nothing.
+        if !self.is_in_flight(number) {
+            return;
+        }
+        let until = distance(number, self.first) as usize;
         let rules = self.rules;
         for segment in self.in_flight.iter_mut().take(until).filter(|segment| !segment.is_acknowledged) {
             segment.skips += 1;
@@ -175,7 +180,7 @@ impl OutgoingSegments {
     fn remove_acknowledged(&mut self) {
         while self.in_flight.front().is_some_and(|segment| segment.is_acknowledged) {
             let gone = self.in_flight.pop_front();
-            self.bytes -= gone.map_or(0, |segment| segment.fragment.data.len());
+            self.bytes -= gone.map_or(0, |segment| queue_cost(&segment.fragment.data));
             self.first = self.first.wrapping_add(1);
         }
         if self.in_flight.is_empty() {
@@ -233,6 +238,7 @@ impl InFlight {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocols::limits::MESSAGE_COST;
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -254,7 +260,7 @@ mod tests {
         assert!(!outgoing.may_send(2));
         outgoing.on_unacknowledged(1);
         assert_eq!(flush(&mut outgoing, Time::ZERO + MS, 2), [2]);
-        assert_eq!(outgoing.bytes(), 15);
+        assert_eq!(outgoing.bytes(), 15 + 2 * MESSAGE_COST);
     }
 
     #[test]
@@ -278,14 +284,16 @@ mod tests {
     fn acknowledgements_of_numbers_that_were_never_sent_change_nothing() {
         let mut outgoing = outgoing();
         outgoing.push(Bytes::from_static(b"x"), 10);
-        flush(&mut outgoing, Time::ZERO, 9);
+        assert_eq!(flush(&mut outgoing, Time::ZERO, 9), [0]);
+        let resend_at = outgoing.resend_at();
         for number in [2, 1000, 0x8000_0000, u32::MAX] {
             outgoing.on_unacknowledged(number);
             outgoing.on_acknowledged(number);
             assert!(!outgoing.is_in_flight(number));
-            outgoing.on_skipped_until(Time::ZERO, number);
+            outgoing.on_skipped_until(Time::ZERO + MS, number);
         }
-        assert_eq!(outgoing.bytes(), 1);
+        assert_eq!((outgoing.bytes(), outgoing.resend_at()), (1 + MESSAGE_COST, resend_at));
+        assert!(flush(&mut outgoing, Time::ZERO + MS, 9).is_empty(), "it was not skipped");
     }
 
     #[test]

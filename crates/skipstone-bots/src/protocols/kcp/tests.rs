@@ -1,11 +1,12 @@
 //! The client against another end of KCP, on a bad path.
 
-use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
-use super::conversation::{Conversation, KcpSettings};
-use super::{ROW, TRANSMISSIONS_MAX};
-use crate::protocol::{Cause, Ending, Event, SendRefused};
+use super::super::limits::MESSAGE_COST;
+use super::super::simulated::{Model, Simulated, bad_path, client, dead_path, fuzz};
+use super::conversation::Conversation;
+use super::settings::KcpSettings;
+use super::{DEFAULTS, ROW};
+use crate::protocol::{Outgoing, SendRefused};
 use core::time::Duration;
-use skipstone_netsim::{LinkConfig, Loss};
 use skipstone_proto::Time;
 
 const URL: &str = "kcp://127.0.0.1:4000?conversation=9&window=64";
@@ -14,15 +15,7 @@ const URL: &str = "kcp://127.0.0.1:4000?conversation=9&window=64";
 struct Echo(Conversation);
 
 fn echo() -> Echo {
-    let settings = KcpSettings {
-        conversation: 9,
-        datagram_bytes: 1400,
-        interval: Duration::from_millis(10),
-        window: 64,
-        resend_skips: 2,
-        transmissions_max: TRANSMISSIONS_MAX,
-    };
-    Echo(Conversation::new(Time::ZERO, settings))
+    Echo(Conversation::new(Time::ZERO, KcpSettings { conversation: 9, window: 64, ..DEFAULTS }))
 }
 
 impl Model for Echo {
@@ -48,25 +41,34 @@ impl Model for Echo {
 fn messages_come_back_once_and_in_order_on_a_lossy_path() {
     for seed in 0..20 {
         let mut run = Simulated::new(client(&ROW, URL, seed), echo(), bad_path(0.1), seed);
-        let sent: Vec<Vec<u8>> = (0..300).map(|number| numbered(number, 4000)).collect();
-        for message in &sent {
-            run.send(0, message).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        run.run(Duration::from_secs(20));
-        assert_eq!(run.messages(0), sent, "seed {seed}");
+        run.assert_echoed(0, 300);
         assert_eq!(run.client.deadline(), None, "nothing is left to do");
     }
 }
 
 #[test]
 fn a_server_that_answers_nothing_times_out() {
-    let dead = LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) };
-    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), dead, 1);
+    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), dead_path(), 1);
     run.send(0, b"x").expect("accepted");
     run.run(Duration::from_secs(3600));
-    assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))));
+    assert!(run.has_timed_out());
     assert_eq!(run.send(0, b"x"), Err(SendRefused::NotConnected));
+}
+
+#[test]
+fn what_is_sent_leaves_before_the_end() {
+    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), bad_path(0.0), 1);
+    run.send(0, b"first").expect("accepted");
+    run.client.send(run.now, Outgoing { channel: 0, delivery: None, data: b"last words" }).expect("accepted");
+    run.client.close(run.now);
+    run.run(Duration::from_millis(100));
+    assert_eq!(run.server.0.queued_bytes(), 15 + 2 * MESSAGE_COST, "the server has both, and returns them");
+}
+
+#[test]
+fn a_bot_that_sends_faster_than_the_path_is_told() {
+    let mut run = Simulated::new(client(&ROW, URL, 1), echo(), dead_path(), 1);
+    assert!(run.fills_queue(Outgoing { channel: 0, delivery: None, data: b"" }));
 }
 
 #[test]

@@ -11,13 +11,12 @@ mod header;
 mod tests;
 
 use self::header::{DATAGRAM_HEADER, DatagramChannel, ReliableKind, UnreliableKind};
-use super::kcp::conversation::{Conversation, KcpFault, KcpSettings};
+use super::kcp::conversation::{Conversation, KcpFault};
+use super::kcp::settings::KcpSettings;
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::{Limits, queue_cost};
 use super::row::{Carrier, Opening, ProtocolRow};
-use crate::protocol::{
-    Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
-    SocketEnd,
-};
+use crate::protocol::{Cause, Delivery, Event, Outgoing, Protocol, ProtocolFigures, SendRefused, SocketEnd};
 use crate::target::TargetError;
 use bytes::Bytes;
 use core::time::Duration;
@@ -46,7 +45,7 @@ struct Kcp2k {
     lifecycle: Lifecycle,
     /// There from `handle_open` on.
     session: Option<Session>,
-    /// Whole datagrams: unreliable messages and goodbyes.
+    /// Whole datagrams: unreliable messages, and the last reliable ones before the goodbyes.
     unreliable: VecDeque<Vec<u8>>,
     unreliable_bytes: usize,
     invalid: u64,
@@ -68,6 +67,15 @@ struct Session {
 const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// The goodbye is unreliable, so it is repeated.
 const GOODBYES: usize = 5;
+/// Mirror's.
+const DEFAULTS: KcpSettings = KcpSettings {
+    conversation: 0,
+    datagram_bytes: 1200,
+    interval: Duration::from_millis(10),
+    window: 4096,
+    resend_skips: 2,
+    transmissions_max: TRANSMISSIONS_MAX,
+};
 /// Mirror's `MaxRetransmit`.
 const TRANSMISSIONS_MAX: u32 = 40;
 
@@ -78,14 +86,8 @@ impl Kcp2k {
 
     fn new(opening: &Opening<'_>) -> Result<Self, TargetError> {
         let target = opening.target;
-        let settings = KcpSettings {
-            conversation: 0,
-            datagram_bytes: target.number("mtu", 1200, 64..=1500)? as usize - DATAGRAM_HEADER,
-            interval: Duration::from_millis(target.number("interval", 10, 1..=5000)?),
-            window: target.number("window", 4096, 2..=32_768)? as u16,
-            resend_skips: target.number("resend", 2, 0..=100)? as u32,
-            transmissions_max: TRANSMISSIONS_MAX,
-        };
+        let mut settings = KcpSettings::of(target, DEFAULTS)?;
+        settings.datagram_bytes -= DATAGRAM_HEADER;
         let timeout = Duration::from_millis(target.number("timeout", 10_000, 100..=3_600_000)?);
         Ok(Kcp2k {
             settings,
@@ -158,29 +160,34 @@ impl Kcp2k {
         }
     }
 
-    fn check(&self, channel: DatagramChannel, size: usize) -> Result<(), SendRefused> {
-        let max = match channel {
-            DatagramChannel::Reliable => self.settings.message_bytes_max() - 1,
-            DatagramChannel::Unreliable => self.settings.datagram_bytes - 1,
-        };
+    fn limits(&self, channel: DatagramChannel) -> Limits {
         let reliable = self.session.as_ref().map_or(0, |session| session.conversation.queued_bytes());
-        let queued = reliable + self.unreliable_bytes;
-        if !self.lifecycle.is_open() {
-            Err(SendRefused::NotConnected)
-        } else if size == 0 {
-            Err(SendRefused::Unwritable("kcp2k has no empty messages: its server disconnects who sends one"))
-        } else if size > max {
-            Err(SendRefused::TooLong { size, max })
-        } else if queued + size > QUEUE_BYTES_MAX {
-            Err(SendRefused::QueueFull { queued })
-        } else {
-            Ok(())
+        Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: UNRELIABLE,
+            delivery: None,
+            // A byte tells the kind.
+            message_bytes_max: match channel {
+                DatagramChannel::Reliable => self.settings.message_bytes_max() - 1,
+                DatagramChannel::Unreliable => self.settings.datagram_bytes - 1,
+            },
+            queued: reliable + self.unreliable_bytes,
         }
+    }
+
+    /// Reliable messages that wait leave before the goodbye.
+    fn push_last(&mut self, now: Time) {
+        let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) else { return };
+        session.last_datagrams(now).into_iter().for_each(|datagram| self.push_datagram(datagram));
     }
 
     fn push_unreliable(&mut self, kind: UnreliableKind, content: &[u8]) {
         let datagram = kind.datagram(self.session.as_ref().map_or(0, |session| session.cookie), content);
-        self.unreliable_bytes += datagram.len();
+        self.push_datagram(datagram);
+    }
+
+    fn push_datagram(&mut self, datagram: Vec<u8>) {
+        self.unreliable_bytes += queue_cost(&datagram);
         self.unreliable.push_back(datagram);
     }
 }
@@ -228,14 +235,13 @@ impl Protocol for Kcp2k {
 
     fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> bool {
         if let Some(datagram) = self.unreliable.pop_front() {
-            self.unreliable_bytes -= datagram.len();
+            self.unreliable_bytes -= queue_cost(&datagram);
             out.extend_from_slice(&datagram);
             return true;
         }
         let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_alive()) else { return false };
         let Some(segments) = session.conversation.poll_datagram(now) else { return false };
-        header::encode(DatagramChannel::Reliable, session.cookie, out);
-        out.extend_from_slice(&segments);
+        out.extend_from_slice(&session.datagram(&segments));
         if session.conversation.is_peer_gone() {
             self.lifecycle
                 .end(Cause::TimedOut, format!("a segment was sent {TRANSMISSIONS_MAX} times without an answer"));
@@ -255,7 +261,10 @@ impl Protocol for Kcp2k {
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
         let channel = Self::channel_of(&message)?;
-        self.check(channel, message.data.len())?;
+        self.limits(channel).check(&message)?;
+        if message.data.is_empty() {
+            return Err(SendRefused::Unwritable("kcp2k has no empty messages: its server disconnects who sends one"));
+        }
         match (channel, &mut self.session) {
             (DatagramChannel::Unreliable, _) => self.push_unreliable(UnreliableKind::Data, message.data),
             (DatagramChannel::Reliable, Some(session)) => session.send(ReliableKind::Data, message.data),
@@ -264,23 +273,16 @@ impl Protocol for Kcp2k {
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
         if self.lifecycle.is_alive() {
+            self.push_last(now);
             self.lifecycle.end(Cause::Closed, "closed by the bot");
             (0..GOODBYES).for_each(|_| self.push_unreliable(UnreliableKind::Disconnect, b""));
         }
     }
 
     fn figures(&self) -> ProtocolFigures {
-        let Some(session) = &self.session else { return ProtocolFigures::default() };
-        let figures = session.conversation.figures();
-        let counts = ProtocolCounts {
-            invalid: self.invalid + figures.refused,
-            retransmitted: figures.retransmitted,
-            duplicates: figures.duplicates,
-            dropped: 0,
-        };
-        ProtocolFigures { rtt: figures.rtt, counts }
+        self.session.as_ref().map(|session| session.conversation.figures(self.invalid)).unwrap_or_default()
     }
 }
 
@@ -301,6 +303,22 @@ impl Session {
 
     fn send(&mut self, kind: ReliableKind, content: &[u8]) {
         self.conversation.send(kind.message(content).into());
+    }
+
+    fn last_datagrams(&mut self, now: Time) -> Vec<Vec<u8>> {
+        self.conversation.finish(now);
+        let mut datagrams = Vec::new();
+        while let Some(segments) = self.conversation.pop_datagram() {
+            datagrams.push(self.datagram(&segments));
+        }
+        datagrams
+    }
+
+    fn datagram(&self, segments: &[u8]) -> Vec<u8> {
+        let mut datagram = Vec::with_capacity(DATAGRAM_HEADER + segments.len());
+        header::encode(DatagramChannel::Reliable, self.cookie, &mut datagram);
+        datagram.extend_from_slice(segments);
+        datagram
     }
 
     fn ping(&mut self, now: Time) {

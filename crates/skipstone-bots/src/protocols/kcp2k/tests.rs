@@ -1,24 +1,18 @@
 //! The client against a model of kcp2k's server, on a bad path.
 
-use super::super::simulated::{Model, Simulated, bad_path, client, fuzz, numbered};
+use super::super::limits::MESSAGE_COST;
+use super::super::simulated::{Model, Simulated, bad_path, client, dead_path, first_datagram, fuzz, leaving};
 use super::header::{self, DatagramChannel, ReliableKind, UnreliableKind};
-use super::{Conversation, GOODBYES, KcpSettings, PING_INTERVAL, RELIABLE, ROW, UNRELIABLE};
-use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
+use super::{Conversation, DEFAULTS, GOODBYES, KcpSettings, PING_INTERVAL, RELIABLE, ROW, UNRELIABLE};
+use crate::protocol::{Cause, Delivery, Event, Outgoing, SendRefused};
 use core::time::Duration;
-use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_netsim::LinkConfig;
 use skipstone_proto::Time;
 use std::collections::VecDeque;
 
 const URL: &str = "kcp2k://127.0.0.1:7777";
 const COOKIE: u32 = 0xC00C_1E00;
-const SETTINGS: KcpSettings = KcpSettings {
-    conversation: 0,
-    datagram_bytes: 1195,
-    interval: Duration::from_millis(10),
-    window: 4096,
-    resend_skips: 2,
-    transmissions_max: 40,
-};
+const SETTINGS: KcpSettings = KcpSettings { datagram_bytes: 1195, ..DEFAULTS };
 
 /// Returns every message the way it came.
 struct Echo {
@@ -101,28 +95,15 @@ impl Model for Echo {
     }
 }
 
-fn simulated(path: LinkConfig, seed: u64) -> Simulated<Echo> {
-    Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed)
-}
-
 fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
-    let mut run = simulated(path, seed);
-    assert!(run.run_until(Time::from_micros(9_000_000), Simulated::<Echo>::is_connected), "connected");
-    run
+    Simulated::connected(client(&ROW, URL, seed), Echo::new(), path, seed)
 }
 
 #[test]
 fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
     for seed in 0..20 {
         let mut run = connected(bad_path(0.1), seed);
-        let sent: Vec<Vec<u8>> = (0..300).map(|number| numbered(number, 4000)).collect();
-        for message in &sent {
-            run.send(RELIABLE, message).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        let end = run.now + Duration::from_secs(20);
-        run.run_until(end, |events| events.len() > sent.len());
-        assert_eq!(run.messages(RELIABLE), sent, "seed {seed}");
+        run.assert_echoed(RELIABLE, 300);
         let counts = run.client.figures().counts;
         assert!(counts.retransmitted > 0 && counts.duplicates > 0, "the path was bad: {counts:?}");
     }
@@ -130,21 +111,13 @@ fn reliable_messages_come_back_once_and_in_order_on_a_lossy_path() {
 
 #[test]
 fn the_same_seed_sends_the_same_bytes() {
-    let sent = |seed| {
-        let mut run = connected(bad_path(0.05), seed);
-        run.path.up.trace_on(1000);
-        for number in 0..50 {
-            run.send(RELIABLE, &numbered(number, 900)).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        (run.path.up.stats(), format!("{:?}", run.path.up.trace().collect::<Vec<_>>()))
-    };
-    assert_eq!(sent(3), sent(3));
+    let sent = || connected(bad_path(0.05), 3).traced();
+    assert_eq!(sent(), sent());
 }
 
 #[test]
 fn a_lost_hello_is_repeated() {
-    let mut run = simulated(LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }, 1);
+    let mut run = Simulated::new(client(&ROW, URL, 1), Echo::new(), dead_path(), 1);
     run.run(Duration::from_millis(500));
     run.path.up.set_config(bad_path(0.0)).expect("a path");
     run.path.down.set_config(bad_path(0.0)).expect("a path");
@@ -172,9 +145,9 @@ fn an_idle_client_pings_once_a_second_and_stays() {
 #[test]
 fn a_silent_server_times_out() {
     let mut run = connected(bad_path(0.0), 1);
-    run.path.down.set_config(LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }).expect("a path");
+    run.silence_server();
     run.run(Duration::from_secs(11));
-    assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))));
+    assert!(run.has_timed_out());
     assert_eq!(run.client.deadline(), None);
 }
 
@@ -189,12 +162,32 @@ fn a_goodbye_is_sent_five_times_and_ends_the_connection() {
 }
 
 #[test]
+fn what_is_sent_leaves_before_the_goodbye() {
+    let mut run = connected(bad_path(0.0), 1);
+    for channel in [RELIABLE, UNRELIABLE] {
+        run.client.send(run.now, Outgoing { channel, delivery: None, data: b"last words" }).expect("accepted");
+    }
+    run.client.close(run.now);
+    let datagrams = leaving(&mut *run.client, run.now);
+    let goodbye = UnreliableKind::Disconnect.datagram(COOKIE, b"");
+    assert!(datagrams[datagrams.len() - GOODBYES..].iter().all(|datagram| *datagram == goodbye));
+    datagrams.iter().for_each(|datagram| run.server.handle_datagram(run.now, datagram));
+    assert_eq!(run.server.goodbyes, GOODBYES);
+    assert_eq!(run.server.datagrams.len(), 1, "the unreliable one, which it returns");
+    assert_eq!(
+        run.server.conversation.queued_bytes(),
+        11 + MESSAGE_COST,
+        "the reliable one with its kind, which it returns"
+    );
+}
+
+#[test]
 fn the_servers_goodbye_ends_the_connection() {
     let mut run = connected(bad_path(0.0), 1);
     run.server.datagrams.push_back(UnreliableKind::Disconnect.datagram(COOKIE, b""));
     run.send(RELIABLE, b"x").expect("accepted");
     run.run(Duration::from_millis(100));
-    assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::ByServer, .. }))));
+    assert_eq!(run.ending().cause, Cause::ByServer);
 }
 
 #[test]
@@ -229,19 +222,14 @@ fn messages_that_kcp2k_cannot_carry_are_refused() {
 #[test]
 fn a_bot_that_sends_faster_than_the_path_is_told() {
     let mut run = connected(LinkConfig { rate_bits_per_second: Some(100_000), ..bad_path(0.0) }, 1);
-    let refused = (0..4000).find_map(|number| run.send(RELIABLE, &numbered(number, 1000)).err());
-    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+    assert!(run.fills_queue(Outgoing { channel: RELIABLE, delivery: None, data: &[1; 1000] }));
 }
 
 #[test]
 fn hostile_datagrams_never_panic() {
     let mut server = Echo::new();
     let mut real = Vec::new();
-    let mut seen = client(&ROW, URL, 1);
-    seen.handle_open(Time::ZERO);
-    let mut datagram = Vec::new();
-    assert!(seen.poll_transmit(Time::ZERO, &mut datagram));
-    server.handle_datagram(Time::ZERO, &datagram);
+    server.handle_datagram(Time::ZERO, &first_datagram(&ROW, URL, 1, Time::ZERO));
     server.conversation.send(ReliableKind::Data.message(&[5; 3000]).into());
     server.conversation.send(ReliableKind::Ping.message(&[0; 4]).into());
     real.extend(core::iter::from_fn(|| server.poll_datagram(Time::ZERO)));

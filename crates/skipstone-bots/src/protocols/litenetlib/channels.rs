@@ -34,8 +34,8 @@ enum Channel {
 /// A message and its channel.
 pub(super) type ChannelMessage = (u16, Bytes);
 
-/// Why a packet was not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Why a packet was not taken; the worst is last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum PacketFault {
     /// It was dropped.
     Packet,
@@ -104,7 +104,11 @@ impl Channels {
             (Channel::Reliable(_, incoming), content) => {
                 let mut stored = Vec::new();
                 match incoming.on_packet(sequence, content, &mut stored) {
-                    Arrival::New => stored.into_iter().try_for_each(|stored| self.pass_on(channel, stored, out)),
+                    // All of them are acknowledged: a fault of one takes no other with it, and the worst is told.
+                    Arrival::New => {
+                        let passed = stored.into_iter().map(|stored| self.pass_on(channel, stored, out));
+                        passed.max().unwrap_or(Ok(()))
+                    }
                     Arrival::Invalid => Err(PacketFault::Packet),
                     Arrival::Duplicate => {
                         self.duplicates += 1;
@@ -157,7 +161,7 @@ impl Channels {
         }
     }
 
-    /// Payload that waits or is not acknowledged.
+    /// What waits or is not acknowledged, with the cost of each message.
     pub(super) fn bytes(&self) -> usize {
         let bytes = |channel: &Channel| match channel {
             Channel::Reliable(outgoing, _) => outgoing.bytes(),

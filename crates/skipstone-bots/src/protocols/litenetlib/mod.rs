@@ -24,6 +24,7 @@ use self::packet::{Accept, CHANNEL_HEADER, MTU_FIRST, Packet, Received, SHUTDOWN
 use self::session::{Session, SessionEnd};
 use self::settings::ClientSettings;
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::Limits;
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -87,7 +88,7 @@ impl LiteNetLib {
         Ok(LiteNetLib {
             settings: ClientSettings::new(opening)?,
             key: key.into(),
-            address: settings::socket_address(opening.target),
+            address: settings::socket_address(opening.address),
             lifecycle: Lifecycle::default(),
             request: None,
             session: None,
@@ -146,30 +147,16 @@ impl LiteNetLib {
         self.pending = Some(request.packet.clone());
     }
 
-    fn check(&self, message: &Outgoing<'_>, delivery: Delivery) -> Result<(), SendRefused> {
-        let (size, max) = (message.data.len(), self.message_bytes_max(delivery));
-        let channels = if delivery == Delivery::Unreliable { 1 } else { self.settings.channels };
-        let queued = self.session.as_ref().map_or(0, Session::queued_bytes);
-        if !self.lifecycle.is_open() {
-            Err(SendRefused::NotConnected)
-        } else if message.channel >= channels.into() {
-            Err(SendRefused::NoChannel { channel: message.channel, max: u16::from(channels) - 1 })
-        } else if size > max {
-            Err(SendRefused::TooLong { size, max })
-        } else if queued + size > QUEUE_BYTES_MAX {
-            Err(SendRefused::QueueFull { queued })
-        } else {
-            Ok(())
-        }
-    }
-
-    fn message_bytes_max(&self, delivery: Delivery) -> usize {
-        match delivery {
+    fn limits(&self, delivery: Delivery) -> Limits {
+        let channel_max = u16::from(self.settings.channels) - 1;
+        let (channel_max, message_bytes_max) = match delivery {
             // Their fragments are fewer than 16 bits count.
-            Delivery::ReliableOrdered | Delivery::ReliableUnordered => QUEUE_BYTES_MAX,
-            Delivery::ReliableSequenced | Delivery::Sequenced => MTU_FIRST - CHANNEL_HEADER,
-            Delivery::Unreliable => MTU_FIRST - 1,
-        }
+            Delivery::ReliableOrdered | Delivery::ReliableUnordered => (channel_max, QUEUE_BYTES_MAX),
+            Delivery::ReliableSequenced | Delivery::Sequenced => (channel_max, MTU_FIRST - CHANNEL_HEADER),
+            Delivery::Unreliable => (0, MTU_FIRST - 1),
+        };
+        let queued = self.session.as_ref().map_or(0, Session::queued_bytes);
+        Limits { is_open: self.lifecycle.is_open(), channel_max, delivery: None, message_bytes_max, queued }
     }
 }
 
@@ -239,16 +226,16 @@ impl Protocol for LiteNetLib {
 
     fn send(&mut self, _now: Time, message: Outgoing<'_>) -> Result<(), SendRefused> {
         let delivery = message.delivery.unwrap_or(Delivery::ReliableOrdered);
-        self.check(&message, delivery)?;
+        self.limits(delivery).check(&message)?;
         if let Some(session) = &mut self.session {
             session.push(message.channel as u8, delivery, Bytes::copy_from_slice(message.data));
         }
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
+    fn close(&mut self, now: Time) {
         if let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) {
-            session.disconnect();
+            session.disconnect(now);
         }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }

@@ -5,6 +5,7 @@ use super::packet::{
     CHANNEL_HEADER, CHANNELED, FRAGMENT_HEADER, Fragment, RELIABLE_MERGED, channel_header, fragment_packet,
 };
 use super::sequence::Sequence;
+use crate::protocols::limits::queue_cost;
 use bytes::Bytes;
 use core::time::Duration;
 use skipstone_proto::Time;
@@ -58,9 +59,8 @@ impl ReliableOutgoing {
 
     /// Queues a message. `number` is that of its fragments, if it needs any: then it returns true.
     pub(super) fn push(&mut self, message: Bytes, number: u16) -> bool {
-        self.bytes += message.len();
         if message.len() + CHANNEL_HEADER <= self.mtu {
-            self.waiting.push_back(Waiting { fragment: None, data: message });
+            self.wait(None, message);
             return false;
         }
         let size = fragment_bytes(self.mtu);
@@ -68,12 +68,12 @@ impl ReliableOutgoing {
         for part in 0..parts {
             let from = usize::from(part) * size;
             let data = message.slice(from..message.len().min(from + size));
-            self.waiting.push_back(Waiting { fragment: Some(Fragment { message: number, part, parts }), data });
+            self.wait(Some(Fragment { message: number, part, parts }), data);
         }
         true
     }
 
-    /// Payload that waits or is not acknowledged.
+    /// What waits or is not acknowledged, each message or fragment with its cost.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -133,9 +133,14 @@ impl ReliableOutgoing {
         }
     }
 
+    fn wait(&mut self, fragment: Option<Fragment>, data: Bytes) {
+        self.bytes += queue_cost(&data);
+        self.waiting.push_back(Waiting { fragment, data });
+    }
+
     fn remove(&mut self, index: usize) {
         let packet = self.window[index].take();
-        self.bytes -= packet.map_or(0, |packet| packet.payload_bytes());
+        self.bytes -= packet.map_or(0, |packet| packet.cost());
     }
 
     /// A fragment alone; otherwise as many messages as fit.
@@ -164,13 +169,13 @@ impl ReliableOutgoing {
 }
 
 impl InFlight {
-    /// The messages' own bytes, as `push` counted them.
-    fn payload_bytes(&self) -> usize {
+    /// What its content counted when it was queued.
+    fn cost(&self) -> usize {
         let content = &self.packet[CHANNEL_HEADER..];
         match self.packet[0] {
-            RELIABLE_MERGED => super::packet::Parts::new(content).map(<[u8]>::len).sum(),
-            CHANNELED => content.len(),
-            _ => content.len() - FRAGMENT_HEADER,
+            RELIABLE_MERGED => super::packet::Parts::new(content).map(queue_cost).sum(),
+            CHANNELED => queue_cost(content),
+            _ => queue_cost(&content[FRAGMENT_HEADER..]),
         }
     }
 }
@@ -184,6 +189,7 @@ pub(super) fn fragment_bytes(mtu: usize) -> usize {
 mod tests {
     use super::super::packet::{Content, Packet, decode};
     use super::*;
+    use crate::protocols::limits::MESSAGE_COST;
 
     const AFTER: Duration = Duration::from_millis(50);
 
@@ -215,7 +221,7 @@ mod tests {
         let sent = flush(&mut outgoing, Time::ZERO);
         assert!(sent.iter().all(|datagram| datagram.len() <= 1024));
         assert_eq!(outgoing.window.len(), 5);
-        assert_eq!(outgoing.bytes(), 2103);
+        assert_eq!(outgoing.bytes(), 2103 + 6 * MESSAGE_COST);
         let first = &outgoing.window[0].as_ref().expect("in flight").packet;
         let Some(Packet::Channeled { content: Content::Messages(messages), .. }) = decode(first).map(|it| it.packet)
         else {
@@ -258,6 +264,6 @@ mod tests {
         assert!(!outgoing.on_acknowledged(sequence(1), &bits(&[0])));
         assert!(!outgoing.on_acknowledged(sequence(0), &[0xFF; BITS - 1]));
         assert!(outgoing.on_acknowledged(sequence(32_768 - 64), &[0xFF; BITS]), "an old one is valid, and no news");
-        assert_eq!(outgoing.bytes(), 1);
+        assert_eq!(outgoing.bytes(), 1 + MESSAGE_COST);
     }
 }

@@ -3,6 +3,7 @@
 use super::merge::Merge;
 use super::packet::{ACKNOWLEDGE, CHANNELED, channel_header};
 use super::sequence::Sequence;
+use crate::protocols::limits::queue_cost;
 use bytes::Bytes;
 use core::time::Duration;
 use skipstone_proto::Time;
@@ -54,7 +55,7 @@ impl Sequenced {
     }
 
     pub(super) fn push(&mut self, message: Bytes) {
-        self.bytes += message.len();
+        self.bytes += queue_cost(&message);
         self.waiting.push_back(message);
     }
 
@@ -102,7 +103,7 @@ impl Sequenced {
             self.repeat(now, resend_after, merge);
         }
         while let Some(message) = self.waiting.pop_front() {
-            self.bytes -= message.len();
+            self.bytes -= queue_cost(&message);
             self.sent = self.sent.next();
             let packet = [channel_header(CHANNELED, self.sent, self.channel).as_slice(), &message].concat();
             merge.add(&packet);

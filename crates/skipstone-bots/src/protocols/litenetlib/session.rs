@@ -9,6 +9,7 @@ use super::packet::{
 use super::pings::Pings;
 use super::settings::ClientSettings;
 use crate::protocol::{Delivery, ProtocolCounts, ProtocolFigures};
+use crate::protocols::limits::queue_cost;
 use bytes::Bytes;
 use skipstone_proto::Time;
 use std::collections::VecDeque;
@@ -64,7 +65,7 @@ impl Session {
     /// Queues a message.
     pub(super) fn push(&mut self, channel: u8, delivery: Delivery, message: Bytes) {
         if delivery == Delivery::Unreliable {
-            self.unreliable_bytes += message.len();
+            self.unreliable_bytes += queue_cost(&message);
             self.unreliable.push_back(message);
         } else {
             self.channels.push(channel, delivery, message);
@@ -113,7 +114,7 @@ impl Session {
         self.datagrams.pop_front()
     }
 
-    /// What is ready already: the goodbye.
+    /// What is ready already: the last messages and the goodbye.
     pub(super) fn pop_datagram(&mut self) -> Option<Vec<u8>> {
         self.datagrams.pop_front()
     }
@@ -123,8 +124,9 @@ impl Session {
         self.update_at().map_or(own, |at| at.min(own))
     }
 
-    /// Queues the goodbye.
-    pub(super) fn disconnect(&mut self) {
+    /// What waits leaves, then the goodbye.
+    pub(super) fn disconnect(&mut self, now: Time) {
+        self.update(now);
         let mut goodbye = vec![first_byte(DISCONNECT, self.accept.connection)];
         goodbye.extend_from_slice(&self.accept.time.to_le_bytes());
         self.datagrams.extend((0..GOODBYES).map(|_| goodbye.clone()));

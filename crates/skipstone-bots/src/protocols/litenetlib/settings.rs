@@ -1,11 +1,11 @@
 //! The settings of a client, from its target.
 
 use crate::protocols::row::Opening;
-use crate::target::{BotTarget, TargetError};
+use crate::target::TargetError;
 use core::time::Duration;
 use skipstone_proto::Time;
 use skipstone_proto::rng::Rng;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// The settings of a client.
 #[derive(Clone, Copy, Debug)]
@@ -42,15 +42,13 @@ impl ClientSettings {
     }
 }
 
-/// The server's address as `sockaddr` has it, which the request repeats. Only peers that connect to each other compare
-/// it, so a name stays zeros.
-pub(super) fn socket_address(target: &BotTarget) -> Vec<u8> {
+/// The server's address as `sockaddr` has it, which the request repeats.
+pub(super) fn socket_address(address: SocketAddr) -> Vec<u8> {
     const FAMILY_V4: u16 = 2;
     const FAMILY_V6: u16 = 23;
-    let address = target.host.parse().unwrap_or(IpAddr::V4([0; 4].into()));
     let (family, size) = if address.is_ipv4() { (FAMILY_V4, 16) } else { (FAMILY_V6, 28) };
-    let mut bytes = [family.to_le_bytes(), target.port.to_be_bytes()].concat();
-    match address {
+    let mut bytes = [family.to_le_bytes(), address.port().to_be_bytes()].concat();
+    match address.ip() {
         IpAddr::V4(address) => bytes.extend_from_slice(&address.octets()),
         IpAddr::V6(address) => bytes.extend_from_slice(&[&[0; 4][..], &address.octets()].concat()),
     }
@@ -64,10 +62,8 @@ mod tests {
 
     #[test]
     fn addresses_have_the_size_that_servers_accept() {
-        let target = |url| BotTarget::split(url).expect("a scheme").expect("an address");
-        let v4 = socket_address(&target("litenetlib://127.0.0.1:258"));
-        assert_eq!(v4, [2, 0, 1, 2, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(socket_address(&target("litenetlib://[::1]:9")).len(), 28);
-        assert_eq!(socket_address(&target("litenetlib://somewhere:9")).len(), 16);
+        let address = |text: &str| socket_address(text.parse().expect("an address"));
+        assert_eq!(address("127.0.0.1:258"), [2, 0, 1, 2, 127, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(address("[::1]:9").len(), 28);
     }
 }

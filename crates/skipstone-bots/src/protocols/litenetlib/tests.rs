@@ -1,18 +1,19 @@
 //! The client against a model of LiteNetLib's server, on a bad path.
 
-use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, fuzz, numbered};
-use super::channels::Channels;
+use super::super::simulated::{FUZZED, FUZZED_AT, Model, Simulated, bad_path, client, first_datagram, fuzz, numbered};
+use super::channels::{Channels, PacketFault};
+use super::fragments;
 use super::merge::Merge;
 use super::packet::{
-    Accept, CONNECT_ACCEPT, CONNECT_REQUEST, DISCONNECT, INVALID_PROTOCOL, MTU_CHECK, MTU_FIRST, MTU_OK,
-    PEER_NOT_FOUND, PONG, Packet, Parts, Received, SHUTDOWN_OK, channel_header, decode, first_byte,
+    Accept, CONNECT_ACCEPT, CONNECT_REQUEST, Content, DISCONNECT, Fragment, INVALID_PROTOCOL, MTU_CHECK, MTU_FIRST,
+    MTU_OK, PEER_NOT_FOUND, PONG, Packet, Parts, Received, SHUTDOWN_OK, channel_header, decode, first_byte,
 };
 use super::sequence::Sequence;
 use super::{REPEATS_MAX, ROW};
 use crate::protocol::{Cause, Delivery, Ending, Event, Outgoing, SendRefused};
 use bytes::Bytes;
 use core::time::Duration;
-use skipstone_netsim::{LinkConfig, Loss};
+use skipstone_netsim::LinkConfig;
 use skipstone_proto::Time;
 use std::collections::VecDeque;
 
@@ -129,9 +130,7 @@ impl Model for Echo {
 }
 
 fn connected(path: LinkConfig, seed: u64) -> Simulated<Echo> {
-    let mut run = Simulated::new(client(&ROW, URL, seed), Echo::new(), path, seed);
-    assert!(run.run_until(Time::from_micros(5_000_000), Simulated::<Echo>::is_connected), "connected");
-    run
+    Simulated::connected(client(&ROW, URL, seed), Echo::new(), path, seed)
 }
 
 fn send(run: &mut Simulated<Echo>, channel: u16, delivery: Delivery, data: &[u8]) -> Result<(), SendRefused> {
@@ -153,8 +152,7 @@ fn echoes(delivery: Delivery, length_max: usize, seed: u64) -> (Vec<Vec<u8>>, Ve
 #[test]
 fn reliable_ordered_messages_come_back_once_and_in_order_on_a_lossy_path() {
     for seed in 0..20 {
-        let (sent, echoed) = echoes(Delivery::ReliableOrdered, 4000, seed);
-        assert_eq!(echoed, sent, "seed {seed}");
+        connected(bad_path(0.1), seed).assert_echoed(1, 200);
     }
 }
 
@@ -194,17 +192,10 @@ fn unreliable_messages_have_no_channel() {
 
 #[test]
 fn the_same_seed_sends_the_same_bytes() {
-    let sent = |seed| {
-        let mut run = connected(bad_path(0.05), seed);
-        run.path.up.trace_on(1000);
-        for number in 0..50 {
-            run.send(0, &numbered(number, 900)).expect("accepted");
-            run.run(Duration::from_millis(16));
-        }
-        (run.server.accepted, format!("{:?}", run.path.up.trace().collect::<Vec<_>>()))
-    };
-    assert_eq!(sent(3), sent(3));
-    assert_ne!(sent(3).0, sent(4).0);
+    let sent = || connected(bad_path(0.05), 3).traced();
+    assert_eq!(sent(), sent());
+    let accepted = |seed| connected(bad_path(0.0), seed).server.accepted;
+    assert_ne!(accepted(3), accepted(4));
 }
 
 #[test]
@@ -218,7 +209,7 @@ fn a_server_that_never_answers_times_out() {
     let silent = Echo { answers_requests: false, ..Echo::new() };
     let mut run = Simulated::new(client(&ROW, URL, 1), silent, bad_path(0.0), 1);
     run.run(Duration::from_millis(500 * u64::from(REPEATS_MAX) + 600));
-    assert!(matches!(run.events[..], [Event::Closed(Ending { cause: Cause::TimedOut, .. })]));
+    assert!(run.has_timed_out() && run.events.len() == 1, "{:?}", run.events);
 }
 
 #[test]
@@ -234,17 +225,10 @@ fn an_idle_client_pings_once_a_second_and_stays() {
 #[test]
 fn a_silent_server_times_out() {
     let mut run = connected(bad_path(0.0), 1);
-    run.path.down.set_config(LinkConfig { loss: Loss::Random(1.0), ..bad_path(0.0) }).expect("a path");
+    run.silence_server();
     run.run(Duration::from_secs(6));
-    assert!(matches!(run.events.last(), Some(Event::Closed(Ending { cause: Cause::TimedOut, .. }))));
+    assert!(run.has_timed_out());
     assert_eq!(run.client.deadline(), None);
-}
-
-fn ending(run: &Simulated<Echo>) -> &Ending {
-    match run.events.last() {
-        Some(Event::Closed(ending)) => ending,
-        other => panic!("{other:?}"),
-    }
 }
 
 #[test]
@@ -253,7 +237,7 @@ fn a_goodbye_names_the_connection() {
     run.client.close(run.now);
     run.run(Duration::from_millis(100));
     assert!(run.server.seen[usize::from(DISCONNECT)] >= 3);
-    assert_eq!(ending(&run).cause, Cause::Closed);
+    assert_eq!(run.ending().cause, Cause::Closed);
     assert_eq!(run.send(0, b"late"), Err(SendRefused::NotConnected));
 }
 
@@ -268,7 +252,7 @@ fn the_servers_goodbye_ends_the_connection_with_its_text() {
     run.client.handle_receive(run.now, &goodbye(time + 1, b"of another connection"));
     run.server.datagrams.push_back(goodbye(time, b"server full"));
     run.run(Duration::from_millis(100));
-    assert_eq!(ending(&run), &Ending::new(Cause::ByServer, "the server disconnected: server full"));
+    assert_eq!(run.ending(), &Ending::new(Cause::ByServer, "the server disconnected: server full"));
     run.run(Duration::from_millis(100));
     assert_eq!(run.server.seen[usize::from(SHUTDOWN_OK)], 1);
 }
@@ -278,16 +262,13 @@ fn a_refusal_and_another_version_are_told_apart() {
     for (answer, text) in [(DISCONNECT, "refused the connection: no"), (INVALID_PROTOCOL, "another version")] {
         let waiting = Echo { answers_requests: false, ..Echo::new() };
         let mut run = Simulated::new(client(&ROW, URL, 1), waiting, bad_path(0.0), 1);
-        let mut request = Vec::new();
-        let mut twin = client(&ROW, URL, 1);
-        twin.handle_open(Time::from_micros(1));
-        assert!(twin.poll_transmit(Time::from_micros(1), &mut request));
+        let request = first_datagram(&ROW, URL, 1, Time::from_micros(1));
         let refusal = [&[DISCONNECT][..], &request[5..13], b"no"].concat();
         let answer = if answer == DISCONNECT { refusal } else { vec![INVALID_PROTOCOL] };
         run.server.datagrams.push_back(answer);
         run.run(Duration::from_millis(1200));
-        assert_eq!(ending(&run).cause, Cause::Refused);
-        assert!(ending(&run).text.contains(text), "{:?}", ending(&run));
+        assert_eq!(run.ending().cause, Cause::Refused);
+        assert!(run.ending().text.contains(text), "{:?}", run.ending());
     }
 }
 
@@ -299,7 +280,7 @@ fn a_server_that_forgot_the_client_ends_the_connection() {
     assert_eq!(run.server.seen[usize::from(PEER_NOT_FOUND)], 1);
     run.server.datagrams.push_back(vec![PEER_NOT_FOUND, 1]);
     run.run(Duration::from_millis(100));
-    assert_eq!(ending(&run).cause, Cause::ByServer);
+    assert_eq!(run.ending().cause, Cause::ByServer);
 }
 
 #[test]
@@ -329,9 +310,14 @@ fn messages_that_litenetlib_cannot_carry_are_refused() {
         assert_eq!(send(&mut run, 0, delivery, &long[..size]), Err(SendRefused::TooLong { size, max }));
         assert_eq!(send(&mut run, 0, delivery, &long[..max]), Ok(()));
     }
-    let refused =
-        (0..4000).find_map(|number| send(&mut run, 0, Delivery::ReliableOrdered, &numbered(number, 1000)).err());
-    assert!(matches!(refused, Some(SendRefused::QueueFull { .. })));
+    for (_, delivery) in Delivery::ALL {
+        for data in [&[1; 1000][..], b""] {
+            let message = Outgoing { channel: 0, delivery: Some(*delivery), data };
+            assert!(run.fills_queue(message), "{delivery:?}");
+            run.run(Duration::from_secs(60));
+            assert_eq!(run.client.send(run.now, message), Ok(()), "{delivery:?}");
+        }
+    }
 }
 
 #[test]
@@ -346,11 +332,37 @@ fn a_long_message_and_an_empty_one_arrive() {
 }
 
 #[test]
+fn what_is_sent_leaves_before_the_goodbye() {
+    let mut run = connected(bad_path(0.0), 1);
+    let pings = run.server.seen;
+    for delivery in [Delivery::ReliableOrdered, Delivery::Sequenced, Delivery::Unreliable] {
+        send(&mut run, 0, delivery, b"last words").expect("accepted");
+    }
+    run.client.close(run.now);
+    run.run(Duration::from_millis(100));
+    let seen = |kind: usize| run.server.seen[kind] - pings[kind];
+    assert_eq!((seen(0), seen(1), seen(2), seen(usize::from(DISCONNECT))), (1, 1, 1, 3));
+}
+
+#[test]
+fn an_invalid_merged_packet_takes_nothing_else_with_it() {
+    let mut channels = Channels::new(1, MTU_FIRST);
+    let mut messages = Vec::new();
+    let mut receive = |number, content| channels.on_packet(Sequence::default().plus(number), 2, content, &mut messages);
+    assert_eq!(receive(1, Content::Message(b"second")), Ok(()));
+    // The original merges an empty message with a length of 0, which ends the packet at its own receiver, too.
+    assert_eq!(receive(0, Content::Messages(b"\x05\0first\0\0\x01\0x")), Err(PacketFault::Packet));
+    assert_eq!(messages, [(0, "first".into()), (0, "second".into())]);
+    let whole = Fragment { message: 1, part: 0, parts: 2 };
+    let mut receive = |number, content| channels.on_packet(Sequence::default().plus(number), 2, content, &mut messages);
+    let long = vec![0; fragments::BYTES_MAX];
+    assert_eq!(receive(3, Content::Fragment(whole, &long)), Ok(()), "it waits for the packet before it");
+    assert_eq!(receive(2, Content::Messages(b"\x09\0short")), Err(PacketFault::TooLong), "the worst of two faults");
+}
+
+#[test]
 fn hostile_datagrams_never_panic() {
-    let mut request = Vec::new();
-    let mut twin = client(&ROW, URL, FUZZED);
-    twin.handle_open(FUZZED_AT);
-    assert!(twin.poll_transmit(FUZZED_AT, &mut request));
+    let request = first_datagram(&ROW, URL, FUZZED, FUZZED_AT);
     let time = i64::from_le_bytes(request[5..13].try_into().expect("8 bytes"));
     let mut server = Echo::new();
     server.channels.push(0, Delivery::ReliableOrdered, Bytes::from(vec![1; 3000]));

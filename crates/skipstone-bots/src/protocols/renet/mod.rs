@@ -5,6 +5,7 @@
 mod tests;
 
 use super::lifecycle::{Lifecycle, Phase};
+use super::limits::{Limits, MESSAGE_COST};
 use super::row::{Carrier, Opening, ProtocolRow};
 use crate::protocol::{
     Cause, Delivery, Event, Outgoing, Protocol, ProtocolCounts, ProtocolFigures, QUEUE_BYTES_MAX, SendRefused,
@@ -13,12 +14,14 @@ use crate::protocol::{
 use crate::target::TargetError;
 use bytes::Bytes;
 use core::fmt;
+use core::panic::AssertUnwindSafe;
 use core::time::Duration;
 use renet::{ConnectionConfig, RenetClient};
 use renetcode::{ClientAuthentication, DisconnectReason, NETCODE_MAX_PACKET_BYTES, NetcodeClient};
 use skipstone_proto::Time;
 use std::collections::VecDeque;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
+use std::panic::catch_unwind;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub(super) const ROW: ProtocolRow = ProtocolRow {
@@ -58,6 +61,8 @@ struct Session {
     framed: Time,
     /// Until then a message may have to be sent again or acknowledged.
     active_until: Time,
+    /// Messages since the last frame. WHY: renet's own bound counts bytes alone, and so no empty messages.
+    unsent: usize,
     datagrams: VecDeque<Vec<u8>>,
 }
 
@@ -66,6 +71,8 @@ const FRAME_ACTIVE: Duration = Duration::from_millis(15);
 const FRAME_IDLE: Duration = Duration::from_millis(100);
 const ACTIVE: Duration = Duration::from_secs(1);
 
+/// The goodbye is repeated, because it is unreliable and the client waits for no answer.
+const GOODBYES: usize = 3;
 /// Bytes of a packet's number at most, and of the tag at its end.
 const NUMBER_BYTES_MAX: usize = 8;
 const TAG_BYTES: usize = 16;
@@ -77,12 +84,7 @@ impl Renet {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
         let target = opening.target;
         let public = target.option("server", "");
-        let server_addr = if public.is_empty() {
-            let address: Result<IpAddr, _> = target.host.parse();
-            address.map(|address| SocketAddr::new(address, target.port)).ok()
-        } else {
-            public.parse().ok()
-        };
+        let server_addr = if public.is_empty() { Some(opening.address) } else { public.parse().ok() };
         let needs = "netcode's token has the server's address in numbers, such as server=127.0.0.1:5000";
         let setup = Setup {
             protocol_id: target.number("protocol", 0, 0..=u64::MAX)?,
@@ -95,19 +97,27 @@ impl Renet {
 
     /// One frame: clocks, messages that came, packets that leave.
     fn frame(&mut self, now: Time) {
-        let Some(session) = &mut self.session else { return };
-        session.update(now);
-        session.framed = now;
-        if session.net.is_connected() {
+        let is_connected = self.guarded(|session| {
+            session.update(now);
+            session.framed = now;
+            session.net.is_connected()
+        });
+        if is_connected == Some(true) {
             self.lifecycle.open();
         }
-        for channel in 0..CHANNELS.len() as u8 {
-            while let Some(message) = session.renet.receive_message(channel) {
-                session.active_until = now + ACTIVE;
-                self.lifecycle.message(channel.into(), message);
-            }
-        }
-        session.collect();
+        self.deliver();
+        self.guarded(Session::collect);
+        self.end_with_session();
+    }
+
+    /// Passes on what has arrived whole.
+    fn deliver(&mut self) {
+        let messages = self.guarded(Session::messages).unwrap_or_default();
+        messages.into_iter().for_each(|(channel, message)| self.lifecycle.message(channel, message));
+    }
+
+    fn end_with_session(&mut self) {
+        let Some(session) = &self.session else { return };
         let (net, renet) = (session.net.disconnect_reason(), session.renet.disconnect_reason());
         if let Some(reason) = net {
             self.lifecycle.end(cause(reason), reason.to_string());
@@ -116,30 +126,40 @@ impl Renet {
         }
     }
 
+    /// Calls the crates. WHY: renet 2.0.1 compares no slice's index with its message's count, nor the counts of a
+    /// message's slices with each other, so that a hostile server makes it panic. Its state is worth nothing then.
+    fn guarded<R>(&mut self, call: impl FnOnce(&mut Session) -> R) -> Option<R> {
+        let session = self.session.as_mut()?;
+        let outcome = catch_unwind(AssertUnwindSafe(|| call(session)));
+        if outcome.is_err() {
+            self.session = None;
+            self.lifecycle.end(Cause::Malformed, "renet panicked at what the server sent");
+        }
+        outcome.ok()
+    }
+
     fn check(&self, message: &Outgoing<'_>) -> Result<(), SendRefused> {
-        let size = message.data.len();
-        let Some(session) = self.session.as_ref().filter(|_| self.lifecycle.is_open()) else {
-            return Err(SendRefused::NotConnected);
+        let own = CHANNELS.get(usize::from(message.channel));
+        let queued = self.session.as_ref().filter(|_| own.is_some()).map_or(0, |session| {
+            let available = session.renet.channel_available_memory(message.channel as u8);
+            CHANNEL_MEMORY.saturating_sub(available) + session.unsent * MESSAGE_COST
+        });
+        let limits = Limits {
+            is_open: self.lifecycle.is_open(),
+            channel_max: CHANNELS.len() as u16 - 1,
+            delivery: None,
+            message_bytes_max: QUEUE_BYTES_MAX,
+            queued,
         };
-        let Some(own) = CHANNELS.get(usize::from(message.channel)) else {
-            return Err(SendRefused::NoChannel { channel: message.channel, max: CHANNELS.len() as u16 - 1 });
-        };
-        if message.delivery.is_some_and(|delivery| delivery != *own) {
+        limits.check(message)?;
+        if message.delivery.is_some() && message.delivery.as_ref() != own {
             return Err(SendRefused::NoDelivery("unreliable, reliable-unordered and reliable on channels 0, 1 and 2"));
-        }
-        if size > QUEUE_BYTES_MAX {
-            return Err(SendRefused::TooLong { size, max: QUEUE_BYTES_MAX });
-        }
-        let available = session.renet.channel_available_memory(message.channel as u8);
-        let queued = CHANNEL_MEMORY.saturating_sub(available);
-        if queued + size > QUEUE_BYTES_MAX || size > available {
-            return Err(SendRefused::QueueFull { queued });
         }
         Ok(())
     }
 }
 
-/// renet's own bound of a channel; above it, it ends the connection.
+/// renet's own bound of a channel; above it, it ends the connection. Ours is below.
 const CHANNEL_MEMORY: usize = 5 * 1024 * 1024;
 
 /// WHY: renetcode 2.0.0 panics where the length of the number, in the upper half of the first byte, is more than 8, or
@@ -170,6 +190,7 @@ impl Session {
             updated: now,
             framed: now,
             active_until: now + ACTIVE,
+            unsent: 0,
             datagrams: VecDeque::new(),
         })
     }
@@ -186,10 +207,31 @@ impl Session {
         self.renet.update(span);
     }
 
+    /// A datagram. Returns whether it had a payload.
+    fn take(&mut self, now: Time, mut datagram: Vec<u8>) -> bool {
+        self.update(now);
+        let Some(payload) = self.net.process_packet(&mut datagram) else { return false };
+        self.renet.process_packet(payload);
+        self.active_until = now + ACTIVE;
+        true
+    }
+
+    /// Messages that have arrived whole, each with its channel.
+    fn messages(&mut self) -> Vec<(u16, Bytes)> {
+        let renet = &mut self.renet;
+        let of_channel = |channel: u8| {
+            core::iter::from_fn(|| renet.receive_message(channel))
+                .map(|message| (channel.into(), message))
+                .collect::<Vec<_>>()
+        };
+        (0..CHANNELS.len() as u8).flat_map(of_channel).collect()
+    }
+
     fn collect(&mut self) {
         if !self.net.is_connected() {
             return;
         }
+        self.unsent = 0;
         for packet in self.renet.get_packets_to_send() {
             if let Ok((_, sealed)) = self.net.generate_payload_packet(&packet) {
                 self.datagrams.push_back(sealed.to_vec());
@@ -197,9 +239,12 @@ impl Session {
         }
     }
 
-    fn disconnect(&mut self) {
+    /// What waits leaves before the goodbye.
+    fn disconnect(&mut self, now: Time) {
+        self.update(now);
+        self.collect();
         if let Ok((_, goodbye)) = self.net.disconnect() {
-            self.datagrams.push_back(goodbye.to_vec());
+            self.datagrams.extend((0..GOODBYES).map(|_| goodbye.to_vec()));
         }
     }
 }
@@ -216,18 +261,19 @@ impl Protocol for Renet {
     }
 
     fn handle_receive(&mut self, now: Time, bytes: &[u8]) {
-        let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_alive()) else { return };
+        if !self.lifecycle.is_alive() {
+            return;
+        }
         if !is_readable(bytes) {
             self.invalid += 1;
             return;
         }
-        session.update(now);
-        let mut datagram = bytes.to_vec();
-        if let Some(payload) = session.net.process_packet(&mut datagram) {
-            session.renet.process_packet(payload);
-        }
+        let has_payload = self.guarded(|session| session.take(now, bytes.to_vec()));
         if self.lifecycle.phase() == Phase::Connecting {
             self.frame(now);
+        } else if has_payload == Some(true) {
+            self.deliver();
+            self.end_with_session();
         }
     }
 
@@ -261,14 +307,15 @@ impl Protocol for Renet {
         self.check(&message)?;
         if let Some(session) = &mut self.session {
             session.active_until = now + ACTIVE;
+            session.unsent += 1;
             session.renet.send_message(message.channel as u8, Bytes::copy_from_slice(message.data));
         }
         Ok(())
     }
 
-    fn close(&mut self, _now: Time) {
-        if let Some(session) = self.session.as_mut().filter(|_| self.lifecycle.is_open()) {
-            session.disconnect();
+    fn close(&mut self, now: Time) {
+        if self.lifecycle.is_open() {
+            self.guarded(|session| session.disconnect(now));
         }
         self.lifecycle.end(Cause::Closed, "closed by the bot");
     }

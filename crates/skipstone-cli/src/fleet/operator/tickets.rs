@@ -64,7 +64,12 @@ pub(super) fn run(arguments: &TicketArguments) -> Result<(), (Exit, String)> {
     let address = &owner.record.address;
     match arguments.json {
         true => output::say(serde_json::json!({ "address": address, "ticket": token })),
-        false => output::say(format_args!("{}\n{token}", skipstone_lab::clean::line(address))),
+        false => {
+            let address = skipstone_lab::clean::line(address);
+            output::say(format_args!("{address}\n{token}"));
+            // Beside what a script reads.
+            output::complain(format_args!("within 30 s, once: skipstone chat '{address}' --ticket {token}"));
+        }
     }
     Ok(())
 }

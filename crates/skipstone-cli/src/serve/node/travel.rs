@@ -78,7 +78,7 @@ impl DrainRun {
         }
         let seconds = now.saturating_sub(self.began).as_secs_f64();
         text += &match state {
-            DrainState::UnderWay => format!(", {here} are here or on their way"),
+            DrainState::UnderWay => format!(", {here} connections of players are still open"),
             DrainState::Empty => format!("; none is left after {seconds:.1} s"),
             DrainState::TimeOver(here) => format!("; the time of {seconds:.0} s is over, and {here} are left"),
         };

@@ -419,6 +419,14 @@ paris                 100       LOST
     }
 
     #[test]
+    fn a_run_of_one_process_has_no_rows_of_machines() {
+        let mut result = example::fleet();
+        result.fleet.as_mut().expect("its fleet").agents.clear();
+        let text = table(&result, Style::Plain);
+        assert!(!text.contains("Agent") && text.contains("Clocks     by"), "{text}");
+    }
+
+    #[test]
     fn colours_change_only_escape_sequences() {
         let mut result = example::passing();
         result.messages.corrupted = 7;

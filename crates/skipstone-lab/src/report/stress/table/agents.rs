@@ -4,8 +4,11 @@ use crate::report::format::{milliseconds, or_dash, percent, thousands};
 use crate::report::stress::result::{AgentResult, Fleet, FleetClock};
 use crate::report::{Cell, Page, Tone};
 
-/// A row for each agent, beneath the figures.
+/// A row for each agent, beneath the figures; none for one process that followed a fleet's clock.
 pub(super) fn rows(page: &mut Page, fleet: &Fleet) {
+    if fleet.agents.is_empty() {
+        return;
+    }
     let heads = ["clients", "delivered", "lost", "p99", "late", "CPU"];
     page.row("Agent", NAME_COLUMNS, heads.iter().map(|head| Cell::right(head, CELL_COLUMNS).toned(Tone::Faint)));
     for agent in &fleet.agents {
