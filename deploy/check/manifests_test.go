@@ -102,6 +102,28 @@ func TestTheFleetListensWhereAgonesLooks(t *testing.T) {
 	}
 }
 
+func TestAllServersOfTheFleetProveOneIdentity(t *testing.T) {
+	pod := resources(t, "../kubernetes")["Fleet game"].(*fleet).Spec.Template.Spec.Template.Spec
+	server, secrets := pod.Containers[0], map[string]string{}
+	for _, volume := range pod.Volumes {
+		if volume.Secret != nil {
+			secrets[volume.Name] = volume.Secret.SecretName
+		}
+	}
+	file := ""
+	for _, word := range server.Args {
+		if name, is := strings.CutPrefix(word, "--identity="); is {
+			file = name
+		}
+	}
+	for _, mount := range server.VolumeMounts {
+		if strings.HasPrefix(file, mount.MountPath+"/") && secrets[mount.Name] != "" {
+			return
+		}
+	}
+	t.Errorf("the identity %q is in none of the Secrets %v, so that each pod has its own and no player can move", file, secrets)
+}
+
 func TestNatsIsWhereTheOthersLookForIt(t *testing.T) {
 	found := resources(t, "../kubernetes")
 	service := found["Service nats"].(*corev1.Service).Spec

@@ -16,4 +16,8 @@ pub mod socket;
 pub mod target;
 mod tls;
 
-pub use command::{BotsArguments, run};
+pub use command::{
+    BotsArguments, BotsEvidence, BotsOrder, BotsPart, BotsPartOrder, BotsPlace, BotsRoster, LedBots, PartSecond,
+    conclude, run,
+};
+pub use script::{BUNDLE_BYTES_MAX, ScriptBundle};

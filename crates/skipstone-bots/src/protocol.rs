@@ -10,6 +10,7 @@
 use bytes::Bytes;
 use core::time::Duration;
 use derive_more::{Add, AddAssign, Sum};
+use serde::{Deserialize, Serialize};
 use skipstone_proto::Time;
 use thiserror::Error;
 
@@ -65,7 +66,7 @@ pub trait Protocol {
 }
 
 /// What went over a socket, without the headers of IP, UDP and TCP.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum, Serialize, Deserialize)]
 pub struct SocketCounts {
     /// Bytes sent.
     pub bytes_out: u64,
@@ -251,7 +252,7 @@ pub struct ProtocolFigures {
 }
 
 /// Counters of a connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Add, AddAssign, Sum, Serialize, Deserialize)]
 pub struct ProtocolCounts {
     /// Datagrams or parts of a stream that were no valid input, and were dropped.
     pub invalid: u64,

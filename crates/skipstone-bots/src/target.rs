@@ -1,5 +1,6 @@
 //! Where a bot connects: `scheme://host:port/path?option=value`.
 
+use skipstone_lab::units::Allowed;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -70,6 +71,13 @@ impl BotTarget {
     pub fn bad_option(&self, name: &str, why: impl Into<String>) -> TargetError {
         TargetError::BadOption(self.url.clone(), name.into(), why.into())
     }
+}
+
+/// Whether a bot may connect there: anywhere, unless there is a list. Whatever connects on behalf of a script asks this.
+pub(crate) fn check_allowed(allowed: Option<&[Allowed]>, host: &str, port: u16) -> Result<(), String> {
+    let Some(allowed) = allowed.filter(|allowed| !allowed.iter().any(|one| one.is(host, port))) else { return Ok(()) };
+    let only: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+    Err(format!("this agent may not connect to {host}, only to {}: start it with --allow {host}", only.join(", ")))
 }
 
 fn split_rest(url: &str, scheme: &str, rest: &str) -> Option<BotTarget> {

@@ -1,5 +1,7 @@
 //! The command line of the tool: the commands of this build.
 
+#[cfg(feature = "bots")]
+use crate::bots;
 #[cfg(feature = "chat")]
 use crate::chat;
 #[cfg(feature = "fleet")]
@@ -27,8 +29,8 @@ pub(crate) enum ToolCommand {
     Stress(Box<stress::StressArguments>),
     /// Run bots that a script describes, against the server of any game, over the protocol that it has
     #[cfg(feature = "bots")]
-    Bots(Box<skipstone_bots::BotsArguments>),
-    /// Wait on this machine for a stress run on several machines, which `stress --fleet` leads
+    Bots(Box<bots::BotsCommand>),
+    /// Wait on this machine for runs on several machines, which `stress --fleet` and `bots --fleet` lead
     #[cfg(feature = "fleet")]
     Agent(Box<fleet::AgentArguments>),
     /// Show the nodes and rooms of a fleet of servers, and make its keys and tickets

@@ -3,7 +3,6 @@
 use skipstone_fleet::bus::{Bus, BusError, BusLogin, BusSettings, ConnectError, NatsUrl};
 use skipstone_fleet::local::{LocalNats, LocalSettings};
 use skipstone_lab::report::{Exit, output};
-use skipstone_lab::units::Size;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,18 +27,14 @@ pub(crate) struct NatsFlags {
 pub(crate) struct FleetArguments {
     /// NATS, at which `skipstone agent --fleet URL` waits on each machine: nats://HOST or tls://HOST; or `local`, for
     /// agents on this machine that the run starts itself
-    #[arg(long, value_name = "URL", requires = "url")]
+    #[arg(long, value_name = "URL")]
     pub(crate) fleet: Option<String>,
     /// How many agents share the clients; the first by name, if more wait
     #[arg(long, value_name = "N", requires = "fleet", default_value = "2", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub(crate) agents: u32,
-    /// How many agents may be lost; lines of and to their clients are excused, all others proven
+    /// How many agents may be lost; their clients are excused, and lines of and to them, all others judged
     #[arg(long, value_name = "N", requires = "fleet", default_value = "0")]
     pub(crate) tolerate: u32,
-    /// Each agent logs the packet events of its native connections, as --qlog does, beside its evidence; the result says
-    /// where. Total size of an agent's files at which its log stops [default: 256MiB]
-    #[arg(long, value_name = "BYTES", requires = "fleet", num_args = 0..=1, require_equals = true, default_missing_value = "256MiB")]
-    pub(crate) agent_qlog: Option<Size>,
     #[command(flatten)]
     pub(crate) nats: NatsFlags,
 }
@@ -125,14 +120,8 @@ impl Way {
     }
 }
 
-impl Nats {
-    /// The store of the fleet's directory: its name, and the servers that hold it if it is made now. The answer is that
-    /// of a server alone before the first connection.
-    pub(crate) fn directory(&self) -> (&'static str, usize) {
-        let is_cluster = self.bus.server().is_some_and(|server| server.cluster.is_some());
-        ("skipstone-fleet", if is_cluster { 3 } else { 1 })
-    }
-}
+/// The store of the fleet's directory.
+pub(crate) const DIRECTORY: &str = "skipstone-fleet";
 
 /// Whether NATS may be there later, and nothing is wrong with the flags.
 fn is_away(error: &BusError) -> bool {

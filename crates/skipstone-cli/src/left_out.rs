@@ -40,6 +40,7 @@ pub(crate) const PARTS: &[Part] = &[
             ("stress", "--fleet"),
             ("stress", "--agents"),
             ("stress", "--tolerate"),
+            ("bots", "--fleet"),
             ("serve", "--fleet"),
             ("serve", "--node"),
             ("serve", "--agones"),

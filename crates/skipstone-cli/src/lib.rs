@@ -2,6 +2,8 @@
 //! fewer features. Each command has its own module, and `command_line` lists them. Imports point down:
 //! `command_line > serve, fleet > stress, chat > console > door, sharing, trust`, and below them all `skipstone-lab`.
 
+#[cfg(feature = "bots")]
+mod bots;
 #[cfg(feature = "chat")]
 mod chat;
 mod client_figures;
@@ -58,7 +60,7 @@ pub fn run() -> ExitCode {
         Some(ToolCommand::Stress(arguments)) if arguments.fleet.url().is_some() => fleet::lead(&arguments),
         Some(ToolCommand::Stress(arguments)) => stress::run(&arguments),
         #[cfg(feature = "bots")]
-        Some(ToolCommand::Bots(arguments)) => skipstone_bots::run(&arguments),
+        Some(ToolCommand::Bots(arguments)) => bots::run(&arguments),
         #[cfg(feature = "fleet")]
         Some(ToolCommand::Agent(arguments)) => fleet::run_agent(&arguments),
         #[cfg(feature = "fleet")]

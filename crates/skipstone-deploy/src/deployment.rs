@@ -12,7 +12,7 @@
 
 use crate::builds::Source;
 use crate::fleet::NodeStanding;
-use crate::health;
+use crate::health::{self, Turn};
 use crate::locked_site::LockedSite;
 use crate::plan::{Plan, TargetPlan};
 use crate::remote::{Practice, Remote};
@@ -109,7 +109,8 @@ fn upload<'p>(plan: &'p Plan, source: &Source, sites: Vec<(&'p str, Site<'p>)>) 
 /// Switches one target after the other; the first unhealthy one rolls back all that were switched.
 fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
     for (count, one) in moves.iter().enumerate() {
-        if let Err(failure) = turn_one(plan, release, one) {
+        let turn = if count == 0 { Turn::First } else { Turn::Later };
+        if let Err(failure) = turn_one(plan, release, one, turn) {
             let (why, switched) = match &failure {
                 TurnFailure::NotSwitched(why) => (format!("not current: {why}"), &moves[..count]),
                 TurnFailure::Unknown(why) => (format!("maybe not current: {why}"), &moves[..=count]),
@@ -132,8 +133,8 @@ fn turn(plan: &Plan, release: &str, moves: &[Move<'_>]) -> Result<(), String> {
     Ok(())
 }
 
-fn turn_one(plan: &Plan, release: &str, one: &Move<'_>) -> Result<(), TurnFailure> {
-    health::await_places(&one.target.site, plan.fleet.as_ref()).map_err(TurnFailure::NotSwitched)?;
+fn turn_one(plan: &Plan, release: &str, one: &Move<'_>, turn: Turn) -> Result<(), TurnFailure> {
+    health::await_places(&one.target.site, plan.fleet.as_ref(), turn).map_err(TurnFailure::NotSwitched)?;
     one.target.switch(&one.before, release).map_err(|failure| match failure.is_refusal() {
         true => TurnFailure::NotSwitched(failure.sentence),
         false => TurnFailure::Unknown(failure.sentence),

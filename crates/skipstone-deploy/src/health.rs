@@ -14,7 +14,8 @@ const PAUSE: Duration = Duration::from_millis(250);
 const DRAIN_TOLD_EVERY: Duration = Duration::from_secs(5);
 
 /// Waits until the release is healthy, and checks that it stays so for a while. The error describes the last failed
-/// check. While a node of a fleet gives its players away, its time does not run.
+/// check. While a node of a fleet gives its players away, or the directory cannot be read, its time does not run: to go
+/// back would restart nodes that are well, when no other could take their players. Both end with `fleet.drain`.
 pub(crate) fn wait(site: &Site<'_>, fleet: Option<&FleetPlan>, release: &str) -> Result<(), String> {
     let health = &site.remote.plan.health;
     let (timeout, settle) = (health.timeout()?, health.settle()?);
@@ -32,6 +33,11 @@ pub(crate) fn wait(site: &Site<'_>, fleet: Option<&FleetPlan>, release: &str) ->
                 told = Instant::now();
                 output::say(format_args!("  its players move to other nodes: {left} are left"));
             }
+            began = Instant::now();
+            std::thread::sleep(PAUSE);
+            continue;
+        }
+        if node.is_err() && Instant::now() < drain_end {
             began = Instant::now();
             std::thread::sleep(PAUSE);
             continue;
@@ -60,13 +66,26 @@ pub(crate) fn standing(site: &Site<'_>, fleet: Option<&FleetPlan>, release: &str
     Ok(listed.map_or(NodeStanding::Healthy, |listed| listed.standing(node, release)))
 }
 
+/// How far a deployment is when a node's turn comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// Nothing was switched: a directory that cannot be read ends it at once, and harms nobody.
+    First,
+    /// Nodes were switched, which would go back.
+    Later,
+}
+
 /// Waits until other nodes can take the players of the target's node, so that none is closed when it is switched. Nodes
 /// tell their load each 3 s.
-pub(crate) fn await_places(site: &Site<'_>, fleet: Option<&FleetPlan>) -> Result<(), String> {
+pub(crate) fn await_places(site: &Site<'_>, fleet: Option<&FleetPlan>, turn: Turn) -> Result<(), String> {
     let (Some(fleet), Some(node)) = (fleet, &site.remote.plan.node) else { return Ok(()) };
-    let (began, patience) = (Instant::now(), site.remote.plan.health.timeout()?);
+    let (began, places_max) = (Instant::now(), site.remote.plan.health.timeout()?);
+    let unread_max = if turn == Turn::First { Duration::ZERO } else { fleet.drain()? };
     loop {
-        let can = fleet::list(fleet, site.remote.practice)?.map_or(Ok(()), |fleet| fleet.can_take_players_of(node));
+        let (can, patience) = match fleet::list(fleet, site.remote.practice) {
+            Ok(listed) => (listed.map_or(Ok(()), |fleet| fleet.can_take_players_of(node)), places_max),
+            Err(why) => (Err(why), unread_max),
+        };
         match can {
             Err(why) if began.elapsed() >= patience => return Err(why),
             Err(_) => std::thread::sleep(PAUSE),

@@ -69,7 +69,7 @@ impl Node {
         let mut settings = DirectorySettings::of_this_process(NodeName::new("n1")?)?;
         settings.address = server.url();
         let groups = GroupsDriver::start(&bus, GroupSettings::new(NodeName::new("n1")?, settings.process));
-        let mut directory = DirectoryDriver::start(&bus, "fleet", 1, settings)?;
+        let mut directory = DirectoryDriver::start(&bus, "fleet", settings)?;
         directory.set_status(NodeStatus { load: 0, capacity: 1_000, is_draining: false });
         let (chat, room) = (GroupName::new("chat")?, RoomName::new("lobby")?);
         let mut node =

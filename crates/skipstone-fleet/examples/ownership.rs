@@ -48,7 +48,7 @@ fn create(count: usize) -> Result<(), Failure> {
         // Their leases last long, so that renewals of so many nodes in one process leave time for the claims.
         let mut settings = settings(&format!("n{index}"));
         (settings.lease, settings.renew_every) = (Duration::from_secs(300), Duration::from_secs(100));
-        nodes.push(DirectoryDriver::start(&buses[index % BUSES], "fleet", 1, settings)?);
+        nodes.push(DirectoryDriver::start(&buses[index % BUSES], "fleet", settings)?);
     }
     let (mut joined, mut failed, mut owners) = (0, 0, Vec::new());
     let mut turn = |nodes: &mut [DirectoryDriver]| {
@@ -138,7 +138,7 @@ fn freeze(time: Duration) -> Result<(), Failure> {
     let bus = bus(&nats.url())?;
     let room = RoomName::new("lobby")?;
     let messages = bus.subscribe(SUBJECT)?;
-    let mut directory = DirectoryDriver::start(&bus, "fleet", 1, settings("second"))?;
+    let mut directory = DirectoryDriver::start(&bus, "fleet", settings("second"))?;
     let mut owner = Command::new(std::env::current_exe()?).args(["owner", &nats.url()]).stdin(Stdio::null()).spawn()?;
     let pid = Pid::from_raw(i32::try_from(owner.id())?);
     let mut gate = EpochGate::new(16);
@@ -201,7 +201,7 @@ fn freeze(time: Duration) -> Result<(), Failure> {
 fn own(url: &str) -> Result<(), Failure> {
     let bus = bus(url)?;
     let room = RoomName::new("lobby")?;
-    let mut directory = DirectoryDriver::start(&bus, "fleet", 1, settings("first"))?;
+    let mut directory = DirectoryDriver::start(&bus, "fleet", settings("first"))?;
     loop {
         let epoch = directory.epoch(&room);
         // WHY: it is most probably frozen here, with an epoch that it has asked for and not used.
@@ -231,7 +231,7 @@ fn leader(per_second: u32) -> Result<(), Failure> {
         Server::start(ServerConfig { security: Some(security), ..ServerConfig::new("127.0.0.1:0".parse()?) })?;
     let mut settings = settings("n1");
     settings.address = server.url();
-    let mut directory = DirectoryDriver::start(&bus, "fleet", 3, settings)?;
+    let mut directory = DirectoryDriver::start(&bus, "fleet", settings)?;
     directory.set_status(NodeStatus { load: 0, capacity: 1_000_000, is_draining: false });
     let rooms = (0..ROOMS).map(|index| RoomName::new(&format!("room-{index}"))).collect::<Result<Vec<_>, _>>()?;
     let key = FleetKeys::generate()?;

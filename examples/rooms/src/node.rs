@@ -98,7 +98,7 @@ impl Node {
         settings.address = server.url();
         (settings.lease, settings.renew_every, settings.stop_before) = (fleet.lease, fleet.lease / 5, fleet.lease / 15);
         let process = settings.process;
-        let mut directory = DirectoryDriver::start(&bus, "rooms", 1, settings)?;
+        let mut directory = DirectoryDriver::start(&bus, "rooms", settings)?;
         directory.set_status(NodeStatus { load: 0, capacity: 100, is_draining: false });
         let mut groups = GroupsDriver::start(&bus, GroupSettings::new(name.clone(), process));
         groups.join(&chat(), Delivery::Reliable)?;

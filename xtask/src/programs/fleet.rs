@@ -84,7 +84,8 @@ fn current(tree: &Tree) -> Result<PathBuf, String> {
 }
 
 /// The modules of the tool's tests that need a server of NATS.
-pub(crate) const OVER_NATS: [&str; 2] = ["servers_are_one_fleet", "stress_on_several_machines"];
+pub(crate) const OVER_NATS: [&str; 3] =
+    ["bots_on_several_machines", "servers_are_one_fleet", "stress_on_several_machines"];
 const SERVER: &str = "nats-server";
 const CURRENT: &str = "v2.15.2";
 const WITHOUT: &str = "the message bus is not tried against it";

@@ -3,19 +3,22 @@
 mod arguments;
 mod limit;
 mod outcome;
+mod parts;
 mod prepared;
 mod probe;
 mod show;
+mod shown;
 mod trial;
 
 pub use arguments::BotsArguments;
+pub use parts::{
+    BotsEvidence, BotsOrder, BotsPart, BotsPartOrder, BotsPlace, BotsRoster, LedBots, PartSecond, conclude,
+};
 
 use prepared::{Prepared, prepare};
-use skipstone_lab::report::bots::{BotsReport, table};
-use skipstone_lab::report::paint::style;
-use skipstone_lab::report::{Exit, PageKind, Sink, Style};
+use shown::show_result;
+use skipstone_lab::report::Exit;
 use skipstone_lab::signals::Signals;
-use trial::Played;
 
 /// Runs as the flags say.
 pub fn run(arguments: &BotsArguments) -> Exit {
@@ -33,19 +36,6 @@ pub fn run(arguments: &BotsArguments) -> Exit {
 
 /// Plays the plan once, and shows the result.
 fn measure(prepared: &Prepared, signals: &Signals) -> Result<Exit, String> {
-    let Played { result, curves, seconds } = trial::play(prepared, signals)?;
-    let (style, reasons) = match prepared.sink {
-        Sink::StandardOutput => (Style::Plain, result.reasons.as_slice()),
-        _ => (style(), &[][..]),
-    };
-    let shown = prepared.sink.show(&result, &table(&result, style), reasons);
-    let shown = shown.and_then(|()| match &prepared.report {
-        None => Ok(()),
-        Some(file) => {
-            let title = format!("Bots of {}", result.script);
-            let report = BotsReport { result: &result, curves, seconds: &seconds };
-            file.write(PageKind::Bots, &title, &report, &table(&result, Style::Plain))
-        }
-    });
-    Ok(Exit::from(result.verdict).once_kept("bots", shown))
+    let played = trial::play(prepared, signals)?;
+    Ok(show_result(&played, &prepared.sink, prepared.report.as_ref()))
 }

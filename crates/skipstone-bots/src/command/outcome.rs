@@ -1,4 +1,4 @@
-//! Makes the result from what the workers found.
+//! Makes the result from what the workers found, of this machine or of several.
 
 use super::arguments::BotsArguments;
 use super::probe::Probed;
@@ -7,7 +7,7 @@ use skipstone_lab::measure::latency::SpreadMs;
 use skipstone_lab::measure::machine::{cores, this_machine};
 use skipstone_lab::measure::process::Usage;
 use skipstone_lab::measure::stalls::StallLog;
-use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ScriptCost, ServerCost, WireCounts};
+use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ServerCost, WireCounts};
 use skipstone_lab::report::format::rfc3339;
 use skipstone_lab::report::stress::result::{Generator, Stalls};
 use std::time::{Duration, SystemTime};
@@ -53,28 +53,12 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
     result.duration_s = measured.elapsed.min(plan.duration).as_secs_f64();
     result.bots = BotCounts {
         asked: plan.lives.len() as u64,
-        started: tally.started,
-        connected: tally.connected,
         connected_at_once: measured.connected_at_once,
-        attempts: tally.attempts,
-        connects: tally.connects,
-        dropped: tally.dropped,
-        faulted: tally.faults.values().map(|(bots, _)| bots).sum(),
+        ..BotCounts::default()
     };
-    result.endings = tally.endings.clone();
-    result.faults = faults(tally);
-    result.connect_ms = SpreadMs::of(tally.connect_us.clone());
-    result.rtt_ms = tally.rtt.figures();
-    result.messages = tally.messages;
-    result.wire = wire(tally);
-    result.refused_sends = tally.refused.clone();
     result.generator = generator(tally, measured);
-    result.scripts = ScriptCost {
-        calls: tally.calls,
-        core_percent: if seconds > 0.0 { 100.0 * tally.in_scripts.as_secs_f64() / seconds } else { 0.0 },
-        memory_bytes: tally.memory_bytes,
-        workers: plan.workers as u64,
-    };
+    result.scripts.core_percent = if seconds > 0.0 { 100.0 * tally.in_scripts.as_secs_f64() / seconds } else { 0.0 };
+    result.scripts.workers = plan.workers as u64;
     result.server = measured.server.map(|usage| ServerCost {
         cpu_percent: usage.cpu_percent,
         rss_bytes: usage.rss_bytes,
@@ -87,8 +71,35 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         longest_ms: ms(summary.longest),
         total_ms: ms(summary.total),
     });
-    result.metrics.extend(tally.metrics.figures(seconds));
+    add_tally(&mut result, tally, seconds);
     result
+}
+
+/// The figures that follow from what all workers found in that many seconds, on one machine or on several.
+pub(super) fn add_tally(result: &mut BotsResult, tally: &Tally, seconds: f64) {
+    result.bots = BotCounts {
+        started: tally.started,
+        connected: tally.connected,
+        attempts: tally.attempts,
+        connects: tally.connects,
+        dropped: tally.dropped,
+        faulted: tally.faults.values().map(|(bots, _)| bots).sum(),
+        ..result.bots
+    };
+    result.endings = tally.endings.clone();
+    result.faults = faults(tally);
+    let connects = &tally.connect_us;
+    result.connect_ms = (connects.count() > 0).then(|| SpreadMs {
+        p50: connects.quantile_ms(0.5),
+        p99: connects.quantile_ms(0.99),
+        max: connects.max_ms(),
+    });
+    result.rtt_ms = tally.rtt.figures();
+    result.messages = tally.messages;
+    result.wire = wire(tally);
+    result.refused_sends = tally.refused.clone();
+    (result.scripts.calls, result.scripts.memory_bytes) = (tally.calls, tally.memory_bytes);
+    result.metrics.extend(tally.metrics.figures(seconds));
 }
 
 /// The most frequent first.

@@ -3,7 +3,7 @@
 use super::arguments::BotsArguments;
 use super::outcome;
 use super::probe::Probed;
-use crate::plan::{ScriptOptions, Stage, lives};
+use crate::plan::{Life, ScriptOptions, Stage, lives};
 use crate::protocols::table;
 use crate::run::{Places, RunPlan};
 use crate::script::ScriptFolder;
@@ -12,7 +12,7 @@ use skipstone_lab::measure::process::Probe;
 use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::bots::{BotsResult, MetricFigures, check_thresholds};
 use skipstone_lab::report::{ReportFile, Sink, output};
-use skipstone_lab::units::{Span, Threshold};
+use skipstone_lab::units::{Allowed, Span, Threshold};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
@@ -28,12 +28,57 @@ pub(super) struct Prepared {
     pub(super) watched: Option<u32>,
 }
 
+/// Script and flags that fit each other.
+pub(super) struct Checked {
+    pub(super) script: ScriptFolder,
+    /// Where all bots connect, if the command line says so, or else where the script says that they do.
+    pub(super) url: Option<String>,
+    pub(super) lives: Vec<Life>,
+    /// How many numbers the bots have.
+    pub(super) bots: u32,
+    pub(super) duration: Duration,
+    pub(super) seed: u64,
+    pub(super) thresholds: Vec<Threshold>,
+    /// The result before anything happened.
+    pub(super) blank: BotsResult,
+}
+
 /// Reads script and flags. `None` if the script was to be checked only. The error is one sentence with the remedy.
 pub(super) fn prepare(arguments: &BotsArguments) -> Result<Option<Prepared>, String> {
+    let checked = check(arguments)?;
+    if arguments.check {
+        output::say(checked.in_order(arguments));
+        return Ok(None);
+    }
+    prepare_share(arguments, checked, None).map(Some)
+}
+
+/// Of what was checked, the bots of this process. It may connect to some servers only, if there is a list of them.
+pub(super) fn prepare_share(
+    arguments: &BotsArguments,
+    checked: Checked,
+    allowed: Option<Vec<Allowed>>,
+) -> Result<Prepared, String> {
+    // Resolved before the run, so that a wrong name is a mistake and no late bot.
+    if let Some(url) = &checked.url {
+        Places::of(allowed.clone()).find(url)?;
+    }
+    let Checked { script, lives, duration, seed, thresholds, blank, .. } = checked;
+    open_files::check(lives.len() as u32, Beside { files: 64, also: "" })?;
+    let sink = Sink::open(arguments.json.as_deref())?;
+    let report = arguments.report.as_deref().map(ReportFile::open).transpose()?;
+    let is_quiet = arguments.quiet || matches!(sink, Sink::StandardOutput);
+    let workers = arguments.workers.map_or_else(|| cores().div_ceil(2), usize::from);
+    let url = arguments.url.clone();
+    let plan = RunPlan { script, url, lives, duration, seed, allowed, workers };
+    Ok(Prepared { plan, thresholds, blank, sink, report, is_quiet, watched: arguments.watch_pid })
+}
+
+/// Whether script and flags are in order. The error is one sentence with the remedy.
+pub(super) fn check(arguments: &BotsArguments) -> Result<Checked, String> {
     let script = ScriptFolder::open(&arguments.script)?;
     let probed = Probed::of(&script)?;
-    let url = arguments.url.clone();
-    for url in url.iter().chain(&probed.url) {
+    for url in arguments.url.iter().chain(&probed.url) {
         table::find(url).map_err(|error| error.to_string())?;
     }
     let stages = stages(arguments, &probed.options)?;
@@ -57,21 +102,15 @@ pub(super) fn prepare(arguments: &BotsArguments) -> Result<Option<Prepared>, Str
     let mut blank = outcome::blank(arguments, &probed, seed, u64::from(bots), duration);
     add_checks(&mut blank, &thresholds, &script);
     check_thresholds(&thresholds, &blank).map_err(|error| format!("a threshold: {error}"))?;
-    if arguments.check {
-        output::say(format_args!("{}: in order; {bots} bots for {}", arguments.script, Span(duration)));
-        return Ok(None);
+    let url = arguments.url.clone().or(probed.url);
+    Ok(Checked { script, url, lives, bots, duration, seed, thresholds, blank })
+}
+
+impl Checked {
+    /// What `--check` says.
+    pub(super) fn in_order(&self, arguments: &BotsArguments) -> String {
+        format!("{}: in order; {} bots for {}", arguments.script, self.bots, Span(self.duration))
     }
-    // Resolved before the run, so that a wrong name is a mistake and no late bot.
-    if let Some(url) = url.as_ref().or(probed.url.as_ref()) {
-        Places::default().find(url)?;
-    }
-    open_files::check(lives.len() as u32, Beside { files: 64, also: "" })?;
-    let sink = Sink::open(arguments.json.as_deref())?;
-    let report = arguments.report.as_deref().map(ReportFile::open).transpose()?;
-    let is_quiet = arguments.quiet || matches!(sink, Sink::StandardOutput);
-    let workers = arguments.workers.map_or_else(|| cores().div_ceil(2), usize::from);
-    let plan = RunPlan { script, url, lives, duration, seed, workers };
-    Ok(Some(Prepared { plan, thresholds, blank, sink, report, is_quiet, watched: arguments.watch_pid }))
 }
 
 /// The number of bots over time, of the flags or else of the script.

@@ -9,16 +9,30 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+/// Who follows a run.
+pub(super) enum Follower<'f> {
+    Nobody,
+    People { duration: Duration, is_terminal: bool },
+    Told(&'f mut dyn FnMut(&RunSecond, &Progress)),
+}
+
+impl Follower<'_> {
+    /// People, unless they want nothing.
+    pub(super) fn people(duration: Duration, is_quiet: bool) -> Self {
+        match is_quiet {
+            true => Follower::Nobody,
+            false => Follower::People { duration, is_terminal: std::io::stdout().is_terminal() },
+        }
+    }
+}
+
 /// Follows the run until it is over; returns what its seconds brought.
 pub(super) fn follow(
     progress: &Progress,
     epoch: Instant,
-    duration: Duration,
-    is_quiet: bool,
+    mut follower: Follower<'_>,
     is_over: impl Fn() -> bool,
 ) -> Vec<RunSecond> {
-    let is_terminal = std::io::stdout().is_terminal();
-    let every = if is_terminal { 1 } else { LINES_EVERY };
     let (mut kept, mut at, mut before) = (Vec::new(), epoch, (0, 0));
     while !is_over() {
         sleep(STEP);
@@ -39,11 +53,15 @@ pub(super) fn follow(
         if kept.len() < SECONDS_MAX {
             kept.push(second);
         }
-        if !is_quiet && kept.len() % every == 0 {
-            show(&second, duration, is_terminal);
+        match &mut follower {
+            Follower::People { duration, is_terminal } if *is_terminal || kept.len() % LINES_EVERY == 0 => {
+                show(&second, *duration, *is_terminal);
+            }
+            Follower::Told(tell) => tell(&second, progress),
+            Follower::People { .. } | Follower::Nobody => {}
         }
     }
-    if is_terminal && !is_quiet {
+    if let Follower::People { is_terminal: true, .. } = follower {
         output::draw("\r\x1b[K");
     }
     kept

@@ -1,9 +1,9 @@
-//! One run of a plan, judged.
+//! One run of a plan, and its judgement.
 
 use super::outcome::{self, Measured};
 use super::prepared::Prepared;
-use super::show;
-use crate::run::{self, Progress};
+use super::show::{Follower, follow};
+use crate::run::{self, Progress, Tally};
 use skipstone_lab::measure::process::Probe;
 use skipstone_lab::measure::stalls::StallWatch;
 use skipstone_lab::report::bots::{BotsResult, RunSecond, TrendCurve, judge};
@@ -20,17 +20,39 @@ pub(super) struct Played {
     pub(super) seconds: Vec<RunSecond>,
 }
 
-/// Plays the plan. The error is about what could not be carried out.
+/// What a run found, before any judge.
+pub(super) struct Found {
+    pub(super) tally: Tally,
+    pub(super) measured: Measured,
+    pub(super) seconds: Vec<RunSecond>,
+}
+
+/// Plays the plan, and judges it. The error is about what could not be carried out.
 pub(super) fn play(prepared: &Prepared, signals: &Signals) -> Result<Played, String> {
+    let follower = Follower::people(prepared.plan.duration, prepared.is_quiet);
+    let Found { tally, measured, seconds } = find(prepared, Instant::now(), signals, follower)?;
+    let mut result = outcome::result(&prepared.blank, &prepared.plan, &tally, &measured);
+    let ending = if signals.is_set() { Ending::Interrupted } else { Ending::Completed };
+    judge(&mut result, &prepared.thresholds, ending);
+    Ok(Played { result, curves: tally.metrics.curves(), seconds })
+}
+
+/// Plays the plan from that moment on.
+pub(super) fn find(
+    prepared: &Prepared,
+    epoch: Instant,
+    signals: &Signals,
+    follower: Follower<'_>,
+) -> Result<Found, String> {
     let (own, server) = (Probe::of_self(), prepared.watched.map(Probe::of));
     let before = (own.sample(), server.as_ref().and_then(Probe::sample));
-    let (started, epoch) = (SystemTime::now(), Instant::now());
+    let started = SystemTime::now() + epoch.saturating_duration_since(Instant::now());
     let stalls = StallWatch::start(epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
     let progress = Arc::new(Progress::default());
     let plan = &prepared.plan;
     let (tally, seconds) = std::thread::scope(|scope| {
         let player = scope.spawn(|| run::play(plan, epoch, signals.flag(), &progress));
-        let seconds = show::follow(&progress, epoch, plan.duration, prepared.is_quiet, || player.is_finished());
+        let seconds = follow(&progress, epoch, follower, || player.is_finished());
         (player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), seconds)
     });
     let tally = tally?;
@@ -44,8 +66,5 @@ pub(super) fn play(prepared: &Prepared, signals: &Signals) -> Result<Played, Str
         stalls: stalls.stop(),
         connected_at_once: progress.connected().1,
     };
-    let mut result = outcome::result(&prepared.blank, plan, &tally, &measured);
-    let ending = if signals.is_set() { Ending::Interrupted } else { Ending::Completed };
-    judge(&mut result, &prepared.thresholds, ending);
-    Ok(Played { result, curves: tally.metrics.curves(), seconds })
+    Ok(Found { tally, measured, seconds })
 }

@@ -6,7 +6,9 @@ use super::exchange::Exchange;
 use super::lookups::{Lookup, Lookups};
 use super::request::{HttpOrigin, HttpRequest};
 use super::response::HttpResponse;
+use crate::target::check_allowed;
 use mio::{Poll, Registry, Token, Waker};
+use skipstone_lab::units::Allowed;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,6 +18,8 @@ use std::time::Duration;
 #[derive(Debug)]
 pub(crate) struct HttpClient {
     registry: Registry,
+    /// Servers that may be asked; any, if there is no such list.
+    allowed: Option<Vec<Allowed>>,
     lookups: Lookups,
     /// Requests that wait for an address of their host.
     waiting: BTreeMap<HttpTicket, Job>,
@@ -65,14 +69,16 @@ struct Job {
 }
 
 impl HttpClient {
-    /// A client whose sockets are polled here, with names from this one on.
+    /// A client whose sockets are polled here, with names from this one on, and which asks these servers alone if there is a
+    /// list.
     ///
     /// # Errors
     /// The system has no room for it.
-    pub(crate) fn new(poll: &Poll, first_token: usize) -> std::io::Result<Self> {
+    pub(crate) fn new(poll: &Poll, first_token: usize, allowed: Option<Vec<Allowed>>) -> std::io::Result<Self> {
         let waker = Arc::new(Waker::new(poll.registry(), Token(first_token))?);
         Ok(HttpClient {
             registry: poll.registry().try_clone()?,
+            allowed,
             lookups: Lookups::new(waker),
             waiting: BTreeMap::new(),
             connections: BTreeMap::new(),
@@ -178,6 +184,9 @@ impl HttpClient {
 
     fn look_up(&mut self, mut job: Job, now: Duration, scratch: &mut [u8]) {
         let origin = &job.request.origin;
+        if let Err(why) = check_allowed(self.allowed.as_deref(), &origin.host, origin.port) {
+            return self.finish(job, now, Err(why));
+        }
         match self.lookups.find(&origin.host, origin.port) {
             Lookup::Running => drop(self.waiting.insert(job.ticket, job)),
             Lookup::Failed(why) => self.finish(job, now, Err(why)),

@@ -1,10 +1,12 @@
 //! What scripts measure: trends, rates, counters, gauges and checks, by name. Each worker has its own; they merge
 //! exactly at the end.
 
+mod bits;
 mod trend;
 
 pub(crate) use trend::Trend;
 
+use serde::{Deserialize, Serialize};
 use skipstone_lab::report::bots::{MetricFigures, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -15,7 +17,8 @@ pub(crate) const HTTP_TIMES: &str = "http_ms";
 pub(crate) const HTTP_FAILED: &str = "http_failed";
 
 /// The metrics of a worker.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<Metric>", into = "Vec<Metric>")]
 pub(crate) struct Metrics {
     metrics: Vec<Metric>,
     by_name: BTreeMap<String, MetricId>,
@@ -38,7 +41,7 @@ impl MetricId {
 }
 
 /// The kinds of metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, derive_more::Display, Serialize, Deserialize)]
 #[display(rename_all = "lowercase")]
 pub(crate) enum MetricKind {
     /// A distribution, such as of times.
@@ -58,26 +61,43 @@ pub(crate) enum MetricKind {
 #[error("{0}")]
 pub(crate) struct MetricRefused(String);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Metric {
     name: String,
     value: Value,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Value {
     Trend(Box<Trend>),
     Share { kind: MetricKind, held: u64, failed: u64 },
-    Counter(f64),
+    Counter(#[serde(with = "bits")] f64),
     Gauge(Option<Gauge>),
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Gauge {
+    #[serde(with = "bits")]
     at: f64,
+    #[serde(with = "bits")]
     last: f64,
+    #[serde(with = "bits")]
     least: f64,
+    #[serde(with = "bits")]
     most: f64,
+}
+
+impl From<Vec<Metric>> for Metrics {
+    fn from(metrics: Vec<Metric>) -> Self {
+        let by_name = metrics.iter().enumerate().map(|(at, metric)| (metric.name.clone(), MetricId(at))).collect();
+        Metrics { metrics, by_name }
+    }
+}
+
+impl From<Metrics> for Vec<Metric> {
+    fn from(metrics: Metrics) -> Self {
+        metrics.metrics
+    }
 }
 
 impl Metrics {
@@ -258,6 +278,8 @@ mod tests {
             values[400..].iter().enumerate().for_each(|(at, value)| {
                 rest.record(id, *value, (400 + at) as f64).expect("recorded");
             });
+            // As it comes from another machine.
+            let rest = serde_json::from_str(&serde_json::to_string(&rest).expect("JSON")).expect("metrics");
             merged.merge(&rest);
             assert_eq!(merged.figures(2.0)["it"], whole.figures(2.0)["it"], "{kind}");
         }

@@ -1,16 +1,54 @@
 //! A distribution of numbers, within 0.1% of the truth.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 use skipstone_lab::measure::latency_steps::LatencySteps;
 use skipstone_lab::report::bots::MetricFigures;
 
 /// Numbers of 0 or more, in thousandths.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(from = "TrendRecord", into = "TrendRecord")]
 pub(crate) struct Trend {
     histogram: Histogram<u64>,
     sum: f64,
     least: f64,
     most: f64,
+}
+
+/// A trend as another process reads it. The floating-point numbers are bits, which no way of writing rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrendRecord {
+    /// Thousandths, each with its count.
+    counts: Vec<(u64, u64)>,
+    sum_bits: u64,
+    least_bits: u64,
+    most_bits: u64,
+}
+
+impl From<Trend> for TrendRecord {
+    fn from(trend: Trend) -> Self {
+        let recorded = trend.histogram.iter_recorded();
+        TrendRecord {
+            counts: recorded.map(|step| (step.value_iterated_to(), step.count_at_value())).collect(),
+            sum_bits: trend.sum.to_bits(),
+            least_bits: trend.least.to_bits(),
+            most_bits: trend.most.to_bits(),
+        }
+    }
+}
+
+impl From<TrendRecord> for Trend {
+    fn from(record: TrendRecord) -> Self {
+        let mut trend = Trend::default();
+        for (thousandths, count) in record.counts {
+            let within = thousandths.min(THOUSANDTHS_MAX as u64);
+            trend.histogram.record_n(within, count).expect("the histogram grows up to this maximum");
+        }
+        (trend.sum, trend.least) = (f64::from_bits(record.sum_bits), f64::from_bits(record.least_bits));
+        trend.most = f64::from_bits(record.most_bits);
+        trend
+    }
 }
 
 impl Default for Trend {

@@ -1,11 +1,12 @@
 //! Whether a worker kept its schedule: ticks and timers against the times at which they were due.
 
+use serde::{Deserialize, Serialize};
 use skipstone_lab::measure::stalls::StallLog;
 use skipstone_lab::report::stress::judge::LATE_SEND;
 use std::time::Duration;
 
 /// What was due, and how late it happened. Times are since the run began.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Lateness {
     /// Everything that came due.
     pub(crate) planned: u64,
@@ -13,7 +14,8 @@ pub(crate) struct Lateness {
     pub(crate) late: u64,
     /// How late the latest was.
     pub(crate) latest: Duration,
-    /// Late ones, from due to done.
+    /// Late ones, from due to done; only where they happened, since each machine has its own stalls.
+    #[serde(skip)]
     spans: Vec<(Duration, Duration)>,
 }
 

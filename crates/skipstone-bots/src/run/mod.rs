@@ -69,5 +69,7 @@ fn work(
     let host = WorkerHost::new(epoch, plan.seed, &lives, progress);
     let limits = EngineLimits::for_bots(lives.len() as u32);
     let engine = Engine::new(plan.script.clone(), host.clone(), watchdog, limits).map_err(|fault| fault.to_string())?;
+    // The start of a run on several machines is agreed on before.
+    std::thread::sleep(epoch.saturating_duration_since(Instant::now()));
     Worker::new(plan, lives, engine, host)?.run(stop)
 }

@@ -2,7 +2,8 @@
 
 use crate::protocols::row::ProtocolRow;
 use crate::protocols::table::find;
-use crate::target::BotTarget;
+use crate::target::{BotTarget, check_allowed};
+use skipstone_lab::units::Allowed;
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::rc::Rc;
@@ -10,6 +11,7 @@ use std::rc::Rc;
 /// The places of a worker, by URL.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
+    allowed: Option<Vec<Allowed>>,
     known: BTreeMap<String, Rc<Place>>,
 }
 
@@ -25,6 +27,11 @@ pub(crate) struct Place {
 }
 
 impl Places {
+    /// Those of these servers alone, if there is a list.
+    pub(crate) fn of(allowed: Option<Vec<Allowed>>) -> Self {
+        Places { allowed, ..Places::default() }
+    }
+
     /// The place of that URL. The first of a name asks the system, which may take long.
     ///
     /// # Errors
@@ -37,6 +44,7 @@ impl Places {
             return Err(format!("the bots connect to more than {PLACES_MAX} different URLs"));
         }
         let (row, target) = find(url).map_err(|error| error.to_string())?;
+        check_allowed(self.allowed.as_deref(), &target.host, target.port).map_err(|why| format!("{url}: {why}"))?;
         let found = (target.host.as_str(), target.port).to_socket_addrs();
         let found = found.map_err(|error| format!("{url}: no address of {}: {error}", target.host))?.next();
         let address = found.ok_or_else(|| format!("{url}: {} has no address", target.host))?;
@@ -47,3 +55,18 @@ impl Places {
 }
 
 const PLACES_MAX: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_bots_connect_only_where_its_flags_allow() {
+        let allowed = vec!["127.0.0.1:9000".parse().expect("a server")];
+        let mut places = Places::of(Some(allowed));
+        assert!(places.find("udp://127.0.0.1:9000").is_ok());
+        let why = places.find("udp://127.0.0.1:9001").expect_err("another port");
+        assert!(why.contains("only to 127.0.0.1:9000") && why.contains("--allow 127.0.0.1"), "{why}");
+        assert!(Places::default().find("udp://127.0.0.1:9001").is_ok());
+    }
+}

@@ -2,6 +2,7 @@
 
 use crate::plan::Life;
 use crate::script::ScriptFolder;
+use skipstone_lab::units::Allowed;
 use std::time::Duration;
 
 /// What is run.
@@ -17,6 +18,8 @@ pub(crate) struct RunPlan {
     pub(crate) duration: Duration,
     /// Of all random choices.
     pub(crate) seed: u64,
+    /// Servers to which the bots may connect; any, if there is no such list.
+    pub(crate) allowed: Option<Vec<Allowed>>,
     /// Threads.
     pub(crate) workers: usize,
 }

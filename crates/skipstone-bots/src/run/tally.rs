@@ -3,13 +3,14 @@
 use super::lateness::Lateness;
 use crate::metrics::Metrics;
 use crate::protocol::{Ending, ProtocolCounts, SocketCounts};
+use serde::{Deserialize, Serialize};
 use skipstone_lab::measure::latency::Latency;
 use skipstone_lab::report::bots::MessageCounts;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What a worker found.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     /// Bots that began.
     pub(crate) started: u64,
@@ -26,7 +27,7 @@ pub(crate) struct Tally {
     /// Errors of the script, with the number of bots and the first one.
     pub(crate) faults: BTreeMap<String, (u64, u32)>,
     /// How long each connection took.
-    pub(crate) connect_us: Vec<u64>,
+    pub(crate) connect_us: Latency,
     /// Estimates of the round-trip time.
     pub(crate) rtt: Latency,
     /// Messages of the script.
@@ -85,7 +86,7 @@ impl Tally {
             let own = self.faults.entry(text).or_insert((0, first));
             *own = (own.0 + more, own.1.min(first));
         }
-        self.connect_us.extend(other.connect_us);
+        self.connect_us.merge(&other.connect_us);
         self.rtt.merge(&other.rtt);
         self.messages.sent += other.messages.sent;
         self.messages.received += other.messages.received;

@@ -71,13 +71,13 @@ impl<'p> Worker<'p> {
         let slot = |life| Slot { life, script: None, ticks: None, wake_at: None, deadline_at: None };
         let no_poll = |error: std::io::Error| format!("cannot wait for sockets: {error}");
         let poll = Poll::new().map_err(no_poll)?;
-        let http = HttpClient::new(&poll, lives.len()).map_err(no_poll)?;
+        let http = HttpClient::new(&poll, lives.len(), plan.allowed.clone()).map_err(no_poll)?;
         Ok(Worker {
             plan,
             host,
             slots: lives.into_iter().map(slot).collect(),
             timers,
-            places: Places::default(),
+            places: Places::of(plan.allowed.clone()),
             poll,
             http,
             unread: Vec::new(),
@@ -298,7 +298,7 @@ impl<'p> Worker<'p> {
             tally.connects += 1;
             tally.connected += u64::from(!link.was_connected);
             if let Some(since) = link.connecting_since.take() {
-                tally.connect_us.push(now.saturating_sub(since).as_micros() as u64);
+                tally.connect_us.record(now.saturating_sub(since).as_micros() as u64);
             }
             (link.is_connected, link.was_connected) = (true, true);
         }

@@ -32,6 +32,40 @@ impl ScriptFolder {
         ScriptFolder { name: name.into(), source: source.into(), folder: folder.to_path_buf() }
     }
 
+    /// The paths of the folder's files and of those in folders below, in order, save hidden ones and `node_modules`;
+    /// `None` if there are more files and folders than this.
+    ///
+    /// # Errors
+    /// A folder cannot be read: one sentence.
+    pub(super) fn files(&self, count_max: usize) -> Result<Option<Vec<String>>, String> {
+        let (mut files, mut count) = (Vec::new(), 0);
+        let mut folders = vec![String::new()];
+        while let Some(inner) = folders.pop() {
+            let cannot = |error: std::io::Error| format!("cannot read the script's folder {inner:?}: {error}");
+            for entry in std::fs::read_dir(self.folder.join(&inner)).map_err(cannot)? {
+                let entry = entry.map_err(cannot)?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.starts_with('.') || name == "node_modules" {
+                    continue;
+                }
+                let path = if inner.is_empty() { name } else { format!("{inner}/{name}") };
+                // A link to a folder may lead in a circle; one to a file is read as that file.
+                let kind = entry.file_type().map_err(cannot)?;
+                if kind.is_dir() {
+                    folders.push(path);
+                } else if self.folder.join(&path).is_file() {
+                    files.push(path);
+                }
+                count += 1;
+                if count > count_max {
+                    return Ok(None);
+                }
+            }
+        }
+        files.sort();
+        Ok(Some(files))
+    }
+
     /// Reads another file of the folder.
     ///
     /// # Errors

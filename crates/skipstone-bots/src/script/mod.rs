@@ -3,9 +3,11 @@
 //!
 //! ```text
 //! bot > engine > { natives modules } > { data http options protobuf random } > shared > { fault folder host watchdog }
+//! bundle > folder
 //! ```
 
 mod bot;
+mod bundle;
 mod data;
 mod engine;
 mod fault;
@@ -23,6 +25,7 @@ mod tests;
 mod watchdog;
 
 pub(crate) use bot::{BotScript, ConnectOrder};
+pub use bundle::{BUNDLE_BYTES_MAX, ScriptBundle};
 pub(crate) use engine::{Engine, EngineLimits};
 pub(crate) use fault::ScriptFault;
 pub(crate) use folder::ScriptFolder;

@@ -59,7 +59,7 @@ impl LoadOrder {
             network: flags.network.clone(),
             ca: ca.map(read).transpose()?,
             trust_anyone: flags.protection.trust.dangerously_trust_anyone,
-            qlog_max: flags.fleet.agent_qlog.map(|bytes| text(&bytes)),
+            qlog_max: flags.agent_qlog.map(|bytes| text(&bytes)),
         })
     }
 
@@ -124,10 +124,15 @@ fn check(flags: &StressArguments) -> Result<(), String> {
              keep its log beside its evidence",
         ),
     ];
+    if flags.url.is_none() {
+        return Err("--fleet: agents need the URL of the server, which runs on its own: skipstone stress URL --fleet \
+                    ..."
+        .into());
+    }
     if let Some((_, sentence)) = refused.iter().find(|(is_given, _)| *is_given) {
         return Err(format!("{sentence} (with --fleet)"));
     }
-    match flags.fleet.agent_qlog {
+    match flags.agent_qlog {
         Some(Size::Sentence) => Err("--agent-qlog is a number of bytes, such as 256MiB".into()),
         _ => Ok(()),
     }

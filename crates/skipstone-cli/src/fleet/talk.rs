@@ -1,19 +1,40 @@
 //! What coordinator and agents say to each other: JSON, on subjects below `skipstone.load`.
 
-use super::order::LoadOrder;
+use super::load::Load;
 use crate::stress::lead::{Kept, Ready, StartAt};
 use serde::{Deserialize, Serialize};
 use skipstone_lab::measure::machine::Machine;
-use skipstone_lab::report::stress::roster::Roster;
 
 /// Agents answer here to whoever calls.
 pub(super) const CALL: &str = "skipstone.load.call";
 /// The version of what is said. Others are refused by name.
-pub(super) const TALK_VERSION: u32 = 1;
+pub(super) const TALK_VERSION: u32 = 2;
+/// Pieces of evidence and of scripts have at most this many bytes, and no more than NATS takes.
+pub(super) const PIECE_BYTES: usize = 512 << 10;
 
 /// Orders to an agent.
 pub(super) fn agent_subject(name: &str) -> String {
     format!("skipstone.load.agent.{name}")
+}
+
+/// A piece of the script of a run, which begins at this byte of its bundle. The payload is the piece itself.
+#[cfg(feature = "bots")]
+pub(super) fn give_subject(name: &str, run: &str, from: usize) -> String {
+    format!("skipstone.load.give.{name}.{run}.{from}")
+}
+
+/// All pieces for an agent.
+#[cfg(feature = "bots")]
+pub(super) fn gifts_subject(name: &str) -> String {
+    give_subject(name, "*", 0).trim_end_matches('0').to_owned() + "*"
+}
+
+/// The run and the byte of a piece for this agent.
+#[cfg(feature = "bots")]
+pub(super) fn gift_of<'s>(name: &str, subject: &'s str) -> Option<(&'s str, usize)> {
+    let rest = subject.strip_prefix("skipstone.load.give.")?.strip_prefix(name)?.strip_prefix('.')?;
+    let (run, from) = rest.split_once('.')?;
+    Some((run, from.parse().ok()?)).filter(|_| is_name(run))
 }
 
 /// States of a run's agents.
@@ -61,7 +82,7 @@ pub(super) enum AgentOrder {
     /// What time is it?
     Clock,
     /// Connect the clients of a part, and wait.
-    Enlist(Box<Enlist>),
+    Enlist(Load),
     /// Send lines from then on.
     Start { run: String, at: StartAt },
     /// The coordinator of a run is there.
@@ -70,16 +91,6 @@ pub(super) enum AgentOrder {
     Stop { run: String },
     /// A piece of the evidence, from this byte on; answered by bytes, not by a [`AgentReply`].
     Hand { run: String, from: u64 },
-}
-
-/// A part of a run.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Enlist {
-    pub(super) load: LoadOrder,
-    pub(super) roster: Roster,
-    pub(super) agent: usize,
-    pub(super) lines: u16,
-    pub(super) has_report: bool,
 }
 
 /// The answer to an order.
@@ -117,6 +128,17 @@ pub(super) enum PartEnd {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "bots")]
+    #[test]
+    fn a_piece_of_a_script_is_for_one_agent_and_one_run() {
+        let subject = give_subject("oslo", "r-1", 524_288);
+        assert_eq!(gift_of("oslo", &subject), Some(("r-1", 524_288)));
+        assert_eq!(gifts_subject("oslo"), "skipstone.load.give.oslo.*.*");
+        for (name, subject) in [("os", subject.as_str()), ("oslo", "skipstone.load.give.oslo.r"), ("a", "x")] {
+            assert_eq!(gift_of(name, subject), None, "{subject}");
+        }
+    }
 
     #[test]
     fn names_are_neither_paths_nor_wildcards() {

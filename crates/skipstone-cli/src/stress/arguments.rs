@@ -92,6 +92,11 @@ pub(crate) struct StressArguments {
     #[cfg(feature = "fleet")]
     #[command(flatten)]
     pub(crate) fleet: crate::fleet_flags::FleetArguments,
+    /// Each agent logs the packet events of its native connections, as --qlog does, beside its evidence; the result says
+    /// where. Total size of an agent's files at which its log stops [default: 256MiB]
+    #[cfg(feature = "fleet")]
+    #[arg(long, value_name = "BYTES", requires = "fleet", num_args = 0..=1, require_equals = true, default_missing_value = "256MiB", help_heading = "A run on several machines, over NATS")]
+    pub(crate) agent_qlog: Option<Size>,
     /// Communicate with a parent process over standard input and output
     #[arg(long, hide = true)]
     pub(crate) piped: bool,

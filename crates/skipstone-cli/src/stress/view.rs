@@ -132,6 +132,24 @@ impl LiveView {
         is_due
     }
 
+    /// Shows the run as a line, which the next one replaces on a terminal.
+    #[cfg(all(feature = "bots", feature = "fleet"))]
+    pub(crate) fn line(&mut self, text: &str) {
+        if self.is_live {
+            output::draw(format_args!("\r\x1b[K{text}"));
+        } else if self.viewer == Viewer::People {
+            output::say(text);
+        }
+    }
+
+    /// Clears the last line that was drawn.
+    #[cfg(all(feature = "bots", feature = "fleet"))]
+    pub(crate) fn end_line(&self) {
+        if self.is_live {
+            output::draw("\r\x1b[K");
+        }
+    }
+
     /// The phase, and for how long it has lasted.
     #[cfg(feature = "fleet")]
     pub(crate) fn phase(&self) -> (Phase, Duration) {

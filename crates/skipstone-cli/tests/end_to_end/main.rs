@@ -25,6 +25,8 @@ mod bench_delivers_every_line;
 #[cfg(unix)]
 mod bench_reports_mistakes;
 mod bench_starts_other_servers;
+#[cfg(unix)]
+mod bots_on_several_machines;
 mod compare_fills_a_bottleneck;
 mod compare_gives_the_same_figures_every_time;
 mod compare_jitter_is_no_queue;

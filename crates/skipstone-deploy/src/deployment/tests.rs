@@ -386,3 +386,29 @@ fn a_drain_has_an_end_and_a_directory_that_cannot_be_read_is_no_health() {
     let error = turn(&plan, "2", &[move_to(&plan, &ssh)]).expect_err("it is unknown");
     assert!(error.contains("the fleet's directory cannot be read: NATS at x: no server listens there"), "{error}");
 }
+
+/// The directory cannot be read at the second look, and can again later.
+fn away_at_the_second_look(place: &Path) {
+    let looks = place.join("looks").display().to_string();
+    let away = "echo 'NATS at x: no server listens there' >&2; exit 97";
+    let text = format!(
+        "#!/bin/sh\necho >> {looks}\n[ $(wc -l < {looks}) = 2 ] && {{ {away}; }}\ncat {}/nodes\n",
+        place.display()
+    );
+    program(&place.join("skipstone"), &text);
+}
+
+#[test]
+fn a_directory_that_is_away_for_a_moment_turns_no_node_back() {
+    let (place, mut plan, ssh) = place();
+    directory(place.path(), &mut plan, &format!("{},{}", listed("a", "0.9 2", 7, false), listed("b", "", 9, false)));
+    away_at_the_second_look(place.path());
+    turn(&plan, "2", &[move_to(&plan, &ssh)]).expect("it is well when the directory can be read again");
+    assert_eq!(current(place.path()), "releases/2");
+    // The same at the turn of a later node; before the first one it is told at once.
+    let here = site(&plan, &ssh);
+    for (turn, is_patient) in [(Turn::Later, true), (Turn::First, false)] {
+        fs::write(place.path().join("looks"), "\n").expect("written");
+        assert_eq!(health::await_places(&here, plan.fleet.as_ref(), turn).is_ok(), is_patient, "{turn:?}");
+    }
+}

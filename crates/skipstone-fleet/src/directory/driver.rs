@@ -38,18 +38,13 @@ pub enum DriverError {
 }
 
 impl DirectoryDriver {
-    /// Begins to join the fleet whose store has this name, and is made with this many replicas if there is none.
+    /// Begins to join the fleet whose store has this name. If there is none, it is made, with three replicas in a cluster.
     ///
     /// # Errors
     /// The settings or the name are invalid, or too many calls wait at the bus.
-    pub fn start(
-        bus: &Bus,
-        store: &str,
-        replicas: usize,
-        settings: DirectorySettings,
-    ) -> Result<DirectoryDriver, DriverError> {
+    pub fn start(bus: &Bus, store: &str, settings: DirectorySettings) -> Result<DirectoryDriver, DriverError> {
         let directory = Directory::new(settings, Duration::ZERO)?;
-        let bucket = bus.kv(store, KvSettings { replicas, answer_within: CALL_TIME, ..KvSettings::default() })?;
+        let bucket = bus.kv(store, KvSettings { answer_within: CALL_TIME, ..KvSettings::default() })?;
         let watch = bucket.watch(bus, ">")?;
         Ok(DirectoryDriver { directory, bucket, watch, began: Instant::now(), calls: BTreeMap::new() })
     }

@@ -35,12 +35,12 @@ pub struct ListedEntry<T> {
 }
 
 impl DirectoryReader {
-    /// Begins to read the store of this name, which is made with this many replicas if there is none.
+    /// Begins to read the store of this name, which is made if there is none.
     ///
     /// # Errors
     /// The name is invalid, or too many calls wait at the bus.
-    pub fn start(bus: &Bus, store: &str, replicas: usize) -> Result<DirectoryReader, DriverError> {
-        let watch = bus.kv(store, KvSettings { replicas, ..KvSettings::default() })?.watch(bus, ">")?;
+    pub fn start(bus: &Bus, store: &str) -> Result<DirectoryReader, DriverError> {
+        let watch = bus.kv(store, KvSettings::default())?.watch(bus, ">")?;
         Ok(DirectoryReader { watch, shown: Listing::default(), incoming: None, state: KvWatchState::Restarted })
     }
 

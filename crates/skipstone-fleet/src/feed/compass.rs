@@ -4,6 +4,7 @@ use super::position::{Position, Positions};
 use crate::directory::NodeName;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
 
 /// The streams that were heard.
 #[derive(Debug, Default)]
@@ -14,6 +15,8 @@ struct Heard {
     /// The node's processes in the order in which they were heard; the last one is present.
     processes: VecDeque<u64>,
     number: u64,
+    /// When it was heard last.
+    at: Duration,
 }
 
 /// Processes of a node that are remembered.
@@ -40,7 +43,7 @@ impl Compass {
     }
 
     /// Notes what was heard. A process that was not known is the node's present one.
-    pub(super) fn note(&mut self, position: &Position) {
+    pub(super) fn note(&mut self, position: &Position, now: Duration) {
         let heard = self.0.entry(position.node.clone()).or_default();
         if heard.processes.back() != Some(&position.process) {
             heard.processes.push_back(position.process);
@@ -50,6 +53,12 @@ impl Compass {
             heard.number = 0;
         }
         heard.number = heard.number.max(position.number);
+        heard.at = now;
+    }
+
+    /// Forgets nodes, save this one, that were not heard since then: names of nodes that have ended must not add up.
+    pub(super) fn forget_silent(&mut self, since: Duration, own: &NodeName) {
+        self.0.retain(|node, heard| node == own || heard.at >= since);
     }
 
     /// Whether this was heard, or something later.
@@ -114,10 +123,10 @@ mod tests {
         let has = |process, number| Positions([(node.clone(), (process, number))].into());
         let mut compass = Compass::default();
         assert!(!compass.has(&at(9, 0)) && !compass.reaches(&has(9, 0)) && compass.reaches(&Positions::default()));
-        compass.note(&at(9, 5));
+        compass.note(&at(9, 5), Duration::ZERO);
         assert!(compass.has(&at(9, 5)) && !compass.has(&at(9, 6)));
         // Its clock went back before it was started again.
-        compass.note(&at(4, 1));
+        compass.note(&at(4, 1), Duration::ZERO);
         assert!(compass.has(&at(9, 7)) && compass.has(&at(4, 1)) && !compass.has(&at(4, 2)));
         assert!(compass.is_past(&at(9, 6)) && !compass.is_past(&at(4, 2)) && !compass.is_past(&at(1, 1)));
         assert!(compass.is_in(&at(9, 7), &has(4, 0)) && !compass.is_in(&at(4, 1), &has(9, 7)));

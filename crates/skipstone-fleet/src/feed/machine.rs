@@ -16,6 +16,8 @@ pub struct Feed {
     settings: FeedSettings,
     sent: u64,
     beat_at: Duration,
+    /// When nodes that have ended are looked for next.
+    review_at: Duration,
     /// What was heard.
     compass: Compass,
     /// What was polled, and so is with this node's players.
@@ -64,12 +66,13 @@ impl Feed {
         let (mut compass, mut told) = (Compass::default(), Compass::default());
         // Earlier processes of this node have ended: players that heard them are not ahead.
         let start = Position { node: settings.node.clone(), process: settings.process, number: 0 };
-        compass.note(&start);
-        told.note(&start);
+        compass.note(&start, Duration::ZERO);
+        told.note(&start, Duration::ZERO);
         Feed {
             settings,
             sent: 0,
             beat_at: Duration::ZERO,
+            review_at: Duration::ZERO,
             compass,
             told,
             waiting: BTreeMap::new(),
@@ -125,8 +128,9 @@ impl Feed {
         if !self.waiting.is_empty() {
             self.release(now);
         }
+        self.forget_ended(now);
         while let Some((position, payload)) = self.ready.pop_front() {
-            self.told.note(&position);
+            self.told.note(&position, now);
             if let Some(payload) = payload {
                 return Some(FeedEntry { position, payload });
             }
@@ -142,6 +146,16 @@ impl Feed {
     /// Whether this node's players have heard all that these positions have.
     pub fn reaches(&self, positions: &Positions) -> bool {
         self.told.reaches(positions)
+    }
+
+    /// Leaves out what this node has not heard although a player that came with these positions has been here since then:
+    /// its node has ended, or counts as ended.
+    pub(super) fn without_ended(&self, positions: &mut Positions, since: Duration, now: Duration) {
+        if now.saturating_sub(since) >= self.settings.forget_after {
+            positions.0.retain(|node, (process, number)| {
+                self.told.has(&Position { node: node.clone(), process: *process, number: *number })
+            });
+        }
     }
 
     /// Whether a player with these positions has this message.
@@ -223,7 +237,7 @@ impl Feed {
             self.beat_at = self.beat_at.min(now);
         }
         let is_known = self.compass.has(&position) && said.payload.is_some();
-        self.compass.note(&position);
+        self.compass.note(&position, now);
         if is_known {
             return;
         }
@@ -234,17 +248,31 @@ impl Feed {
         self.forget(now);
     }
 
+    fn forget_ended(&mut self, now: Duration) {
+        if now < self.review_at {
+            return;
+        }
+        self.review_at = now + REVIEW_EVERY;
+        if let Some(since) = now.checked_sub(self.settings.forget_after) {
+            for compass in [&mut self.compass, &mut self.told, &mut self.forgotten] {
+                compass.forget_silent(since, &self.settings.node);
+            }
+        }
+    }
+
     fn forget(&mut self, now: Duration) {
         while let Some(Kept { at, .. }) = self.kept.front()
             && (self.kept_bytes > self.settings.kept_bytes_max || *at + self.settings.kept_for < now)
             && let Some(Kept { entry, .. }) = self.kept.pop_front()
         {
             self.kept_bytes -= entry.payload.len() + ENTRY_BYTES;
-            self.forgotten.note(&entry.position);
+            self.forgotten.note(&entry.position, now);
         }
     }
 }
 
+/// How often nodes that have ended are looked for.
+const REVIEW_EVERY: Duration = Duration::from_secs(10);
 /// What a message costs beside its payload.
 const ENTRY_BYTES: usize = 128;
 

@@ -21,12 +21,15 @@ pub struct FeedSettings {
     pub waiting_bytes_max: usize,
     /// How often a node that publishes nothing says where it is: a node that was just started knows no positions.
     pub beat_every: Duration,
+    /// How long a node may be silent before it counts as ended, and is forgotten.
+    pub forget_after: Duration,
     /// Nodes that are heard.
     pub nodes_max: usize,
 }
 
 impl FeedSettings {
-    /// The defaults: 16 MiB kept for 60 s, 2 s of waiting in 4 MiB, a beat each 5 s, 4,096 nodes.
+    /// The defaults: 16 MiB kept for 60 s, 2 s of waiting in 4 MiB, a beat each 5 s, 4,096 nodes that were
+    /// heard in the last 10 minutes.
     pub fn new(node: NodeName, process: u64) -> FeedSettings {
         FeedSettings {
             node,
@@ -36,6 +39,7 @@ impl FeedSettings {
             wait_max: Duration::from_secs(2),
             waiting_bytes_max: 4 << 20,
             beat_every: Duration::from_secs(5),
+            forget_after: Duration::from_secs(600),
             nodes_max: 4_096,
         }
     }

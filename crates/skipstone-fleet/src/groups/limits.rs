@@ -120,41 +120,14 @@ fn all_rings_of_a_node_share_one_budget_and_the_oldest_batches_go_first() {
 
 #[test]
 fn a_game_loop_that_stood_still_asks_before_it_gives_up() {
-    let (mut from, mut to) = (node("a"), node("b"));
-    let group = group("all");
-    for groups in [&mut from, &mut to] {
-        groups.join(&group, Delivery::Reliable, Duration::ZERO).unwrap();
-    }
-    for (number, is_cut) in [("1", false), ("2", true), ("3", false)] {
-        from.send(&group, number, Duration::ZERO).unwrap();
-        from.flush(Duration::ZERO);
-        carry(&mut from, &mut to, is_cut, Duration::ZERO);
-    }
+    let (mut from, mut to) = one_message_missing();
     while to.poll_call().is_some() {}
-    let mut received = Vec::new();
-    for second in 300..302 {
-        let now = Duration::from_secs(second);
-        to.flush(now);
-        carry(&mut to, &mut from, false, now);
-        from.flush(now);
-        carry(&mut from, &mut to, false, now);
-        received.extend(std::iter::from_fn(|| to.poll_event()).filter_map(message));
-    }
-    assert_eq!(received, ["1", "2", "3"]);
+    assert_eq!(received_in_two_seconds_from(300, &mut from, &mut to), ["1", "2", "3"]);
 }
 
 #[test]
 fn nothing_is_given_up_while_the_bus_is_away() {
-    let (mut from, mut to) = (node("a"), node("b"));
-    let group = group("all");
-    for groups in [&mut from, &mut to] {
-        groups.join(&group, Delivery::Reliable, Duration::ZERO).unwrap();
-    }
-    for (number, is_cut) in [("1", false), ("2", true), ("3", false)] {
-        from.send(&group, number, Duration::ZERO).unwrap();
-        from.flush(Duration::ZERO);
-        carry(&mut from, &mut to, is_cut, Duration::ZERO);
-    }
+    let (mut from, mut to) = one_message_missing();
     for tenth in 1..10 {
         to.flush(Duration::from_millis(100 * tenth));
     }
@@ -162,17 +135,8 @@ fn nothing_is_given_up_while_the_bus_is_away() {
     while to.poll_call().is_some() {}
     (1..600).for_each(|second| to.flush(Duration::from_secs(second)));
     assert_eq!(to.poll_call(), None, "questions to nobody");
-    let mut received: Vec<String> = std::iter::from_fn(|| to.poll_event()).filter_map(message).collect();
     to.handle_reconnected(Duration::from_secs(600));
-    for second in 600..602 {
-        let now = Duration::from_secs(second);
-        to.flush(now);
-        carry(&mut to, &mut from, false, now);
-        from.flush(now);
-        carry(&mut from, &mut to, false, now);
-        received.extend(std::iter::from_fn(|| to.poll_event()).filter_map(message));
-    }
-    assert_eq!(received, ["1", "2", "3"]);
+    assert_eq!(received_in_two_seconds_from(600, &mut from, &mut to), ["1", "2", "3"]);
 }
 
 #[test]
@@ -187,6 +151,35 @@ fn a_send_that_cannot_be_taken_is_an_error() {
     assert_eq!(groups.send(&group, vec![0; 50], Duration::ZERO), Err(SendError::QueueFull));
     groups.flush(Duration::ZERO);
     groups.send(&group, vec![0; 50], Duration::ZERO).unwrap();
+}
+
+/// Two nodes; the first has sent three messages, of which the second did not receive the second.
+fn one_message_missing() -> (Groups, Groups) {
+    let (mut from, mut to) = (node("a"), node("b"));
+    let group = group("all");
+    for groups in [&mut from, &mut to] {
+        groups.join(&group, Delivery::Reliable, Duration::ZERO).unwrap();
+    }
+    for (number, is_cut) in [("1", false), ("2", true), ("3", false)] {
+        from.send(&group, number, Duration::ZERO).unwrap();
+        from.flush(Duration::ZERO);
+        carry(&mut from, &mut to, is_cut, Duration::ZERO);
+    }
+    (from, to)
+}
+
+/// What the second node tells in all, after two seconds in which questions and answers arrive.
+fn received_in_two_seconds_from(second: u64, from: &mut Groups, to: &mut Groups) -> Vec<String> {
+    let mut received = Vec::new();
+    for second in second..second + 2 {
+        let now = Duration::from_secs(second);
+        to.flush(now);
+        carry(to, from, false, now);
+        from.flush(now);
+        carry(from, to, false, now);
+        received.extend(std::iter::from_fn(|| to.poll_event()).filter_map(message));
+    }
+    received
 }
 
 /// Carries packets, or loses them; how many there were.

@@ -215,10 +215,12 @@ impl Groups {
 
     /// Does what is due: heartbeats, requests, and what waited for room. [`Groups::flush`] includes it.
     pub fn handle_timeout(&mut self, now: Duration) {
-        if self.is_connected {
-            let memberships = &self.memberships;
-            let is_member = |group: &GroupName| memberships.contains_key(group);
-            self.publishers.handle_timeout(&self.settings, now, is_member, &mut self.calls);
+        let memberships = &self.memberships;
+        let is_member = |group: &GroupName| memberships.contains_key(group);
+        match self.is_connected {
+            true => self.publishers.handle_timeout(&self.settings, now, is_member, &mut self.calls),
+            // Nothing is repeated, but groups come and go all the same.
+            false => self.publishers.forget_left(&self.settings, now, is_member),
         }
         while self.events.has_room() {
             let Some(key) = self.streams.pop_due(now) else { return };
@@ -409,6 +411,21 @@ const SILENT_BEATS: u32 = 4;
 mod tests {
     use super::*;
     use crate::directory::NodeName;
+
+    #[test]
+    fn groups_that_come_and_go_while_the_bus_is_away_do_not_add_up() {
+        let mut groups = Groups::new(GroupSettings::new(NodeName::new("n").unwrap(), 1));
+        groups.handle_disconnected();
+        for second in 0..1_000 {
+            let (now, group) = (Duration::from_secs(second), GroupName::new(&format!("g{second}")).unwrap());
+            groups.join(&group, Delivery::Reliable, now).unwrap();
+            groups.send(&group, "x", now).unwrap();
+            groups.flush(now);
+            groups.leave(&group);
+            while groups.poll_event().is_some() {}
+            assert!(groups.publishers.count() <= 67, "{} after {second} s", groups.publishers.count());
+        }
+    }
 
     #[test]
     fn packets_for_a_bus_that_takes_none_are_bounded_and_counted() {

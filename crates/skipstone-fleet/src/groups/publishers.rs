@@ -19,6 +19,8 @@ pub(super) struct Publishers {
     /// When each is looked at next: never later than its beat.
     due: BTreeSet<(Duration, u32)>,
     pace: Pace,
+    /// When groups that were left were looked for last, while the bus was away.
+    swept_at: Duration,
     /// The oldest batch of each that keeps any, by the order of all batches.
     oldest: BTreeSet<(u64, u32)>,
     /// Batches of this node so far, of reliable groups.
@@ -37,6 +39,7 @@ impl Publishers {
             pending: Vec::new(),
             due: BTreeSet::new(),
             pace: Pace { next: Duration::ZERO, apart: Duration::from_secs(1) / settings.heartbeats_per_s_max.max(1) },
+            swept_at: Duration::ZERO,
             oldest: BTreeSet::new(),
             order: 0,
             kept_bytes: 0,
@@ -105,6 +108,28 @@ impl Publishers {
             self.due.remove(&(at, number));
             self.due.insert((publisher.due_at, number));
         }
+    }
+
+    /// Forgets groups that were left long ago, once in a while: when nothing is repeated.
+    pub(super) fn forget_left(
+        &mut self,
+        settings: &GroupSettings,
+        now: Duration,
+        is_member: impl Fn(&GroupName) -> bool,
+    ) {
+        if now < self.swept_at + SWEEP_EVERY {
+            return;
+        }
+        self.swept_at = now;
+        let is_left = |one: &&Publisher| now >= one.used_at + settings.kept_after_leaving && !is_member(&one.group);
+        let left: Vec<u32> = self.all.values().filter(is_left).map(|one| one.number).collect();
+        left.into_iter().for_each(|number| self.remove(number));
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.all.len()
     }
 
     /// All last sequence numbers are repeated soon.
@@ -219,4 +244,5 @@ impl Pace {
     }
 }
 
+const SWEEP_EVERY: Duration = Duration::from_secs(5);
 const BURST: Duration = Duration::from_millis(100);

@@ -83,7 +83,7 @@ impl Node {
         let mut settings = DirectorySettings::new(name(index), 1_000 + index as u64);
         settings.address = format!("skip://{index}");
         (settings.lease, settings.renew_every, settings.stop_before) = (lease, lease / 5, lease / 15);
-        let mut driver = DirectoryDriver::start(&bus, "fleet", 1, settings).unwrap();
+        let mut driver = DirectoryDriver::start(&bus, "fleet", settings).unwrap();
         driver.set_status(NodeStatus { load: 0, capacity: 10, is_draining: false });
         Node { bus, driver, has_joined: false, failed: 0 }
     }

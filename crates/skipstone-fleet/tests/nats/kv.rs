@@ -150,7 +150,7 @@ fn a_server_without_jetstream_is_a_clear_refusal() {
 fn more_replicas_than_servers_are_a_clear_refusal() {
     let server = server();
     let bus = bus(&server);
-    let store = bus.kv("rooms", KvSettings { replicas: 3, ..KvSettings::default() }).unwrap();
+    let store = bus.kv("rooms", KvSettings { replicas: Some(3), ..KvSettings::default() }).unwrap();
     let outcome = outcome(&bus, store.create(&bus, "room.1", "a").unwrap());
     let KvOutcome::Refused { why } = outcome else { panic!("{outcome:?}") };
     assert!(why.contains("more replicas than the cluster has servers"), "{why}");

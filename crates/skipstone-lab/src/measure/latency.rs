@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::latency_steps::LatencySteps;
 
 /// Latencies from 1 us to 60 s, each within 0.1% of the truth (HdrHistogram, three digits). About 140 KB.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(from = "LatencyCounts", into = "LatencyCounts")]
 pub struct Latency {
     histogram: Histogram<u64>,
     /// Exact, where the histogram rounds, and beyond its end.
@@ -88,6 +89,18 @@ impl LatencyCounts {
         }
         latency.longest_us = self.longest_us;
         latency
+    }
+}
+
+impl From<LatencyCounts> for Latency {
+    fn from(counts: LatencyCounts) -> Self {
+        counts.latency()
+    }
+}
+
+impl From<Latency> for LatencyCounts {
+    fn from(latency: Latency) -> Self {
+        latency.counts()
     }
 }
 

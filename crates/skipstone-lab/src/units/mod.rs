@@ -1,6 +1,7 @@
 //! Values that a user writes in options and plan files: each a type that parses with a helpful error and displays as it
 //! parses.
 
+mod allowed;
 mod bit_rate;
 mod bounds;
 mod burst;
@@ -21,6 +22,7 @@ mod threshold;
 mod transport_name;
 pub(crate) mod written;
 
+pub use allowed::Allowed;
 pub use bit_rate::BitRate;
 pub use bounds::Bounds;
 pub use burst::Burst;

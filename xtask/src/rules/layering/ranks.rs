@@ -158,6 +158,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-cli",
         &[
             &["command_line"],
+            &["bots"],
             &["fleet", "serve"],
             &["chat", "dashboard", "stress"],
             &["client_figures", "console", "fleet_flags", "left_out", "qlog_flags", "sharing", "trust"],

@@ -1,7 +1,8 @@
 //! Answers orders, and publishes the state of the part under way.
 
-use super::super::talk::{self, AgentOrder, AgentReply, Call, Card, Enlist};
-use super::allowed::Allowed;
+use super::super::load::Load;
+use super::super::talk::{self, AgentOrder, AgentReply, Call, Card, PIECE_BYTES};
+use super::given::Given;
 use super::journal::{self, Journal};
 use super::shelf::Shelf;
 use super::work::Work;
@@ -11,6 +12,7 @@ use skipstone_fleet::bus::{BusEvent, BusMessage, BusState};
 use skipstone_lab::measure::machine::this_machine;
 use skipstone_lab::report::Exit;
 use skipstone_lab::signals::Signals;
+use skipstone_lab::units::Allowed;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// An agent at work.
@@ -21,6 +23,7 @@ pub(super) struct Desk {
     allowed: Vec<Allowed>,
     shelf: Shelf,
     work: Option<Work>,
+    given: Given,
     journal: Journal,
     published: Instant,
 }
@@ -29,8 +32,6 @@ pub(super) struct Desk {
 const STATE: Duration = Duration::from_millis(500);
 /// How long a twin may take to answer.
 const TWIN_MAX: Duration = Duration::from_millis(700);
-/// Pieces of evidence, and no more than NATS takes.
-const PIECE_BYTES: usize = 512 << 10;
 
 impl Desk {
     pub(super) fn new(nats: Nats, name: String, allowed: Vec<Allowed>, shelf: Shelf) -> Self {
@@ -43,6 +44,7 @@ impl Desk {
             allowed,
             shelf,
             work: None,
+            given: Given::default(),
             journal: Journal::default(),
             published: Instant::now(),
         }
@@ -87,6 +89,8 @@ impl Desk {
         let bus = &self.nats.bus;
         bus.subscribe(talk::CALL).map_err(refused)?;
         bus.subscribe(&talk::agent_subject(&self.name)).map_err(refused)?;
+        #[cfg(feature = "bots")]
+        bus.subscribe(&talk::gifts_subject(&self.name)).map_err(refused)?;
         while !signals.is_set() {
             match self.nats.bus.wait(Duration::from_millis(20)) {
                 Some(BusEvent::Message(message)) => self.on_message(&message),
@@ -140,11 +144,17 @@ impl Desk {
             }
             return;
         }
+        #[cfg(feature = "bots")]
+        if let Some((run, from)) = talk::gift_of(&self.name, &message.subject) {
+            let taken = self.check_free().and_then(|()| self.given.take(run, from, &message.payload));
+            self.answer(reply, &taken.map_or_else(AgentReply::Refused, |()| AgentReply::Done));
+            return;
+        }
         match serde_json::from_slice(&message.payload) {
             Ok(AgentOrder::Hand { run, from }) if talk::is_name(&run) => {
                 // An answer of NATS' own size, less its headers.
-                let bytes_max =
-                    self.nats.bus.server().map_or(PIECE_BYTES, |server| server.payload_bytes_max / 2).min(PIECE_BYTES);
+                let bytes_max = self.nats.bus.server().map_or(PIECE_BYTES, |server| server.payload_bytes_max / 2);
+                let bytes_max = bytes_max.min(PIECE_BYTES);
                 match self.shelf.piece(&run, from, bytes_max) {
                     Ok(piece) => drop(self.nats.bus.respond(reply, piece)),
                     Err(why) => self.answer(reply, &AgentReply::Refused(why)),
@@ -169,7 +179,7 @@ impl Desk {
         match order {
             AgentOrder::Who => Ok(AgentReply::Card(Box::new(self.card()))),
             AgentOrder::Clock => Ok(AgentReply::Clock(unix_us())),
-            AgentOrder::Enlist(enlist) => self.enlist(*enlist),
+            AgentOrder::Enlist(load) => self.enlist(load),
             AgentOrder::Start { run, at } => self.of_run(&run).map(|work| work.start(at)).map(|()| AgentReply::Done),
             AgentOrder::Alive { run } => self.of_run(&run).map(|_| AgentReply::Done),
             AgentOrder::Stop { run } => self.of_run(&run).map(Work::stop).map(|()| AgentReply::Done),
@@ -185,30 +195,37 @@ impl Desk {
         Ok(work)
     }
 
-    fn enlist(&mut self, enlist: Enlist) -> Result<AgentReply, String> {
-        let run = enlist.roster.run.clone();
+    fn enlist(&mut self, load: Load) -> Result<AgentReply, String> {
+        let run = load.run().to_owned();
         if self.work.as_ref().is_some_and(|work| work.run == run) {
             // The order came twice.
             return Ok(AgentReply::Done);
         }
-        if let Some(work) = self.work.as_ref().filter(|work| !work.is_over()) {
-            return Err(format!("agent {} is busy with run {}", self.name, work.run));
-        }
+        self.check_free()?;
         if !talk::is_name(&run) {
             return Err(format!("'{run}' is no name of a run"));
         }
-        let (host, port) = enlist.load.server()?;
-        if !self.allowed.iter().any(|allowed| allowed.is(&host, port)) {
-            return Err(format!(
-                "agent {} may not stress {host}:{port}, only {}: start it with --allow {host}",
-                self.name,
-                self.allowed_text().join(", ")
-            ));
+        for (host, port) in load.servers()? {
+            if !self.allowed.iter().any(|allowed| allowed.is(&host, port)) {
+                return Err(format!(
+                    "agent {} may not stress {host}:{port}, only {}: start it with --allow {host}",
+                    self.name,
+                    self.allowed_text().join(", ")
+                ));
+            }
         }
         let folder = self.shelf.make_room(&run)?;
-        self.journal.enlisted(&enlist);
-        self.work = Some(Work::begin(enlist, &folder)?);
+        self.journal.enlisted(&load);
+        let given = std::mem::take(&mut self.given).of(&run);
+        self.work = Some(Work::begin(&load, &folder, &given, self.allowed_text())?);
         Ok(AgentReply::Done)
+    }
+
+    fn check_free(&self) -> Result<(), String> {
+        match self.work.as_ref().filter(|work| !work.is_over()) {
+            Some(work) => Err(format!("agent {} is busy with run {}", self.name, work.run)),
+            None => Ok(()),
+        }
     }
 
     fn card(&self) -> Card {

@@ -1,6 +1,7 @@
 //! What an agent says of its runs, a line with its time for each turn, and their totals at its end.
 
-use super::super::talk::{Enlist, PartEnd};
+use super::super::load::Load;
+use super::super::talk::PartEnd;
 use crate::stress::lead::{Kept, Ready};
 use skipstone_lab::report::format::{bytes, counted, rfc3339, thousands};
 use skipstone_lab::report::output;
@@ -22,9 +23,9 @@ pub(super) fn say(text: impl std::fmt::Display) {
 
 impl Journal {
     /// A run begins here.
-    pub(super) fn enlisted(&mut self, enlist: &Enlist) {
+    pub(super) fn enlisted(&mut self, load: &Load) {
         self.runs += 1;
-        say(enlisted(enlist));
+        say(format_args!("run {}: {}", load.run(), load.text()));
     }
 
     /// Its clients are there, or will not be.
@@ -62,25 +63,12 @@ impl Journal {
     }
 }
 
-fn enlisted(enlist: &Enlist) -> String {
-    let Enlist { roster, agent, .. } = enlist;
-    let (numbers, count) = roster.agents.get(*agent).map(|place| (place.text(), place.clients())).unwrap_or_default();
-    let plan = &roster.plan;
-    format!(
-        "run {}: {} ({numbers}) of {} on {}, each {} for {} s, at {}",
-        roster.run,
-        counted(count.into(), "client"),
-        thousands(roster.clients().into()),
-        counted(roster.agents.len() as u64, "agent"),
-        plan.rate,
-        plan.duration_s,
-        plan.url.as_deref().unwrap_or_default(),
-    )
-}
-
 fn clients(run: &str, ready: &Ready) -> String {
     let why = ready.why.as_ref().filter(|_| ready.connected < ready.asked);
     let why = why.map_or(String::new(), |why| format!(" ({why})"));
+    if ready.connected == 0 && ready.why.is_none() {
+        return format!("run {run}: {} wait for the start, and connect then", counted(ready.asked, "bot"));
+    }
     let (connected, asked) = (thousands(ready.connected), counted(ready.asked, "client"));
     format!("run {run}: {connected} of {asked} connected{why}; waits for the start")
 }

@@ -1,13 +1,13 @@
-//! `skipstone agent`: waits on a machine for parts of stress runs. It runs nothing but stress clients of servers that its
-//! own flags allow, one part at a time, each in a process of its own.
+//! `skipstone agent`: waits on a machine for parts of runs. It runs nothing but stress clients and scripted bots against
+//! servers that its own flags allow, one part at a time, each in a process of its own.
 //!
 //! ```text
 //! NATS ──orders──> desk ──> work (the process of a part) ──evidence──> shelf (this machine's disk)
 //! ```
 
-mod allowed;
 mod collect;
 mod desk;
+mod given;
 mod journal;
 mod shelf;
 mod work;
@@ -15,20 +15,20 @@ mod work;
 use super::talk::is_name;
 use crate::fleet_flags::NatsFlags;
 use crate::stress::end_with_parent;
-use allowed::Allowed;
 use collect::CollectArguments;
 use desk::Desk;
 use shelf::Shelf;
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;
+use skipstone_lab::units::Allowed;
 use std::path::PathBuf;
 
 /// Flags of `agent`.
 #[derive(Debug, Clone, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
-An agent runs stress clients of the servers that --allow names, one run at a time, each in a process of its own, and
-nothing else. It prints a line when a run begins, when its clients are connected, and when it ends, with its totals.
+An agent runs stress clients and scripted bots against the servers that --allow names, one run at a time, each in a
+process of its own, and nothing else. A script sees its own files, which come with the run, and nothing of this machine. It prints a line when a run begins, when its clients are connected, and when it ends, with its totals.
 Evidence of a run stays on this machine; the one who leads the run fetches it, or later `skipstone agent collect RUN`.
 
 On each machine that makes load:
@@ -36,6 +36,7 @@ On each machine that makes load:
 
 Anywhere:
   skipstone stress skip://game.example:7777#sha256=... --fleet nats://nats.example --agents 4 -c 1000
+  skipstone bots game.luau udp://game.example:9000 --fleet nats://nats.example --agents 4 -c 1000
 
 Try, in three terminals:
   skipstone serve

@@ -1,4 +1,4 @@
-//! PartEvidence on this machine's disk: a folder for each run, the last of them.
+//! Evidence on this machine's disk: a folder for each run, the last of them.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};

@@ -1,10 +1,11 @@
-//! The process of a part: stress clients, which know nothing of NATS.
+//! The process of a part: clients that know nothing of NATS.
 
-use super::super::talk::{AgentState, Enlist, PartEnd};
+use super::super::load::{AgentMeans, Load, SCRIPT};
+use super::super::talk::{AgentState, PartEnd};
 use super::shelf::EVIDENCE;
-use crate::stress::lead::{LeadWord, PartNews, PartOrder, Ready, StartAt};
+use crate::stress::lead::{LeadWord, PartNews, Ready, StartAt};
 use skipstone_lab::child::Child;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
@@ -12,6 +13,8 @@ use std::time::{Duration, Instant};
 /// A part under way, or at its end.
 pub(super) struct Work {
     pub(super) run: String,
+    /// Files that only the process needs.
+    script: PathBuf,
     child: Option<Child>,
     news: Receiver<String>,
     pub(super) ready: Option<(Instant, Ready)>,
@@ -27,23 +30,19 @@ const UNHEARD_MAX: Duration = Duration::from_secs(30);
 
 impl Work {
     /// Starts the process. The error is one sentence.
-    pub(super) fn begin(enlist: Enlist, folder: &Path) -> Result<Self, String> {
-        let run = enlist.roster.run.clone();
+    pub(super) fn begin(load: &Load, folder: &Path, given: &[u8], allowed: Vec<String>) -> Result<Self, String> {
         let evidence = folder.join(EVIDENCE);
         // That of a run of the same name would be taken for this one's.
         let _ = std::fs::remove_file(&evidence);
-        let words =
-            enlist.load.words(folder).map_err(|error| format!("cannot write to {}: {error}", folder.display()))?;
-        let Enlist { roster, agent, lines, has_report, .. } = enlist;
-        let order = PartOrder { roster, agent, lines, evidence, has_report };
-        let order = serde_json::to_string(&order).map_err(|error| error.to_string())?;
+        let words = load.words(AgentMeans { folder, evidence, given, allowed })?;
         let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
         let mut command = Command::new(program);
-        command.arg(&words[0]).arg(format!("--part={order}")).args(&words[1..]).stderr(Stdio::inherit());
+        command.args(words).stderr(Stdio::inherit());
         let (child, news) =
             Child::start_talking(command).map_err(|error| format!("cannot start a process: {error}"))?;
         Ok(Work {
-            run,
+            run: load.run().to_owned(),
+            script: folder.join(SCRIPT),
             child: Some(child),
             news,
             ready: None,
@@ -83,6 +82,7 @@ impl Work {
                             Some(PartEnd::Failed(format!("the process of its clients ended without evidence: {how}")));
                     }
                     self.child = None;
+                    self.clear();
                     return;
                 }
             }
@@ -104,6 +104,11 @@ impl Work {
         }
     }
 
+    /// Evidence stays; scripts of runs that gave none would add up.
+    fn clear(&self) {
+        let _ = std::fs::remove_dir_all(&self.script);
+    }
+
     /// Whether the process is over.
     pub(super) fn is_over(&self) -> bool {
         self.end.is_some() && self.child.is_none()
@@ -119,5 +124,12 @@ impl Work {
             progress: self.progress.clone(),
             end: self.end.clone(),
         }
+    }
+}
+
+impl Drop for Work {
+    fn drop(&mut self) {
+        self.child = None;
+        self.clear();
     }
 }

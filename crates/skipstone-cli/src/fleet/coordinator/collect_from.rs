@@ -1,11 +1,10 @@
 //! What agents keep of runs that have ended.
 
 use super::super::talk::Card;
-use super::gather::{self, Gathered};
+use super::gather::{self, Gathered, RawEvidence};
 use super::party::Party;
 use super::preflight;
 use crate::fleet_flags::Nats;
-use skipstone_lab::report::stress::roster::Roster;
 use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;
 use std::collections::BTreeMap;
@@ -28,15 +27,14 @@ pub(in super::super) fn list(nats: &Nats, signals: &Signals) -> Result<Exit, Str
 }
 
 /// The evidence of a run from all agents that keep some. The error is one sentence.
-pub(in super::super) fn fetch(nats: Nats, run: &str, signals: &Signals) -> Result<Gathered, String> {
+pub(in super::super) fn fetch(nats: Nats, run: &str, signals: &Signals) -> Result<Gathered<RawEvidence>, String> {
     let cards = preflight::all(&nats.bus, &inbox(), usize::MAX, signals)?;
     let keepers: Vec<Card> = cards.into_iter().filter(|card| card.kept.iter().any(|kept| kept == run)).collect();
-    let roster = Roster { run: run.to_owned(), ..Roster::default() };
-    let mut party = Party::new(nats, roster, &keepers)?;
+    let mut party = Party::new(nats, run.to_owned(), &keepers)?;
     let mut gathered = Gathered::default();
     for (agent, card) in keepers.iter().enumerate() {
         match gather::fetch(&mut party, agent, Duration::from_secs(10)) {
-            Ok(evidence) => gathered.evidence.push(evidence),
+            Ok(json) => gathered.evidence.push(RawEvidence { agent: card.name.clone(), json }),
             Err(why) => drop(gathered.lost.insert(card.name.clone(), why)),
         }
     }

@@ -1,9 +1,10 @@
-//! Judges what was gathered, and shows it as any stress run is shown.
+//! Judges what was gathered of a stress run, and shows it as any stress run is shown.
 
 use super::gather::Gathered;
 use super::no_verdict::NoVerdict;
 use crate::stress::view::Viewer;
 use crate::stress::{explanations, write_report};
+use skipstone_lab::report::stress::evidence::PartEvidence;
 use skipstone_lab::report::stress::judge::{Ending, judge};
 use skipstone_lab::report::stress::merge_agents::merge_agents;
 use skipstone_lab::report::stress::roster::Roster;
@@ -14,7 +15,7 @@ use skipstone_lab::units::{Carrier, Threshold};
 /// The exit code of what was shown.
 pub(in super::super) fn show(
     roster: &Roster,
-    gathered: &Gathered,
+    gathered: &Gathered<PartEvidence>,
     ending: Ending,
     (report, sink): (Option<&ReportFile>, &Sink),
     viewer: Viewer,

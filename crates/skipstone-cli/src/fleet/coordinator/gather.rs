@@ -1,25 +1,32 @@
-//! Fetches evidence from agents' disks, piece by piece.
+//! Fetches evidence from agents' disks, piece by piece, whatever it is evidence of.
 
 use super::super::talk::AgentOrder;
 use super::party::{Party, understood};
-use skipstone_lab::report::stress::evidence::PartEvidence;
+use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// All evidence of a run, and why agents have none.
-#[derive(Debug, Default)]
-pub(in super::super) struct Gathered {
-    pub(in super::super) evidence: Vec<PartEvidence>,
+#[derive(Debug)]
+pub(in super::super) struct Gathered<E> {
+    pub(in super::super) evidence: Vec<E>,
     pub(in super::super) lost: BTreeMap<String, String>,
+}
+
+/// Evidence as it lies on a disk, of an agent.
+#[derive(Debug)]
+pub(in super::super) struct RawEvidence {
+    pub(in super::super) agent: String,
+    pub(in super::super) json: Vec<u8>,
 }
 
 /// One attempt at a piece.
 const PIECE: Duration = Duration::from_secs(2);
-/// PartEvidence beyond this is not read: no run is that large.
+/// Evidence beyond this is not read: no run is that large.
 const BYTES_MAX: usize = 1 << 30;
 
 /// That of all agents that have some. NATS may be away for `patience`.
-pub(super) fn from_party(party: &mut Party, patience: Duration) -> Gathered {
+pub(super) fn from_party(party: &mut Party, patience: Duration) -> Gathered<RawEvidence> {
     let mut gathered = Gathered::default();
     for agent in 0..party.agents.len() {
         let view = &party.agents[agent];
@@ -29,7 +36,7 @@ pub(super) fn from_party(party: &mut Party, patience: Duration) -> Gathered {
             None => fetch(party, agent, patience),
         };
         match fetched {
-            Ok(evidence) => gathered.evidence.push(evidence),
+            Ok(json) => gathered.evidence.push(RawEvidence { agent: name, json }),
             Err(why) => drop(gathered.lost.insert(name, why)),
         }
     }
@@ -37,8 +44,8 @@ pub(super) fn from_party(party: &mut Party, patience: Duration) -> Gathered {
 }
 
 /// That of one agent. The error is one sentence.
-pub(in super::super) fn fetch(party: &mut Party, agent: usize, patience: Duration) -> Result<PartEvidence, String> {
-    let run = party.roster.run.clone();
+pub(in super::super) fn fetch(party: &mut Party, agent: usize, patience: Duration) -> Result<Vec<u8>, String> {
+    let run = party.run.clone();
     let (mut bytes, mut heard): (Vec<u8>, _) = (Vec::new(), Instant::now());
     loop {
         let order = AgentOrder::Hand { run: run.clone(), from: bytes.len() as u64 };
@@ -65,5 +72,25 @@ pub(in super::super) fn fetch(party: &mut Party, agent: usize, patience: Duratio
             return Err("its evidence has more than 1 GiB".into());
         }
     }
-    serde_json::from_slice(&bytes).map_err(|error| format!("its evidence cannot be read: {error}"))
+    Ok(bytes)
+}
+
+impl<E> Default for Gathered<E> {
+    fn default() -> Self {
+        Gathered { evidence: Vec::new(), lost: BTreeMap::new() }
+    }
+}
+
+impl Gathered<RawEvidence> {
+    /// The same, read. What cannot be read is lost.
+    pub(in super::super) fn read<E: DeserializeOwned>(self) -> Gathered<E> {
+        let mut gathered = Gathered { evidence: Vec::new(), lost: self.lost };
+        for RawEvidence { agent, json } in self.evidence {
+            match serde_json::from_slice(&json) {
+                Ok(evidence) => gathered.evidence.push(evidence),
+                Err(error) => drop(gathered.lost.insert(agent, format!("its evidence cannot be read: {error}"))),
+            }
+        }
+        gathered
+    }
 }

@@ -1,63 +1,84 @@
-//! `stress --fleet`: leads a run whose clients are on other machines.
+//! Leads a run whose clients are on other machines: `stress --fleet`, `bots --fleet`.
 //!
 //! ```text
 //! call ──> preflight (who is there, and fit) ──> enlist ──> start at one moment ──> watch ──> gather ──> judge
 //! ```
 //! An agent that is silent for 3 s is lost. Without leave (`--tolerate`) that ends the run at once: a verdict without
-//! its lines would prove nothing.
+//! its lines would prove nothing. What the clients do is in [`Load`], and is the agents' business.
 
+#[cfg(feature = "bots")]
+pub(super) mod bots;
 mod clocks;
 pub(super) mod collect_from;
 pub(super) mod conclusion;
 pub(super) mod gather;
-mod no_verdict;
+pub(super) mod no_verdict;
+mod own_agents;
 mod party;
 mod preflight;
 mod progress;
+mod stress;
 
-use super::order::LoadOrder;
-use super::talk::{AgentOrder, Enlist};
-use crate::fleet_flags::{FleetArguments, LOCAL, Nats};
-use crate::stress::plan::{Plan, fresh_run};
+#[cfg(feature = "bots")]
+pub(crate) use bots::run as lead_bots;
+pub(crate) use stress::run;
+
+use super::load::Load;
+use super::talk::AgentOrder;
+use crate::fleet_flags::FleetArguments;
+use crate::stress::plan::fresh_run;
 use crate::stress::view::{LiveView, Viewer};
-use crate::stress::{StressArguments, end_with_parent};
-use gather::Gathered;
+use gather::{Gathered, RawEvidence};
 use no_verdict::NoVerdict;
+use own_agents::OwnAgents;
 use party::{AgentView, Party, Waited};
+use skipstone_lab::report::Exit;
 use skipstone_lab::report::stress::judge::Ending;
 use skipstone_lab::report::stress::live::Phase;
-use skipstone_lab::report::stress::roster::Roster;
-use skipstone_lab::report::{Exit, output};
 use skipstone_lab::signals::Signals;
 use std::time::{Duration, Instant, SystemTime};
 
-/// How long agents may take to connect their clients, beyond the ramp: what a run on one machine takes, and its start.
+/// How long agents may take until their clients wait for the start, beyond the ramp: what a run on one machine takes, and
+/// its start.
 const READY_MAX: Duration = Duration::from_secs(25);
 /// After the planned end: until the last line has arrived everywhere, and the evidence is written.
 const END_MAX: Duration = Duration::from_secs(45);
 /// From the word to start to the start, and ten times the way of the word.
 const LEAD: Duration = Duration::from_millis(800);
 
-/// Runs as the flags say.
-pub(crate) fn run(arguments: &StressArguments) -> Exit {
-    let signals = if arguments.piped { Signals::watch_as_child() } else { Signals::watch() };
-    if let (true, Ok(signals)) = (arguments.piped, &signals) {
-        end_with_parent(signals.clone());
-    }
-    let prepared = signals.and_then(|signals| Ok((Plan::from(arguments)?, signals)));
-    let ended = prepared.map_err(|sentence| (Exit::BadConfiguration, sentence));
-    let ended = ended.and_then(|(plan, signals)| lead(&plan, &arguments.fleet, signals));
-    ended.unwrap_or_else(|(exit, sentence)| {
-        if arguments.piped {
-            output::say(serde_json::json!({ "failed": sentence }));
-        }
-        exit.told("stress", sentence)
-    })
+/// A run, as far as its coordinator must know it.
+#[derive(Debug)]
+struct Led {
+    /// The command, for the messages about it.
+    command: &'static str,
+    /// Clients of all agents.
+    clients: u32,
+    /// How long they may take to begin before the start.
+    ramp: Duration,
+    /// How long they run.
+    duration: Duration,
+    /// Messages that they are to send in a second, if that is known.
+    offered_per_second: f64,
+    /// Servers that agents of the run's own may stress: host and port.
+    servers: Vec<(String, u16)>,
+    viewer: Viewer,
+    display: Display,
+}
+
+/// How people see the run while it lasts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Display {
+    /// The figures of lines, a row for each.
+    Lines,
+    /// A line about bots and their messages.
+    #[cfg(feature = "bots")]
+    Bots,
 }
 
 /// A run under way.
-struct Coordinator<'p> {
-    plan: &'p Plan,
+struct Coordinator {
+    led: Led,
+    tolerate: u32,
     signals: Signals,
     /// They end before NATS does.
     _own: Option<OwnAgents>,
@@ -65,73 +86,53 @@ struct Coordinator<'p> {
     view: LiveView,
 }
 
-fn lead(plan: &Plan, flags: &FleetArguments, signals: Signals) -> Result<Exit, NoVerdict> {
-    let bad = |sentence: String| (Exit::BadConfiguration, sentence);
-    let invalid = |sentence: String| (Exit::Invalid, sentence);
-    let load = LoadOrder::of(&plan.flags, plan.seed).map_err(bad)?;
-    let nats = flags.nats.connect(flags.url().unwrap_or_default(), "stress")?;
-    let run = run_name();
-    let own = own_agents(flags, &nats, &load).map_err(bad)?;
-    let (cards, table) = preflight::call(&nats.bus, &run, flags.agents, &signals).map_err(invalid)?;
-    let view = LiveView::new(match (plan.flags.piped, plan.flags.quiet) {
-        (true, _) => Viewer::Parent,
-        (false, true) => Viewer::Nobody,
-        (false, false) => Viewer::People,
-    });
-    let mut roster = Roster {
-        run: run.clone(),
-        seed: plan.seed,
-        mix: plan.mix.clone(),
-        agents: Vec::new(),
-        tolerate: flags.tolerate,
-        plan: plan.words.clone(),
-        thresholds: plan.flags.threshold.iter().map(ToString::to_string).collect(),
-        command: std::env::args().collect(),
-    };
-    if plan.clients < cards.len() as u32 {
-        return Err(bad(format!("-c {}: {} agents need at least a client each", plan.clients, cards.len())));
+impl Coordinator {
+    /// Calls the agents together.
+    fn assemble(led: Led, flags: &FleetArguments, signals: Signals) -> Result<Self, NoVerdict> {
+        let invalid = |sentence: String| (Exit::Invalid, sentence);
+        let bad = |sentence: String| (Exit::BadConfiguration, sentence);
+        let nats = flags.nats.connect(flags.url().unwrap_or_default(), led.command)?;
+        let run = run_name();
+        let own = OwnAgents::start(flags, &nats, &led.servers).map_err(bad)?;
+        let (cards, table) = preflight::call(&nats.bus, &run, flags.agents, &signals).map_err(invalid)?;
+        if led.clients < cards.len() as u32 {
+            return Err(bad(format!("-c {}: {} agents need at least a client each", led.clients, cards.len())));
+        }
+        let party = Party::new(nats, run, &cards).map_err(invalid)?;
+        let mut view = LiveView::new(led.viewer);
+        view.say(&table);
+        Ok(Coordinator { led, tolerate: flags.tolerate, signals, _own: own, party, view })
     }
-    roster.divide(cards.iter().map(|card| card.name.clone()));
-    let party = Party::new(nats, roster, &cards).map_err(invalid)?;
-    let mut coordinator = Coordinator { plan, signals, _own: own, party, view };
-    coordinator.view.say(&table);
-    coordinator.view.say(&format!(
-        "run {run}: {} clients on {} agents, each {} for {}, lines of size {}, seed {}",
-        plan.clients,
-        cards.len(),
-        plan.words.rate,
-        plan.flags.duration,
-        plan.words.size,
-        plan.seed
-    ));
-    coordinator.play(&load)
-}
 
-impl Coordinator<'_> {
-    fn play(&mut self, load: &LoadOrder) -> Result<Exit, NoVerdict> {
+    fn run(&self) -> &str {
+        &self.party.run
+    }
+
+    /// The agents, in the order of their parts.
+    fn names(&self) -> impl ExactSizeIterator<Item = String> + '_ {
+        self.party.agents.iter().map(|agent| agent.name.clone())
+    }
+
+    /// Plays the run, with a part for each agent.
+    fn play(&mut self, loads: Vec<Load>) -> Result<(Gathered<RawEvidence>, Ending), NoVerdict> {
         let clocks = clocks::measure(&mut self.party).map_err(|why| self.abandon(why))?;
-        self.enlist(load)?;
+        self.enlist(loads)?;
         self.await_ready()?;
         let at = clocks::start(&self.party, &clocks, LEAD);
         for (agent, at) in at.into_iter().enumerate() {
-            let run = self.party.roster.run.clone();
+            let run = self.party.run.clone();
             let told = self.party.ask(agent, &AgentOrder::Start { run, at }).map(drop);
             told.map_err(|why| self.abandon(why))?;
         }
         let ending = self.watch()?;
-        let gathered = self.gather(ending);
-        let report = (self.plan.report.as_ref(), &self.plan.sink);
-        conclusion::show(&self.party.roster, &gathered, ending, report, self.view.viewer)
+        Ok((self.gather(ending), ending))
     }
 
     /// Each agent gets its part, or the run does not begin.
-    fn enlist(&mut self, load: &LoadOrder) -> Result<(), NoVerdict> {
-        let lines = fresh_run();
-        for agent in 0..self.party.agents.len() {
-            let roster = self.party.roster.clone();
-            let has_report = self.plan.report.is_some();
-            let enlist = Enlist { load: load.clone(), roster, agent, lines, has_report };
-            if let Err(why) = self.party.ask(agent, &AgentOrder::Enlist(Box::new(enlist))) {
+    fn enlist(&mut self, loads: Vec<Load>) -> Result<(), NoVerdict> {
+        for (agent, load) in loads.into_iter().enumerate() {
+            self.party.agents[agent].clients = load.clients();
+            if let Err(why) = self.party.ask(agent, &AgentOrder::Enlist(load)) {
                 return Err(self.abandon(why));
             }
         }
@@ -141,7 +142,7 @@ impl Coordinator<'_> {
     /// Waits until the clients of all agents are there, or will not be.
     fn await_ready(&mut self) -> Result<(), NoVerdict> {
         self.view.enter(Phase::Connecting);
-        let deadline = Instant::now() + self.plan.flags.ramp.0 + READY_MAX;
+        let deadline = Instant::now() + self.led.ramp + READY_MAX;
         loop {
             match self.party.step(Duration::from_millis(20)) {
                 Waited::Nothing => {}
@@ -176,12 +177,12 @@ impl Coordinator<'_> {
     /// Watches until every agent has its evidence, or is lost.
     fn watch(&mut self) -> Result<Ending, NoVerdict> {
         self.view.enter(Phase::Running);
-        let planned_end = Instant::now() + LEAD + self.plan.flags.duration.0;
+        let planned_end = Instant::now() + LEAD + self.led.duration;
         let (mut ending, mut stopped) = (Ending::Completed, None);
         loop {
             let waited = self.party.step(Duration::from_millis(20));
             let lost = self.party.lost_count();
-            if let (Waited::Lost(agent), true) = (waited, lost > u64::from(self.party.roster.tolerate)) {
+            if let (Waited::Lost(agent), true) = (waited, lost > u64::from(self.tolerate)) {
                 return Err(self.abandon(self.party.lost_text(agent)));
             }
             self.show();
@@ -207,7 +208,7 @@ impl Coordinator<'_> {
     }
 
     /// Fetches all evidence that there is.
-    fn gather(&mut self, ending: Ending) -> Gathered {
+    fn gather(&mut self, ending: Ending) -> Gathered<RawEvidence> {
         self.view.enter(Phase::Closing);
         let patience = if ending == Ending::Interrupted { STOP_MAX } else { NATS_MAX };
         gather::from_party(&mut self.party, patience)
@@ -216,19 +217,24 @@ impl Coordinator<'_> {
     fn show(&mut self) {
         if self.view.is_due() {
             let (phase, elapsed) = self.view.phase();
-            let plan = &self.plan.flags;
-            let duration =
-                if phase == Phase::Running { plan.duration.0 } else { plan.ramp.0.max(Duration::from_secs(1)) };
-            let offered = plan.rate.per_second() * f64::from(self.plan.clients);
+            let Led { duration, ramp, offered_per_second: offered, .. } = self.led;
+            let duration = if phase == Phase::Running { duration } else { ramp.max(Duration::from_secs(1)) };
             let snapshot = progress::merged(&self.party, phase, elapsed, duration, offered);
-            self.view.present(&snapshot, progress::rows(&self.party));
+            match self.led.display {
+                Display::Lines => self.view.present(&snapshot, progress::rows(&self.party)),
+                // Before the start there is nothing to show.
+                #[cfg(feature = "bots")]
+                Display::Bots if phase == Phase::Connecting || elapsed < LEAD => {}
+                #[cfg(feature = "bots")]
+                Display::Bots => self.view.line(&progress::line(&snapshot, elapsed - LEAD, &self.party)),
+            }
         }
     }
 
     /// The run proves nothing. Agents keep what they have.
     fn abandon(&mut self, why: String) -> NoVerdict {
         self.party.stop_all();
-        let run = &self.party.roster.run;
+        let run = &self.party.run;
         let has_begun = self.party.agents.iter().any(|agent| agent.is_ready());
         let kept = if has_begun {
             format!(" (what the other agents have of it: skipstone agent collect {run} --fleet URL)")
@@ -249,32 +255,4 @@ fn run_name() -> String {
     let now = skipstone_lab::report::format::rfc3339(SystemTime::now());
     let digits: String = now.chars().filter(char::is_ascii_digit).collect();
     format!("{}-{}-{:04x}", &digits[..8], &digits[8..], fresh_run())
-}
-
-/// Agents of this run's own, on this machine; they end with it.
-struct OwnAgents {
-    _agents: Vec<skipstone_lab::child::Child>,
-    _folder: tempfile::TempDir,
-}
-
-fn own_agents(flags: &FleetArguments, nats: &Nats, load: &LoadOrder) -> Result<Option<OwnAgents>, String> {
-    if flags.url() != Some(LOCAL) {
-        return Ok(None);
-    }
-    let program = std::env::current_exe().map_err(|error| format!("cannot find this program's file: {error}"))?;
-    let folder = tempfile::Builder::new().prefix("skipstone-agents-").tempdir();
-    let folder = folder.map_err(|error| format!("cannot make a folder: {error}"))?;
-    let (host, port) = load.server()?;
-    let host = if host.contains(':') { format!("[{host}]") } else { host };
-    let start = |number: u32| {
-        let name = format!("local-{number}");
-        let mut command = std::process::Command::new(&program);
-        command.args(["agent", "--with-parent", "--fleet", &nats.url, "--name", &name]);
-        command.arg("--allow").arg(format!("{host}:{port}")).arg("--keep").arg(folder.path().join(&name));
-        let started = skipstone_lab::child::Child::start(command, |_| std::ops::ControlFlow::Continue(()));
-        started.map_err(|error| format!("cannot start an agent: {error}"))
-    };
-    let agents = (1..=flags.agents).map(start).collect::<Result<Vec<_>, String>>()?;
-    output::complain(format_args!("{} agents of this run started on this machine", agents.len()));
-    Ok(Some(OwnAgents { _agents: agents, _folder: folder }))
 }

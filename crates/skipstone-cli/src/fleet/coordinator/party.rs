@@ -4,13 +4,13 @@ use super::super::talk::{self, AgentOrder, AgentReply, AgentState, Card, PartEnd
 use crate::fleet_flags::Nats;
 use crate::stress::lead::Ready;
 use skipstone_fleet::bus::{BusEvent, BusState, NoAnswer, SubscriptionId};
-use skipstone_lab::report::stress::roster::Roster;
 use std::time::{Duration, Instant};
 
 /// All agents of a run.
 pub(in super::super) struct Party {
     pub(in super::super) nats: Nats,
-    pub(in super::super) roster: Roster,
+    /// The name of the run.
+    pub(in super::super) run: String,
     pub(in super::super) agents: Vec<AgentView>,
     states: SubscriptionId,
     /// Since when NATS is away.
@@ -24,6 +24,8 @@ pub(in super::super) struct Party {
 #[derive(Debug)]
 pub(in super::super) struct AgentView {
     pub(in super::super) name: String,
+    /// How many clients it has.
+    pub(super) clients: u64,
     instance: String,
     heard: Instant,
     /// Its last state, and when it came.
@@ -52,10 +54,10 @@ const ASKS_MAX: usize = 4;
 
 impl Party {
     /// The error is one sentence.
-    pub(super) fn new(nats: Nats, roster: Roster, cards: &[Card]) -> Result<Self, String> {
-        let states = nats.bus.subscribe(&talk::run_subject(&roster.run)).map_err(|error| error.to_string())?;
+    pub(super) fn new(nats: Nats, run: String, cards: &[Card]) -> Result<Self, String> {
+        let states = nats.bus.subscribe(&talk::run_subject(&run)).map_err(|error| error.to_string())?;
         let agents = cards.iter().map(|card| AgentView::unheard(&card.name, &card.instance)).collect();
-        Ok(Party { nats, roster, agents, states, away: None, was_away: Duration::ZERO, alive: Instant::now() })
+        Ok(Party { nats, run, agents, states, away: None, was_away: Duration::ZERO, alive: Instant::now() })
     }
 
     /// Gives an order until it is answered. The error is one sentence.
@@ -79,7 +81,30 @@ impl Party {
     ) -> Result<Option<Vec<u8>>, String> {
         let payload = serde_json::to_vec(order).map_err(|error| error.to_string())?;
         let subject = talk::agent_subject(&self.agents[agent].name);
-        let request = self.nats.bus.request(&subject, payload, timeout).map_err(|error| error.to_string())?;
+        self.try_request(agent, &subject, payload, timeout)
+    }
+
+    /// Gives a piece of the run's script until it is taken. The error is one sentence.
+    #[cfg(feature = "bots")]
+    pub(super) fn give(&mut self, agent: usize, from: usize, piece: &[u8]) -> Result<(), String> {
+        let name = self.agents[agent].name.clone();
+        let subject = talk::give_subject(&name, &self.run, from);
+        for _ in 0..ASKS_MAX {
+            if let Some(answer) = self.try_request(agent, &subject, piece.to_vec(), ASK)? {
+                return understood(&answer).map(drop);
+            }
+        }
+        Err(format!("agent {name} does not take the script"))
+    }
+
+    fn try_request(
+        &mut self,
+        agent: usize,
+        subject: &str,
+        payload: Vec<u8>,
+        timeout: Duration,
+    ) -> Result<Option<Vec<u8>>, String> {
+        let request = self.nats.bus.request(subject, payload, timeout).map_err(|error| error.to_string())?;
         let deadline = Instant::now() + timeout + Duration::from_millis(500);
         while Instant::now() < deadline {
             match self.nats.bus.wait(Duration::from_millis(50)) {
@@ -123,7 +148,7 @@ impl Party {
             return;
         }
         self.alive = Instant::now();
-        let order = AgentOrder::Alive { run: self.roster.run.clone() };
+        let order = AgentOrder::Alive { run: self.run.clone() };
         let payload = serde_json::to_vec(&order).expect("an order has text keys");
         for agent in &self.agents {
             // The next one follows.
@@ -163,6 +188,11 @@ impl Party {
         self.away.map(|since| since.elapsed())
     }
 
+    /// Clients of the whole run.
+    pub(super) fn clients(&self) -> u64 {
+        self.agents.iter().map(|agent| agent.clients).sum()
+    }
+
     pub(super) fn lost_count(&self) -> u64 {
         self.agents.iter().filter(|agent| agent.lost.is_some()).count() as u64
     }
@@ -182,7 +212,7 @@ impl Party {
 
     /// Ends all parts.
     pub(super) fn stop_all(&mut self) {
-        let order = AgentOrder::Stop { run: self.roster.run.clone() };
+        let order = AgentOrder::Stop { run: self.run.clone() };
         let payload = serde_json::to_vec(&order).expect("an order has text keys");
         for agent in &self.agents {
             let _ = self.nats.bus.request(&talk::agent_subject(&agent.name), payload.clone(), ASK);
@@ -196,6 +226,7 @@ impl AgentView {
     pub(super) fn unheard(name: &str, instance: &str) -> Self {
         AgentView {
             name: name.to_owned(),
+            clients: 0,
             instance: instance.to_owned(),
             heard: Instant::now(),
             state: None,

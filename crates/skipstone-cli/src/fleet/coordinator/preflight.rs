@@ -75,8 +75,9 @@ fn choose(cards: &[Card], count: usize) -> Result<Vec<Card>, String> {
     found.extend(names(&busy, |card| {
         format!("{} (busy with run {})", card.name, card.busy.as_deref().unwrap_or_default())
     }));
-    found.extend(names(&others, |card| {
-        format!("{} (version {}, this is {})", card.name, card.version, env!("CARGO_PKG_VERSION"))
+    found.extend(names(&others, |card| match card.version == env!("CARGO_PKG_VERSION") {
+        true => format!("{} (another build of version {})", card.name, card.version),
+        false => format!("{} (version {}, this is {})", card.name, card.version, env!("CARGO_PKG_VERSION")),
     }));
     let found = if found.is_empty() { "none answered".to_owned() } else { format!("there are: {}", found.join(", ")) };
     Err(format!(
@@ -136,6 +137,9 @@ mod tests {
         let error = choose(&cards, 2).unwrap_err();
         assert!(error.contains("a (version 0.0.1, this is"), "{error}");
         assert_eq!(choose(&cards, 1).unwrap()[0].name, "b");
+        (cards[0].version, cards[0].talk) = (env!("CARGO_PKG_VERSION").into(), talk::TALK_VERSION - 1);
+        let error = choose(&cards, 2).unwrap_err();
+        assert!(error.contains("a (another build of version"), "{error}");
         assert!(choose(&[], 1).unwrap_err().contains("none answered"));
     }
 }

@@ -4,6 +4,8 @@ use super::super::talk::PartEnd;
 use super::party::{AgentView, Party};
 use crate::stress::view::{AgentFigures, AgentPhase, Figures, ForParent};
 use skipstone_lab::measure::latency::LatencyCounts;
+#[cfg(feature = "bots")]
+use skipstone_lab::report::format::{seconds, thousands};
 use skipstone_lab::report::stress::live::{Phase, RecentLatency, Snapshot};
 use std::time::Duration;
 
@@ -27,7 +29,7 @@ pub(super) fn merged(party: &Party, phase: Phase, elapsed: Duration, duration: D
         phase,
         elapsed,
         duration,
-        clients_asked: party.roster.clients().into(),
+        clients_asked: party.clients(),
         clients_connected: sum(|figures| figures.clients_connected).max(ready(|ready| ready.connected)),
         clients_dropped: sum(|figures| figures.clients_dropped),
         offered_per_second: if phase == Phase::Running { offered } else { 0.0 },
@@ -49,15 +51,47 @@ pub(super) fn merged(party: &Party, phase: Phase, elapsed: Duration, duration: D
     }
 }
 
+/// A run of bots in a line, with the agents that need attention.
+#[cfg(feature = "bots")]
+pub(super) fn line(snapshot: &Snapshot, elapsed: Duration, party: &Party) -> String {
+    let rate = |per_second: f64| thousands(per_second.round() as u64);
+    let mut line = format!(
+        "{:.0} of {} s: {} connected, {}/s sent, {}/s received",
+        elapsed.as_secs_f64(),
+        seconds(snapshot.duration),
+        thousands(snapshot.clients_connected),
+        rate(snapshot.sent_per_second),
+        rate(snapshot.delivered_per_second),
+    );
+    for agent in party.agents.iter().map(row) {
+        match agent.state {
+            AgentPhase::Lost | AgentPhase::Failed => {
+                line += &format!("; agent {}: {}", agent.name, agent.why.unwrap_or_default());
+            }
+            _ if agent.silent_s > SILENT_SHOWN_S => {
+                line += &format!("; agent {}: silent for {:.1} s", agent.name, agent.silent_s);
+            }
+            _ => {}
+        }
+    }
+    if let Some(away) = party.away_for() {
+        line += &format!("; NATS away for {:.0} s", away.as_secs_f64());
+    }
+    line
+}
+
+/// Agents tell of themselves each half second.
+#[cfg(feature = "bots")]
+const SILENT_SHOWN_S: f64 = 1.5;
+
 /// A row for each agent, for a parent process.
 pub(super) fn rows(party: &Party) -> ForParent {
-    let places = party.agents.iter().zip(&party.roster.agents);
-    let agents = places.map(|(agent, place)| row(agent, place.clients().into())).collect();
+    let agents = party.agents.iter().map(row).collect();
     let nats_away_s = party.away_for().map(|away| away.as_secs_f64());
     ForParent { agents, nats_away_s, latencies: None }
 }
 
-fn row(agent: &AgentView, clients_asked: u64) -> AgentFigures {
+fn row(agent: &AgentView) -> AgentFigures {
     let figures = figures_of(agent).unwrap_or_default();
     let ready = agent.ready().map_or(0, |ready| ready.connected);
     let (state, why) = state_of(agent, figures.phase);
@@ -66,7 +100,7 @@ fn row(agent: &AgentView, clients_asked: u64) -> AgentFigures {
     AgentFigures {
         name: agent.name.clone(),
         state,
-        clients_asked,
+        clients_asked: agent.clients,
         clients_connected: figures.clients_connected.max(ready),
         sent_per_second: rate(figures.sent_per_second),
         delivered_per_second: rate(figures.delivered_per_second),
@@ -128,18 +162,18 @@ mod tests {
 
     #[test]
     fn an_agents_row_says_how_far_it_is_and_why_it_is_out() {
-        let state = |agent: &AgentView| row(agent, 9).state;
+        let state = |agent: &AgentView| row(agent).state;
         assert_eq!(state(&AgentView::unheard("oslo", "1")), AgentPhase::Connecting);
         assert_eq!(state(&agent(progress(Phase::Connecting), true, None)), AgentPhase::Ready);
         assert_eq!(state(&agent(progress(Phase::Running), true, None)), AgentPhase::Running);
         assert_eq!(state(&agent(progress(Phase::Draining), true, None)), AgentPhase::Draining);
         let kept = Some(PartEnd::Kept(Kept::default()));
         assert_eq!(state(&agent(progress(Phase::Closing), true, kept)), AgentPhase::Done);
-        let failed = row(&agent(progress(Phase::Running), true, Some(PartEnd::Failed("no disk".into()))), 9);
+        let failed = row(&agent(progress(Phase::Running), true, Some(PartEnd::Failed("no disk".into()))));
         assert_eq!((failed.state, failed.why.as_deref()), (AgentPhase::Failed, Some("no disk")));
         let mut lost = agent(progress(Phase::Running), true, None);
         lost.lost = Some("no sign of life".into());
-        let lost = row(&lost, 9);
+        let lost = row(&lost);
         assert_eq!((lost.state, lost.why.as_deref()), (AgentPhase::Lost, Some("no sign of life")));
         // What it sent a while ago it does not send now; what arrived has arrived.
         assert_eq!((lost.sent_per_second, lost.delivered, lost.clients_connected), (0.0, 3, 7));

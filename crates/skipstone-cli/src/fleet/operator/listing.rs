@@ -1,6 +1,6 @@
 //! The directory of a fleet, read by one who is no node of it.
 
-use crate::fleet_flags::{LOCAL, Nats, NatsFlags};
+use crate::fleet_flags::{DIRECTORY, LOCAL, Nats, NatsFlags};
 use skipstone_fleet::bus::KvWatchState;
 use skipstone_fleet::directory::DirectoryReader;
 use skipstone_lab::report::Exit;
@@ -36,10 +36,9 @@ impl DirectoryFlags {
             return Err((Exit::BadConfiguration, why.into()));
         }
         let nats = self.nats.connect(&self.fleet, "operator")?;
-        let (store, replicas) = nats.directory();
         let shown = nats.shown.clone();
         let unavailable = |why: &dyn std::fmt::Display| (Exit::Unavailable, format!("NATS at {shown}: {why}"));
-        let directory = DirectoryReader::start(&nats.bus, store, replicas).map_err(|error| unavailable(&error))?;
+        let directory = DirectoryReader::start(&nats.bus, DIRECTORY).map_err(|error| unavailable(&error))?;
         let mut listing = Listing { nats, directory };
         let end = Instant::now() + READ_MAX;
         while *listing.directory.state() != KvWatchState::Current {

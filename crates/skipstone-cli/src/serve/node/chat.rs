@@ -96,7 +96,8 @@ impl FleetChat {
 
     /// Players that get every line from now on, as the audience does.
     pub(in crate::serve) fn settled(&mut self) -> Vec<PeerId> {
-        if self.followers.is_empty() { Vec::new() } else { self.followers.settled(&self.feed) }
+        let now = self.now();
+        if self.followers.is_empty() { Vec::new() } else { self.followers.settled(&self.feed, now) }
     }
 
     /// A player has come, or has stayed after all: the lines that it has missed.

@@ -8,7 +8,7 @@ mod flags;
 mod travel;
 
 use super::input::LoopEvent;
-use crate::fleet_flags::Nats;
+use crate::fleet_flags::{DIRECTORY, Nats};
 pub(super) use baggage::Baggage;
 use chat::FleetChat;
 pub(crate) use flags::NodeFlags;
@@ -76,7 +76,6 @@ impl NodeFlags {
         settings.address = url.clone();
         settings.version = version(deployed_release().as_deref());
         settings.metrics = facts.dashboard.map(|dashboard| self.metrics_address(dashboard));
-        let (store, replicas) = nats.directory();
         let chat = (facts.workload == Workload::Broadcast).then(|| FleetChat::start(&nats.bus, name, process));
         let moves = MovesDriver::start(&nats.bus, "serve", MoveSettings::new(name.clone(), process));
         let moves = moves.map_err(|error| error.to_string())?;
@@ -84,7 +83,7 @@ impl NodeFlags {
             DrainSettings { per_second: self.drain_rate, limit: self.drain_limit.0, ..DrainSettings::default() };
         let address = host_and_port(&url).ok_or_else(|| format!("players cannot be sent to {url}"))?;
         let travel = Travel::new(moves, drain, address, pin_of(&url).filter(|_| facts.is_pinned));
-        let driver = DirectoryDriver::start(&nats.bus, store, replicas, settings).map_err(|error| error.to_string())?;
+        let driver = DirectoryDriver::start(&nats.bus, DIRECTORY, settings).map_err(|error| error.to_string())?;
         let mut node = FleetNode {
             nats,
             driver,

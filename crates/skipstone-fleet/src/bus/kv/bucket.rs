@@ -48,13 +48,15 @@ impl Bucket {
     }
 
     async fn create(&self) -> Result<Stream, Trouble> {
+        // A node may have begun before its NATS, so that this is the first moment at which a cluster is known.
+        let cluster = self.client.server_info().cluster;
         let config = Config {
             name: format!("KV_{}", self.name),
             subjects: vec![self.subject(">")],
             max_messages_per_subject: 1,
             max_age: self.settings.age_max.unwrap_or_default(),
             storage: StorageType::Memory,
-            num_replicas: self.settings.replicas,
+            num_replicas: self.settings.replicas_in(cluster.as_deref()),
             discard: DiscardPolicy::New,
             allow_rollup: true,
             deny_delete: true,

@@ -6,11 +6,11 @@
 use super::answer::KvOutcome;
 use super::bucket::Bucket;
 use super::call::{KvCall, KvOperation};
-use super::trouble::Trouble;
-use async_nats::jetstream::Error as JetStreamError;
+use super::trouble::{SILENCE, Trouble};
 use async_nats::jetstream::context::{PublishError, PublishErrorKind};
 use async_nats::jetstream::message::{PublishMessage, StreamMessage};
 use async_nats::jetstream::stream::LastRawMessageErrorKind;
+use async_nats::jetstream::{Error as JetStreamError, ErrorCode};
 use bytes::Bytes;
 use std::error::Error;
 use std::time::Duration;
@@ -40,7 +40,10 @@ struct Running<'a> {
 /// How an attempt ended.
 enum Attempt {
     Ended(KvOutcome),
+    /// Nothing was written.
     Failed(Trouble),
+    /// It may have been written, or may be soon. Why there is no answer.
+    InDoubt(String),
 }
 
 impl Running<'_> {
@@ -50,7 +53,7 @@ impl Running<'_> {
             match self.attempt().await {
                 Attempt::Ended(outcome) => return outcome,
                 Attempt::Failed(Trouble::Lasting(why)) => return KvOutcome::Refused { why },
-                Attempt::Failed(Trouble::Passing(why)) => self.why = why,
+                Attempt::Failed(Trouble::Passing(why)) | Attempt::InDoubt(why) => self.why = why,
             }
             self.bucket.close().await;
             sleep(pause).await;
@@ -103,7 +106,7 @@ impl Running<'_> {
         if let Err(trouble) = self.bucket.open().await {
             return Attempt::Failed(trouble);
         }
-        let id = format!("{}.{}.{}", self.writer, self.call.request.0, expected.unwrap_or_default());
+        let id = format!("{}.{}", self.call_id(), expected.unwrap_or_default());
         let mut message = PublishMessage::build().payload(value.clone()).message_id(&id);
         if let Some(revision) = expected {
             message = message.expected_last_subject_sequence(revision);
@@ -117,14 +120,14 @@ impl Running<'_> {
             Err(error) => Err(error),
         };
         let attempt = match answer {
-            Ok(written) => Some(Attempt::Ended(KvOutcome::Stored { revision: written.sequence })),
+            Ok(written) => Attempt::Ended(KvOutcome::Stored { revision: written.sequence }),
             Err(error) => meaning(&error),
         };
         match attempt {
-            None => Attempt::Failed(Trouble::silence()),
+            Attempt::InDoubt(_) => attempt,
             // Perhaps it is an earlier attempt of this call that made it wrong.
-            Some(Attempt::Ended(KvOutcome::WrongRevision)) if was_in_doubt => self.unless_written(&id).await,
-            Some(attempt) => {
+            Attempt::Ended(KvOutcome::WrongRevision) if was_in_doubt => self.unless_written().await,
+            attempt => {
                 self.is_in_doubt = was_in_doubt;
                 attempt
             }
@@ -132,14 +135,23 @@ impl Running<'_> {
     }
 
     /// The outcome of a write that may have been done before. Newer servers look at the revision before the id.
-    async fn unless_written(&self, id: &str) -> Attempt {
+    async fn unless_written(&self) -> Attempt {
         match self.last().await {
-            Ok(Some(message)) if message.headers.get(ID).is_some_and(|found| found.as_str() == id) => {
+            Ok(Some(message)) if message.headers.get(ID).is_some_and(|id| self.wrote(id.as_str())) => {
                 Attempt::Ended(KvOutcome::Stored { revision: message.sequence })
             }
             Ok(_) => Attempt::Ended(KvOutcome::WrongRevision),
             Err(trouble) => Attempt::Failed(trouble),
         }
+    }
+
+    /// Whether an attempt of this call has this id, whatever revision it expected.
+    fn wrote(&self, id: &str) -> bool {
+        id.rsplit_once('.').is_some_and(|(call, _revision)| call == self.call_id())
+    }
+
+    fn call_id(&self) -> String {
+        format!("{}.{}", self.writer, self.call.request.0)
     }
 
     /// The last message of the key, from the store's leader: replicas may be behind.
@@ -157,19 +169,23 @@ impl Running<'_> {
     }
 }
 
-/// What the refusal of a write means; nothing if it may have been written.
-fn meaning(error: &PublishError) -> Option<Attempt> {
+/// What the refusal of a write means.
+fn meaning(error: &PublishError) -> Attempt {
     match error.kind() {
-        PublishErrorKind::WrongLastSequence => Some(Attempt::Ended(KvOutcome::WrongRevision)),
-        // Nobody received it: the store is gone, or it elects a leader.
+        PublishErrorKind::WrongLastSequence => Attempt::Ended(KvOutcome::WrongRevision),
+        // No server received it: the store is gone, or it elects a leader.
         PublishErrorKind::StreamNotFound => {
-            Some(Attempt::Failed(Trouble::Passing("the store is gone, or has no leader".into())))
+            Attempt::Failed(Trouble::Passing("the store is gone, or has no leader".into()))
         }
-        PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => None,
-        _ => Some(Attempt::Failed(match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {
-            Some(error) => Trouble::of_jetstream(error),
-            None => Trouble::Lasting(error.to_string()),
-        })),
+        PublishErrorKind::TimedOut | PublishErrorKind::BrokenPipe => Attempt::InDoubt(SILENCE.into()),
+        _ => match error.source().and_then(|source| source.downcast_ref::<JetStreamError>()) {
+            // An earlier attempt of this call waits for the replicas: the next one learns whether it was written.
+            Some(error) if error.error_code() == ErrorCode::STREAM_DUPLICATE_MESSAGE_CONFLICT => {
+                Attempt::InDoubt(error.to_string())
+            }
+            Some(error) => Attempt::Failed(Trouble::of_jetstream(error)),
+            None => Attempt::Failed(Trouble::Lasting(error.to_string())),
+        },
     }
 }
 
@@ -186,3 +202,29 @@ const ID: &str = "Nats-Msg-Id";
 const MARKERS_MAX: usize = 8;
 const PAUSE_MIN: Duration = Duration::from_millis(20);
 const PAUSE_MAX: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(code: u16, error_code: u16) -> Attempt {
+        let answer = format!(r#"{{"code": {code}, "err_code": {error_code}, "description": "x"}}"#);
+        let answer: JetStreamError = serde_json::from_str(&answer).unwrap();
+        meaning(&PublishError::with_source(PublishErrorKind::Other, answer))
+    }
+
+    #[test]
+    fn a_write_that_is_in_process_already_is_tried_again_and_stays_in_doubt() {
+        assert!(matches!(refused(409, 10158), Attempt::InDoubt(_)));
+        for silence in [PublishErrorKind::TimedOut, PublishErrorKind::BrokenPipe] {
+            assert!(matches!(meaning(&PublishError::new(silence)), Attempt::InDoubt(_)));
+        }
+    }
+
+    #[test]
+    fn a_write_without_a_receiver_or_behind_another_is_tried_again_and_was_not_done() {
+        assert!(matches!(refused(400, 10164), Attempt::Failed(Trouble::Passing(_))));
+        let nobody = meaning(&PublishError::new(PublishErrorKind::StreamNotFound));
+        assert!(matches!(nobody, Attempt::Failed(Trouble::Passing(_))));
+    }
+}

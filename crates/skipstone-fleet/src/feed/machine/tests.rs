@@ -57,6 +57,36 @@ fn what_no_longer_is_kept_is_known_to_be_missing() {
 }
 
 #[test]
+fn names_of_nodes_that_have_ended_do_not_add_up() {
+    let mut own = Feed::new(FeedSettings { nodes_max: 4, ..FeedSettings::new(name(0), 1) });
+    let mut heard = 0;
+    // Each day's deployment brings three nodes of new names, as pods have them.
+    for day in 0..50 {
+        let now = ms(86_400_000 * day as u64);
+        while own.poll(now).is_some() {}
+        for index in 1..=3 {
+            let index = 3 * day + index;
+            let said = feed(index, 1).publish("hello".into(), None, now);
+            own.hear(&name(index), &said, now);
+        }
+        heard += std::iter::from_fn(|| own.poll(now)).count();
+        assert!(own.positions().0.len() <= 4, "{:?}", own.positions());
+    }
+    assert_eq!((heard, own.stats().ignored), (150, 0));
+}
+
+#[test]
+fn a_player_that_has_heard_a_node_that_has_ended_does_not_wait_for_it_for_good() {
+    let (own, mut followers) = (feed(0, 1), Followers::default());
+    let peer = PeerId { index: 1, generation: 0 };
+    let ended = Positions([(name(7), (3, 40))].into());
+    followers.arrive(peer, ended, ms(0), &own, ms(1_000));
+    assert_eq!(followers.settled(&own, ms(600_999)), []);
+    assert_eq!(followers.settled(&own, ms(601_000)), [peer]);
+    assert_eq!(followers.leave(peer, &own), own.positions(), "it does not take that along");
+}
+
+#[test]
 fn players_that_move_hear_everything_once_and_each_speaker_in_order() {
     for seed in 0..400 {
         let mut world = World::new(seed);
@@ -177,7 +207,7 @@ impl World {
         while let Some(entry) = feed.poll(self.now) {
             let wanting: Vec<usize> = followers.wanting(&entry, feed).map(|peer| peer.index as usize).collect();
             wanting.iter().chain(audience.iter()).for_each(|player| self.players[*player].hear(&entry.payload));
-            audience.extend(followers.settled(feed).iter().map(|peer| peer.index as usize));
+            audience.extend(followers.settled(feed, self.now).iter().map(|peer| peer.index as usize));
         }
     }
 
@@ -212,7 +242,7 @@ impl World {
         let Node { feed, followers, audience } = &mut self.nodes[self.players[player].at];
         assert!(!feed.has_forgotten(&positions));
         let missed = followers.arrive(peer(player), positions, now, feed, now);
-        audience.extend(followers.settled(feed).iter().map(|peer| peer.index as usize));
+        audience.extend(followers.settled(feed, now).iter().map(|peer| peer.index as usize));
         missed.iter().for_each(|payload| self.players[player].hear(payload));
     }
 

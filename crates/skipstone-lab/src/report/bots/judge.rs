@@ -8,17 +8,19 @@
 //! 1. it ended before 99% of its time;
 //! 2. more than 1% of ticks and timers ran later than 50 ms after they were due;
 //! 3. the bots' process used more than 95% of the cores it had;
-//! 4. a threshold is about a figure that was not measured.
+//! 4. a threshold is about a figure that was not measured;
+//! 5. in a run on several machines, more agents were lost than may be, or 2 or 3 holds for one of them.
 //!
 //! **Fail**: a bot never connected, lost its connection without a `closed` of its own, or ended by an error of the
 //! script; a message was refused; a threshold was missed.
 //!
 //! **Pass**: none of these.
 
+use super::fleet::BotsFleet;
 use super::result::BotsResult;
 use crate::report::Verdict;
 use crate::report::format::{counted, thousands};
-use crate::report::stress::judge::{Ending, lateness, overload};
+use crate::report::stress::judge::{Ending, JudgedAgent, lateness, overload, reasons_of_agents};
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Evaluation, Threshold, ThresholdError};
 use serde_json::Value;
@@ -33,7 +35,10 @@ pub fn judge(result: &mut BotsResult, thresholds: &[Threshold], ending: Ending) 
         let (ran, asked) = (result.duration_s, result.duration_asked_s);
         invalid.push(format!("The bots ran for {ran:.1} s only, not for the {asked:.1} s asked for."));
     }
-    invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator)));
+    match &result.fleet {
+        Some(fleet) => invalid.extend(agents(fleet)),
+        None => invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator))),
+    }
     invalid.extend(unmeasured);
     let mut failed = if absence.is_none() { shortfalls(result) } else { Vec::new() };
     failed.extend(faults(result));
@@ -97,6 +102,20 @@ fn flat(result: &BotsResult) -> Value {
         root.entry(name).or_insert(figures);
     }
     json
+}
+
+/// Rule 5.
+fn agents(fleet: &BotsFleet) -> Vec<String> {
+    let judged: Vec<JudgedAgent<'_>> = fleet
+        .agents
+        .iter()
+        .map(|agent| JudgedAgent {
+            name: &agent.name,
+            lost: agent.lost.as_deref(),
+            generator: agent.generator.as_ref(),
+        })
+        .collect();
+    reasons_of_agents(&judged, fleet.tolerate)
 }
 
 fn interruption(result: &BotsResult) -> String {
@@ -166,7 +185,8 @@ const REASONS_MAX: usize = 3;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::bots::{Fault, MetricFigures};
+    use crate::report::bots::{BotsAgent, Fault, MetricFigures};
+    use crate::report::stress::result::Generator;
 
     /// A run in which all went well.
     fn passing() -> BotsResult {
@@ -191,6 +211,29 @@ mod tests {
     #[test]
     fn a_run_in_which_all_went_well_passes() {
         assert_eq!(verdict(|_| {}, &["spawned.share>98%", "bots.connected==5"]), (Verdict::Pass, String::new()));
+    }
+
+    #[test]
+    fn a_late_or_lost_agent_is_named_and_a_tolerated_one_is_excused() {
+        let with = |tolerate: u64, late: u64| {
+            let agent = |name: &str, lost: Option<&str>, late_sends| BotsAgent {
+                name: name.into(),
+                lost: lost.map(String::from),
+                generator: lost.is_none().then(|| Generator {
+                    late_sends,
+                    planned_sends: 1000,
+                    ..Generator::default()
+                }),
+                ..BotsAgent::default()
+            };
+            let agents = vec![agent("oslo", None, late), agent("rome", Some("no sign of life"), 0)];
+            verdict(|result| result.fleet = Some(BotsFleet { agents, tolerate, ..BotsFleet::default() }), &[])
+        };
+        let (lost, why) = with(0, 0);
+        assert!(lost == Verdict::Invalid && why.contains("Lost: agent rome (no sign of life)"), "{why}");
+        assert_eq!(with(1, 0), (Verdict::Pass, String::new()));
+        let (late, why) = with(1, 11);
+        assert!(late == Verdict::Invalid && why.contains("Agent oslo: "), "{why}");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The output of a run of scripted bots: its JSON result, how that is judged, the table at the end.
 
+mod fleet;
 mod judge;
 mod limit;
 mod metric;
@@ -7,6 +8,7 @@ mod report;
 mod result;
 mod table;
 
+pub use fleet::{BotsAgent, BotsFleet};
 pub use judge::{check_thresholds, judge};
 pub use limit::{BotsLimit, LimitTrial, limit_table};
 pub use metric::MetricFigures;

@@ -2,7 +2,7 @@
 
 use super::result::BotsResult;
 use crate::measure::latency_steps::LatencySteps;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The content of the page.
 #[derive(Debug, Clone, Serialize)]
@@ -33,7 +33,8 @@ impl TrendCurve {
 }
 
 /// How a run stood, and what a second of it brought.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RunSecond {
     /// Seconds since the run began.
     pub at: f64,

@@ -1,6 +1,7 @@
 //! The JSON result of a run of bots. `schema/bots.schema.json` says the same to other programs, and is derived from
 //! these types. A change of meaning raises [`SCHEMA_VERSION`].
 
+use super::fleet::BotsFleet;
 use super::metric::MetricFigures;
 use crate::measure::latency::{LatencyMs, SpreadMs};
 use crate::measure::machine::Machine;
@@ -63,6 +64,8 @@ pub struct BotsResult {
     pub server: Option<ServerCost>,
     /// When nothing on the machine was punctual; `None` when it was not watched.
     pub stalls: Option<Stalls>,
+    /// The machines of a run on several; `None` of a run in one process.
+    pub fleet: Option<BotsFleet>,
     /// What the script measured, by name.
     pub metrics: BTreeMap<String, MetricFigures>,
     /// The conditions of the script and of the command line; filled in by the judge.

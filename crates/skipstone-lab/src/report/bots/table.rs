@@ -1,6 +1,7 @@
 //! The last output of a run of bots on a terminal: the figures, what the script measured, and at the very end the
 //! verdict.
 
+use super::fleet::BotsFleet;
 use super::metric::MetricFigures;
 use super::result::BotsResult;
 use crate::report::format::{bytes, counted, milliseconds, or_dash, percent, thousands, three_digits};
@@ -15,6 +16,10 @@ pub fn table(result: &BotsResult, style: Style) -> String {
     page.toned(Tone::Strong, &heading(result));
     page.blank();
     figures(&mut page, result);
+    if let Some(fleet) = &result.fleet {
+        page.blank();
+        agents(&mut page, fleet);
+    }
     metrics(&mut page, result);
     page.blank();
     page.thresholds(&result.thresholds);
@@ -71,6 +76,32 @@ fn figures(page: &mut Page, result: &BotsResult) {
     row(page, "  the latest", &milliseconds(generator.latest_send_ms), false);
 }
 
+/// A row for each agent.
+fn agents(page: &mut Page, fleet: &BotsFleet) {
+    let heads = ["bots", "sent", "received", "late", "CPU"].map(|head| Cell::right(head, AGENT_COLUMNS));
+    page.row("Agent", NAME_COLUMNS, heads.map(|head| head.toned(Tone::Faint)));
+    for agent in &fleet.agents {
+        let name: String = agent.name.chars().take(NAME_COLUMNS - 1).collect();
+        let cell = |text: String| Cell::right(text, AGENT_COLUMNS);
+        let Some(generator) = agent.generator.filter(|_| agent.lost.is_none()) else {
+            page.row(&name, NAME_COLUMNS, [cell(thousands(agent.bots.asked)), cell("LOST".into()).toned(Tone::Bad)]);
+            continue;
+        };
+        let bots = cell(thousands(agent.bots.connected));
+        let cells = [
+            if agent.bots.connected < agent.bots.asked { bots.toned(Tone::Bad) } else { bots },
+            cell(thousands(agent.messages.sent)),
+            cell(thousands(agent.messages.received)),
+            cell(thousands(generator.late_sends)),
+            cell(or_dash(generator.cpu_percent, percent)),
+        ];
+        page.row(&name, NAME_COLUMNS, cells);
+    }
+    if fleet.bots_excused > 0 {
+        page.line(&format!("Excused: {} of lost agents", counted(fleet.bots_excused, "bot")));
+    }
+}
+
 fn metrics(page: &mut Page, result: &BotsResult) {
     if result.metrics.is_empty() {
         return;
@@ -120,6 +151,8 @@ fn verdict(page: &mut Page, result: &BotsResult) {
 const COLUMNS: usize = 80;
 const LABEL_COLUMNS: usize = 28;
 const CELL_COLUMNS: usize = 26;
+const NAME_COLUMNS: usize = 20;
+const AGENT_COLUMNS: usize = 12;
 
 #[cfg(test)]
 mod tests {

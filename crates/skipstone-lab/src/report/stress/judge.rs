@@ -23,7 +23,7 @@ use serde_json::Value;
 
 use crate::report::Verdict;
 use crate::report::format::{counted, thousands, three_digits};
-use crate::report::stress::result::StressResult;
+use crate::report::stress::result::{Fleet, StressResult};
 use crate::report::thresholds::{ThresholdResult, three_decimals};
 use crate::units::{Carrier, Threshold, ThresholdError};
 
@@ -32,6 +32,7 @@ mod drops;
 mod fleet;
 mod generator;
 
+pub(crate) use fleet::{JudgedAgent, reasons as reasons_of_agents};
 pub use generator::LATE_SEND;
 pub(crate) use generator::{lateness, overload};
 
@@ -60,7 +61,7 @@ pub fn judge(result: &mut StressResult, thresholds: &[Threshold], ending: Ending
         invalid.extend(shortness(result));
     }
     match &result.fleet {
-        Some(fleet) => invalid.extend(fleet::reasons(fleet)),
+        Some(fleet) => invalid.extend(agents(fleet)),
         None => invalid.extend(lateness(&result.generator).into_iter().chain(overload(&result.generator))),
     }
     invalid.extend(unmeasured);
@@ -118,6 +119,20 @@ fn as_json(result: &StressResult) -> Value {
 fn interruption(result: &StressResult) -> String {
     let (ran, asked) = (result.duration_s, result.plan.duration_s);
     format!("The run was stopped after {ran:.1} of {asked:.1} s.")
+}
+
+/// Rule 7.
+fn agents(fleet: &Fleet) -> Vec<String> {
+    let judged: Vec<JudgedAgent<'_>> = fleet
+        .agents
+        .iter()
+        .map(|agent| JudgedAgent {
+            name: &agent.name,
+            lost: agent.lost.as_deref(),
+            generator: agent.generator.as_ref(),
+        })
+        .collect();
+    reasons_of_agents(&judged, fleet.tolerate)
 }
 
 /// Rule 1.

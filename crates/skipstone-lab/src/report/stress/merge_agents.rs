@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::chronicle::Chronicle;
 use super::evidence::PartEvidence;
+use super::machine_sums::{generators, stalls};
 use super::result::{
-    AgentResult, CarrierResult, ClientCounts, Fleet, FleetClock, Generator, Messages, SpreadMs, Stalls, StressResult,
-    Timing,
+    AgentResult, CarrierResult, ClientCounts, Fleet, FleetClock, Messages, SpreadMs, StressResult, Timing,
 };
 use super::roster::{AgentPlace, Roster};
 use crate::measure::latency::{Latency, LatencyMs};
@@ -180,17 +180,6 @@ fn add_up(result: &mut StressResult, pieces: &[&PartEvidence]) {
     let longest = |of: fn(&Timing) -> f64| all().map(|one| of(&one.timing)).fold(0.0, f64::max);
     result.timing.ramp_ms = longest(|timing| timing.ramp_ms);
     result.timing.close_ms = longest(|timing| timing.close_ms);
-}
-
-fn generators(one: &Generator, other: &Generator) -> Generator {
-    // If one of them does not report a figure, the sum is unknown.
-    let cpu_percent = one.cpu_percent.zip(other.cpu_percent).map(|(one, other)| one + other);
-    let latest_send_ms = one.latest_send_ms.max(other.latest_send_ms);
-    Generator { cpu_percent, latest_send_ms, ..added(one, other) }
-}
-
-fn stalls(one: Stalls, other: Stalls) -> Stalls {
-    Stalls { longest_ms: one.longest_ms.max(other.longest_ms), ..added(&one, &other) }
 }
 
 fn fleet(roster: &Roster, pieces: &[&PartEvidence], lost: &BTreeMap<String, String>, proof: &Proof) -> Fleet {

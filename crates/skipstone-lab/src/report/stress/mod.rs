@@ -6,6 +6,7 @@ pub mod evidence;
 mod example;
 pub mod judge;
 pub mod live;
+pub mod machine_sums;
 pub mod merge_agents;
 pub mod result;
 pub mod roster;

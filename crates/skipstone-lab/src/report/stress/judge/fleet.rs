@@ -3,25 +3,34 @@
 
 use super::generator::{lateness, overload};
 use crate::report::format::counted;
-use crate::report::stress::result::{AgentResult, Fleet};
+use crate::report::stress::result::Generator;
+
+/// An agent, as far as it is judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JudgedAgent<'a> {
+    pub(crate) name: &'a str,
+    /// Why it was lost.
+    pub(crate) lost: Option<&'a str>,
+    /// Its cost, and whether it kept its schedule.
+    pub(crate) generator: Option<&'a Generator>,
+}
 
 /// Why the agents make the run prove nothing.
-pub(super) fn reasons(fleet: &Fleet) -> Vec<String> {
-    let lost: Vec<&AgentResult> = fleet.agents.iter().filter(|agent| agent.lost.is_some()).collect();
+pub(crate) fn reasons(agents: &[JudgedAgent<'_>], tolerate: u64) -> Vec<String> {
+    let told = |agent: &JudgedAgent<'_>| Some(format!("{} ({})", agent.name, agent.lost?));
+    let names: Vec<String> = agents.iter().filter_map(told).collect();
     let mut reasons = Vec::new();
-    if lost.len() as u64 > fleet.tolerate {
-        let told = |agent: &&AgentResult| format!("{} ({})", agent.name, agent.lost.as_deref().unwrap_or_default());
-        let names: Vec<String> = lost.iter().map(told).collect();
-        let tolerated = match fleet.tolerate {
+    if names.len() as u64 > tolerate {
+        let tolerated = match tolerate {
             0 => "Start it again, or accept the loss with --tolerate".to_owned(),
             count => format!("--tolerate accepts the loss of {}", counted(count, "agent")),
         };
         reasons.push(format!("Lost: agent {}. {tolerated}.", names.join(", agent ")));
     }
-    for agent in &fleet.agents {
-        let Some(generator) = &agent.generator else { continue };
+    for agent in agents {
+        let Some(generator) = agent.generator else { continue };
         let own = lateness(generator).into_iter().chain(overload(generator));
-        reasons.extend(own.map(|reason| of_agent(&agent.name, &reason)));
+        reasons.extend(own.map(|reason| of_agent(agent.name, &reason)));
     }
     reasons
 }

@@ -1,11 +1,11 @@
-//! Servers that an agent may stress.
+//! Servers that a program on behalf of others may connect to.
 
 use std::net::IpAddr;
 use std::str::FromStr;
 
 /// A server: its host, and its port unless any may be.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Allowed {
+pub struct Allowed {
     host: String,
     port: Option<u16>,
 }
@@ -35,6 +35,7 @@ impl std::fmt::Display for Allowed {
         match self.port {
             Some(port) if self.host.contains(':') => write!(f, "[{}]:{port}", self.host),
             Some(port) => write!(f, "{}:{port}", self.host),
+            None if self.host.contains(':') => write!(f, "[{}]", self.host),
             None => f.write_str(&self.host),
         }
     }
@@ -42,12 +43,12 @@ impl std::fmt::Display for Allowed {
 
 impl Allowed {
     /// Loopback.
-    pub(super) fn this_machine() -> Vec<Self> {
+    pub fn this_machine() -> Vec<Self> {
         ["localhost", "127.0.0.1", "::1"].map(|host| Allowed { host: host.into(), port: None }).into()
     }
 
     /// Whether this server is it. A name is no address, even if it leads there.
-    pub(super) fn is(&self, host: &str, port: u16) -> bool {
+    pub fn is(&self, host: &str, port: u16) -> bool {
         let is_same = match (self.host.parse::<IpAddr>(), host.parse::<IpAddr>()) {
             (Ok(own), Ok(other)) => own == other,
             _ => self.host.eq_ignore_ascii_case(host),
@@ -76,7 +77,7 @@ mod tests {
         for text in ["", ":5", "a:b", "a:99999", "[::1", "[::1]x", "http://a", "*", "a b", "u@h"] {
             assert!(text.parse::<Allowed>().unwrap_err().contains("HOST:PORT"), "{text}");
         }
-        for text in ["a", "a:5", "[::1]:5"] {
+        for text in ["a", "a:5", "[::1]:5", "[::1]"] {
             assert_eq!(text.parse::<Allowed>().unwrap().to_string(), text);
         }
     }
