@@ -2,7 +2,7 @@
 //! socket, clock or thread; `watchdog` ends calls that take too long.
 //!
 //! ```text
-//! bot > engine > { natives modules } > { data options random } > shared > { fault folder host watchdog }
+//! bot > engine > { natives modules } > { data options random } > shared > { fault folder host memory watchdog }
 //! ```
 
 mod bot;
@@ -11,6 +11,7 @@ mod engine;
 mod fault;
 mod folder;
 mod host;
+mod memory;
 mod modules;
 mod natives;
 mod options;
@@ -25,4 +26,5 @@ pub(crate) use engine::{Engine, EngineLimits};
 pub(crate) use fault::ScriptFault;
 pub(crate) use folder::ScriptFolder;
 pub(crate) use host::Host;
+pub(crate) use memory::Hoard;
 pub(crate) use watchdog::Watchdog;

@@ -80,3 +80,6 @@ pub(super) fn number_of(value: &mlua::Value) -> Option<f64> {
         _ => None,
     }
 }
+
+/// Functions of a bot that may wait at the same time.
+pub(super) const TASKS_MAX: usize = 64;

@@ -2,6 +2,7 @@
 //! fast the machine is: a late generator makes a run invalid, and its figures are compared all the same.
 
 mod examples_run;
+mod hostile_protocols;
 mod hostile_servers;
 mod limits_are_found;
 mod runs;
@@ -9,4 +10,5 @@ mod same_seed_same_bytes;
 mod scripts_with_mistakes;
 mod servers;
 mod skipstone_servers;
+mod stalls_are_found;
 mod the_guide;
