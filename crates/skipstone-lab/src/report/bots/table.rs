@@ -164,7 +164,7 @@ mod tests {
         result.slow_times = vec![slow, stalled];
         let text = table(&result, Style::Plain);
         for line in [
-            "Slow from 4.2 to 4.5 s       spawn_ms up to 312",
+            "Slow from 4.2 to 4.5 s      spawn_ms up to 312",
             ", a stall of this machine",
             "p50 1.00, p99 3.00, max 3.50, of 2",
             "75.0%, 3 of 4",
