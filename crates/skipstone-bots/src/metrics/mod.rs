@@ -2,12 +2,14 @@
 //! exactly at the end.
 
 mod bits;
+mod moments;
 mod trend;
 
 pub(crate) use trend::Trend;
 
+use moments::Moments;
 use serde::{Deserialize, Serialize};
-use skipstone_lab::report::bots::{MetricFigures, TrendCurve};
+use skipstone_lab::report::bots::{MetricFigures, SlowTime, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -65,6 +67,8 @@ pub(crate) struct MetricRefused(String);
 struct Metric {
     name: String,
     value: Value,
+    /// Of a trend in milliseconds.
+    moments: Moments,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,7 +128,7 @@ impl Metrics {
             return Err(MetricRefused(format!("there are {METRICS_MAX} metrics already, the most that a run has")));
         }
         let id = MetricId(self.metrics.len());
-        self.metrics.push(Metric { name: name.to_owned(), value: Value::new(kind) });
+        self.metrics.push(Metric { name: name.to_owned(), value: Value::new(kind), moments: Moments::default() });
         self.by_name.insert(name.to_owned(), id);
         Ok(id)
     }
@@ -145,7 +149,12 @@ impl Metrics {
         }
         match &mut metric.value {
             Value::Trend(_) | Value::Counter(_) if value < 0.0 => return refused("less than 0"),
-            Value::Trend(trend) => trend.record(value),
+            Value::Trend(trend) => {
+                trend.record(value);
+                if metric.name.ends_with(MILLISECONDS) {
+                    metric.moments.record(value, at);
+                }
+            }
             Value::Share { held, failed, .. } => *if value == 0.0 { failed } else { held } += 1,
             Value::Counter(sum) => *sum += value,
             Value::Gauge(gauge) => *gauge = Some(Gauge::joined(*gauge, Gauge::at(at, value))),
@@ -158,8 +167,10 @@ impl Metrics {
         for metric in &other.metrics {
             // Both are of one script: kinds are the same.
             let Ok(id) = self.register(&metric.name, metric.value.kind()) else { continue };
-            match (&mut self.metrics[id.0].value, &metric.value) {
-                (Value::Trend(own), Value::Trend(other)) => own.merge(other),
+            let sum = &mut self.metrics[id.0];
+            sum.moments.merge(&metric.moments);
+            match (&mut sum.value, &metric.value) {
+                (Value::Trend(own), Value::Trend(more)) => own.merge(more),
                 (Value::Share { held, failed, .. }, Value::Share { held: more_held, failed: more_failed, .. }) => {
                     *held += more_held;
                     *failed += more_failed;
@@ -180,12 +191,22 @@ impl Metrics {
 impl Metrics {
     /// The distributions of trends in milliseconds that have values, by name.
     pub(crate) fn curves(&self) -> Vec<TrendCurve> {
-        let named = self.by_name.iter().filter(|(name, _)| name.ends_with("_ms"));
+        let named = self.by_name.iter().filter(|(name, _)| name.ends_with(MILLISECONDS));
         let curve = |(name, id): (&String, &MetricId)| match &self.metrics[id.0].value {
             Value::Trend(trend) if trend.count() > 0 => Some(TrendCurve::new(name, &trend.steps())),
             _ => None,
         };
         named.filter_map(curve).collect()
+    }
+
+    /// When trends in milliseconds were far slower than usual: the worst of these times, in order.
+    pub(crate) fn slow_times(&self) -> Vec<SlowTime> {
+        let of = |metric: &Metric| metric.moments.slow_times(&metric.name);
+        let mut times: Vec<SlowTime> = self.metrics.iter().flat_map(of).collect();
+        times.sort_by(|one, other| other.worst_ms.total_cmp(&one.worst_ms));
+        times.truncate(SLOW_TIMES_MAX);
+        times.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
+        times
     }
 }
 
@@ -250,6 +271,10 @@ fn is_name(name: &str) -> bool {
     name.len() <= NAME_MAX && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part)
 }
 
+/// How the name of a trend of times ends.
+const MILLISECONDS: &str = "_ms";
+/// Times that a result tells.
+const SLOW_TIMES_MAX: usize = 20;
 const NAME_MAX: usize = 64;
 const METRICS_MAX: usize = 1000;
 

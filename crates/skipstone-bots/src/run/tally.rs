@@ -22,6 +22,8 @@ pub(crate) struct Tally {
     pub(crate) connects: u64,
     /// Bots that lost their connection without learning of it.
     pub(crate) dropped: u64,
+    /// Bots that the run's end found before their first connection was made, or had failed.
+    pub(crate) cut_off: u64,
     /// Endings that the bots did not want, by cause and text.
     pub(crate) endings: BTreeMap<String, u64>,
     /// Errors of the script, with the number of bots and the first one.
@@ -76,6 +78,7 @@ impl Tally {
         self.attempts += other.attempts;
         self.connects += other.connects;
         self.dropped += other.dropped;
+        self.cut_off += other.cut_off;
         for (text, more) in other.endings {
             *self.endings.entry(text).or_default() += more;
         }
