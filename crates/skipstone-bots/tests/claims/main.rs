@@ -4,6 +4,7 @@
 mod examples_run;
 mod hostile_servers;
 mod limits_are_found;
+mod recordings;
 mod runs;
 mod same_seed_same_bytes;
 mod scripts_with_mistakes;

@@ -72,6 +72,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["bench", "sweep"],
             &["compare"],
             &["netem", "recording"],
+            &["flow_recording"],
             &["report"],
             &["measure", "quic", "resilience"],
             &["child", "framing", "natural", "open_files", "signals", "socket_error", "units", "workload"],
@@ -130,7 +131,13 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
     ),
     (
         "crates/skipstone-bots",
-        &[&["command"], &["run"], &["script", "socket"], &["protocols"], &["metrics", "plan", "protocol", "target"]],
+        &[
+            &["command"],
+            &["live", "run"],
+            &["script", "socket"],
+            &["protocols"],
+            &["metrics", "plan", "protocol", "target"],
+        ],
     ),
     ("crates/skipstone-fleet", &[&["feed", "groups", "moves", "tickets"], &["directory"], &["bus", "local"]]),
     (
