@@ -1,10 +1,11 @@
 //! Load from bots that people script themselves, over the protocol that their game already has: `skipstone bots`.
 //!
 //! ```text
-//! command > run > script > plan, metrics; run > socket > protocols > protocol, target
+//! command > live, run > script > plan, metrics; run > socket > protocols > protocol, target
 //! ```
 
 mod command;
+mod live;
 mod metrics;
 mod plan;
 pub mod protocol;

@@ -43,7 +43,7 @@ fn measure(prepared: &Prepared, signals: &Signals) -> Result<Exit, String> {
         None => Ok(()),
         Some(file) => {
             let title = format!("Bots of {}", result.script);
-            let report = BotsReport { result: &result, curves, seconds: &seconds };
+            let report = BotsReport { result: &result, curves, seconds: &seconds, is_running: false };
             file.write(PageKind::Bots, &title, &report, &table(&result, Style::Plain))
         }
     });

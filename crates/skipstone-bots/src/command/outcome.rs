@@ -88,6 +88,8 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         total_ms: ms(summary.total),
     });
     result.metrics.extend(tally.metrics.figures(seconds));
+    result.curves = tally.metrics.curve_points();
+    result.worst_bots = tally.bots.worst();
     result
 }
 

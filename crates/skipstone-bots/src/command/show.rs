@@ -9,13 +9,14 @@ use std::sync::atomic::Ordering;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Follows the run until it is over; returns what its seconds brought.
+/// Follows the run until it is over; returns what its seconds brought. `on_second` gets what there is so far.
 pub(super) fn follow(
     progress: &Progress,
     epoch: Instant,
     duration: Duration,
     is_quiet: bool,
     is_over: impl Fn() -> bool,
+    mut on_second: impl FnMut(&[RunSecond]),
 ) -> Vec<RunSecond> {
     let is_terminal = std::io::stdout().is_terminal();
     let every = if is_terminal { 1 } else { LINES_EVERY };
@@ -39,6 +40,7 @@ pub(super) fn follow(
         if kept.len() < SECONDS_MAX {
             kept.push(second);
         }
+        on_second(&kept);
         if !is_quiet && kept.len() % every == 0 {
             show(&second, duration, is_terminal);
         }
