@@ -1,11 +1,12 @@
 //! Load from bots that people script themselves, over the protocol that their game already has: `skipstone bots`.
 //!
 //! ```text
-//! command > run > script > plan, metrics; run > http, socket > protocols > tls > protocol, target
+//! command > live, run > script > plan, metrics; run > http, socket > protocols > tls > protocol, target
 //! ```
 
 mod command;
 mod http;
+mod live;
 mod metrics;
 mod plan;
 pub mod protocol;

@@ -2,6 +2,7 @@
 
 pub(crate) mod agones;
 pub(crate) mod bench_languages;
+pub(crate) mod bots_template;
 pub(crate) mod browsers_bench;
 pub(crate) mod c;
 pub(crate) mod catalogue;

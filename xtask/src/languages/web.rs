@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use crate::languages::bots_template;
 use crate::languages::node::NodePackage;
 use crate::machine::tally::Tally;
 use crate::machine::tree::Tree;
@@ -21,6 +22,8 @@ fn run(tree: &Tree) -> Result<Tally, Verdict> {
         tally += run_script(tree, script, *counts)?;
     }
     digests_differ(tree)?;
+    tally += Tally::ONE_PASSED;
+    bots_template::check(tree)?;
     tally += Tally::ONE_PASSED;
     Ok(tally)
 }

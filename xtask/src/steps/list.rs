@@ -246,7 +246,8 @@ pub(super) const STEPS: &[Step] = &[
     Step {
         name: "web",
         about: "the browser client builds, is typed, linted, tested and small enough; its WebAssembly plays simulated \
-                runs byte by byte as the native build does; node and npm are there, or are added with apt-get",
+                runs byte by byte as the native build does; the template for bots in TypeScript builds; node and npm \
+                are there, or are added with apt-get",
         is_fast: false,
         lane: Lane::Compiles,
         after: &[],

@@ -45,9 +45,15 @@ pub struct BotsArguments {
     /// Write the report to this file: one HTML file with curves, which needs no network
     #[arg(long, value_name = "FILE", conflicts_with = "find_limit")]
     pub report: Option<String>,
+    /// Show the run while it runs: a page at http://ADDRESS/, and figures for Prometheus at /metrics
+    #[arg(long, value_name = "ADDRESS")]
+    pub live: Option<String>,
     /// Seed of the bots' random numbers; repeats their choices
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Run this bot alone, as it is in the whole run of the same seed: the same time, the same random numbers
+    #[arg(long, value_name = "N", conflicts_with = "find_limit", requires = "seed")]
+    pub only_bot: Option<u32>,
     /// Threads that run the bots, each with a share of them [default: half of the cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,

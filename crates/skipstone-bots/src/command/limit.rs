@@ -111,6 +111,7 @@ fn with_clients(prepared: &Prepared, clients: u32) -> Prepared {
         blank,
         sink: Sink::Nowhere,
         report: None,
+        live: prepared.live.clone(),
         is_quiet: prepared.is_quiet,
         watched: prepared.watched,
     }

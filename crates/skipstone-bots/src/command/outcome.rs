@@ -72,6 +72,7 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         total_ms: ms(summary.total),
     });
     add_tally(&mut result, tally, seconds);
+    result.worst_bots = tally.bots.worst();
     for time in &mut result.slow_times {
         time.stalled_ms = stalled_ms(&measured.stalls, time.from_s, time.until_s);
     }
@@ -105,6 +106,7 @@ pub(super) fn add_tally(result: &mut BotsResult, tally: &Tally, seconds: f64) {
     (result.scripts.calls, result.scripts.memory_bytes) = (tally.calls, tally.memory_bytes);
     result.metrics.extend(tally.metrics.figures(seconds));
     result.slow_times = tally.metrics.slow_times();
+    result.curves = tally.metrics.curve_points();
 }
 
 /// The most frequent first.

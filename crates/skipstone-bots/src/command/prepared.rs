@@ -3,6 +3,7 @@
 use super::arguments::BotsArguments;
 use super::outcome;
 use super::probe::Probed;
+use crate::live::LiveRun;
 use crate::plan::{Life, ScriptOptions, Stage, lives, lives_max};
 use crate::protocols::table;
 use crate::run::{Places, RunPlan};
@@ -13,6 +14,7 @@ use skipstone_lab::open_files::{self, Beside};
 use skipstone_lab::report::bots::{BotsResult, MetricFigures, check_thresholds};
 use skipstone_lab::report::{ReportFile, Sink, output};
 use skipstone_lab::units::{Allowed, Span, Threshold};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A run, ready to start.
@@ -23,6 +25,8 @@ pub(super) struct Prepared {
     pub(super) blank: BotsResult,
     pub(super) sink: Sink,
     pub(super) report: Option<ReportFile>,
+    /// Viewers of the run while it runs.
+    pub(super) live: Option<Arc<LiveRun>>,
     pub(super) is_quiet: bool,
     /// The server's process, if it was named.
     pub(super) watched: Option<u32>,
@@ -71,7 +75,11 @@ pub(super) fn prepare_share(
     let workers = arguments.workers.map_or_else(|| cores().div_ceil(2), usize::from);
     let url = arguments.url.clone();
     let plan = RunPlan { script, url, lives, duration, seed, allowed, workers };
-    Ok(Prepared { plan, thresholds, blank, sink, report, is_quiet, watched: arguments.watch_pid })
+    let live = arguments.live.as_deref().map(LiveRun::open).transpose()?.map(Arc::new);
+    if let Some(live) = live.as_ref().filter(|_| !is_quiet) {
+        output::say(format_args!("live at http://{}/", live.address()));
+    }
+    Ok(Prepared { plan, thresholds, blank, sink, report, live, is_quiet, watched: arguments.watch_pid })
 }
 
 /// Whether script and flags are in order. The error is one sentence with the remedy.
@@ -91,8 +99,9 @@ pub(super) fn check(arguments: &BotsArguments) -> Result<Checked, String> {
     if most > LIVES_MAX {
         return Err(format!("the stages begin bots {most} times; a run has at most {LIVES_MAX}"));
     }
-    let lives = lives(&stages);
-    let bots = lives.iter().map(|life| life.number + 1).max().unwrap_or(0);
+    let lives = chosen(lives(&stages), arguments.only_bot)?;
+    let last = lives.iter().map(|life| life.number + 1).max().unwrap_or(0);
+    let bots = arguments.only_bot.map_or(last, |_| 1);
     if lives.is_empty() {
         return Err("the run has no bots: give -c, or clients or stages in skipstone.options".into());
     }
@@ -140,6 +149,17 @@ fn stages(arguments: &BotsArguments, options: &ScriptOptions) -> Result<Vec<Stag
         ));
     }
     Ok(vec![Stage::To { clients, over: ramp }, Stage::Hold(duration - ramp)])
+}
+
+/// All lives, or those of one bot.
+fn chosen(mut lives: Vec<Life>, only: Option<u32>) -> Result<Vec<Life>, String> {
+    let Some(number) = only else { return Ok(lives) };
+    let last = lives.iter().map(|life| life.number).max().unwrap_or(0);
+    lives.retain(|life| life.number == number);
+    if lives.is_empty() {
+        return Err(format!("--only-bot {number}: the bots of this run have the numbers 0 to {last}"));
+    }
+    Ok(lives)
 }
 
 /// A check has no declaration: one that a threshold names and the script contains will be there.

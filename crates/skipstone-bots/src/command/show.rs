@@ -26,12 +26,13 @@ impl Follower<'_> {
     }
 }
 
-/// Follows the run until it is over; returns what its seconds brought.
+/// Follows the run until it is over; returns what its seconds brought. `on_second` gets what there is so far.
 pub(super) fn follow(
     progress: &Progress,
     epoch: Instant,
     mut follower: Follower<'_>,
     is_over: impl Fn() -> bool,
+    mut on_second: impl FnMut(&[RunSecond]),
 ) -> Vec<RunSecond> {
     let (mut kept, mut at, mut before) = (Vec::new(), epoch, (0, 0));
     while !is_over() {
@@ -53,6 +54,7 @@ pub(super) fn follow(
         if kept.len() < SECONDS_MAX {
             kept.push(second);
         }
+        on_second(&kept);
         match &mut follower {
             Follower::People { duration, is_terminal } if *is_terminal || kept.len() % LINES_EVERY == 0 => {
                 show(&second, *duration, *is_terminal);

@@ -17,7 +17,7 @@ pub(super) fn show_result(played: &Played, sink: &Sink, report: Option<&ReportFi
         None => Ok(()),
         Some(file) => {
             let title = format!("Bots of {}", result.script);
-            let report = BotsReport { result, curves: curves.clone(), seconds };
+            let report = BotsReport { result, curves: curves.clone(), seconds, is_running: false };
             file.write(PageKind::Bots, &title, &report, &table(result, Style::Plain))
         }
     });

@@ -3,10 +3,11 @@
 use super::outcome::{self, Measured};
 use super::prepared::Prepared;
 use super::show::{Follower, follow};
+use crate::live::LiveRun;
 use crate::run::{self, Progress, Tally};
 use skipstone_lab::measure::process::Probe;
-use skipstone_lab::measure::stalls::StallWatch;
-use skipstone_lab::report::bots::{BotsResult, RunSecond, TrendCurve, judge};
+use skipstone_lab::measure::stalls::{StallLog, StallWatch};
+use skipstone_lab::report::bots::{BotsReport, BotsResult, RunSecond, TrendCurve, judge};
 use skipstone_lab::report::stress::judge::Ending;
 use skipstone_lab::signals::Signals;
 use std::sync::Arc;
@@ -48,11 +49,23 @@ pub(super) fn find(
     let before = (own.sample(), server.as_ref().and_then(Probe::sample));
     let started = SystemTime::now() + epoch.saturating_duration_since(Instant::now());
     let stalls = StallWatch::start(epoch).map_err(|error| format!("cannot start a thread: {error}"))?;
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(if prepared.live.is_some() { Progress::published() } else { Progress::default() });
     let plan = &prepared.plan;
     let (tally, seconds) = std::thread::scope(|scope| {
         let player = scope.spawn(|| run::play(plan, epoch, signals.flag(), &progress));
-        let seconds = follow(&progress, epoch, follower, || player.is_finished());
+        let so_far = |seconds: &[RunSecond]| {
+            let Some(live) = &prepared.live else { return };
+            let elapsed = epoch.elapsed();
+            let since =
+                |probe: &Probe, before| probe.sample().zip(before).map(|(now, before)| now.since(&before, elapsed));
+            let usage = since(&own, before.0);
+            let server = server.as_ref().and_then(|server| since(server, before.1));
+            let connected_at_once = progress.connected().1;
+            let stalls = StallLog::default();
+            let measured = Measured { started, elapsed, usage, server, stalls, connected_at_once };
+            show_live(live, prepared, &progress, &measured, seconds);
+        };
+        let seconds = follow(&progress, epoch, follower, || player.is_finished(), so_far);
         (player.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), seconds)
     });
     let tally = tally?;
@@ -67,4 +80,15 @@ pub(super) fn find(
         connected_at_once: progress.connected().1,
     };
     Ok(Found { tally, measured, seconds })
+}
+
+/// Shows viewers the run as it would be judged if it ended now, by what workers published in the last second.
+fn show_live(live: &LiveRun, prepared: &Prepared, progress: &Progress, measured: &Measured, seconds: &[RunSecond]) {
+    let tally = progress.published_tally();
+    let mut result = outcome::result(&prepared.blank, &prepared.plan, &tally, measured);
+    judge(&mut result, &prepared.thresholds, Ending::Interrupted);
+    // That it has not ended is no reason.
+    result.reasons.remove(0);
+    let report = BotsReport { result: &result, curves: tally.metrics.curves(), seconds, is_running: true };
+    live.show(&report, progress.connected().0);
 }

@@ -9,7 +9,7 @@ pub(crate) use trend::Trend;
 
 use moments::Moments;
 use serde::{Deserialize, Serialize};
-use skipstone_lab::report::bots::{MetricFigures, SlowTime, TrendCurve};
+use skipstone_lab::report::bots::{CurvePoint, MetricFigures, SlowTime, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -189,14 +189,28 @@ impl Metrics {
 }
 
 impl Metrics {
-    /// The distributions of trends in milliseconds that have values, by name.
+    /// The distributions of trends that have values, by name, as a page draws them.
     pub(crate) fn curves(&self) -> Vec<TrendCurve> {
-        let named = self.by_name.iter().filter(|(name, _)| name.ends_with(MILLISECONDS));
-        let curve = |(name, id): (&String, &MetricId)| match &self.metrics[id.0].value {
-            Value::Trend(trend) if trend.count() > 0 => Some(TrendCurve::new(name, &trend.steps())),
+        self.trends().map(|(name, trend)| TrendCurve::new(name, &trend.steps())).collect()
+    }
+
+    /// The same as points.
+    pub(crate) fn curve_points(&self) -> BTreeMap<String, Vec<CurvePoint>> {
+        self.trends().map(|(name, trend)| (name.clone(), trend.points())).collect()
+    }
+
+    /// The name of a trend of milliseconds.
+    pub(crate) fn trend_in_ms(&self, id: MetricId) -> Option<&str> {
+        let metric = self.metrics.get(id.0)?;
+        let is_one = matches!(metric.value, Value::Trend(_)) && metric.name.ends_with(MILLISECONDS);
+        is_one.then_some(metric.name.as_str())
+    }
+
+    fn trends(&self) -> impl Iterator<Item = (&String, &Trend)> {
+        self.by_name.iter().filter_map(|(name, id)| match &self.metrics[id.0].value {
+            Value::Trend(trend) if trend.count() > 0 => Some((name, &**trend)),
             _ => None,
-        };
-        named.filter_map(curve).collect()
+        })
     }
 
     /// When trends in milliseconds were far slower than usual: the worst of these times, in order.

@@ -3,7 +3,7 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use skipstone_lab::measure::latency_steps::LatencySteps;
-use skipstone_lab::report::bots::MetricFigures;
+use skipstone_lab::report::bots::{CurvePoint, MetricFigures};
 
 /// Numbers of 0 or more, in thousandths.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -97,6 +97,20 @@ impl Trend {
         steps
     }
 
+    /// Points of the distribution, up to the share of one number; the greatest is the last.
+    pub(crate) fn points(&self) -> Vec<CurvePoint> {
+        let tenths = (0..=9).map(|tenth| f64::from(tenth) / 10.0);
+        let nines = (2..=6).flat_map(|nines| [5.0, 2.0, 1.0].map(|rest| 1.0 - rest / 10_f64.powi(nines)));
+        let is_measured = |share: &f64| (1.0 - share) * self.count() as f64 >= 0.999;
+        let shares = tenths.chain(nines).filter(is_measured).chain([1.0]);
+        let point = |share: f64| {
+            let value = if share == 1.0 { self.most } else { self.quantile(share)? };
+            // 0.95 and not 0.9500000000000001.
+            Some(CurvePoint { share: (share * 1e9).round() / 1e9, value })
+        };
+        shares.filter_map(point).collect()
+    }
+
     /// The figures of a result.
     pub(crate) fn figures(&self) -> MetricFigures {
         let any = self.count() > 0;
@@ -132,6 +146,19 @@ mod tests {
             let found = trend.quantile(share).expect("there are some");
             assert!((found - exact).abs() / exact < 0.001, "{share}: {found}");
         }
+    }
+
+    #[test]
+    fn a_curve_ends_where_less_than_one_number_is_left() {
+        let mut trend = Trend::default();
+        (1..=200).for_each(|step| trend.record(f64::from(step)));
+        let points = trend.points();
+        let shares: Vec<f64> = points.iter().map(|point| point.share).collect();
+        let expected = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 1.0];
+        assert_eq!(shares, expected);
+        assert!(points.is_sorted_by(|one, next| one.value <= next.value), "{points:?}");
+        assert_eq!(points.last().map(|point| point.value), Some(200.0));
+        assert!((points[5].value - 100.0).abs() < 0.2, "{points:?}");
     }
 
     #[test]

@@ -146,7 +146,12 @@ impl Host for WorkerHost {
 
     fn record(&self, id: MetricId, value: f64) -> Result<(), String> {
         let at = self.elapsed().as_secs_f64();
-        self.tally.borrow_mut().metrics.record(id, value, at).map_err(|refused| refused.to_string())
+        let tally = &mut *self.tally.borrow_mut();
+        tally.metrics.record(id, value, at).map_err(|refused| refused.to_string())?;
+        if let Some(trend) = tally.metrics.trend_in_ms(id) {
+            tally.bots.record(self.number(), trend, value);
+        }
+        Ok(())
     }
 
     fn request(&self, request: HttpRequest) -> Result<u64, String> {

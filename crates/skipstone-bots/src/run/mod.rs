@@ -1,5 +1,6 @@
 //! A run: worker threads, each with its bots, their sockets and a VM; what they found, added up.
 
+mod bot_records;
 mod host;
 mod lateness;
 mod link;
@@ -72,4 +73,46 @@ fn work(
     // The start of a run on several machines is agreed on before.
     std::thread::sleep(epoch.saturating_duration_since(Instant::now()));
     Worker::new(plan, lives, engine, host)?.run(stop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::ScriptFolder;
+    use std::path::Path;
+    use std::time::Duration;
+
+    #[test]
+    fn workers_publish_what_they_have_found() {
+        let source = "
+            local bot = skipstone.bot{ api = 1, connect = 'udp://127.0.0.1:9' }
+            local steps, took = metrics.counter('steps'), metrics.trend('took_ms')
+            function bot:start()
+                while true do
+                    self:sleep(0.02)
+                    steps:add(1)
+                    took:add(bot.number)
+                end
+            end
+        ";
+        let duration = Duration::from_millis(300);
+        let life = |number| Life { number, from: Duration::ZERO, until: duration, leaves: false };
+        let script = ScriptFolder::of_text("steps.luau", source, Path::new("."));
+        let plan = RunPlan {
+            script,
+            url: None,
+            lives: (0..4).map(life).collect(),
+            duration,
+            seed: 1,
+            allowed: None,
+            workers: 2,
+        };
+        let progress = Arc::new(Progress::published());
+        let whole = play(&plan, Instant::now(), &AtomicBool::new(false), &progress).expect("it runs");
+        let published = progress.published_tally();
+        assert_eq!((published.started, whole.started), (4, 4), "both workers have told");
+        assert_eq!(published.metrics.curves().len(), 1);
+        let worst = |tally: &Tally| tally.bots.worst().iter().map(|one| one.bot).collect::<Vec<_>>();
+        assert_eq!((worst(&published), worst(&whole)), (Vec::new(), vec![3, 2, 1]), "bots are known at the end");
+    }
 }

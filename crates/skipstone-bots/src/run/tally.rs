@@ -1,5 +1,6 @@
 //! What a worker found; several add up to a run.
 
+use super::bot_records::BotRecords;
 use super::lateness::Lateness;
 use crate::metrics::Metrics;
 use crate::protocol::{Ending, ProtocolCounts, SocketCounts};
@@ -44,6 +45,9 @@ pub(crate) struct Tally {
     pub(crate) lateness: Lateness,
     /// What the script measured.
     pub(crate) metrics: Metrics,
+    /// What is known of each bot. It stays on its machine.
+    #[serde(skip)]
+    pub(crate) bots: BotRecords,
     /// Calls of the script.
     pub(crate) calls: u64,
     /// Time in them.
@@ -66,9 +70,18 @@ impl Tally {
 
     /// An error of the script.
     pub(super) fn count_fault(&mut self, fault: String, bot: u32) {
+        self.bots.on_fault(bot, &fault);
         let is_known = self.faults.contains_key(&fault) || self.faults.len() < TEXTS_MAX;
         let of = self.faults.entry(if is_known { fault } else { OTHERS.into() }).or_insert((0, bot));
         of.0 += 1;
+    }
+
+    /// A copy without what is known of each bot, which is much.
+    pub(super) fn without_bots(&mut self) -> Tally {
+        let bots = std::mem::take(&mut self.bots);
+        let copy = self.clone();
+        self.bots = bots;
+        copy
     }
 
     /// Adds all of another worker's.
@@ -99,6 +112,7 @@ impl Tally {
         self.protocol += other.protocol;
         self.lateness.merge(other.lateness);
         self.metrics.merge(&other.metrics);
+        self.bots.merge(other.bots);
         self.calls += other.calls;
         self.in_scripts += other.in_scripts;
         self.memory_bytes += other.memory_bytes;

@@ -119,6 +119,7 @@ impl<'p> Worker<'p> {
         self.note_overdue();
         self.count_cut_off();
         self.http.close();
+        self.publish();
         (0..self.slots.len()).for_each(|slot| self.stop(slot));
         // Goodbyes over sockets that are not the worker's.
         let now = self.host.time();
@@ -160,6 +161,7 @@ impl<'p> Worker<'p> {
                 }
                 TimerKind::Sample => {
                     self.sample();
+                    self.publish();
                     self.timers.set(due.max(now) + SAMPLE, TimerKind::Sample, 0);
                 }
             }
@@ -365,6 +367,9 @@ impl<'p> Worker<'p> {
             tally.count_ending(ending);
             let was_connected = self.host.links.borrow()[slot].was_connected;
             tally.dropped += u64::from(was_connected && !handles);
+            if was_connected {
+                tally.bots.on_drop(self.slots[slot].life.number);
+            }
         }
         self.call(slot, |script, engine| script.on_closed(engine, ending));
     }
@@ -507,6 +512,21 @@ impl<'p> Worker<'p> {
                 tally.rtt.record(rtt.as_micros() as u64);
             }
         }
+    }
+
+    /// Tells viewers what was found so far, the traffic of open connections included.
+    fn publish(&self) {
+        if !self.host.progress.is_published() {
+            return;
+        }
+        let (calls, in_scripts) = self.engine.cost();
+        let mut tally = self.host.tally.borrow_mut().without_bots();
+        for socket in self.host.links.borrow_mut().iter_mut().filter_map(|link| link.socket.as_mut()) {
+            tally.socket += socket.counts();
+            tally.protocol += socket.protocol().figures().counts;
+        }
+        let memory_bytes = self.engine.memory_bytes() as u64;
+        self.host.progress.publish(Tally { calls, in_scripts, memory_bytes, ..tally });
     }
 
     fn note(&self, due: Duration, now: Duration) {

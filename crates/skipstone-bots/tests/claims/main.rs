@@ -7,6 +7,7 @@ mod hostile_servers;
 mod limits_are_found;
 mod lobby;
 mod logins;
+mod recordings;
 mod runs;
 mod same_seed_same_bytes;
 mod scripts_with_mistakes;

@@ -22,6 +22,7 @@ mod relay;
 mod run;
 mod settings;
 mod snapshot;
+mod taps;
 mod tcp_relay;
 mod udp_relay;
 
@@ -37,11 +38,15 @@ pub(crate) use live_path::{Direction, LossLine};
 pub(crate) use run::{LinkSpec, Running};
 pub(crate) use snapshot::LinkSnapshot;
 
+use crate::flow_recording::FlowRecorder;
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;
+use crate::units::Size;
 use path_settings::{PathFlags, PathSettings};
 use relay::Relayed;
 use run::Shown;
+use std::sync::Arc;
+use taps::Taps;
 
 /// Flags of `netem`.
 #[derive(Debug, Clone, clap::Args)]
@@ -75,6 +80,13 @@ struct RelayArguments {
     /// The protocols to relay
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Relayed::Both)]
     relay: Relayed,
+    /// Record all packets of all clients with times and bytes into this file, from which `skipstone record script` makes
+    /// a bot. It contains what players send, passwords included
+    #[arg(long, value_name = "FILE")]
+    record: Option<String>,
+    /// The most bytes of a recording, which ends there; the relay goes on
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", requires = "record")]
+    record_bytes: Size,
     #[command(flatten)]
     path: PathFlags,
     #[command(flatten)]
@@ -121,14 +133,24 @@ fn relay(arguments: &RelayArguments) -> Result<Exit, String> {
     let path = PathSettings::from(&arguments.path)?;
     let sink = Sink::open(arguments.shown.json.as_deref())?;
     let signals = Signals::watch()?;
-    let capture = arguments.shown.pcap.as_deref().map(capture::Capture::begin).transpose()?;
-    let running = Running::relay(arguments.relay, &arguments.listen, &arguments.to, &path, capture)?;
+    let taps = Taps {
+        capture: arguments.shown.pcap.as_deref().map(capture::Capture::begin).transpose()?,
+        recorder: arguments.record.as_deref().map(|file| recorder(file, arguments)).transpose()?,
+    };
+    let running = Running::relay(arguments.relay, &arguments.listen, &arguments.to, &path, taps)?;
     let local = running.local().expect("a relay has an address");
     output::say(format_args!("listening on {local}, for {}", arguments.to));
     if arguments.relay != Relayed::Udp {
         output::say("TCP is delayed and slowed down, but loses nothing here: `netem link` does that, as root on Linux");
     }
     run::attend(running, path, &signals, &Shown { sink, is_quiet: arguments.shown.quiet })
+}
+
+fn recorder(file: &str, arguments: &RelayArguments) -> Result<Arc<FlowRecorder>, String> {
+    let Size::Bytes(bytes_max) = arguments.record_bytes else {
+        return Err("--record-bytes is a number of bytes, such as 64MiB".into());
+    };
+    FlowRecorder::begin(file, &arguments.to, bytes_max as u64).map(Arc::new)
 }
 
 #[cfg(target_os = "linux")]

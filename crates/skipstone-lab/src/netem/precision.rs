@@ -13,6 +13,7 @@ use super::relay::Relayed;
 use super::run::Running;
 use super::settings::LinkSettings;
 use super::snapshot::LinkSnapshot;
+use super::taps::Taps;
 use crate::measure::latency::{Latency, LatencyMs};
 use crate::report::format::{or_dash, thousands, three_digits};
 use crate::report::{Exit, Sink};
@@ -73,7 +74,7 @@ pub(crate) fn check(arguments: &CheckArguments) -> Result<Exit, String> {
 fn over_relay(arguments: &CheckArguments, path: &PathSettings) -> Result<Precision, String> {
     let receiver = bind("127.0.0.1:0")?;
     let to = receiver.local_addr().map_err(text)?.to_string();
-    let running = Running::relay(Relayed::Udp, "127.0.0.1:0", &to, path, None)?;
+    let running = Running::relay(Relayed::Udp, "127.0.0.1:0", &to, path, Taps::default())?;
     let sender = bind("127.0.0.1:0")?;
     sender.connect(running.local().expect("a relay has an address")).map_err(text)?;
     let measured = measure(arguments, &sender, &receiver);

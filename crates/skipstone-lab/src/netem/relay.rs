@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use mio::{Poll, Token};
 use skipstone::net::wait::raise_open_files_limit;
 
-use super::capture::Capture;
 use super::engine::Ports;
 use super::live_path::{Direction, LivePath};
 use super::outages::Outages;
 use super::path_settings::PathConfig;
 use super::snapshot::LinkSnapshot;
+use super::taps::Taps;
 use super::tcp_relay::{FIRST_TOKEN, TcpRelay};
 use super::udp_relay::UdpRelay;
 
@@ -40,7 +40,7 @@ impl Relay {
         [listen, to]: [&str; 2],
         (config, seed): (&PathConfig, u64),
         poll: &Poll,
-        capture: Option<Capture>,
+        taps: Taps,
     ) -> Result<Relay, String> {
         // A client is one open file, or two.
         raise_open_files_limit();
@@ -49,13 +49,13 @@ impl Relay {
         let mut relay = Relay { udp: None, tcp: None };
         if relayed != Relayed::Udp {
             let links = LivePath::new(&config.of_streams(), seed, Instant::now());
-            let tcp = TcpRelay::open(listen, server, registry, (links, Outages::of(config)))?;
+            let tcp = TcpRelay::open(listen, server, registry, (links, Outages::of(config)), taps.recorder.clone())?;
             // Both on one number, also on one that the system chose.
             listen = tcp.local();
             relay.tcp = Some(tcp);
         }
         if relayed != Relayed::Tcp {
-            relay.udp = Some(UdpRelay::open(listen, server, registry, capture)?);
+            relay.udp = Some(UdpRelay::open(listen, server, registry, taps)?);
         }
         Ok(relay)
     }

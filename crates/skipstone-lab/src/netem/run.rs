@@ -19,6 +19,7 @@ use super::path_settings::{PathConfig, PathSettings};
 use super::relay::{Relay, Relayed};
 use super::settings::Framing;
 use super::snapshot::LinkSnapshot;
+use super::taps::Taps;
 use crate::report::{Exit, Sink, output};
 use crate::signals::Signals;
 
@@ -79,14 +80,15 @@ impl Running {
         listen: &str,
         to: &str,
         path: &PathSettings,
-        capture: Option<Capture>,
+        taps: Taps,
     ) -> Result<Running, String> {
-        Running::relay_by(relayed, [listen, to], &path.config(Framing::Udp)?, path.seed, capture)
+        Running::relay_by(relayed, [listen, to], &path.config(Framing::Udp)?, path.seed, taps)
     }
 
     /// A relay of UDP on a port that is free.
     pub(crate) fn relay_of(to: &str, spec: &LinkSpec<'_>) -> Result<Running, String> {
-        Running::relay_by(Relayed::Udp, ["127.0.0.1:0", to], &spec.config(), spec.seed, spec.capture()?)
+        let taps = Taps { capture: spec.capture()?, recorder: None };
+        Running::relay_by(Relayed::Udp, ["127.0.0.1:0", to], &spec.config(), spec.seed, taps)
     }
 
     fn relay_by(
@@ -94,10 +96,10 @@ impl Running {
         [listen, to]: [&str; 2],
         config: &PathConfig,
         seed: u64,
-        capture: Option<Capture>,
+        taps: Taps,
     ) -> Result<Running, String> {
         let poll = poll()?;
-        let relay = Relay::open(relayed, [listen, to], (config, seed), &poll, capture)?;
+        let relay = Relay::open(relayed, [listen, to], (config, seed), &poll, taps)?;
         let local = relay.local();
         let mut running = Running::begin(poll, relay, config, seed, Framing::Udp)?;
         running.local = Some(local);

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use mio::net::{TcpListener, TcpStream};
@@ -14,6 +15,7 @@ use super::live_path::{Direction, LivePath};
 use super::outages::Outages;
 use super::path_settings::PathConfig;
 use super::snapshot::StreamCounts;
+use crate::flow_recording::{FlowEvent, FlowId, FlowProtocol, FlowRecorder};
 
 /// The relay's streams, and the links that they share.
 pub(crate) struct TcpRelay {
@@ -30,6 +32,7 @@ pub(crate) struct TcpRelay {
     may_accept: bool,
     /// Clients for which the system had no room may still wait, and no further event reports them.
     accept_again: Option<Duration>,
+    recorder: Option<Arc<FlowRecorder>>,
     buffer: Vec<u8>,
 }
 
@@ -78,6 +81,7 @@ impl TcpRelay {
         server: SocketAddr,
         registry: &Registry,
         (links, outages): (LivePath, Outages),
+        recorder: Option<Arc<FlowRecorder>>,
     ) -> Result<TcpRelay, String> {
         let text = |error: io::Error| format!("cannot listen on {listen} over TCP: {error}");
         let mut listener = TcpListener::bind(listen).map_err(text)?;
@@ -94,6 +98,7 @@ impl TcpRelay {
             counts: StreamCounts::default(),
             may_accept: false,
             accept_again: None,
+            recorder,
             buffer: vec![0; SEGMENT_BYTES],
         })
     }
@@ -121,7 +126,8 @@ impl TcpRelay {
         for number in &self.busy {
             let Some(pair) = self.pairs.get_mut(number) else { continue };
             for direction in Direction::BOTH {
-                has_more |= pair.read(*number, direction, (&mut self.links, &self.outages), &mut self.buffer);
+                let (links, recorder) = ((&mut self.links, &self.outages), self.recorder.as_deref());
+                has_more |= pair.read(*number, direction, links, &mut self.buffer, recorder);
             }
         }
         has_more
@@ -133,6 +139,9 @@ impl TcpRelay {
             while let Some(arrived) = self.links.receive(direction) {
                 let Some(pair) = self.pairs.get_mut(&arrived.tag) else { continue };
                 pair.take(direction, arrived.bytes);
+                if direction == Direction::Down {
+                    record(self.recorder.as_deref(), arrived.tag, FlowEvent::Down, arrived.bytes);
+                }
                 self.busy.insert(arrived.tag);
                 match direction {
                     Direction::Up => self.counts.bytes_up += arrived.bytes.len() as u64,
@@ -221,6 +230,7 @@ impl TcpRelay {
             let token = Token(FIRST_TOKEN + 1 + 2 * number as usize + side);
             self.registry.register(stream, token, Interest::READABLE | Interest::WRITABLE)?;
         }
+        record(self.recorder.as_deref(), number, FlowEvent::Opened, &[]);
         self.pairs.insert(number, Pair { ends: streams.map(StreamEnd::new) });
         Ok(())
     }
@@ -246,6 +256,17 @@ impl TcpRelay {
     }
 }
 
+/// Records a piece of a stream; an empty one is its end.
+fn record(recorder: Option<&FlowRecorder>, number: u64, event: FlowEvent, bytes: &[u8]) {
+    let Some(recorder) = recorder else { return };
+    let event = match event {
+        FlowEvent::Up if bytes.is_empty() => FlowEvent::UpEnded,
+        FlowEvent::Down if bytes.is_empty() => FlowEvent::DownEnded,
+        event => event,
+    };
+    recorder.record(FlowId { number: number as u32, protocol: FlowProtocol::Tcp }, event, bytes);
+}
+
 /// The time until which nothing is read, because the direction is down or its queue is long.
 fn held_until(links: &LivePath, outages: &Outages, direction: Direction) -> Option<Duration> {
     let queue = links.queue_delay(direction);
@@ -261,7 +282,9 @@ impl Pair {
         direction: Direction,
         (links, outages): (&mut LivePath, &Outages),
         buffer: &mut [u8],
+        recorder: Option<&FlowRecorder>,
     ) -> bool {
+        let recorder = recorder.filter(|_| direction == Direction::Up);
         let [one, other] = &mut self.ends;
         let (from, to) = if direction == Direction::Up { (one, other) } else { (other, one) };
         for _ in 0..BATCH {
@@ -274,11 +297,13 @@ impl Pair {
                 // An empty segment marks the stream's end on the link, too.
                 Ok(0) => {
                     from.has_ended = true;
+                    record(recorder, number, FlowEvent::Up, &[]);
                     links.send(direction, &[], number);
                     return false;
                 }
                 Ok(bytes) => {
                     from.on_the_way += bytes;
+                    record(recorder, number, FlowEvent::Up, &buffer[..bytes]);
                     links.send(direction, &buffer[..bytes], number);
                 }
                 Err(error) if waits(&error) => {
@@ -288,6 +313,7 @@ impl Pair {
                 // A reset travels along the link behind the data sent before it.
                 Err(_) => {
                     (from.has_ended, from.was_reset) = (true, true);
+                    record(recorder, number, FlowEvent::Up, &[]);
                     links.send(direction, &[], number);
                     return false;
                 }
@@ -370,7 +396,8 @@ mod tests {
         let links = LivePath::new(&config.of_streams(), 1, Instant::now());
         let poll = Poll::new().expect("it polls");
         let [any, to] = ["127.0.0.1:0".parse().expect("an address"), server.local_addr().expect("it listens")];
-        let relay = TcpRelay::open(any, to, poll.registry(), (links, Outages::of(&config))).expect("a port is free");
+        let relay =
+            TcpRelay::open(any, to, poll.registry(), (links, Outages::of(&config)), None).expect("a port is free");
         (relay, poll)
     }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use skipstone::netsim::{Fate, Outage};
@@ -14,6 +14,8 @@ use super::path_settings::{PathSettings, Scope};
 use super::relay::Relayed;
 use super::run::Running;
 use super::settings::{Framing, LinkSettings};
+use super::taps::Taps;
+use crate::flow_recording::{FlowEntry, FlowEvent, FlowRecorder, FlowRecording};
 use crate::measure::splitmix::splitmix;
 
 fn path(list: &str, seed: u64) -> PathSettings {
@@ -46,9 +48,10 @@ fn socket(address: SocketAddr) -> UdpSocket {
 fn over_relay(list: &str, seed: u64) -> World {
     let server = socket(([127, 0, 0, 1], 0).into());
     let to = server.local_addr().unwrap().to_string();
-    let running = Running::relay(Relayed::Both, "127.0.0.1:0", &to, &path(list, seed), None);
+    let running = Running::relay(Relayed::Both, "127.0.0.1:0", &to, &path(list, seed), Taps::default());
     // The port is free over TCP but may be in use over UDP, so that another one is tried.
-    let running = running.or_else(|_| Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &path(list, seed), None));
+    let only_udp = || Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &path(list, seed), Taps::default());
+    let running = running.or_else(|_| only_udp());
     let running = running.expect("a relay needs no rights");
     let client = socket(([127, 0, 0, 1], 0).into());
     client.connect(running.local().unwrap()).unwrap();
@@ -240,7 +243,7 @@ fn damage_duplicates_and_outages_happen_as_configured() {
     let mut down = path("delay=1ms", 1);
     down.outages.push(Outage { start: Duration::from_millis(200), length: Duration::from_millis(200) });
     let to = world.server.local_addr().unwrap().to_string();
-    let running = Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &down, None).unwrap();
+    let running = Running::relay(Relayed::Udp, "127.0.0.1:0", &to, &down, Taps::default()).unwrap();
     let client = socket(([127, 0, 0, 1], 0).into());
     client.connect(running.local().unwrap()).unwrap();
     let world = World { running, client, ..world };
@@ -302,7 +305,7 @@ fn a_relayed_stream_is_delayed_and_paced_and_arrives_complete() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = server.local_addr().unwrap().to_string();
     let list = "delay=5ms,jitter=2ms,loss=20%,corrupt=20%,duplicate=20%,rate=40Mbit/s";
-    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &to, &path(list, 1), None).unwrap();
+    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &to, &path(list, 1), Taps::default()).unwrap();
     let began = Instant::now();
     there_and_back(server, || TcpStream::connect(running.local().unwrap()).unwrap(), 2 << 20);
     // 2 MiB and their headers there, and back behind them: 0.87 s, and four delays.
@@ -323,7 +326,7 @@ fn outages_delay_a_relayed_stream_without_losing_data() {
     path.outages = (0..500).map(|at| Outage { start: ms(600 + 2 * at), length: ms(1) }).collect();
     path.outages.push(Outage { start: Duration::ZERO, length: ms(600) });
     let began = Instant::now();
-    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &to, &path, None).unwrap();
+    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &to, &path, Taps::default()).unwrap();
     there_and_back(server, || TcpStream::connect(running.local().unwrap()).unwrap(), 8 << 20);
     assert!(began.elapsed() >= ms(600), "{:?}", began.elapsed());
 }
@@ -332,7 +335,7 @@ fn outages_delay_a_relayed_stream_without_losing_data() {
 fn an_unreachable_server_breaks_the_stream_but_not_the_relay() {
     let _alone = alone();
     let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &unused, &path("", 1), None).unwrap();
+    let running = Running::relay(Relayed::Tcp, "127.0.0.1:0", &unused, &path("", 1), Taps::default()).unwrap();
     for _ in 0..3 {
         let mut stream = TcpStream::connect(running.local().unwrap()).unwrap();
         let ended = stream.read(&mut [0; 10]);
@@ -361,6 +364,67 @@ fn a_servers_replies_reach_the_right_client() {
     }
     let sessions = world.running.stop().unwrap().sessions.unwrap();
     assert_eq!((sessions.opened, sessions.open), (5, 5));
+}
+
+#[test]
+fn a_recording_has_what_each_client_sent_and_received() {
+    let _alone = alone();
+    let file = std::env::temp_dir().join(format!("skipstone-relay-{}.flows", std::process::id()));
+    let file = file.to_str().unwrap();
+    let (udp, tcp) = (socket(([127, 0, 0, 1], 0).into()), TcpListener::bind("127.0.0.1:0").unwrap());
+    let relay = |relayed, to: SocketAddr| {
+        let recorder = Some(Arc::new(FlowRecorder::begin(file, &to.to_string(), 1 << 20).unwrap()));
+        let taps = Taps { recorder, ..Taps::default() };
+        Running::relay(relayed, "127.0.0.1:0", &to.to_string(), &path("delay=5ms", 1), taps).unwrap()
+    };
+    let events = |recording: &FlowRecording| -> Vec<(u32, FlowEvent, Vec<u8>)> {
+        let of = |entry: &FlowEntry| (entry.flow.number, entry.event, recording.bytes(entry).to_vec());
+        recording.entries.iter().map(of).collect()
+    };
+
+    let running = relay(Relayed::Udp, udp.local_addr().unwrap());
+    let mut buffer = [0; 64];
+    for text in [b"one", b"two"] {
+        let client = socket(([127, 0, 0, 1], 0).into());
+        client.connect(running.local().unwrap()).unwrap();
+        client.send(text).unwrap();
+        let (bytes, from) = udp.recv_from(&mut buffer).unwrap();
+        udp.send_to(&[b"re", &buffer[..bytes]].concat(), from).unwrap();
+        client.recv(&mut buffer).unwrap();
+    }
+    running.stop().unwrap();
+    let recording = FlowRecording::read(file).unwrap();
+    let expected = [
+        (1, FlowEvent::Up, b"one".to_vec()),
+        (1, FlowEvent::Down, b"reone".to_vec()),
+        (2, FlowEvent::Up, b"two".to_vec()),
+        (2, FlowEvent::Down, b"retwo".to_vec()),
+    ];
+    assert_eq!((events(&recording), recording.cut), (expected.to_vec(), None));
+    let trip = recording.entries[1].at - recording.entries[0].at;
+    assert!(trip >= Duration::from_millis(10), "{trip:?}: as the client has it, with both delays");
+
+    let running = relay(Relayed::Tcp, tcp.local_addr().unwrap());
+    let mut client = TcpStream::connect(running.local().unwrap()).unwrap();
+    let (mut server, _) = tcp.accept().unwrap();
+    client.write_all(b"a line").unwrap();
+    server.read_exact(&mut buffer[..6]).unwrap();
+    server.write_all(b"an answer").unwrap();
+    client.read_exact(&mut buffer[..9]).unwrap();
+    client.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(server.read(&mut buffer).unwrap(), 0);
+    drop(server);
+    assert_eq!(client.read(&mut buffer).unwrap(), 0);
+    running.stop().unwrap();
+    let expected = [
+        (1, FlowEvent::Opened, Vec::new()),
+        (1, FlowEvent::Up, b"a line".to_vec()),
+        (1, FlowEvent::Down, b"an answer".to_vec()),
+        (1, FlowEvent::UpEnded, Vec::new()),
+        (1, FlowEvent::DownEnded, Vec::new()),
+    ];
+    assert_eq!(events(&FlowRecording::read(file).unwrap()), expected);
+    std::fs::remove_file(file).unwrap();
 }
 
 #[cfg(target_os = "linux")]

@@ -10,9 +10,11 @@ use mio::net::UdpSocket;
 use mio::{Interest, Registry, Token};
 use skipstone::net::udp::{self, AddressPair, ReceiveBatch, SendBatch, UdpOptions};
 
-use super::capture::{Capture, End};
+use super::capture::End;
 use super::live_path::{Direction, LivePath};
 use super::snapshot::SessionCounts;
+use super::taps::Taps;
+use crate::flow_recording::{FlowEvent, FlowId, FlowProtocol};
 
 /// The relay's sockets.
 pub(crate) struct UdpRelay {
@@ -27,7 +29,7 @@ pub(crate) struct UdpRelay {
     ready: Vec<u64>,
     swept: Instant,
     refused: u64,
-    capture: Option<Capture>,
+    taps: Taps,
     buffer: Vec<u8>,
     /// Always present, except while its datagrams are processed.
     incoming: Option<ReceiveBatch>,
@@ -59,7 +61,7 @@ impl UdpRelay {
         listen: SocketAddr,
         server: SocketAddr,
         registry: &Registry,
-        capture: Option<Capture>,
+        taps: Taps,
     ) -> Result<UdpRelay, String> {
         let text = |error: io::Error| format!("cannot listen on {listen} over UDP: {error}");
         // Each datagram is its own system call: the model decides when it leaves.
@@ -77,7 +79,7 @@ impl UdpRelay {
             ready: Vec::new(),
             swept: Instant::now(),
             refused: 0,
-            capture,
+            taps,
             buffer: vec![0; DATAGRAM_MAX],
             incoming: Some(ReceiveBatch::with_buffers(BATCH)),
             outgoing: SendBatch::with_capacity(BATCH, BATCH * DATAGRAM_MAX),
@@ -121,13 +123,20 @@ impl UdpRelay {
                 continue;
             };
             let local = self.address_towards(client);
-            if let Some(capture) = &mut self.capture {
+            if let Some(capture) = &mut self.taps.capture {
                 capture.udp(End::A, client.remote, local, datagram.bytes);
             }
+            self.record(number, FlowEvent::Up, datagram.bytes);
             path.send(Direction::Up, datagram.bytes, number);
         }
         self.incoming = Some(incoming);
         has_more
+    }
+
+    fn record(&self, number: u64, event: FlowEvent, bytes: &[u8]) {
+        if let Some(recorder) = &self.taps.recorder {
+            recorder.record(FlowId { number: number as u32, protocol: FlowProtocol::Udp }, event, bytes);
+        }
     }
 
     /// The relay's address as this client knows it.
@@ -145,7 +154,7 @@ impl UdpRelay {
                 Err(_) => continue,
             };
             session.heard = Instant::now();
-            if let Some(capture) = &mut self.capture {
+            if let Some(capture) = &mut self.taps.capture {
                 capture.udp(End::B, self.server, session.local, &self.buffer[..bytes]);
             }
             path.send(Direction::Down, &self.buffer[..bytes], number);
@@ -190,7 +199,7 @@ impl UdpRelay {
                 self.refused += 1;
                 continue;
             };
-            if let Some(capture) = &mut self.capture {
+            if let Some(capture) = &mut self.taps.capture {
                 capture.udp(End::B, session.local, self.server, arrived.bytes);
             }
             self.refused += u64::from(session.socket.send(arrived.bytes).is_err());
@@ -202,9 +211,10 @@ impl UdpRelay {
             };
             let client = session.client;
             let local = self.address_towards(client);
-            if let Some(capture) = &mut self.capture {
+            if let Some(capture) = &mut self.taps.capture {
                 capture.udp(End::A, local, client.remote, arrived.bytes);
             }
+            self.record(arrived.tag, FlowEvent::Down, arrived.bytes);
             if self.outgoing.is_full() || self.outgoing.space(arrived.bytes.len()).is_none() {
                 self.flush();
             }

@@ -1,8 +1,11 @@
-//! `skipstone record show`: what is in a recording.
+//! `skipstone record show`: what is in a recording. `record script`: a bot that does what a recorded client did.
 
+use super::flows::{bot_script, show_flows};
 use super::summary::{MessageCount, RecordingSummary};
+use crate::flow_recording::FlowRecording;
 use crate::report::format::{counted, thousands};
 use crate::report::{Exit, output};
+use crate::units::Span;
 
 /// Flags of `record`.
 #[derive(Debug, Clone, clap::Args)]
@@ -13,20 +16,43 @@ pub struct RecordArguments {
 
 #[derive(Debug, Clone, clap::Subcommand)]
 enum RecordOrder {
-    /// List what a recording contains: its length, its players, and each channel's messages
+    /// List what a recording contains: its length, its players, and each channel's messages or each client's packets
     Show {
-        /// The file, written by `serve --record` or by a game
+        /// The file, written by `serve --record`, by a game, or by `netem relay --record`
         file: String,
         /// As JSON
         #[arg(long)]
         json: bool,
     },
+    /// Write the script of a bot that sends what a recorded client sent, at the same times: the begin of your own script
+    ///
+    /// `skipstone bots` runs it. It waits where the client answered the server, and says where values of your own go.
+    #[command(after_help = "Try:\n  skipstone netem relay --listen 127.0.0.1:9001 --to 127.0.0.1:9000 --record \
+                            game.flows\n  skipstone record script game.flows -o bot.luau\n  skipstone bots bot.luau \
+                            udp://127.0.0.1:9000 -c 50")]
+    Script {
+        /// The file, written by `netem relay --record`
+        file: String,
+        /// The script; its data go into files of the same name with .json and .bin. No file may exist
+        #[arg(short, long, value_name = "FILE", default_value = "bot.luau")]
+        output: String,
+        /// The client, by its number in `record show` [default: the one that sent most]
+        #[arg(long, value_name = "N")]
+        flow: Option<usize>,
+        /// Leave out what the client sent after this time
+        #[arg(long, value_name = "TIME")]
+        until: Option<Span>,
+    },
 }
 
 /// Runs as the flags say.
 pub fn run(arguments: &RecordArguments) -> Exit {
-    let RecordOrder::Show { file, json } = &arguments.order;
-    Exit::of("record", show(file, *json).map(|()| Exit::Pass))
+    let done = match &arguments.order {
+        RecordOrder::Show { file, json } if FlowRecording::is_one(file) => show_flows(file, *json),
+        RecordOrder::Show { file, json } => show(file, *json),
+        RecordOrder::Script { file, output, flow, until } => bot_script(file, output, *flow, until.map(|span| span.0)),
+    };
+    Exit::of("record", done.map(|()| Exit::Pass))
 }
 
 fn show(file: &str, is_json: bool) -> Result<(), String> {

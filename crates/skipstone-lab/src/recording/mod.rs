@@ -2,5 +2,6 @@
 //! show`), and the schedule by which `compare` plays one.
 
 pub mod command;
+mod flows;
 pub(crate) mod schedule;
 mod summary;

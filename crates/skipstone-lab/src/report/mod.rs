@@ -24,7 +24,7 @@ mod thresholds;
 mod verdict;
 
 pub use command::command;
-pub use html::{PageKind, ReportFile};
+pub use html::{PageKind, ReportFile, page_of};
 pub use page::{Cell, Page};
 pub use paint::{Style, Tone};
 pub use sink::Sink;

@@ -72,6 +72,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
             &["bench", "sweep"],
             &["compare"],
             &["netem", "recording"],
+            &["flow_recording"],
             &["report"],
             &["measure", "quic", "resilience"],
             &["child", "framing", "natural", "open_files", "signals", "socket_error", "units", "workload"],
@@ -132,7 +133,7 @@ pub(crate) const RANKS: &[(&str, Ranks)] = &[
         "crates/skipstone-bots",
         &[
             &["command"],
-            &["run"],
+            &["live", "run"],
             &["script", "socket"],
             &["http", "protocols"],
             &["tls"],

@@ -14,6 +14,7 @@ pub use limit::{BotsLimit, LimitTrial, limit_table};
 pub use metric::MetricFigures;
 pub use report::{BotsReport, RunSecond, TrendCurve};
 pub use result::{
-    BotCounts, BotsResult, Fault, MessageCounts, SCHEMA_VERSION, ScriptCost, ServerCost, SlowTime, WireCounts,
+    BotCounts, BotsResult, CurvePoint, Fault, MessageCounts, SCHEMA_VERSION, ScriptCost, ServerCost, SlowTime,
+    WireCounts, WorstBot, WorstTrend,
 };
 pub use table::table;

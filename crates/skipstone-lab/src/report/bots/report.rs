@@ -13,6 +13,8 @@ pub struct BotsReport<'a> {
     pub curves: Vec<TrendCurve>,
     /// The run by seconds.
     pub seconds: &'a [RunSecond],
+    /// Whether it is still under way.
+    pub is_running: bool,
 }
 
 /// The distribution of a trend.

@@ -71,6 +71,12 @@ pub struct BotsResult {
     /// When trends in milliseconds were far slower than in most of the run, the twenty worst by time: where a server
     /// stood still.
     pub slow_times: Vec<SlowTime>,
+    /// Of each trend its distribution, by name: shares and the value that they do not exceed.
+    pub curves: BTreeMap<String, Vec<CurvePoint>>,
+    /// The bots that fared worst, at most ten: those that ended by an error, then those that lost their connection most
+    /// often, then those whose p99 of a trend in milliseconds is the most times the median of all. `--only-bot` runs one.
+    /// None of a run on several machines.
+    pub worst_bots: Vec<WorstBot>,
     /// The conditions of the script and of the command line; filled in by the judge.
     pub thresholds: Vec<ThresholdResult>,
 }
@@ -111,6 +117,49 @@ pub struct Fault {
     pub bots: u64,
     /// The number of the first of them.
     pub first_bot: u64,
+}
+
+/// A point of a distribution.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CurvePoint {
+    /// This part of all, of 1,
+    pub share: f64,
+    /// is no greater than this.
+    pub value: f64,
+}
+
+/// A bot that fared worse than others.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WorstBot {
+    /// Its number, as scripts and `--only-bot` have it.
+    pub bot: u64,
+    /// The error that ended it.
+    pub fault: Option<String>,
+    /// How often its connection ended without its wish.
+    pub drops: u64,
+    /// The trend in which it was worst, and its figures there; `None` if it recorded none in milliseconds.
+    pub trend: Option<WorstTrend>,
+}
+
+/// A bot's own figures of a trend in milliseconds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WorstTrend {
+    /// The trend's name.
+    pub name: String,
+    /// How many values are the bot's.
+    pub count: u64,
+    /// Half of them are no greater.
+    pub p50: f64,
+    /// 99% of them are no greater.
+    pub p99: f64,
+    /// The greatest.
+    pub max: f64,
 }
 
 /// Messages that the script sent and received.

@@ -21,7 +21,7 @@ impl ReportFile {
 
     /// Writes the page: a title, the result, and the same as text for browsers without scripts.
     pub fn write(&self, kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> Result<(), String> {
-        let written = replace::replace(&self.0, page(kind, title, result, text).as_bytes());
+        let written = replace::replace(&self.0, page_of(kind, title, result, text).as_bytes());
         written.map_err(|error| format!("cannot write --report {}: {error}", self.0.display()))
     }
 }
@@ -52,8 +52,8 @@ impl PageKind {
     }
 }
 
-/// The page.
-fn page(kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> String {
+/// A page: a title, the result, and the same as text for browsers without scripts.
+pub fn page_of(kind: PageKind, title: &str, result: &impl Serialize, text: &str) -> String {
     let json = serde_json::to_string(result).expect("a result has only text keys");
     // A script ends at its first end tag, wherever it occurs; JSON can escape `<`.
     let json = json.replace('<', "\\u003c");
@@ -98,16 +98,17 @@ const COMPARISON: [&str; 8] = [
     include_str!("page/page.js"),
     include_str!("page/show.js"),
 ];
-const STRESS: [&str; 4] = [
+const STRESS: [&str; 5] = [
     include_str!("page/worst_clients.js"),
     include_str!("page/stress.js"),
+    include_str!("page/over_time.js"),
     include_str!("page/stress_over_time.js"),
     include_str!("page/show.js"),
 ];
 const BENCH: [&str; 3] =
     [include_str!("page/worst_clients.js"), include_str!("page/bench.js"), include_str!("page/show.js")];
 
-const BOTS: [&str; 2] = [include_str!("page/bots.js"), include_str!("page/show.js")];
+const BOTS: [&str; 3] = [include_str!("page/over_time.js"), include_str!("page/bots.js"), include_str!("page/show.js")];
 
 #[cfg(test)]
 mod tests {
@@ -118,7 +119,7 @@ mod tests {
     fn a_page_is_self_contained_and_escapes_any_text() {
         let hostile = "</script><script>alert(1)</script>";
         for kind in [PageKind::Comparison, PageKind::Stress, PageKind::Bench, PageKind::Bots] {
-            check(&page(kind, hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile));
+            check(&page_of(kind, hostile, &json!({ "reason": hostile, "at": "@@JSON@@" }), hostile));
         }
     }
 

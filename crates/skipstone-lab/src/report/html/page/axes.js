@@ -2,10 +2,14 @@
 const LOG_TICKS = [1, 10, 100, 1000, 10000].flatMap((ten) =>
   [1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8].map((of) => of * ten),
 );
+/** Those of values without a unit, which may be any. */
+const WIDE_TICKS = [0.01, 0.1, 1, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9].flatMap((ten) =>
+  [1, 2, 5].map((of) => of * ten),
+);
 const TICK_PIXELS = 22;
-const milliTicks = (plot, least, most) => {
+const logTicks = (all, plot, least, most) => {
   const kept = [];
-  for (const tick of LOG_TICKS.filter((tick) => tick >= least && tick <= most)) {
+  for (const tick of all.filter((tick) => tick >= least && tick <= most)) {
     const last = kept.at(-1);
     const room = last == null ? Infinity : plot.valToPos(last, "y") - plot.valToPos(tick, "y");
     if (room >= TICK_PIXELS) kept.push(tick);
@@ -22,9 +26,16 @@ const axis = (more) => ({
 const milliAxis = () =>
   axis({
     size: 60,
-    splits: (plot, _axis, least, most) => milliTicks(plot, least, most),
+    splits: (plot, _axis, least, most) => logTicks(LOG_TICKS, plot, least, most),
     filter: (_plot, ticks) => ticks,
     values: (_plot, ticks) => ticks.map((tick) => (tick >= 1000 ? `${tick / 1000} s` : `${tick} ms`)),
+  });
+const plainLogAxis = () =>
+  axis({
+    size: 60,
+    splits: (plot, _axis, least, most) => logTicks(WIDE_TICKS, plot, least, most),
+    filter: (_plot, ticks) => ticks,
+    values: (_plot, ticks) => ticks.map(short),
   });
 /** Logarithmic; `floor` is the least that can be, if that is known. */
 const milliScale = (floor) => ({

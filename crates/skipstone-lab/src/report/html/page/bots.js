@@ -12,7 +12,7 @@ const botsHead = () => {
   const { late_sends: late, planned_sends: planned } = run.generator;
   return verdictCard({
     title: document.title,
-    verdict: run.verdict,
+    verdict: result.is_running ? "running" : run.verdict,
     badges: [late > 0 ? [`${whole(late)} of ${whole(planned)} ticks and timers late`, "busy"] : ["every tick on time", "good"]],
     facts: [
       ["bots", whole(run.bots.asked)],
@@ -88,72 +88,65 @@ const botsMetrics = () => {
 };
 
 const botsPercentiles = () => {
-  if (result.curves.length === 0) return null;
-  const host = h("div", { class: "plot" });
-  const shown = new Set(names);
-  let end = () => {};
-  const show = () => {
-    end();
-    const all = result.curves.map((curve) => ({ counts: (curve.parsed ??= parse(curve.latencies, "*")), longest: curve.max }));
-    const series = names.map((name) => ({
-      label: name,
-      stroke: () => colourOf(name),
-      width: 2,
-      points: { show: false },
-      value: (_plot, value) => (value == null ? "" : digits(value)),
-    }));
-    end = percentileCurve(host, all, series, shown, null);
-  };
-  redraws.push(show);
-  return card("Percentiles", "Of the script's trends in milliseconds: the value within which this share lies.", host);
+  const isTime = ({ name }) => name.endsWith("_ms");
+  const others = result.curves.filter((curve) => !isTime(curve));
+  return [
+    percentilesCard(
+      "Percentiles",
+      "Of the script's trends in milliseconds: the value within which this share lies.",
+      result.curves.filter(isTime),
+      colourOf,
+    ),
+    ...others.map((curve) =>
+      percentilesCard(`Percentiles of ${curve.name}`, "The value within which this share lies.", [curve], colourOf, plainLogAxis),
+    ),
+  ];
 };
 
-const overTime = (title, note, series, data) => {
-  const host = h("div", { class: "plot" });
-  let end = () => {};
-  const show = () => {
-    end();
-    end = draw(
-      host,
-      Math.min(300, Math.max(220, host.clientWidth * 0.26)),
-      {
-        scales: { x: { time: false }, y: { range: (_plot, _least, most) => [0, Math.max(most ?? 1, 1) * 1.1] } },
-        axes: [secondsAxis(), countAxis()],
-        series: [
-          { label: "time", value: (_plot, value) => (value == null ? "" : `${fixed(value, 0)} s`) },
-          ...series.map(([label, colour]) => ({
-            label,
-            stroke: () => css(colour),
-            width: 1.8,
-            points: { show: data[0].length < 3 },
-            value: (_plot, value) => (value == null ? "" : whole(value)),
-          })),
-        ],
-      },
-      data,
-    );
-  };
-  redraws.push(show);
-  return card(title, note, host);
+const WORST_FIGURES = [
+  ["lost connections", (one) => one.drops || null, whole, 0],
+  ["worst in", (one) => one.trend?.name, String, 0],
+  ["p50", (one) => one.trend?.p50, digits, 0],
+  ["p99", (one) => one.trend?.p99, digits, 0],
+  ["max", (one) => one.trend?.max, digits, 0],
+  ["of", (one) => one.trend?.count, whole, 0],
+  ["ended by", (one) => one.fault, String, 0],
+];
+const worstBots = () => {
+  if (run.worst_bots.length === 0) return null;
+  const place = scroller("The worst bots");
+  place.append(
+    figuresTable("bot", WORST_FIGURES, run.worst_bots.map((one) => [String(one.bot), one]), {
+      isBad: (title) => title === "lost connections" || title === "ended by",
+    }),
+  );
+  return card(
+    "The worst bots",
+    `Those that ended by an error, lost their connection, or have a p99 that is the most times the median of all. --seed ${run.seed} --only-bot N runs one alone.`,
+    place,
+  );
 };
+
 const botsOverTime = () => {
   const { seconds } = result;
   if (seconds.length === 0) return [];
   const column = (name) => seconds.map((second) => second[name]);
+  const scale = { scale: fromZero, axis: countAxis() };
   return [
-    overTime("Bots connected", "At the end of each second.", [["bots", "b1"]], [column("at"), column("connected")]),
-    overTime(
+    timed("Bots connected", "At the end of each second.", [["bots", "b1", whole]], [column("at"), column("connected")], scale),
+    timed(
       "Messages",
       "Per second, of all bots.",
       [
-        ["sent", "b5"],
-        ["received", "b1"],
+        ["sent", "b5", whole],
+        ["received", "b1", whole],
       ],
       [column("at"), column("sent"), column("received")],
+      scale,
     ),
   ];
 };
 
 page.append(
-  ...[botsHead(), botsFigures(), botsMetrics(), botsPercentiles(), ...botsOverTime()].filter((one) => one != null),
+  ...[botsHead(), botsFigures(), botsMetrics(), ...botsPercentiles(), ...botsOverTime(), worstBots()].filter(Boolean),
 );

@@ -13,7 +13,7 @@ const NINES = [
 
 /** Draws `all` (counts, and the longest in ms) with the looks of `series`. The series in `shown` are visible at first;
  * `floor` is in ms, or null. Returns a function that ends it. */
-const percentileCurve = (host, all, series, shown, floor) => {
+const percentileCurve = (host, all, series, shown, floor, valueAxis = milliAxis) => {
   const totals = all.map(({ counts }) => counts.reduce((sum, [, count]) => sum + count, 0));
   const last = Math.min(Math.max(Math.log10(Math.max(...totals, 10)), 1), 6);
   const steps = Array.from({ length: 181 }, (_, at) => (at / 180) * last);
@@ -35,7 +35,7 @@ const percentileCurve = (host, all, series, shown, floor) => {
           splits: () => NINES.map(([at]) => at).filter(isShown),
           values: (_plot, ticks) => ticks.map((tick) => NINES.find(([at]) => at === tick)?.[1] ?? ""),
         }),
-        milliAxis(),
+        valueAxis(),
       ],
       series: [
         {
@@ -48,4 +48,26 @@ const percentileCurve = (host, all, series, shown, floor) => {
     [steps, ...curves],
     { draw: floor == null ? [] : [floorLine(floor)], setSeries: [choiceOf(shown)] },
   );
+};
+
+/** A card of distributions: each a name, its counts as text, and its greatest value. */
+const percentilesCard = (title, note, curves, colourOf, valueAxis = milliAxis) => {
+  if (curves.length === 0) return null;
+  const host = h("div", { class: "plot" });
+  const shown = new Set(curves.map(({ name }) => name));
+  let end = () => {};
+  const show = () => {
+    end();
+    const all = curves.map((curve) => ({ counts: (curve.parsed ??= parse(curve.latencies, "*")), longest: curve.max }));
+    const series = curves.map(({ name }) => ({
+      label: name,
+      stroke: () => colourOf(name),
+      width: 2,
+      points: { show: false },
+      value: (_plot, value) => (value == null ? "" : digits(value)),
+    }));
+    end = percentileCurve(host, all, series, shown, null, valueAxis);
+  };
+  redraws.push(show);
+  return card(title, note, host);
 };

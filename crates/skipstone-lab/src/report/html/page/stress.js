@@ -70,24 +70,10 @@ const stressFigures = () => {
   );
 };
 
-const stressPercentiles = () => {
-  const kept = result.curves.filter((curve) => curve.latencies);
-  if (kept.length === 0) return null;
-  const host = h("div", { class: "plot" });
-  const shown = new Set(kept.map(({ name }) => name));
-  let end = () => {};
-  const show = () => {
-    end();
-    const all = kept.map((curve) => ({ counts: counts(curve), longest: curve.max }));
-    const series = kept.map(({ name }) => ({
-      label: name,
-      stroke: () => colourOf(name),
-      width: 2,
-      points: { show: false },
-      value: (_plot, value) => (value == null ? "" : digits(value)),
-    }));
-    end = percentileCurve(host, all, series, shown, null);
-  };
-  redraws.push(show);
-  return card("Latency percentiles", "The latency within which this share of the lines arrived, by carrier.", host);
-};
+const stressPercentiles = () =>
+  percentilesCard(
+    "Latency percentiles",
+    "The latency within which this share of the lines arrived, by carrier.",
+    result.curves.filter((curve) => curve.latencies),
+    colourOf,
+  );

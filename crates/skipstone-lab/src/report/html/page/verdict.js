@@ -1,5 +1,5 @@
 // How a run ended, what was run, and the line that runs it again.
-const TONES = { pass: "good", fail: "bad", invalid: "busy", unavailable: "bad", interrupted: "busy" };
+const TONES = { pass: "good", fail: "bad", invalid: "busy", unavailable: "bad", interrupted: "busy", running: "busy" };
 const VALID = { exact: "good", sound: "good", doubtful: "busy", unsound: "bad" };
 const measured = ({ actual, unit }) =>
   actual == null ? "not measured" : `${digits(actual)}${unit === "%" ? "%" : unit ? ` ${unit}` : ""}`;

@@ -5,7 +5,7 @@ use crate::measure::latency::{Latency, LatencyMs};
 use crate::report::Verdict;
 use crate::report::stress::evidence::{CarrierEvidence, ClockEvidence, FORMAT};
 use crate::report::stress::judge::{Ending, judge};
-use crate::report::stress::result::{Machine, StressPlan};
+use crate::report::stress::result::{Generator, Machine, StressPlan};
 use crate::units::Carrier;
 
 const MIX: [(Carrier, u32); 2] = [(Carrier::Udp, 10), (Carrier::Ws, 3)];
