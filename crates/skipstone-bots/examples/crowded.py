@@ -3,8 +3,8 @@
 python3 crowded.py udp|kcp2k [--port 0] [--most 120] [--stall 0.3] [--at 3.5 --at 7]
 
 The protocol of `udp` is that of dots.py, of which dots.luau has the players. `kcp2k` is Mirror's transport, as far as a
-loopback needs it; its players are in mirror.luau. With more players than --most, each tick takes --stall seconds; at the
-times of --at, counted from the first player, one tick does.
+loopback needs it; its players are in mirror.luau. With more players than --most, each tick takes --stall seconds;
+at the times of --at, counted from the first player, one tick does.
 """
 
 import argparse

@@ -25,7 +25,7 @@ fn serve(socket: &UdpSocket) {
     let (mut incoming, snapshot) = ([0; 2048], snapshot());
     while let Ok((count, from)) = socket.recv_from(&mut incoming) {
         let sequence = incoming[..count].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if sequence % 3 == 0 {
+        if sequence.is_multiple_of(3) {
             // A full buffer is a lost snapshot.
             let _ = socket.send_to(&snapshot, from);
         }
@@ -70,7 +70,7 @@ fn floor(source: &str, bots: usize, seconds: usize) -> Result<Duration, Box<dyn 
     for step in 0..seconds * 60 {
         for (bot, tick, message) in &calls {
             tick.call::<()>((bot, step as f64 / 60.0))?;
-            if step % 3 == 0 {
+            if step.is_multiple_of(3) {
                 let data: Buffer = lua.create_buffer(&snapshot)?;
                 message.call::<()>((bot, 0, data))?;
             }

@@ -5,7 +5,7 @@ python3 crates/skipstone-bots/examples/verdicts.py target/release/skipstone WHAT
 
 WHAT is one of
   stopped      the tool is stopped for 300 ms, at another time in each round: exit code 98
-  burners      eight processes compete with the tool for each core: exit code 98, or a run that was punctual all the same
+  burners      eight processes compete with the tool for each core: exit code 98, or a run that was punctual
   server       the server stands still for 300 ms at times that are known: found in `slow_times`, within 100 ms
   limit-udp    the server stalls above 120 players: --find-limit holds 114 to 126
   limit-kcp2k  the same over kcp2k
@@ -79,7 +79,8 @@ def burners(_):
             process.wait()
     generator = result["generator"]
     share = generator["late_sends"] / max(1, generator["planned_sends"])
-    return code == 98 or share <= 0.01, f"exit {code}, {share:.2%} late, the latest {generator['latest_send_ms']:.0f} ms"
+    told = f"exit {code}, {share:.2%} late, the latest {generator['latest_send_ms']:.0f} ms"
+    return code == 98 or share <= 0.01, told
 
 
 def server_stalls(chance):

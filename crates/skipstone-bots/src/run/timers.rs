@@ -48,8 +48,8 @@ impl Timers {
     }
 }
 
-/// A time that may move at any moment, as that of a protocol's deadline does with each packet. A time that becomes later
-/// leaves its entry among the timers where it is: when that comes, it is set anew.
+/// A time that may move at any moment, as that of a protocol's deadline does with each packet. A time that becomes
+/// later leaves its entry among the timers where it is: when that comes, it is set anew.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Alarm {
     wanted: Option<Duration>,

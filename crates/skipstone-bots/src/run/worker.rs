@@ -168,8 +168,8 @@ impl<'p> Worker<'p> {
         }
     }
 
-    /// What was due before the end and did not happen any more is late: a worker that stands still until the end has not
-    /// kept its schedule.
+    /// What was due before the end and did not happen any more is late: a worker that stands still until the end has
+    /// not kept its schedule.
     fn note_overdue(&mut self) {
         let (now, end) = (self.host.elapsed(), self.plan.duration);
         if now < end {

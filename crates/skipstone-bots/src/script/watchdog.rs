@@ -218,4 +218,4 @@ const CPU_MAX: Duration = Duration::from_millis(20);
 const LEVELS_MAX: usize = 8;
 /// The sentence of the error.
 const TOO_LONG: &str = "the call has used 20 ms of CPU time: is it an endless loop? A call that takes longer delays all \
-                        other bots; put what is expensive to compute into a data file, which all bots share";
+                        other bots; put what is expensive into a data file, which all bots share";

@@ -83,7 +83,7 @@ fn the_cheater_sends_garbage() {
 fn the_arena_gets_a_snapshot_for_each_third_input() {
     let answer = |(): &mut (), datagram: &[u8]| {
         let sequence = datagram.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
-        if sequence % 3 == 0 { vec![vec![7; 240]] } else { Vec::new() }
+        if sequence.is_multiple_of(3) { vec![vec![7; 240]] } else { Vec::new() }
     };
     let server = udp(answer, |_| Vec::new());
     let result = run("arena.luau", &server.url("udp"));

@@ -67,7 +67,7 @@ fn run(scheme: &str, seed: u64) {
             while let Ok(count @ 1..) = stream.read(&mut buffer) {
                 let mut own = random.fetch_add(1, Ordering::Relaxed).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 for answer in answers(&buffer[..count], &mut own) {
-                    if stream.write_all(&answer).is_err() || own % 16 == 0 {
+                    if stream.write_all(&answer).is_err() || own.is_multiple_of(16) {
                         return;
                     }
                 }

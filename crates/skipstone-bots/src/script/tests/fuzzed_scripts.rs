@@ -1,5 +1,5 @@
-//! The examples with seeded mistakes: whatever a script says, it is an error of that script, and never a crash or memory
-//! that grows from engine to engine.
+//! The examples with seeded mistakes: whatever a script says, it is an error of that script, and never a crash or
+//! memory that grows from engine to engine.
 //!
 //! A longer run: `SKIPSTONE_FUZZ_SECONDS=600 cargo test --release -p skipstone-bots --lib fuzzed_scripts -- --ignored
 //! --nocapture`; `SKIPSTONE_FUZZ_SEED` is where it begins.
