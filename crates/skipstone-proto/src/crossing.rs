@@ -308,6 +308,18 @@ mod tests {
     }
 
     #[test]
+    fn the_other_server_may_end_before_the_caller_knows_that_it_is_the_present_one() {
+        let mut crossing = connected(1_000, MOVES);
+        welcome(&mut crossing);
+        let close = Close { by: ClosedBy::Peer, code: 0, reason: Bytes::new() };
+        assert_eq!(crossing.on_event_here(Event::Closed { peer: PEER, close: close.clone() }, Time::ZERO), None);
+        let end = Event::Closed { peer: PEER, close };
+        crossing.on_event_there(end.clone(), Time::ZERO);
+        assert_eq!(actions(&mut crossing), [MoveAction::Finish]);
+        assert_eq!(crossing.poll_event(), Some(end));
+    }
+
+    #[test]
     fn a_server_that_was_not_chosen_says_nothing() {
         let mut crossing = connected(1_000, MOVES);
         crossing.on_event_there(message(CHAT, b"too early"), Time::ZERO);

@@ -51,6 +51,9 @@ enum Phase {
     Waiting(MoveId),
     /// The client has chosen the other server, and hears out this one.
     Leaving,
+    /// This one has nothing more to say, since then. The caller does not know it before it polls
+    /// [`MoveAction::Finish`]: until then both connections keep their names.
+    Left(Time),
 }
 
 impl ClientMoves {
@@ -109,7 +112,7 @@ impl ClientMoves {
     /// The connection to the other server ended, or could not begin.
     pub fn on_closed_there(&mut self) {
         match self.phase {
-            Phase::Idle | Phase::Leaving => {}
+            Phase::Idle | Phase::Leaving | Phase::Left(_) => {}
             Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => self.stay(Stayed::Refused),
         }
     }
@@ -120,9 +123,10 @@ impl ClientMoves {
         match self.phase {
             Phase::Idle => false,
             Phase::Leaving => {
-                self.finish(now);
+                self.leave(now);
                 true
             }
+            Phase::Left(_) => true,
             Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => {
                 self.enter(Phase::Idle, None);
                 self.actions.push_back(MoveAction::Stay);
@@ -137,15 +141,22 @@ impl ClientMoves {
             return;
         }
         match self.phase {
-            Phase::Idle => self.deadline = None,
-            Phase::Leaving => self.finish(now),
+            Phase::Idle | Phase::Left(_) => self.deadline = None,
+            Phase::Leaving => self.leave(now),
             Phase::Connecting(_) | Phase::Settling(_) | Phase::Waiting(_) => self.stay(Stayed::Late),
         }
     }
 
     /// What to do next.
     pub fn poll_action(&mut self) -> Option<MoveAction> {
-        self.actions.pop_front()
+        let action = self.actions.pop_front()?;
+        if let (MoveAction::Finish, Phase::Left(now)) = (&action, self.phase) {
+            self.enter(Phase::Idle, None);
+            if let Some((_, encoded)) = self.early.take() {
+                self.on_message_here(&encoded, now);
+            }
+        }
+        Some(action)
     }
 
     /// When [`ClientMoves::on_time`] is due; [`Time::NEVER`] without a move.
@@ -165,7 +176,7 @@ impl ClientMoves {
 
     /// Whether the client has chosen the other server and hears out this one.
     pub fn is_leaving(&self) -> bool {
-        self.phase == Phase::Leaving
+        matches!(self.phase, Phase::Leaving | Phase::Left(_))
     }
 
     fn on_move(&mut self, id: MoveId, destination: &str, token: &[u8], now: Time) {
@@ -184,22 +195,24 @@ impl ClientMoves {
     fn open(&self) -> Option<MoveId> {
         match self.phase {
             Phase::Connecting(id) | Phase::Settling(id) | Phase::Waiting(id) => Some(id),
-            Phase::Idle | Phase::Leaving => None,
+            Phase::Idle | Phase::Leaving | Phase::Left(_) => None,
         }
     }
 
-    /// The other server is the present one now.
-    fn finish(&mut self, now: Time) {
-        self.enter(Phase::Idle, None);
+    fn leave(&mut self, now: Time) {
+        self.enter(Phase::Left(now), None);
         self.actions.push_back(MoveAction::Finish);
-        if let Some((_, encoded)) = self.early.take() {
-            self.on_message_here(&encoded, now);
-        }
     }
 
     /// Ends a move of the other server.
     fn stay_there(&mut self, id: MoveId, why: Stayed) {
-        self.actions.push_back(MoveAction::SendThere(MoveMessage::Stayed(id, why).encode()));
+        let stayed = MoveMessage::Stayed(id, why).encode();
+        let is_here_by_then = matches!(self.phase, Phase::Left(_));
+        self.actions.push_back(if is_here_by_then {
+            MoveAction::SendHere(stayed)
+        } else {
+            MoveAction::SendThere(stayed)
+        });
     }
 
     fn stay(&mut self, why: Stayed) {
@@ -259,6 +272,26 @@ mod tests {
             assert_eq!(moves.poll_action(), Some(MoveAction::Finish));
             let connect = MoveAction::Connect { destination: "c:1".into(), token: b"next".to_vec() };
             assert_eq!((moves.poll_action(), moves.poll_timeout()), (Some(connect), now + MOVE_MAX));
+        }
+    }
+
+    #[test]
+    fn a_move_by_the_other_server_may_come_before_the_caller_knows_of_the_end() {
+        for is_cancelled in [false, true] {
+            let mut moves = leaving();
+            assert!(moves.on_closed_here(Time::ZERO));
+            move_on(&mut moves);
+            if is_cancelled {
+                moves.on_message_there(&MoveMessage::Cancel(NEXT).encode(), Time::ZERO);
+            }
+            assert!(moves.is_leaving(), "what is sent now belongs there");
+            assert_eq!(moves.poll_action(), Some(MoveAction::Finish));
+            let next = match is_cancelled {
+                true => MoveAction::SendHere(MoveMessage::Stayed(NEXT, Stayed::Cancelled).encode()),
+                false => MoveAction::Connect { destination: "c:1".into(), token: b"next".to_vec() },
+            };
+            assert_eq!((moves.poll_action(), moves.poll_action()), (Some(next), None));
+            assert_eq!(moves.is_moving(), !is_cancelled);
         }
     }
 
