@@ -253,9 +253,11 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let mut buffers = (vec![0; 65_536], Vec::new());
     let is_waiting = |bots: &[Bot]| bots.iter().any(|bot| !bot.expected.is_empty() && bot.faults.is_empty());
     let mut over = ends + AFTERMATH;
-    while now() < over {
-        if now() < gives_up && is_waiting(&bots) {
+    loop {
+        if now() < ends || (now() < gives_up && is_waiting(&bots)) {
             over = now() + AFTERMATH;
+        } else if now() >= over {
+            break;
         }
         let round = Instant::now();
         bots.iter_mut().for_each(|bot| bot.turn(now(), ends, &plan, &mut buffers));
