@@ -27,23 +27,10 @@ pub(super) fn search(arguments: &BotsArguments, prepared: &Prepared, signals: &S
         ..BotsLimit::default()
     };
     while let Some(clients) = search.next() {
-        if !limit.trials.is_empty() {
-            pause(arguments.settle.0, signals);
-        }
-        let result = trial::play(&with_clients(prepared, clients), signals)?.result;
-        let trial = LimitTrial::of(u64::from(clients), &result);
-        if !prepared.is_quiet {
-            let why = trial.reasons.first().map_or(String::new(), |why| format!(" {why}"));
-            output::say(format_args!("{}: {:?}.{why}", counted(trial.bots, "bot"), trial.verdict));
-        }
-        let verdict = trial.verdict;
-        limit.trials.push(trial);
-        match verdict {
+        match settled(arguments, prepared, signals, clients, search.passed() > 0, &mut limit.trials)? {
             Verdict::Pass => search.tried(clients, true),
             Verdict::Fail => search.tried(clients, false),
-            // A server that broke under the load of this trial or of the one before is a limit that was found.
-            Verdict::Unavailable if search.passed() > 0 => search.tried(clients, false),
-            Verdict::Invalid | Verdict::Unavailable | Verdict::Interrupted => {
+            verdict => {
                 limit.verdict = verdict;
                 limit.reasons = limit.trials.last().map(|trial| trial.reasons.clone()).unwrap_or_default();
                 return show(prepared, conclude(limit, search));
@@ -54,9 +41,48 @@ pub(super) fn search(arguments: &BotsArguments, prepared: &Prepared, signals: &S
     show(prepared, conclude(limit, search))
 }
 
+/// Tries a number until it is settled: a failure is confirmed, because one hiccup of a server or a machine is no limit;
+/// a trial that proves nothing is repeated.
+fn settled(
+    arguments: &BotsArguments,
+    prepared: &Prepared,
+    signals: &Signals,
+    clients: u32,
+    was_ever_passed: bool,
+    trials: &mut Vec<LimitTrial>,
+) -> Result<Verdict, String> {
+    let (mut failures, mut invalid) = (0, 0);
+    loop {
+        if !trials.is_empty() {
+            pause(arguments.settle.0, signals);
+        }
+        let result = trial::play(&with_clients(prepared, clients), signals)?.result;
+        let trial = LimitTrial::of(u64::from(clients), &result);
+        if !prepared.is_quiet {
+            let why = trial.reasons.first().map_or(String::new(), |why| format!(" {why}"));
+            output::say(format_args!("{}: {:?}.{why}", counted(trial.bots, "bot"), trial.verdict));
+        }
+        let verdict = trial.verdict;
+        trials.push(trial);
+        match verdict {
+            // A server that broke under the load of this trial or of the one before is a limit that was found.
+            Verdict::Fail | Verdict::Unavailable if verdict == Verdict::Fail || was_ever_passed => failures += 1,
+            Verdict::Invalid => invalid += 1,
+            Verdict::Pass | Verdict::Fail | Verdict::Unavailable | Verdict::Interrupted => return Ok(verdict),
+        }
+        if failures >= FAILURES {
+            return Ok(Verdict::Fail);
+        }
+        if invalid >= INVALID_MAX {
+            return Ok(Verdict::Invalid);
+        }
+    }
+}
+
 fn conclude(mut limit: BotsLimit, search: LimitSearch) -> BotsLimit {
     (limit.holds, limit.breaks) = (u64::from(search.passed()), search.failed().map(u64::from));
-    let broken = limit.trials.iter().find(|trial| Some(trial.bots) == limit.breaks);
+    let of_breaks = |trial: &&LimitTrial| Some(trial.bots) == limit.breaks && trial.verdict != Verdict::Invalid;
+    let broken = limit.trials.iter().find(of_breaks);
     limit.broken_by = broken.map(|trial| trial.reasons.clone()).unwrap_or_default();
     limit.trials.sort_by_key(|trial| trial.bots);
     limit
@@ -97,3 +123,8 @@ fn pause(span: Duration, signals: &Signals) {
         sleep(Duration::from_millis(20));
     }
 }
+
+/// Trials that fail until a number counts as failed.
+const FAILURES: u32 = 2;
+/// Trials of a number that prove nothing until the search ends.
+const INVALID_MAX: u32 = 3;

@@ -6,7 +6,7 @@ use crate::run::{RunPlan, Tally};
 use skipstone_lab::measure::latency::SpreadMs;
 use skipstone_lab::measure::machine::{cores, this_machine};
 use skipstone_lab::measure::process::Usage;
-use skipstone_lab::measure::stalls::StallLog;
+use skipstone_lab::measure::stalls::{Stall, StallLog};
 use skipstone_lab::report::bots::{BotCounts, BotsResult, Fault, SCHEMA_VERSION, ScriptCost, ServerCost, WireCounts};
 use skipstone_lab::report::format::rfc3339;
 use skipstone_lab::report::stress::result::{Generator, Stalls};
@@ -59,11 +59,17 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         attempts: tally.attempts,
         connects: tally.connects,
         dropped: tally.dropped,
+        cut_off: tally.cut_off,
         faulted: tally.faults.values().map(|(bots, _)| bots).sum(),
     };
     result.endings = tally.endings.clone();
     result.faults = faults(tally);
-    result.connect_ms = SpreadMs::of(tally.connect_us.clone());
+    let connects = &tally.connect_us;
+    result.connect_ms = (connects.count() > 0).then(|| SpreadMs {
+        p50: connects.quantile_ms(0.5),
+        p99: connects.quantile_ms(0.99),
+        max: connects.max_ms(),
+    });
     result.rtt_ms = tally.rtt.figures();
     result.messages = tally.messages;
     result.wire = wire(tally);
@@ -88,6 +94,10 @@ pub(super) fn result(blank: &BotsResult, plan: &RunPlan, tally: &Tally, measured
         total_ms: ms(summary.total),
     });
     result.metrics.extend(tally.metrics.figures(seconds));
+    result.slow_times = tally.metrics.slow_times();
+    for time in &mut result.slow_times {
+        time.stalled_ms = stalled_ms(&measured.stalls, time.from_s, time.until_s);
+    }
     result
 }
 
@@ -130,6 +140,15 @@ fn generator(tally: &Tally, measured: &Measured) -> Generator {
         rss_bytes: usage.map(|usage| usage.rss_bytes),
         run_queue_wait_ms: usage.map(|usage| ms(usage.run_queue_wait)),
     }
+}
+
+/// How much of that time lies in stalls of the machine.
+fn stalled_ms(stalls: &StallLog, from_s: f64, until_s: f64) -> f64 {
+    let shared = |stall: &Stall| {
+        let start = stall.start.as_secs_f64();
+        (until_s.min(start + stall.length.as_secs_f64()) - from_s.max(start)).max(0.0) * 1000.0
+    };
+    stalls.stalls().iter().map(shared).sum()
 }
 
 fn ms(span: Duration) -> f64 {

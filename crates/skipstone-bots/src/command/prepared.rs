@@ -3,7 +3,7 @@
 use super::arguments::BotsArguments;
 use super::outcome;
 use super::probe::Probed;
-use crate::plan::{ScriptOptions, Stage, lives};
+use crate::plan::{ScriptOptions, Stage, lives, lives_max};
 use crate::protocols::table;
 use crate::run::{Places, RunPlan};
 use crate::script::ScriptFolder;
@@ -41,6 +41,10 @@ pub(super) fn prepare(arguments: &BotsArguments) -> Result<Option<Prepared>, Str
         && Probe::of(pid).sample().is_none()
     {
         return Err(format!("--watch-pid {pid}: there is no such process that can be watched"));
+    }
+    let most = lives_max(&stages);
+    if most > LIVES_MAX {
+        return Err(format!("the stages begin bots {most} times; a run has at most {LIVES_MAX}"));
     }
     let lives = lives(&stages);
     let bots = lives.iter().map(|life| life.number + 1).max().unwrap_or(0);
@@ -117,6 +121,8 @@ fn fresh_seed() -> u64 {
     (now.as_nanos() as u64 ^ u64::from(std::process::id()) << 20) & ((1 << 48) - 1)
 }
 
+/// Each is known from the beginning: some hundred bytes.
+const LIVES_MAX: u64 = 2_000_000;
 const CLIENTS_DEFAULT: u32 = 10;
 const DURATION_DEFAULT: Duration = Duration::from_secs(10);
 const RAMP_MAX: Duration = Duration::from_secs(30);

@@ -59,6 +59,10 @@ impl Host for Nowhere {
 
     fn close(&self) {}
 
+    fn is_closing(&self) -> bool {
+        false
+    }
+
     fn figures(&self) -> Option<ProtocolFigures> {
         None
     }

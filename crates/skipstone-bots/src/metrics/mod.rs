@@ -1,11 +1,13 @@
 //! What scripts measure: trends, rates, counters, gauges and checks, by name. Each worker has its own; they merge
 //! exactly at the end.
 
+mod moments;
 mod trend;
 
 pub(crate) use trend::Trend;
 
-use skipstone_lab::report::bots::{MetricFigures, TrendCurve};
+use moments::Moments;
+use skipstone_lab::report::bots::{MetricFigures, SlowTime, TrendCurve};
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -19,6 +21,8 @@ pub(crate) const HTTP_FAILED: &str = "http_failed";
 pub(crate) struct Metrics {
     metrics: Vec<Metric>,
     by_name: BTreeMap<String, MetricId>,
+    /// Of trends in milliseconds, by their ids.
+    moments: Vec<Moments>,
 }
 
 /// A metric of a [`Metrics`].
@@ -125,7 +129,13 @@ impl Metrics {
         }
         match &mut metric.value {
             Value::Trend(_) | Value::Counter(_) if value < 0.0 => return refused("less than 0"),
-            Value::Trend(trend) => trend.record(value),
+            Value::Trend(trend) => {
+                trend.record(value);
+                if metric.name.ends_with(MILLISECONDS) {
+                    self.moments.resize(self.moments.len().max(id.0 + 1), Moments::default());
+                    self.moments[id.0].record(value, at);
+                }
+            }
             Value::Share { held, failed, .. } => *if value == 0.0 { failed } else { held } += 1,
             Value::Counter(sum) => *sum += value,
             Value::Gauge(gauge) => *gauge = Some(Gauge::joined(*gauge, Gauge::at(at, value))),
@@ -139,7 +149,14 @@ impl Metrics {
             // Both are of one script: kinds are the same.
             let Ok(id) = self.register(&metric.name, metric.value.kind()) else { continue };
             match (&mut self.metrics[id.0].value, &metric.value) {
-                (Value::Trend(own), Value::Trend(other)) => own.merge(other),
+                (Value::Trend(own), Value::Trend(more)) => {
+                    own.merge(more);
+                    let theirs = other.by_name.get(&metric.name).and_then(|id| other.moments.get(id.0));
+                    if let Some(theirs) = theirs {
+                        self.moments.resize(self.moments.len().max(id.0 + 1), Moments::default());
+                        self.moments[id.0].merge(theirs);
+                    }
+                }
                 (Value::Share { held, failed, .. }, Value::Share { held: more_held, failed: more_failed, .. }) => {
                     *held += more_held;
                     *failed += more_failed;
@@ -160,12 +177,22 @@ impl Metrics {
 impl Metrics {
     /// The distributions of trends in milliseconds that have values, by name.
     pub(crate) fn curves(&self) -> Vec<TrendCurve> {
-        let named = self.by_name.iter().filter(|(name, _)| name.ends_with("_ms"));
+        let named = self.by_name.iter().filter(|(name, _)| name.ends_with(MILLISECONDS));
         let curve = |(name, id): (&String, &MetricId)| match &self.metrics[id.0].value {
             Value::Trend(trend) if trend.count() > 0 => Some(TrendCurve::new(name, &trend.steps())),
             _ => None,
         };
         named.filter_map(curve).collect()
+    }
+
+    /// When trends in milliseconds were far slower than usual: the worst of these times, in order.
+    pub(crate) fn slow_times(&self) -> Vec<SlowTime> {
+        let of = |(at, moments): (usize, &Moments)| moments.slow_times(&self.metrics[at].name);
+        let mut times: Vec<SlowTime> = self.moments.iter().enumerate().flat_map(of).collect();
+        times.sort_by(|one, other| other.worst_ms.total_cmp(&one.worst_ms));
+        times.truncate(SLOW_TIMES_MAX);
+        times.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
+        times
     }
 }
 
@@ -230,6 +257,10 @@ fn is_name(name: &str) -> bool {
     name.len() <= NAME_MAX && name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(is_part)
 }
 
+/// How the name of a trend of times ends.
+const MILLISECONDS: &str = "_ms";
+/// Times that a result tells.
+const SLOW_TIMES_MAX: usize = 20;
 const NAME_MAX: usize = 64;
 const METRICS_MAX: usize = 1000;
 

@@ -4,4 +4,4 @@ mod options;
 mod stages;
 
 pub(crate) use options::ScriptOptions;
-pub(crate) use stages::{Life, Stage, lives};
+pub(crate) use stages::{Life, Stage, lives, lives_max};

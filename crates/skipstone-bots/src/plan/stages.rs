@@ -71,7 +71,7 @@ pub(crate) fn lives(stages: &[Stage]) -> Vec<Life> {
                 }
             }
             Stage::Arrive { per_s, over } => {
-                let count = (per_s * over.as_secs_f64()).floor() as u32;
+                let count = arrivals(per_s, over) as u32;
                 for step in 0..count {
                     let from = at + Duration::from_secs_f64(f64::from(step) / per_s);
                     lives.push(Life { number: next_arrival, from, until: end, leaves: true });
@@ -86,6 +86,21 @@ pub(crate) fn lives(stages: &[Stage]) -> Vec<Life> {
     lives.extend(up.iter().enumerate().map(stay));
     lives.sort_by_key(|life| (life.from, life.number));
     lives
+}
+
+/// How many lives there are at most, before all of them are made.
+pub(crate) fn lives_max(stages: &[Stage]) -> u64 {
+    let of = |stage: &Stage| match *stage {
+        Stage::To { clients, .. } => u64::from(clients),
+        Stage::Hold(_) => 0,
+        Stage::Arrive { per_s, over } => arrivals(per_s, over),
+    };
+    stages.iter().fold(0, |sum, stage| sum.saturating_add(of(stage)))
+}
+
+/// Products such as 0.7 a second in ten seconds are not one fewer because of their last digits.
+fn arrivals(per_s: f64, over: Duration) -> u64 {
+    (per_s * over.as_secs_f64() + 1e-6).floor() as u64
 }
 
 #[cfg(test)]
@@ -134,5 +149,12 @@ mod tests {
         let arrived: Vec<u32> = lives.iter().filter(|life| life.leaves).map(|life| life.number).collect();
         assert_eq!(arrived, (2..10).collect::<Vec<u32>>());
         assert_eq!(lives.last().map(|life| life.from), Some(Duration::from_millis(1750)));
+    }
+    #[test]
+    fn arrivals_are_whole_however_the_rate_is_written() {
+        for (per_s, over, count) in [(0.7, 10, 7), (1.1, 10, 11), (0.1, 3, 0), (2.3, 100, 230), (4.35, 100, 435)] {
+            let stages = [Stage::Arrive { per_s, over: seconds(over) }];
+            assert_eq!((lives(&stages).len() as u64, lives_max(&stages)), (count, count), "{per_s}");
+        }
     }
 }

@@ -124,10 +124,15 @@ impl Host for WorkerHost {
     }
 
     fn close(&self) {
-        let mut links = self.links.borrow_mut();
-        if let Some(socket) = &mut links[self.current.get()].socket {
+        let link = &mut self.links.borrow_mut()[self.current.get()];
+        if let Some(socket) = &mut link.socket {
             socket.protocol().close(self.time());
+            link.is_closing = true;
         }
+    }
+
+    fn is_closing(&self) -> bool {
+        self.links.borrow()[self.current.get()].is_closing
     }
 
     fn figures(&self) -> Option<ProtocolFigures> {

@@ -14,6 +14,8 @@ pub(super) struct Link {
     pub(super) connecting_since: Option<Duration>,
     pub(super) is_connected: bool,
     pub(super) was_connected: bool,
+    /// Whether the script has closed the connection that there still is.
+    pub(super) is_closing: bool,
     /// Connections so far: each has a seed of its own.
     pub(super) connections: u64,
 }
@@ -28,6 +30,7 @@ impl Link {
             connecting_since: None,
             is_connected: false,
             was_connected: false,
+            is_closing: false,
             connections: 0,
         }
     }

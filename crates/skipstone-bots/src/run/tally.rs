@@ -21,12 +21,14 @@ pub(crate) struct Tally {
     pub(crate) connects: u64,
     /// Bots that lost their connection without learning of it.
     pub(crate) dropped: u64,
+    /// Bots that the run's end found before their first connection was made, or had failed.
+    pub(crate) cut_off: u64,
     /// Endings that the bots did not want, by cause and text.
     pub(crate) endings: BTreeMap<String, u64>,
     /// Errors of the script, with the number of bots and the first one.
     pub(crate) faults: BTreeMap<String, (u64, u32)>,
     /// How long each connection took.
-    pub(crate) connect_us: Vec<u64>,
+    pub(crate) connect_us: Latency,
     /// Estimates of the round-trip time.
     pub(crate) rtt: Latency,
     /// Messages of the script.
@@ -75,6 +77,7 @@ impl Tally {
         self.attempts += other.attempts;
         self.connects += other.connects;
         self.dropped += other.dropped;
+        self.cut_off += other.cut_off;
         for (text, more) in other.endings {
             *self.endings.entry(text).or_default() += more;
         }
@@ -85,7 +88,7 @@ impl Tally {
             let own = self.faults.entry(text).or_insert((0, first));
             *own = (own.0 + more, own.1.min(first));
         }
-        self.connect_us.extend(other.connect_us);
+        self.connect_us.merge(&other.connect_us);
         self.rtt.merge(&other.rtt);
         self.messages.sent += other.messages.sent;
         self.messages.received += other.messages.received;

@@ -1,15 +1,16 @@
 //! A worker's loop: timers that are due, sockets that are ready, and the bots' code for both.
 
 use super::host::WorkerHost;
+use super::link::Link;
 use super::places::Places;
 use super::run_plan::RunPlan;
 use super::tally::Tally;
-use super::timers::{TimerKind, Timers};
+use super::timers::{Alarm, TimerKind, Timers};
 use crate::http::HttpClient;
 use crate::plan::Life;
 use crate::protocol::{Ending, Event};
 use crate::protocols::row::{Carrier, Step};
-use crate::script::{BotScript, ConnectOrder, Engine, ScriptFault};
+use crate::script::{BotScript, ConnectOrder, Engine, Hoard, ScriptFault};
 use crate::socket::BotSocket;
 use mio::{Events, Poll, Token};
 use skipstone_proto::Time;
@@ -41,8 +42,10 @@ struct Slot {
     life: Life,
     script: Option<BotScript>,
     ticks: Option<Ticks>,
-    wake_at: Option<Duration>,
-    deadline_at: Option<Duration>,
+    wake: Alarm,
+    deadline: Alarm,
+    /// What its calls have allocated, less what was freed meanwhile, of those that are counted with it.
+    allocated: i64,
 }
 
 /// A bot's ticks, on a grid that begins with its life.
@@ -64,11 +67,17 @@ impl<'p> Worker<'p> {
         let mut timers = Timers::default();
         for (slot, life) in lives.iter().enumerate() {
             timers.set(life.from, TimerKind::Start, slot);
-            timers.set(life.until, TimerKind::Stop, slot);
+            // The end of the run ends the others.
+            if life.until < plan.duration {
+                timers.set(life.until, TimerKind::Stop, slot);
+            }
         }
         timers.set(BEAT, TimerKind::Beat, 0);
         timers.set(SAMPLE, TimerKind::Sample, 0);
-        let slot = |life| Slot { life, script: None, ticks: None, wake_at: None, deadline_at: None };
+        let slot = |life| {
+            let (wake, deadline) = (Alarm::default(), Alarm::default());
+            Slot { life, script: None, ticks: None, wake, deadline, allocated: 0 }
+        };
         let no_poll = |error: std::io::Error| format!("cannot wait for sockets: {error}");
         let poll = Poll::new().map_err(no_poll)?;
         let http = HttpClient::new(&poll, lives.len()).map_err(no_poll)?;
@@ -107,6 +116,8 @@ impl<'p> Worker<'p> {
                 self.settle(slot);
             }
         }
+        self.note_overdue();
+        self.count_cut_off();
         self.http.close();
         (0..self.slots.len()).for_each(|slot| self.stop(slot));
         // Goodbyes over sockets that are not the worker's.
@@ -129,20 +140,20 @@ impl<'p> Worker<'p> {
                 }
                 TimerKind::Stop => self.stop(slot),
                 TimerKind::Tick => self.tick(slot, due, now),
-                TimerKind::Wake if self.slots[slot].wake_at == Some(due) => {
-                    self.note(due, now);
-                    self.slots[slot].wake_at = None;
-                    let at = self.bot_time(slot, due);
-                    self.call(slot, |script, engine| script.wake(engine, at));
+                TimerKind::Wake => {
+                    if self.slots[slot].wake.rings(due) {
+                        self.note(due, now);
+                        let at = self.bot_time(slot, due);
+                        self.call(slot, |script, engine| script.wake(engine, at));
+                    }
                     self.settle(slot);
                 }
-                TimerKind::Deadline if self.slots[slot].deadline_at == Some(due) => {
-                    self.slots[slot].deadline_at = None;
-                    self.with_socket(slot, |socket, now, _| socket.handle_deadline(now));
+                TimerKind::Deadline => {
+                    if self.slots[slot].deadline.rings(due) {
+                        self.with_socket(slot, |socket, now, _| socket.handle_deadline(now));
+                    }
                     self.settle(slot);
                 }
-                // Set anew since.
-                TimerKind::Wake | TimerKind::Deadline => {}
                 TimerKind::Beat => {
                     self.note(due, now);
                     self.timers.set(due + BEAT, TimerKind::Beat, 0);
@@ -153,6 +164,38 @@ impl<'p> Worker<'p> {
                 }
             }
         }
+    }
+
+    /// What was due before the end and did not happen any more is late: a worker that stands still until the end has not
+    /// kept its schedule.
+    fn note_overdue(&mut self) {
+        let (now, end) = (self.host.elapsed(), self.plan.duration);
+        if now < end {
+            // The run was interrupted.
+            return;
+        }
+        while let Some((due, kind, slot)) = self.timers.take_due(end) {
+            let is_kept = match kind {
+                TimerKind::Start | TimerKind::Beat => true,
+                TimerKind::Tick => self.host.links.borrow()[slot].is_connected,
+                TimerKind::Wake => self.slots[slot].wake.rings(due),
+                TimerKind::Deadline | TimerKind::Stop | TimerKind::Sample => false,
+            };
+            if is_kept && due < end {
+                self.note(due, now);
+            }
+        }
+    }
+
+    /// Bots that the end of the run found on their way: they say nothing about the server.
+    fn count_cut_off(&mut self) {
+        let (now, links) = (self.host.elapsed(), self.host.links.borrow());
+        let is_on_its_way = |(slot, link): (&Slot, &Link)| {
+            let has_just_begun = link.connecting_since.is_some_and(|since| now.saturating_sub(since) < CUT_OFF_MAX);
+            slot.script.is_some() && !link.was_connected && (link.connections == 0 || has_just_begun)
+        };
+        let count = self.slots.iter().zip(links.iter()).filter(|both| is_on_its_way(*both)).count();
+        self.host.tally.borrow_mut().cut_off += count as u64;
     }
 
     /// Waits for sockets until the next timer. The system counts milliseconds; the rest is slept, in short steps, so
@@ -244,9 +287,10 @@ impl<'p> Worker<'p> {
     /// Brings a bot to rest after anything that concerned it: its orders, what its socket sends, its events, its timers.
     fn settle(&mut self, slot: usize) {
         loop {
-            let order = self.slots[slot].script.as_mut().and_then(BotScript::take_order);
-            if let Some(order) = order {
-                self.connect(slot, &order);
+            // A bot that closes and connects at once waits for the end of the former connection.
+            if !self.host.links.borrow()[slot].is_closing {
+                let order = self.slots[slot].script.as_mut().and_then(BotScript::take_order);
+                order.into_iter().for_each(|order| self.connect(slot, &order));
             }
             let mut event = None;
             self.with_socket(slot, |socket, now, outgoing| {
@@ -298,7 +342,7 @@ impl<'p> Worker<'p> {
             tally.connects += 1;
             tally.connected += u64::from(!link.was_connected);
             if let Some(since) = link.connecting_since.take() {
-                tally.connect_us.push(now.saturating_sub(since).as_micros() as u64);
+                tally.connect_us.record(now.saturating_sub(since).as_micros() as u64);
             }
             (link.is_connected, link.was_connected) = (true, true);
         }
@@ -373,11 +417,29 @@ impl<'p> Worker<'p> {
 
     /// Calls the bot's code.
     fn call(&mut self, slot: usize, call: impl FnOnce(&mut BotScript, &Engine) -> Result<(), ScriptFault>) {
-        let Some(script) = &mut self.slots[slot].script else { return };
+        let Slot { life, script: Some(script), allocated, .. } = &mut self.slots[slot] else { return };
         self.host.enter(slot);
-        if let Err(fault) = call(script, &self.engine) {
+        let before = self.engine.memory_of(life.number);
+        let called = call(script, &self.engine);
+        *allocated += self.engine.memory_of(life.number) as i64 - before as i64;
+        if let Err(fault) = called {
             self.fault(slot, &fault);
         }
+        if self.engine.is_crowded()
+            && let Some(hoard) = self.engine.find_hoard()
+        {
+            self.end_hoarder(hoard);
+        }
+    }
+
+    /// Memory is for all: a bot that holds far more than the others ends before they have none.
+    fn end_hoarder(&mut self, hoard: Hoard) {
+        let suspects = self.slots.iter().enumerate().filter(|(_, slot)| slot.script.is_some());
+        let suspects = suspects.filter(|(_, slot)| hoard.may_be_of(slot.life.number));
+        let Some((slot, _)) = suspects.max_by_key(|(_, slot)| slot.allocated) else { return };
+        let mebibytes = hoard.bytes >> 20;
+        let why = format!("the bot holds {mebibytes} MiB, far more than the others: does a table grow forever?");
+        self.fault(slot, &ScriptFault::new(why));
     }
 
     fn with_socket(&mut self, slot: usize, with: impl FnOnce(&mut BotSocket, Time, &mut Vec<u8>)) {
@@ -399,22 +461,23 @@ impl<'p> Worker<'p> {
         if std::mem::take(&mut link.is_connected) {
             self.host.progress.on_closed();
         }
-        link.connecting_since = None;
+        (link.connecting_since, link.is_closing) = (None, false);
     }
 
     fn set_timers(&mut self, slot: usize) {
         let from = self.slots[slot].life.from;
         let wake = self.slots[slot].script.as_ref().and_then(BotScript::next_wake);
-        let wake = wake.map(|at| from + Duration::try_from_secs_f64(at).unwrap_or_default());
+        // A time that is too far away for a clock never comes.
+        let wake =
+            wake.map(|at| from.saturating_add(Duration::try_from_secs_f64(at.max(0.0)).unwrap_or(Duration::MAX)));
         let deadline = self.host.links.borrow()[slot].socket.as_ref().and_then(BotSocket::deadline);
         let deadline = deadline.filter(|at| *at != Time::NEVER).map(|at| Duration::from_micros(at.as_micros()));
         let own = &mut self.slots[slot];
-        for (kind, set, wanted) in
-            [(TimerKind::Wake, &mut own.wake_at, wake), (TimerKind::Deadline, &mut own.deadline_at, deadline)]
+        for (kind, alarm, wanted) in
+            [(TimerKind::Wake, &mut own.wake, wake), (TimerKind::Deadline, &mut own.deadline, deadline)]
         {
-            if *set != wanted {
-                *set = wanted;
-                wanted.into_iter().for_each(|at| self.timers.set(at, kind, slot));
+            if let Some(at) = alarm.set(wanted) {
+                self.timers.set(at, kind, slot);
             }
         }
     }
@@ -485,6 +548,8 @@ const DATAGRAM_BYTES: usize = 65_536;
 const SLEEP_MAX: Duration = Duration::from_micros(200);
 /// How often protocols with sockets of their own are stepped at least.
 const STEP: Duration = Duration::from_micros(900);
+/// A connection that has taken longer at the end of the run was not made.
+const CUT_OFF_MAX: Duration = Duration::from_secs(1);
 const BEAT: Duration = Duration::from_millis(10);
 const SAMPLE: Duration = Duration::from_secs(1);
 

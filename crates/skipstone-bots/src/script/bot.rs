@@ -3,7 +3,7 @@
 use super::engine::Engine;
 use super::fault::ScriptFault;
 use super::http;
-use super::shared::number_of;
+use super::shared::{TASKS_MAX, number_of};
 use crate::http::HttpResponse;
 use crate::protocol::Ending;
 use mlua::thread::ThreadStatus;
@@ -24,6 +24,8 @@ pub(crate) struct BotScript {
     has_started: bool,
     /// Whether a function has waited for a time.
     has_waited: bool,
+    /// Whether it has a `start`, and with that an end.
+    has_start: bool,
 }
 
 /// A connection that the script asks for.
@@ -97,6 +99,7 @@ impl BotScript {
             )));
         }
         Ok(BotScript {
+            has_start: callbacks.start.is_some(),
             bot,
             connect: declared.connect,
             tick_hz: declared.tick_hz,
@@ -131,9 +134,9 @@ impl BotScript {
         self.has_waited
     }
 
-    /// Whether `start` has returned, and nothing waits.
+    /// Whether there was a `start`, which has returned, and nothing waits.
     pub(crate) fn is_done(&self) -> bool {
-        self.has_started && self.tasks.is_empty()
+        self.has_start && self.has_started && self.tasks.is_empty()
     }
 
     /// The connection that it asks for, once.
@@ -178,7 +181,9 @@ impl BotScript {
     pub(crate) fn on_closed(&mut self, engine: &Engine, ending: &Ending) -> Result<(), ScriptFault> {
         self.set_connected(engine, false)?;
         let (cause, text) = (ending.cause.name(), ending.text.as_str());
-        let connecting = self.take_tasks(|waits| matches!(waits, Waits::Connection));
+        // A function whose order is not carried out yet waits for the next connection, not for this one.
+        let is_next = self.order.is_some();
+        let connecting = self.take_tasks(|waits| matches!(waits, Waits::Connection) && !is_next);
         let was_awaited = !connecting.is_empty();
         for task in connecting {
             self.go_on(engine, task, (false, cause, text))?;
@@ -198,6 +203,7 @@ impl BotScript {
         if waiting.is_empty() && self.callbacks.message.is_none() {
             return Ok(());
         }
+        engine.enter();
         let made = if self.is_text {
             engine.lua.create_string(data).map(Value::String)
         } else {
@@ -249,6 +255,7 @@ impl BotScript {
         outcome: Result<HttpResponse, String>,
     ) -> Result<(), ScriptFault> {
         let Some(task) = self.take_tasks(|waits| waits == Waits::Answer(number)).pop() else { return Ok(()) };
+        engine.enter();
         let answer = http::answer(&engine.lua, outcome).map_err(|error| engine.shared.fault(&error))?;
         self.go_on(engine, task, answer)
     }
@@ -350,6 +357,3 @@ impl BotScript {
         taken
     }
 }
-
-/// Functions of a bot that may wait at the same time.
-const TASKS_MAX: usize = 64;

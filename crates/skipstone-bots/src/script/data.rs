@@ -54,6 +54,15 @@ pub(super) fn encoding(lua: &Lua) -> mlua::Result<Function> {
 /// `json.decode`, of a string or a buffer.
 pub(super) fn decoding(lua: &Lua) -> mlua::Result<Function> {
     lua.create_function(|lua, text: Value| {
+        let length = match &text {
+            Value::String(text) => text.as_bytes().len(),
+            Value::Buffer(buffer) => buffer.len(),
+            _ => 0,
+        };
+        if length > JSON_BYTES_MAX {
+            let why = format!("json.decode: {length} bytes; a text has at most {JSON_BYTES_MAX}");
+            return or_refused(lua, Err::<Value, _>(why));
+        }
         let decoded = match &text {
             Value::String(text) => json(lua, &text.as_bytes()),
             Value::Buffer(buffer) => json(lua, &buffer.to_vec()),
@@ -77,3 +86,6 @@ fn freeze(value: &Value) {
     table.pairs::<Value, Value>().flatten().for_each(|(_, inner)| freeze(&inner));
     table.set_readonly(true);
 }
+
+/// What is read takes many times the text's memory, outside of the VM and its limit.
+const JSON_BYTES_MAX: usize = 4 << 20;

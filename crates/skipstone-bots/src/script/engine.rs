@@ -3,6 +3,7 @@
 use super::fault::ScriptFault;
 use super::folder::ScriptFolder;
 use super::host::Host;
+use super::memory::{Hoard, Memory};
 use super::shared::{Building, Declared, Shared};
 use super::watchdog::{Watch, Watchdog};
 use super::{modules, natives, random};
@@ -35,7 +36,12 @@ pub(crate) struct Engine {
     main: Function,
     /// Of each bot's environment: what it does not have itself is that of all.
     metatable: Table,
+    memory: Memory,
     memory_max: usize,
+    /// Beyond this, a bot that holds too much is looked for.
+    crowded_at: Cell<usize>,
+    /// Whether a call has reached the limit of memory: what it allocated is to be collected before the next one.
+    is_exhausted: Cell<bool>,
     calls: Cell<u64>,
     spent: Cell<Duration>,
     pub(super) lua: Lua,
@@ -62,7 +68,10 @@ impl Engine {
             watch,
             main,
             metatable,
+            memory: Memory::of(&lua),
             memory_max: limits.memory_bytes,
+            crowded_at: Cell::new(limits.memory_bytes / 4 * 3),
+            is_exhausted: Cell::default(),
             calls: Cell::default(),
             spent: Cell::default(),
             lua,
@@ -78,6 +87,29 @@ impl Engine {
     /// Memory in use.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.lua.used_memory()
+    }
+
+    /// Memory of a bot, and of those that are counted with it.
+    pub(crate) fn memory_of(&self, bot: u32) -> usize {
+        self.memory.of_bot(bot)
+    }
+
+    /// Whether the bots use so much together that one of them may hold too much.
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.lua.used_memory() > self.crowded_at.get()
+    }
+
+    /// Collects garbage; if half of the memory is used all the same, says whose memory is far more than that of others.
+    pub(crate) fn find_hoard(&self) -> Option<Hoard> {
+        self.collect();
+        let is_scarce = self.lua.used_memory() > self.memory_max / 2;
+        let hoard = if is_scarce { self.memory.hoard() } else { None };
+        if hoard.is_none() {
+            // To collect takes long: not again before there is considerably more.
+            let soon = self.lua.used_memory() / 8 * 9;
+            self.crowded_at.set(self.crowded_at.get().max(soon));
+        }
+        hoard
     }
 
     /// Calls of the script, and the time in them.
@@ -110,17 +142,36 @@ impl Engine {
         })
     }
 
+    /// What is allocated from now on belongs to the bot for which the host answers.
+    pub(super) fn enter(&self) {
+        self.memory.enter(self.shared.host.number());
+    }
+
     /// A call of the script, with its limits and its account.
     pub(super) fn guarded<T>(&self, call: impl FnOnce() -> mlua::Result<T>) -> Result<T, ScriptFault> {
+        if self.is_exhausted.take() {
+            self.collect();
+        }
+        self.enter();
         let began = Instant::now();
         self.watch.begin(began);
-        self.limit_memory(self.memory_max);
+        self.limit_memory(self.memory_max.min(self.lua.used_memory() + MEMORY_PER_CALL));
         let called = call();
         self.limit_memory(0);
         self.watch.end();
         self.calls.set(self.calls.get() + 1);
         self.spent.set(self.spent.get() + began.elapsed());
-        called.map_err(|error| self.shared.fault(&error))
+        called.map_err(|error| {
+            let fault = self.shared.fault(&error);
+            self.is_exhausted.set(fault.is_of_memory());
+            // They would run as the next bot's.
+            self.shared.spawned.borrow_mut().clear();
+            fault
+        })
+    }
+
+    fn collect(&self) {
+        self.lua.gc_collect().expect("objects of scripts have no finalizers");
     }
 
     /// While the limit is off, which is while no script runs, calls into the VM need no protection from its errors.
@@ -186,3 +237,5 @@ const LEFT_OUT: &[&str] = &["os", "debug", "collectgarbage", "gcinfo", "getfenv"
 /// What a VM may use beside its bots.
 const MEMORY_BASE: usize = 256 << 20;
 const MEMORY_PER_BOT: usize = 256 << 10;
+/// What a call may allocate beyond what was there: one that runs away leaves room for the others.
+const MEMORY_PER_CALL: usize = 64 << 20;

@@ -35,6 +35,11 @@ impl ScriptFault {
         ScriptFault { place: None, message: message.into() }
     }
 
+    /// Whether the script has reached its limit of memory.
+    pub(super) fn is_of_memory(&self) -> bool {
+        self.message == MEMORY
+    }
+
     /// The engine's error. `source_of` gives the text of a file of the script by its name.
     pub(crate) fn of<'s>(error: &mlua::Error, source_of: impl Fn(&str) -> Option<&'s str>) -> Self {
         let (text, traceback) = parts(error);
@@ -99,8 +104,15 @@ fn column(line: &str, message: &str) -> Option<usize> {
 
 fn first_line(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default().trim_start_matches("runtime error: ");
+    let line = without_prelude(line);
     let short: String = line.chars().take(MESSAGE_MAX).collect();
     if short.is_empty() || short == "nil" { "an error without a message".into() } else { short }
+}
+
+/// An error of Luau's own functions that the prelude calls for the script begins with the prelude's line.
+fn without_prelude(line: &str) -> &str {
+    let rest = line.strip_prefix("skipstone:").map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(line)
 }
 
 /// Characters of a message that are kept.

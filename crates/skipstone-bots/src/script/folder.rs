@@ -52,7 +52,12 @@ impl ScriptFolder {
         if !whole.starts_with(&folder) {
             return Err(outside());
         }
-        let size = std::fs::metadata(&whole).map_err(cannot)?.len();
+        let found = std::fs::metadata(&whole).map_err(cannot)?;
+        if !found.is_file() {
+            // To open a pipe waits for its other end, which may never come.
+            return Err(format!("{path:?} in the script's folder is no file"));
+        }
+        let size = found.len();
         if size > FILE_BYTES_MAX {
             return Err(format!("{path:?} has {size} bytes; a file of a script has at most {FILE_BYTES_MAX}"));
         }
@@ -86,6 +91,7 @@ mod tests {
             std::os::unix::fs::symlink(root.path().join("secret.txt"), inner.join("link.txt")).expect("linked");
             assert!(script.read("link.txt").is_err_and(|why| why.contains("outside")));
         }
+        assert!(script.read("").is_err_and(|why| why.contains("no file")), "a folder");
         assert!(script.read("none.txt").is_err_and(|why| why.contains("cannot read")));
     }
 }

@@ -21,6 +21,9 @@ pub(crate) trait Host {
     /// Ends the bot's connection; without effect if it has none.
     fn close(&self);
 
+    /// Whether it was closed, and has not ended yet.
+    fn is_closing(&self) -> bool;
+
     /// What the bot's protocol knows of its connection.
     fn figures(&self) -> Option<ProtocolFigures>;
 

@@ -2,7 +2,8 @@
 //! socket, clock or thread; `watchdog` ends calls that take too long.
 //!
 //! ```text
-//! bot > engine > { natives modules } > { data http options protobuf random } > shared > { fault folder host watchdog }
+//! bot > engine > { natives modules } > { data http options protobuf random } > shared
+//! shared > { fault folder host memory watchdog }
 //! ```
 
 mod bot;
@@ -12,6 +13,7 @@ mod fault;
 mod folder;
 mod host;
 mod http;
+mod memory;
 mod modules;
 mod natives;
 mod options;
@@ -27,4 +29,5 @@ pub(crate) use engine::{Engine, EngineLimits};
 pub(crate) use fault::ScriptFault;
 pub(crate) use folder::ScriptFolder;
 pub(crate) use host::Host;
+pub(crate) use memory::Hoard;
 pub(crate) use watchdog::Watchdog;

@@ -26,19 +26,21 @@ pub(super) fn require(lua: &Lua, shared: Rc<Shared>) -> mlua::Result<Function> {
             building.loading.push(name.clone());
             building.environment.clone()
         };
-        let module = match compiled(lua, &shared, &name) {
-            Ok(module) => module,
+        let run = |module: Function| {
+            let own = module.deep_clone()?;
+            own.set_environment(environment)?;
+            own.call::<MultiValue>(())
+        };
+        let returned = compiled(lua, &shared, &name).map(run);
+        let mut building = shared.building.borrow_mut();
+        let building = building.as_mut().expect("the script's body runs until it has returned");
+        building.loading.retain(|other| *other != name);
+        let value = match returned {
+            Ok(returned) => returned?.into_iter().next().unwrap_or(Value::Nil),
             Err(Loading::Refused(why)) => return refused(why),
             Err(Loading::Syntax(error)) => return Err(error),
         };
-        let own = module.deep_clone()?;
-        own.set_environment(environment)?;
-        let returned: MultiValue = own.call(())?;
-        let value = returned.into_iter().next().unwrap_or(Value::Nil);
-        if let Some(building) = &mut *shared.building.borrow_mut() {
-            building.loading.retain(|other| *other != name);
-            building.modules.insert(name, value.clone());
-        }
+        building.modules.insert(name, value.clone());
         Ok(value)
     })
 }

@@ -1,7 +1,7 @@
 //! The tool's functions under the prelude. Those that can refuse return the reason, which the prelude turns into an
 //! error with the script's line.
 
-use super::shared::{Declared, Shared, number_of, or_refused};
+use super::shared::{Declared, Shared, TASKS_MAX, number_of, or_refused};
 use super::{data, http, options, protobuf};
 use crate::metrics::{HTTP_FAILED, HTTP_TIMES, MetricId, MetricKind};
 use crate::protocol::{Delivery, Outgoing};
@@ -45,12 +45,18 @@ fn bot(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()> {
         })?,
     )?;
     let own = Rc::clone(shared);
+    natives.set("is_closing", lua.create_function(move |_, ()| Ok(own.host.is_closing()))?)?;
+    let own = Rc::clone(shared);
     let rtt = move |_: &Lua, ()| Ok(own.host.figures().and_then(|figures| figures.rtt).map(|rtt| rtt.as_secs_f64()));
     natives.set("rtt", lua.create_function(rtt)?)?;
     let own = Rc::clone(shared);
     let spawn = move |_: &Lua, (job, arguments): (Function, MultiValue)| {
-        own.spawned.borrow_mut().push((job, arguments));
-        Ok(())
+        let mut spawned = own.spawned.borrow_mut();
+        if spawned.len() >= TASKS_MAX {
+            return Ok(Some(format!("bot:spawn: {TASKS_MAX} functions of a bot may wait at the same time")));
+        }
+        spawned.push((job, arguments));
+        Ok(None)
     };
     natives.set("spawn", lua.create_function(spawn)?)
 }

@@ -87,7 +87,7 @@ fn stage(value: &Value) -> Result<Stage, String> {
                 .map(|text| text.to_string_lossy())
                 .ok_or("arrive: a rate such as \"20/s\" is needed")?;
             let rate: Rate = text.parse().map_err(|error: skipstone_lab::units::UnitError| error.to_string())?;
-            Ok(Stage::Arrive { per_s: 1.0 / rate.interval().as_secs_f64(), over: span(&over)? })
+            Ok(Stage::Arrive { per_s: rate.per_second(), over: span(&over)? })
         }
         _ => Err(STAGES.into()),
     }

@@ -89,3 +89,6 @@ pub(super) fn bytes_of(value: &mlua::Value) -> Option<Vec<u8>> {
         _ => None,
     }
 }
+
+/// Functions of a bot that may wait at the same time.
+pub(super) const TASKS_MAX: usize = 64;

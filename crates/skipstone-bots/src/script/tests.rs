@@ -1,5 +1,8 @@
 //! Scripts against a host without sockets and with a clock that tests set.
 
+mod fuzzed_scripts;
+mod hostile_scripts;
+
 use super::{BotScript, Engine, EngineLimits, Host, ScriptFolder, Watchdog};
 use crate::metrics::{MetricId, MetricKind, Metrics};
 use crate::protocol::{Cause, Delivery, Ending, Outgoing, ProtocolFigures};
@@ -45,6 +48,10 @@ impl Host for TestHost {
 
     fn close(&self) {
         self.closed.set(true);
+    }
+
+    fn is_closing(&self) -> bool {
+        self.closed.get()
     }
 
     fn figures(&self) -> Option<ProtocolFigures> {

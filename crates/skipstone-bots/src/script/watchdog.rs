@@ -6,6 +6,7 @@ use mlua::{Error, Lua, VmState, ffi};
 use std::cell::Cell;
 use std::ffi::c_void;
 use std::ptr;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -51,6 +52,8 @@ unsafe impl Send for Switch {}
 pub(crate) struct Watch {
     shared: Arc<Shared>,
     watched: Arc<Watched>,
+    /// Calls so far, by which the limit knows one from the next.
+    calls: Rc<Cell<u64>>,
 }
 
 impl Watchdog {
@@ -68,7 +71,8 @@ impl Watchdog {
 
     /// Watches a VM, whose calls are told by `begin` and `end`.
     pub(crate) fn watch(&self, lua: &Lua) -> Watch {
-        let limit = Limit::default();
+        let calls = Rc::new(Cell::new(0));
+        let limit = Limit { calls: Rc::clone(&calls), since: Cell::default() };
         lua.set_interrupt(move |lua| limit.check(lua));
         // SAFETY: the state is alive, and its callbacks are a structure that lives as long as it does.
         let place = unsafe { &raw mut (*ffi::lua_callbacks(lua.state())).interrupt }.cast::<*mut c_void>();
@@ -80,7 +84,7 @@ impl Watchdog {
             switch: Mutex::new(Some(Switch { place, interrupt })),
         });
         locked(&self.shared.watched).push(Arc::clone(&watched));
-        Watch { shared: Arc::clone(&self.shared), watched }
+        Watch { shared: Arc::clone(&self.shared), watched, calls }
     }
 }
 
@@ -116,10 +120,12 @@ impl Shared {
 
 impl Watched {
     fn set(&self, on: bool) {
+        // Under the lock: the thread and the end of a call may both be here, and the state must be that of the switch.
+        let switch = locked(&self.switch);
         if self.is_on.swap(on, Ordering::AcqRel) == on {
             return;
         }
-        if let Some(switch) = &*locked(&self.switch) {
+        if let Some(switch) = &*switch {
             let interrupt = if on { switch.interrupt } else { ptr::null_mut() };
             // SAFETY: the VM lives as long as the switch is there, see `Watch::drop`.
             unsafe { AtomicPtr::from_ptr(switch.place) }.store(interrupt, Ordering::Release);
@@ -130,6 +136,7 @@ impl Watched {
 impl Watch {
     /// A call of the script begins.
     pub(crate) fn begin(&self, at: Instant) {
+        self.calls.set(self.calls.get() + 1);
         self.watched.began_us.store(self.shared.micros(at), Ordering::Release);
     }
 
@@ -152,19 +159,19 @@ impl Drop for Watch {
 
 /// How much CPU time a suspicious call has used since the first interrupt. Wall time alone would end calls that a
 /// stalled machine delayed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Limit {
-    /// When the suspicion began, and when the last interrupt was.
-    since: Cell<Option<(Duration, Duration)>>,
+    calls: Rc<Cell<u64>>,
+    /// The suspicious call, and the CPU time at its first interrupt.
+    since: Cell<Option<(u64, Duration)>>,
 }
 
 impl Limit {
     fn check(&self, lua: &Lua) -> mlua::Result<VmState> {
-        let now = cpu_time();
-        // The interrupt is on during one suspicious call only: a pause of it means another call.
-        let since = self.since.get().filter(|(_, last)| now.saturating_sub(*last) < SAME_CALL);
-        let first = since.map_or(now, |(first, _)| first);
-        self.since.set(Some((first, now)));
+        let (now, call) = (cpu_time(), self.calls.get());
+        // Interrupts of one call may be far apart: functions of the libraries have none.
+        let first = self.since.get().filter(|(of, _)| *of == call).map_or(now, |(_, first)| first);
+        self.since.set(Some((call, first)));
         if now.saturating_sub(first) > CPU_MAX {
             return Err(Error::runtime(format!("{}{TOO_LONG}", place(lua))));
         }
@@ -176,7 +183,8 @@ impl Limit {
 fn place(lua: &Lua) -> String {
     let told = |level| {
         lua.inspect_stack(level, |at| {
-            let file = at.source().short_src.map(|file| file.into_owned());
+            // The prelude calls functions of the libraries for the script.
+            let file = at.source().short_src.filter(|file| file != "skipstone").map(|file| file.into_owned());
             Some(format!("{}:{}: ", file?, at.current_line()?))
         })?
     };
@@ -206,10 +214,8 @@ const STEP: Duration = Duration::from_millis(5);
 const SUSPICIOUS: Duration = Duration::from_millis(20);
 /// CPU time of a suspicious call.
 const CPU_MAX: Duration = Duration::from_millis(20);
-/// Interrupts of one call come at each loop's end.
-const SAME_CALL: Duration = Duration::from_millis(10);
 /// Calls that are looked through for a line of a script.
 const LEVELS_MAX: usize = 8;
 /// The sentence of the error.
 const TOO_LONG: &str = "the call has used 20 ms of CPU time: is it an endless loop? A call that takes longer delays all \
-                        other bots; prepare what is expensive at the top of the script";
+                        other bots; put what is expensive to compute into a data file, which all bots share";

@@ -80,6 +80,18 @@ fn the_cheater_sends_garbage() {
 }
 
 #[test]
+fn the_arena_gets_a_snapshot_for_each_third_input() {
+    let answer = |(): &mut (), datagram: &[u8]| {
+        let sequence = datagram.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        if sequence % 3 == 0 { vec![vec![7; 240]] } else { Vec::new() }
+    };
+    let server = udp(answer, |_| Vec::new());
+    let result = run("arena.luau", &server.url("udp"));
+    assert!(number(&result, "/messages/sent") > 100.0);
+    server.stop();
+}
+
+#[test]
 fn the_report_has_the_curves_of_the_script() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("report.html");

@@ -2,6 +2,7 @@
 //! fast the machine is: a late generator makes a run invalid, and its figures are compared all the same.
 
 mod examples_run;
+mod hostile_protocols;
 mod hostile_servers;
 mod limits_are_found;
 mod lobby;
@@ -12,5 +13,6 @@ mod scripts_with_mistakes;
 mod secure_streams;
 mod servers;
 mod skipstone_servers;
+mod stalls_are_found;
 mod the_guide;
 mod tls_servers;

@@ -11,5 +11,7 @@ pub use judge::{check_thresholds, judge};
 pub use limit::{BotsLimit, LimitTrial, limit_table};
 pub use metric::MetricFigures;
 pub use report::{BotsReport, RunSecond, TrendCurve};
-pub use result::{BotCounts, BotsResult, Fault, MessageCounts, SCHEMA_VERSION, ScriptCost, ServerCost, WireCounts};
+pub use result::{
+    BotCounts, BotsResult, Fault, MessageCounts, SCHEMA_VERSION, ScriptCost, ServerCost, SlowTime, WireCounts,
+};
 pub use table::table;

@@ -65,6 +65,9 @@ pub struct BotsResult {
     pub stalls: Option<Stalls>,
     /// What the script measured, by name.
     pub metrics: BTreeMap<String, MetricFigures>,
+    /// When trends in milliseconds were far slower than in most of the run, the twenty worst by time: where a server
+    /// stood still.
+    pub slow_times: Vec<SlowTime>,
     /// The conditions of the script and of the command line; filled in by the judge.
     pub thresholds: Vec<ThresholdResult>,
 }
@@ -88,6 +91,8 @@ pub struct BotCounts {
     pub connects: u64,
     /// How many lost their connection, and had no way of their own to deal with that.
     pub dropped: u64,
+    /// How many the end of the run found on their way to their first connection; they are no failure.
+    pub cut_off: u64,
     /// How many ended by an error of the script.
     pub faulted: u64,
 }
@@ -143,6 +148,23 @@ pub struct WireCounts {
     pub duplicates: u64,
     /// Messages that were dropped or lost for good, as far as the protocol knows.
     pub dropped: u64,
+}
+
+/// A time at which something took far longer than usual.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SlowTime {
+    /// The trend, by its name.
+    pub metric: String,
+    /// When the first that took long began, in seconds of the run.
+    pub from_s: f64,
+    /// When the last of them was over.
+    pub until_s: f64,
+    /// How long the longest took.
+    pub worst_ms: f64,
+    /// How long the bots' own machine stood still in that time: if it is most of it, the server is not why.
+    pub stalled_ms: f64,
 }
 
 /// The cost of the script's code.

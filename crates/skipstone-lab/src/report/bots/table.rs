@@ -2,7 +2,7 @@
 //! verdict.
 
 use super::metric::MetricFigures;
-use super::result::BotsResult;
+use super::result::{BotsResult, SlowTime};
 use crate::report::format::{bytes, counted, milliseconds, or_dash, percent, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
 use crate::report::stress::table::verdict_words;
@@ -16,6 +16,7 @@ pub fn table(result: &BotsResult, style: Style) -> String {
     page.blank();
     figures(&mut page, result);
     metrics(&mut page, result);
+    slow_times(&mut page, result);
     page.blank();
     page.thresholds(&result.thresholds);
     if !result.thresholds.is_empty() {
@@ -81,6 +82,21 @@ fn metrics(page: &mut Page, result: &BotsResult) {
     }
 }
 
+/// The worst of them, by time.
+fn slow_times(page: &mut Page, result: &BotsResult) {
+    let mut times: Vec<&SlowTime> = result.slow_times.iter().collect();
+    times.sort_by(|one, other| other.worst_ms.total_cmp(&one.worst_ms));
+    times.truncate(SLOW_TIMES_SHOWN);
+    times.sort_by(|one, other| one.from_s.total_cmp(&other.from_s));
+    for time in times {
+        // Where this machine stood still for most of it, the server is not why.
+        let whose = if time.stalled_ms * 2.0 > time.worst_ms { ", a stall of this machine" } else { "" };
+        let label = format!("Slow from {:.1} to {:.1} s", time.from_s, time.until_s);
+        let line = format!("{label:<LABEL_COLUMNS$}{} up to {}{whose}", time.metric, milliseconds(time.worst_ms));
+        wrap(&line, COLUMNS).into_iter().for_each(|part| page.line(&part));
+    }
+}
+
 fn told(figures: &MetricFigures) -> String {
     let number = |value: &Option<f64>| or_dash(*value, three_digits);
     match figures {
@@ -120,6 +136,7 @@ fn verdict(page: &mut Page, result: &BotsResult) {
 const COLUMNS: usize = 80;
 const LABEL_COLUMNS: usize = 28;
 const CELL_COLUMNS: usize = 26;
+const SLOW_TIMES_SHOWN: usize = 5;
 
 #[cfg(test)]
 mod tests {
@@ -142,8 +159,17 @@ mod tests {
         result.metrics.insert("spawn_ms".into(), trend(Some(3.0)));
         result.metrics.insert("won".into(), MetricFigures::Rate { yes: 3, no: 1, share: Some(0.75) });
         result.metrics.insert("never".into(), trend(None));
+        let slow = SlowTime { metric: "spawn_ms".into(), from_s: 4.2, until_s: 4.5, worst_ms: 312.0, stalled_ms: 3.0 };
+        let stalled = SlowTime { from_s: 1.0, stalled_ms: 300.0, ..slow.clone() };
+        result.slow_times = vec![slow, stalled];
         let text = table(&result, Style::Plain);
-        for line in ["p50 1.00, p99 3.00, max 3.50, of 2", "75.0%, 3 of 4", "p99 -"] {
+        for line in [
+            "Slow from 4.2 to 4.5 s      spawn_ms up to 312",
+            ", a stall of this machine",
+            "p50 1.00, p99 3.00, max 3.50, of 2",
+            "75.0%, 3 of 4",
+            "p99 -",
+        ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -1,0 +1,177 @@
+"""A game that stalls when it has too many players, or at times that are given: to try what `skipstone bots` finds.
+
+python3 crowded.py udp|kcp2k [--port 0] [--most 120] [--stall 0.3] [--at 3.5 --at 7]
+
+The protocol of `udp` is that of dots.py, of which dots.luau has the players. `kcp2k` is Mirror's transport, as far as a
+loopback needs it; its players are in mirror.luau. With more players than --most, each tick takes --stall seconds; at the
+times of --at, counted from the first player, one tick does.
+"""
+
+import argparse
+import select
+import socket
+import struct
+import time
+
+TICKS = 20
+
+
+class Dots:
+    """Joins and moves in, worlds out."""
+
+    def __init__(self):
+        self.players = {}  # by address: last sequence, x, y, when heard
+
+    def receive(self, address, data, now):
+        if data[:1] == b"\0":
+            self.players[address] = (0, 0.0, 0.0, now)
+            return [data[:1] + struct.pack("<I", len(self.players))]
+        if len(data) == 13 and data[0] == 1 and address in self.players:
+            self.players[address] = (*struct.unpack("<Iff", data[1:]), now)
+        return []
+
+    def tick(self, now):
+        self.players = {address: player for address, player in self.players.items() if now - player[3] < FORGOTTEN}
+        near = b"".join(struct.pack("<ff", x, y) for _, x, y, _ in list(self.players.values())[:50])
+        for address, (sequence, *_) in self.players.items():
+            yield address, struct.pack("<BIH", 2, sequence, len(near) // 8) + near
+
+
+class Peer:
+    """A conversation of KCP: acknowledges, puts in order, and repeats what is not acknowledged after 100 ms."""
+
+    def __init__(self, cookie, now):
+        self.cookie, self.heard = cookie, now
+        self.expected, self.early, self.numbered, self.unacknowledged = 0, {}, 0, {}
+        self.sequence, self.is_in = 0, False
+
+    def segment(self, command, now, number, stamp, content=b""):
+        return struct.pack("<IBBHIIII", 0, command, 0, 4096, stamp, number, self.expected, len(content)) + content
+
+    def send(self, content, now):
+        self.unacknowledged[self.numbered] = (content, now)
+        self.numbered += 1
+        return self.segment(81, now, self.numbered - 1, milliseconds(now), content)
+
+    def receive(self, data, now):
+        """Returns segments to send, and messages."""
+        out, messages = [], []
+        while len(data) >= 24:
+            _, command, _, _, stamp, number, una, length = struct.unpack("<IBBHIIII", data[:24])
+            content, data = data[24 : 24 + length], data[24 + length :]
+            self.unacknowledged = {n: kept for n, kept in self.unacknowledged.items() if n >= una}
+            if command == 82:
+                self.unacknowledged.pop(number, None)
+            elif command == 83:
+                out.append(self.segment(84, now, 0, stamp))
+            elif command == 81:
+                if number >= self.expected:
+                    self.early[number] = content
+                while self.expected in self.early:
+                    messages.append(self.early.pop(self.expected))
+                    self.expected += 1
+                out.append(self.segment(82, now, number, stamp))
+        return out, messages
+
+    def overdue(self, now):
+        for number, (content, sent) in self.unacknowledged.items():
+            if now - sent > 0.1:
+                self.unacknowledged[number] = (content, now)
+                yield self.segment(81, now, number, milliseconds(now), content)
+
+
+class Mirror:
+    """kcp2k: positions in over KCP, states out as unreliable messages."""
+
+    def __init__(self):
+        self.players = {}
+
+    def receive(self, address, data, now):
+        if len(data) < 6:
+            return []
+        if address not in self.players:
+            self.players[address] = Peer(struct.unpack("<I", struct.pack("<HH", address[1], 0x5EED))[0], now)
+        peer = self.players[address]
+        cookie, out = struct.pack("<I", peer.cookie), []
+        if data[0] == 2 and data[5] == 5 and data[1:5] == cookie:
+            del self.players[address]
+        elif data[0] == 1 and (not peer.is_in or data[1:5] == cookie):
+            segments, messages = peer.receive(data[5:], now)
+            peer.heard = now
+            for message in messages:
+                if message[:1] == b"\1" and not peer.is_in:
+                    peer.is_in = True
+                    segments.append(peer.send(b"\1", now))
+                elif message[:1] == b"\2":
+                    segments.append(peer.send(b"\4" + message[1:], now))
+                elif message[:1] == b"\3" and len(message) >= 5:
+                    peer.sequence = struct.unpack("<I", message[1:5])[0]
+            out = [b"\1" + cookie + segment for segment in segments]
+        return out
+
+    def tick(self, now):
+        self.players = {address: peer for address, peer in self.players.items() if now - peer.heard < FORGOTTEN}
+        for address, peer in self.players.items():
+            for segment in peer.overdue(now):
+                yield address, b"\1" + struct.pack("<I", peer.cookie) + segment
+            if peer.is_in:
+                yield address, struct.pack("<BIBII", 2, peer.cookie, 4, peer.sequence, len(self.players))
+
+
+def milliseconds(now):
+    return int(now * 1000) & 0xFFFFFFFF
+
+
+def run(game, server, most, stall, at):
+    next_tick, first = time.monotonic(), None
+    while True:
+        wait = max(0, next_tick - time.monotonic())
+        select.select([server], [], [], wait)
+        # All that waits, so that a stall delays what came in it, and nothing else.
+        for _ in range(DATAGRAMS_MAX):
+            try:
+                data, address = server.recvfrom(2048)
+            except BlockingIOError:
+                break
+            except ConnectionError:
+                continue
+            now = time.monotonic()
+            first = first or now
+            send(server, [(address, answer) for answer in game.receive(address, data, now)])
+        now = time.monotonic()
+        if now < next_tick:
+            continue
+        next_tick = max(next_tick, now - 1 / TICKS) + 1 / TICKS
+        is_due = first is not None and at and now - first >= at[0]
+        if is_due or len(game.players) > most:
+            time.sleep(stall)
+        if is_due:
+            at.pop(0)
+        send(server, game.tick(now))
+
+
+def send(server, datagrams):
+    for address, datagram in datagrams:
+        try:
+            server.sendto(datagram, address)
+        except (BlockingIOError, ConnectionError):
+            pass
+
+
+DATAGRAMS_MAX = 20_000
+FORGOTTEN = 1.5
+
+if __name__ == "__main__":
+    words = argparse.ArgumentParser()
+    words.add_argument("protocol", choices=["udp", "kcp2k"])
+    words.add_argument("--port", type=int, default=0)
+    words.add_argument("--most", type=int, default=1 << 30)
+    words.add_argument("--stall", type=float, default=0.3)
+    words.add_argument("--at", type=float, action="append", default=[])
+    flags = words.parse_args()
+    server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+    server.bind(("127.0.0.1", flags.port))
+    server.setblocking(False)
+    print(f"listening on {server.getsockname()[1]}", flush=True)
+    run(Dots() if flags.protocol == "udp" else Mirror(), server, flags.most, flags.stall, sorted(flags.at))
