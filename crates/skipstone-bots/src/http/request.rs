@@ -174,7 +174,8 @@ const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPT
 const TIMEOUT_S: f64 = 30.0;
 const TIMEOUT_MAX: Duration = Duration::from_secs(3600);
 const BODY_MAX: f64 = (1 << 20) as f64;
-const BODY_MOST: f64 = (1 << 30) as f64;
+/// All bots of a worker share its memory.
+const BODY_MOST: f64 = (64 << 20) as f64;
 const REQUEST_BODY_MAX: usize = 16 << 20;
 /// The first line's other words, and the headers that the protocol adds.
 const HEAD_SPARE: usize = 1024;

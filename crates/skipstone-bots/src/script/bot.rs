@@ -255,6 +255,7 @@ impl BotScript {
         outcome: Result<HttpResponse, String>,
     ) -> Result<(), ScriptFault> {
         let Some(task) = self.take_tasks(|waits| waits == Waits::Answer(number)).pop() else { return Ok(()) };
+        engine.enter();
         let answer = http::answer(&engine.lua, outcome).map_err(|error| engine.shared.fault(&error))?;
         self.go_on(engine, task, answer)
     }

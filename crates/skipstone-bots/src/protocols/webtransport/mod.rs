@@ -74,6 +74,11 @@ impl WebTransportClient {
     fn create(opening: &Opening<'_>) -> Result<Box<dyn Protocol>, TargetError> {
         let target = opening.target;
         let wrong = |why: String| TargetError::BadTarget(target.url.clone(), why);
+        // The framing of any bytes knows no longest message; messages with streams of their own do.
+        let mut framing = target.clone();
+        if target.option("frame", "raw") == "raw" {
+            framing.options.remove("max");
+        }
         let settings = TlsSettings::of(target)?;
         let mut tls = rustls::ClientConfig::clone(&settings.config().map_err(wrong)?.0);
         tls.alpn_protocols = vec![b"h3".to_vec()];
@@ -84,7 +89,7 @@ impl WebTransportClient {
             seed: opening.seed,
             quic: None,
             entrance: Entrance::new(&request(target)?).map_err(wrong)?,
-            framing: (tcp::ROW.new)(opening)?,
+            framing: (tcp::ROW.new)(&Opening { target: &framing, ..*opening })?,
             outbox: Outbox::default(),
             inbox: Inbox::new(target.number("max", 1 << 20, 1..=1 << 30)? as usize),
             counts: ProtocolCounts::default(),
