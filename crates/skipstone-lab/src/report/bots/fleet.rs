@@ -7,10 +7,10 @@ use crate::report::stress::result::{FleetClock, Generator, Stalls};
 use serde::{Deserialize, Serialize};
 
 /// The machines of a run, and what was merged how. Elsewhere in the result, counts and counters are sums over the agents
-/// whose evidence is here; percentiles are taken over all their samples, which agents send as histograms of three digits
-/// (`rtt_ms` and trends) or one by one (`connect_ms`); shares are those of the summed counts; the longest, the latest and
-/// the greatest are those of all; the last of a gauge is the latest by the run's clock; `connected_at_once` is the sum of
-/// each agent's most, which is at least the true figure; `machine` is the coordinator's.
+/// whose evidence is here; percentiles are taken over all their samples, which agents send as histograms of three digits;
+/// shares are those of the summed counts; the longest, the latest and the greatest are those of all; the last of a gauge
+/// is the latest by the run's clock; `connected_at_once` is the sum of each agent's most, which is at least the true
+/// figure; `duration_s` is the shortest; `machine` is the coordinator's.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
