@@ -3,8 +3,8 @@
 use super::super::load::{BotsLoad, Load};
 use super::super::talk;
 use super::gather::Gathered;
+use super::leading::{Coordinator, Display, Led};
 use super::no_verdict::NoVerdict;
-use super::{Coordinator, Display, Led};
 use crate::fleet_flags::FleetArguments;
 use crate::stress::view::Viewer;
 use skipstone_bots::{BotsArguments, BotsEvidence, LedBots, conclude};

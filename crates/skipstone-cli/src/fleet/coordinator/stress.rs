@@ -2,8 +2,9 @@
 
 use super::super::load::{Load, StressLoad};
 use super::super::order::LoadOrder;
+use super::conclusion;
+use super::leading::{Coordinator, Display, Led};
 use super::no_verdict::NoVerdict;
-use super::{Coordinator, Display, Led, conclusion};
 use crate::fleet_flags::FleetArguments;
 use crate::stress::plan::{Plan, fresh_run};
 use crate::stress::view::Viewer;

@@ -16,8 +16,7 @@
 //!
 //! **Pass**: none of these.
 
-use super::fleet::BotsFleet;
-use super::result::BotsResult;
+use super::result::{BotsFleet, BotsResult};
 use crate::report::Verdict;
 use crate::report::format::{counted, thousands};
 use crate::report::stress::judge::{Ending, JudgedAgent, lateness, overload, reasons_of_agents};

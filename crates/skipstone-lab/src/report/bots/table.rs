@@ -1,9 +1,8 @@
 //! The last output of a run of bots on a terminal: the figures, what the script measured, and at the very end the
 //! verdict.
 
-use super::fleet::BotsFleet;
 use super::metric::MetricFigures;
-use super::result::BotsResult;
+use super::result::{BotsFleet, BotsResult};
 use crate::report::format::{bytes, counted, milliseconds, or_dash, percent, thousands, three_digits};
 use crate::report::paint::{Style, Tone, wrap};
 use crate::report::stress::table::verdict_words;
