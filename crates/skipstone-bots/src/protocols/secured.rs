@@ -224,8 +224,8 @@ mod tests {
             ("wss://h:1#sha256=00", "64 hexadecimal"),
             ("wss://h:1?trust=anyone&name=no%20name", "'no name'"),
         ] {
-            let (row, target) = super::super::table::find(url).expect("a protocol");
-            let why = TlsSettings::of(&target).expect_err(row.scheme).to_string();
+            let target = BotTarget::split(url).expect("a target").expect("a valid one");
+            let why = TlsSettings::of(&target).expect_err(url).to_string();
             assert!(why.contains(part), "{url}: {why}");
         }
     }
