@@ -186,6 +186,7 @@ const PLAIN_KEPT: usize = 4 << 10;
 mod tests {
     use super::super::simulated;
     use super::*;
+    use crate::target::BotTarget;
 
     #[test]
     fn a_server_that_never_answers_is_timed_out_by_the_socket() {
