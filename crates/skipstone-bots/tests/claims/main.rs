@@ -14,6 +14,7 @@ mod scripts_with_mistakes;
 mod secure_streams;
 mod servers;
 mod skipstone_servers;
+mod slow_readers;
 mod stalls_are_found;
 mod the_guide;
 mod tls_servers;
