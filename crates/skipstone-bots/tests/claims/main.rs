@@ -2,6 +2,7 @@
 //! fast the machine is: a late generator makes a run invalid, and its figures are compared all the same.
 
 mod examples_run;
+mod framings;
 mod hostile_protocols;
 mod hostile_servers;
 mod limits_are_found;
