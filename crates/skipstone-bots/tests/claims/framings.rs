@@ -101,6 +101,39 @@ fn packets_of_godot_are_what_its_source_writes() {
     holds("godot.luau", &format!("{HEX}{text}"));
 }
 
+#[test]
+fn bundles_of_fishnet_are_what_its_source_writes() {
+    // The keys of the first two texts are folded from published hashes of FNV-1: 050c5d7e and 31f0b262.
+    let text = "local fishnet = require('fishnet')
+    same(fishnet.key('a'), 0x5872)
+    same(fishnet.key('foobar'), 0x8392)
+    same(fishnet.key('Game.Move'), 0x534a)
+    local function bytes(text) return hex(buffer.fromstring(text)) end
+    same(bytes(fishnet.bundle(7, fishnet.version('4.7.2'))), '07000000' .. '1500' .. '0a342e372e32')
+    local fields = fishnet.writer():uint(300):f32(1):f32(0)
+    local move, ping = fishnet.broadcast('Game.Move', fields), fishnet.ping(9)
+    same(bytes(fishnet.bundle(1, move, ping)),
+        '01000000' .. '0c004a5314' .. 'ac020000803f00000000' .. '0e0009000000')
+    same(bytes(fishnet.writer():int(-1):int(64):uint(127):uint(128):string(nil):string('a'):u8(5):u16(258):done()),
+        '01' .. '8001' .. '7f' .. '8001' .. '01' .. '0261' .. '05' .. '0201')
+    local fields = fishnet.writer():uint(300):int(-70):string(nil):string('text')
+    local seen = ''
+    local bundle = fishnet.bundle(1, fishnet.broadcast('a', fields)) .. '\\21\\0\\1' .. '\\1\\0\\232\\7'
+        .. '\\18\\0\\5\\0\\0\\0' .. '\\14\\0\\6\\0\\0\\0' .. '\\3\\0rest'
+    for kind, value, reader in fishnet.packets(buffer.fromstring(bundle)) do
+        seen ..= `{kind}={value} `
+        if reader then
+            same(reader:uint(), 300)
+            same(reader:int(), -70)
+            same(reader:string(), nil)
+            same(reader:string(), 'text')
+            same(pcall(reader.u8, reader), false)
+        end
+    end
+    same(seen, `broadcast={0x5872} version=1 authenticated=500 timing=5 pong=6 other=3 `)";
+    holds("fishnet.luau", &format!("{HEX}{text}"));
+}
+
 /// What the server in Godot's place saw.
 #[derive(Default)]
 struct Seen {
