@@ -33,3 +33,34 @@ fn renumber(datagram: &mut [u8], merged: u8, number: impl Fn(u8) -> u8) {
         at += LENGTH + usize::from(u16::from_le_bytes([*low, *high]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Datagrams as LiteNetLib 1 and as 2.x have them: an acknowledgement of connection 1, a fragment, a ping and an
+    /// unreliable packet in one, a goodbye.
+    const BOTH: [(&[u8], &[u8]); 4] = [
+        (&[0x22, 5, 0, 2, 9], &[0x23, 5, 0, 2, 9]),
+        (&[0x81, 5, 0, 2], &[0x81, 5, 0, 2]),
+        (&[12, 3, 0, 3, 7, 0, 2, 0, 0, 12], &[13, 3, 0, 4, 7, 0, 2, 0, 0, 12]),
+        (&[7, 1, 2], &[8, 1, 2]),
+    ];
+
+    #[test]
+    fn kinds_of_packets_have_their_numbers_of_the_first_version() {
+        for (first, second) in BOTH {
+            assert_eq!(received(first), second);
+            let mut sent = second.to_vec();
+            renumber_sent(&mut sent);
+            assert_eq!(sent, first);
+        }
+    }
+
+    #[test]
+    fn datagrams_that_are_cut_off_or_wrong_stay_as_long_as_they_are() {
+        for datagram in [&[][..], &[12], &[12, 1], &[12, 1, 0], &[12, 0, 0, 3], &[12, 255, 255, 3], &[31]] {
+            assert_eq!(received(datagram).len(), datagram.len());
+        }
+    }
+}
