@@ -3,7 +3,7 @@
 python3 crowded.py udp|kcp2k [--port 0] [--most 120] [--stall 0.3] [--at 3.5 --at 7]
 
 The protocol of `udp` is that of dots.py, of which dots.luau has the players. `kcp2k` is Mirror's transport, as far as a
-loopback needs it; its players are in mirror.luau. With more players than --most, each tick takes --stall seconds;
+loopback needs it; its players are in kcp2k.luau. With more players than --most, each tick takes --stall seconds;
 at the times of --at, counted from the first player, one tick does.
 """
 
@@ -92,30 +92,43 @@ class Mirror:
         if address not in self.players:
             self.players[address] = Peer(struct.unpack("<I", struct.pack("<HH", address[1], 0x5EED))[0], now)
         peer = self.players[address]
-        cookie, out = struct.pack("<I", peer.cookie), []
-        if data[0] == 2 and data[5] == 5 and data[1:5] == cookie:
-            del self.players[address]
-        elif data[0] == 1 and (not peer.is_in or data[1:5] == cookie):
+        cookie, segments, messages, loose = struct.pack("<I", peer.cookie), [], [], []
+        if data[0] == 1 and (not peer.is_in or data[1:5] == cookie):
             segments, messages = peer.receive(data[5:], now)
             peer.heard = now
-            for message in messages:
-                if message[:1] == b"\1" and not peer.is_in:
-                    peer.is_in = True
-                    segments.append(peer.send(b"\1", now))
-                elif message[:1] == b"\2":
-                    segments.append(peer.send(b"\4" + message[1:], now))
-                elif message[:1] == b"\3" and len(message) >= 5:
-                    peer.sequence = struct.unpack("<I", message[1:5])[0]
-            out = [b"\1" + cookie + segment for segment in segments]
-        return out
+        elif data[0] == 2 and data[5] == 4 and data[1:5] == cookie:
+            messages = [b"\3" + data[6:]]
+        elif data[0] == 2 and data[5] == 5 and data[1:5] == cookie:
+            del self.players[address]
+        for message in messages:
+            if message[:1] == b"\1" and not peer.is_in:
+                peer.is_in = True
+                segments.append(peer.send(b"\1", now))
+            elif message[:1] == b"\2":
+                segments.append(peer.send(b"\4" + message[1:], now))
+            elif message[:1] == b"\3":
+                reliable, unreliable = self.handle(peer, message[1:], now)
+                segments += [peer.send(b"\3" + content, now) for content in reliable]
+                loose += [b"\2" + cookie + b"\4" + content for content in unreliable]
+        return [b"\1" + cookie + segment for segment in segments] + loose
+
+    def handle(self, peer, content, now):
+        """A message of the game. Returns its answers, reliable and unreliable ones."""
+        if len(content) >= 4:
+            peer.sequence = struct.unpack("<I", content[:4])[0]
+        return [], []
+
+    def state(self, peer, now):
+        return struct.pack("<II", peer.sequence, len(self.players))
 
     def tick(self, now):
         self.players = {address: peer for address, peer in self.players.items() if now - peer.heard < FORGOTTEN}
         for address, peer in self.players.items():
+            cookie = struct.pack("<I", peer.cookie)
             for segment in peer.overdue(now):
-                yield address, b"\1" + struct.pack("<I", peer.cookie) + segment
+                yield address, b"\1" + cookie + segment
             if peer.is_in:
-                yield address, struct.pack("<BIBII", 2, peer.cookie, 4, peer.sequence, len(self.players))
+                yield address, b"\2" + cookie + b"\4" + self.state(peer, now)
 
 
 def milliseconds(now):

@@ -112,7 +112,7 @@ TRIALS = {
     "burners": burners,
     "server": server_stalls,
     "limit-udp": lambda _: limit("udp", "dots.luau"),
-    "limit-kcp2k": lambda _: limit("kcp2k", "mirror.luau"),
+    "limit-kcp2k": lambda _: limit("kcp2k", "kcp2k.luau"),
 }
 
 passed = 0

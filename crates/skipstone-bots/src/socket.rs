@@ -96,6 +96,11 @@ impl BotSocket {
         &mut *self.protocol
     }
 
+    /// Whether its protocol has sockets of its own, which other clients share.
+    pub fn is_shared(&self) -> bool {
+        matches!(self.wire, Wire::Own { .. })
+    }
+
     /// What went over the socket.
     pub fn counts(&self) -> SocketCounts {
         let mut counts = self.counts;

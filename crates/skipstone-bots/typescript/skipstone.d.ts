@@ -54,6 +54,11 @@ interface Bot<Data = LuauBuffer> {
   think(least: number, most: number): void;
   /** Runs a function beside the others; it may wait. */
   spawn<Arguments extends unknown[]>(job: (this: void, ...args: Arguments) => void, ...args: Arguments): void;
+  /**
+   * Reads nothing from the socket for this many seconds (at most 3600; 0 reads again), as a slow client: what the server
+   * sends fills the system's buffers. Does not wait. What was read before still arrives, and the bot sends as ever.
+   */
+  pause_reading(seconds: number): void;
   /** The round-trip time, where the protocol estimates it. */
   rtt(): number | undefined;
 }

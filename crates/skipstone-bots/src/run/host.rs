@@ -135,6 +135,17 @@ impl Host for WorkerHost {
         self.links.borrow()[self.current.get()].is_closing
     }
 
+    fn pause_reading(&self, seconds: f64) -> Result<(), String> {
+        let mut links = self.links.borrow_mut();
+        let link = &mut links[self.current.get()];
+        let socket = link.socket.as_ref().ok_or("the bot is not connected")?;
+        if socket.is_shared() {
+            return Err("the bots of this protocol share their sockets, which are read for all".into());
+        }
+        link.reads_from = Some(self.elapsed() + Duration::try_from_secs_f64(seconds).unwrap_or_default());
+        Ok(())
+    }
+
     fn figures(&self) -> Option<ProtocolFigures> {
         let mut links = self.links.borrow_mut();
         links[self.current.get()].socket.as_mut().map(|socket| socket.protocol().figures())

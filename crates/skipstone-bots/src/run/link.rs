@@ -16,6 +16,8 @@ pub(super) struct Link {
     pub(super) was_connected: bool,
     /// Whether the script has closed the connection that there still is.
     pub(super) is_closing: bool,
+    /// While the script has paused reading: until when.
+    pub(super) reads_from: Option<Duration>,
     /// Connections so far: each has a seed of its own.
     pub(super) connections: u64,
 }
@@ -31,6 +33,7 @@ impl Link {
             is_connected: false,
             was_connected: false,
             is_closing: false,
+            reads_from: None,
             connections: 0,
         }
     }

@@ -19,6 +19,8 @@ pub(super) enum TimerKind {
     Deadline,
     /// A function of a bot waited until now.
     Wake,
+    /// A bot reads again, which has paused.
+    Resume,
     /// A bot's tick.
     Tick,
     /// A bot's time is over.

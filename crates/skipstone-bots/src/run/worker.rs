@@ -44,6 +44,7 @@ struct Slot {
     ticks: Option<Ticks>,
     wake: Alarm,
     deadline: Alarm,
+    resume: Alarm,
     /// What its calls have allocated, less what was freed meanwhile, of those that are counted with it.
     allocated: i64,
 }
@@ -75,8 +76,8 @@ impl<'p> Worker<'p> {
         timers.set(BEAT, TimerKind::Beat, 0);
         timers.set(SAMPLE, TimerKind::Sample, 0);
         let slot = |life| {
-            let (wake, deadline) = (Alarm::default(), Alarm::default());
-            Slot { life, script: None, ticks: None, wake, deadline, allocated: 0 }
+            let (wake, deadline, resume) = (Alarm::default(), Alarm::default(), Alarm::default());
+            Slot { life, script: None, ticks: None, wake, deadline, resume, allocated: 0 }
         };
         let no_poll = |error: std::io::Error| format!("cannot wait for sockets: {error}");
         let poll = Poll::new().map_err(no_poll)?;
@@ -155,6 +156,14 @@ impl<'p> Worker<'p> {
                     }
                     self.settle(slot);
                 }
+                TimerKind::Resume => {
+                    if self.slots[slot].resume.rings(due) {
+                        self.note(due, now);
+                        self.host.links.borrow_mut()[slot].reads_from = None;
+                    }
+                    // Nothing reports again what became readable in the pause.
+                    self.read(slot);
+                }
                 TimerKind::Beat => {
                     self.note(due, now);
                     self.timers.set(due + BEAT, TimerKind::Beat, 0);
@@ -181,6 +190,7 @@ impl<'p> Worker<'p> {
                 TimerKind::Start | TimerKind::Beat => true,
                 TimerKind::Tick => self.host.links.borrow()[slot].is_connected,
                 TimerKind::Wake => self.slots[slot].wake.rings(due),
+                TimerKind::Resume => self.slots[slot].resume.rings(due),
                 TimerKind::Deadline | TimerKind::Stop | TimerKind::Sample => false,
             };
             if is_kept && due < end {
@@ -276,6 +286,9 @@ impl<'p> Worker<'p> {
     }
 
     fn read(&mut self, slot: usize) {
+        if self.host.links.borrow()[slot].reads_from.is_some() {
+            return self.settle(slot);
+        }
         let mut has_more = false;
         let mut datagram = std::mem::take(&mut self.datagram);
         self.with_socket(slot, |socket, now, _| has_more = socket.handle_readable(now, &mut datagram, READS_MAX));
@@ -466,7 +479,7 @@ impl<'p> Worker<'p> {
         if std::mem::take(&mut link.is_connected) {
             self.host.progress.on_closed();
         }
-        (link.connecting_since, link.is_closing) = (None, false);
+        (link.connecting_since, link.is_closing, link.reads_from) = (None, false, None);
     }
 
     fn set_timers(&mut self, slot: usize) {
@@ -475,12 +488,15 @@ impl<'p> Worker<'p> {
         // A time that is too far away for a clock never comes.
         let wake =
             wake.map(|at| from.saturating_add(Duration::try_from_secs_f64(at.max(0.0)).unwrap_or(Duration::MAX)));
+        let resume = self.host.links.borrow()[slot].reads_from;
         let deadline = self.host.links.borrow()[slot].socket.as_ref().and_then(BotSocket::deadline);
         let deadline = deadline.filter(|at| *at != Time::NEVER).map(|at| Duration::from_micros(at.as_micros()));
         let own = &mut self.slots[slot];
-        for (kind, alarm, wanted) in
-            [(TimerKind::Wake, &mut own.wake, wake), (TimerKind::Deadline, &mut own.deadline, deadline)]
-        {
+        for (kind, alarm, wanted) in [
+            (TimerKind::Wake, &mut own.wake, wake),
+            (TimerKind::Deadline, &mut own.deadline, deadline),
+            (TimerKind::Resume, &mut own.resume, resume),
+        ] {
             if let Some(at) = alarm.set(wanted) {
                 self.timers.set(at, kind, slot);
             }

@@ -24,6 +24,11 @@ pub(crate) trait Host {
     /// Whether it was closed, and has not ended yet.
     fn is_closing(&self) -> bool;
 
+    /// Reads nothing from the bot's socket for this long; 0 reads again.
+    fn pause_reading(&self, _seconds: f64) -> Result<(), String> {
+        Err("the bot is not connected".into())
+    }
+
     /// What the bot's protocol knows of its connection.
     fn figures(&self) -> Option<ProtocolFigures>;
 

@@ -47,6 +47,9 @@ fn bot(lua: &Lua, shared: &Rc<Shared>, natives: &Table) -> mlua::Result<()> {
     let own = Rc::clone(shared);
     natives.set("is_closing", lua.create_function(move |_, ()| Ok(own.host.is_closing()))?)?;
     let own = Rc::clone(shared);
+    let pause = move |_: &Lua, seconds: f64| Ok(own.host.pause_reading(seconds).err());
+    natives.set("pause_reading", lua.create_function(pause)?)?;
+    let own = Rc::clone(shared);
     let rtt = move |_: &Lua, ()| Ok(own.host.figures().and_then(|figures| figures.rtt).map(|rtt| rtt.as_secs_f64()));
     natives.set("rtt", lua.create_function(rtt)?)?;
     let own = Rc::clone(shared);

@@ -16,7 +16,7 @@ pub(crate) struct Running<T> {
 }
 
 impl<T: Send + 'static> Running<T> {
-    fn start(address: SocketAddr, serve: impl FnOnce(&AtomicBool) -> T + Send + 'static) -> Self {
+    pub(crate) fn start(address: SocketAddr, serve: impl FnOnce(&AtomicBool) -> T + Send + 'static) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let own = Arc::clone(&stop);
         Running { address, stop, thread: std::thread::spawn(move || serve(&own)) }

@@ -37,10 +37,39 @@ fn the_players_of_the_guide_play_the_game_of_the_guide() {
 }
 
 #[test]
+fn players_with_the_framing_of_mirror_are_spawned_and_move() {
+    let Some((mut server, port)) = python(&["mirror.py", "0"]) else { return };
+    let url = format!("kcp2k://127.0.0.1:{port}");
+    let result = result_of(&[&example("mirror.luau"), &url, "-c", "5", "-d", "2s", "--ramp", "100ms"]);
+    // It ends at the first message that it cannot read.
+    assert_eq!(server.0.try_wait().expect("asked"), None, "the server has ended");
+    assert_eq!(number(&result, "/bots/faulted"), 0.0, "{result:#}");
+    assert_eq!(number(&result, "/bots/dropped"), 0.0, "{result:#}");
+    assert_eq!(number(&result, "/metrics/spawn_ms/count"), 5.0, "{result:#}");
+    assert!(number(&result, "/metrics/move_ms/count") > 20.0, "{result:#}");
+    assert!(number(&result, "/metrics/ping_ms/count") > 20.0, "{result:#}");
+    assert_eq!(number(&result, "/wire/invalid"), 0.0, "{result:#}");
+}
+
+#[test]
+fn players_with_the_framing_of_fishnet_are_authenticated_and_answered() {
+    let Some((mut server, port)) = python(&["fishnet.py", "0"]) else { return };
+    let url = format!("litenetlib://127.0.0.1:{port}?version=1");
+    let result = result_of(&[&example("fishnet.luau"), &url, "-c", "5", "-d", "2500ms", "--ramp", "100ms"]);
+    assert_eq!(server.0.try_wait().expect("asked"), None, "the server has ended");
+    assert_eq!(number(&result, "/bots/faulted"), 0.0, "{result:#}");
+    assert_eq!(number(&result, "/bots/dropped"), 0.0, "{result:#}");
+    assert_eq!(number(&result, "/metrics/authenticated_ms/count"), 5.0, "{result:#}");
+    assert!(number(&result, "/metrics/move_ms/count") > 20.0, "{result:#}");
+    assert!(number(&result, "/metrics/ping_ms/count") > 0.0, "{result:#}");
+    assert_eq!(number(&result, "/wire/invalid"), 0.0, "{result:#}");
+}
+
+#[test]
 fn players_over_the_transport_of_mirror_play_its_game() {
     let Some((_server, port)) = python(&["crowded.py", "kcp2k"]) else { return };
     let url = format!("kcp2k://127.0.0.1:{port}");
-    let result = result_of(&[&example("mirror.luau"), &url, "-c", "5", "-d", "2s", "--ramp", "100ms"]);
+    let result = result_of(&[&example("kcp2k.luau"), &url, "-c", "5", "-d", "2s", "--ramp", "100ms"]);
     assert_eq!(number(&result, "/bots/faulted"), 0.0, "{result:#}");
     assert_eq!(number(&result, "/bots/dropped"), 0.0, "{result:#}");
     assert!(number(&result, "/metrics/move_ms/count") > 50.0, "{result:#}");

@@ -19,6 +19,7 @@ pub(super) struct Channels {
     /// Channels of each kind.
     count: u8,
     mtu: usize,
+    merges: bool,
     channels: BTreeMap<u8, Channel>,
     fragments: Fragments,
     fragmented: u16,
@@ -62,11 +63,17 @@ impl Channels {
         Channels {
             count,
             mtu,
+            merges: true,
             channels: BTreeMap::new(),
             fragments: Fragments::default(),
             fragmented: 0,
             duplicates: 0,
         }
+    }
+
+    /// Whether reliable messages may share packets.
+    pub(super) fn merging(self, merges: bool) -> Self {
+        Channels { merges, ..self }
     }
 
     /// Queues a message that is not unreliable.
@@ -180,13 +187,14 @@ impl Channels {
 
     /// The channel of that number on the wire; `None` if there are fewer.
     fn channel(&mut self, number: u8) -> Option<&mut Channel> {
-        let mtu = self.mtu;
+        let (mtu, merges) = (self.mtu, self.merges);
         let new = || {
+            let outgoing = || ReliableOutgoing::new(number, mtu).merging(merges);
             let incoming = |order| ReliableIncoming::new(number, order);
             match number % KINDS {
-                0 => Channel::Reliable(ReliableOutgoing::new(number, mtu), incoming(Order::Free)),
+                0 => Channel::Reliable(outgoing(), incoming(Order::Free)),
                 1 => Channel::Sequenced(Sequenced::new(number, Last::Unreliable)),
-                2 => Channel::Reliable(ReliableOutgoing::new(number, mtu), incoming(Order::Kept)),
+                2 => Channel::Reliable(outgoing(), incoming(Order::Kept)),
                 _ => Channel::Sequenced(Sequenced::new(number, Last::Reliable)),
             }
         };

@@ -1,5 +1,5 @@
 //! LiteNetLib 2.x, whose protocol has the number 13. Read from LiteNetLib 2.1.3 (commit ae8ece75), with its default
-//! settings. What is left out is what bots need not: NAT punching, broadcasts, packet layers, a client that looks for a
+//! settings; and LiteNetLib 1, which has the same number and others of packets. What is left out is what bots need not: NAT punching, broadcasts, packet layers, a client that looks for a
 //! larger datagram size (it answers a server that does), address changes.
 //!
 //! ```text
@@ -7,6 +7,7 @@
 //! ```
 
 mod channels;
+mod first_version;
 mod fragments;
 mod merge;
 mod packet;
@@ -42,6 +43,7 @@ pub(super) const ROW: ProtocolRow = ProtocolRow {
     options: &[
         ("key", "the connection key that the server compares, default none"),
         ("channels", "ChannelsCount of the server, default 1"),
+        ("version", "of the server's library: 2 (default), or 1, which FishNet 4 has in Tugboat"),
         ("update", "milliseconds between two updates, default 15"),
         ("timeout", "milliseconds without a packet after which the server counts as gone, default 5000"),
     ],
@@ -171,6 +173,8 @@ impl Protocol for LiteNetLib {
     }
 
     fn handle_receive(&mut self, now: Time, bytes: &[u8]) {
+        let renumbered = self.settings.is_first_version.then(|| first_version::received(bytes));
+        let bytes = renumbered.as_deref().unwrap_or(bytes);
         let mut messages = Vec::new();
         match (self.lifecycle.phase(), &mut self.session) {
             (Phase::Connecting, _) => self.on_answer(now, bytes),
@@ -209,6 +213,9 @@ impl Protocol for LiteNetLib {
         };
         let Some(datagram) = self.pending.take().or_else(of_session) else { return false };
         out.extend_from_slice(&datagram);
+        if self.settings.is_first_version {
+            first_version::renumber_sent(out);
+        }
         true
     }
 

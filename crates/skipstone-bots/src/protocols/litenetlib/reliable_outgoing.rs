@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 pub(super) struct ReliableOutgoing {
     channel: u8,
     mtu: usize,
+    /// Whether several messages may share a packet.
+    merges: bool,
     waiting: VecDeque<Waiting>,
     /// The first one has the number `first`; acknowledged ones are `None`.
     window: VecDeque<Option<InFlight>>,
@@ -49,12 +51,17 @@ impl ReliableOutgoing {
         ReliableOutgoing {
             channel,
             mtu,
+            merges: true,
             waiting: VecDeque::new(),
             window: VecDeque::new(),
             first: Sequence::default(),
             bytes: 0,
             retransmitted: 0,
         }
+    }
+
+    pub(super) fn merging(self, merges: bool) -> Self {
+        ReliableOutgoing { merges, ..self }
     }
 
     /// Queues a message. `number` is that of its fragments, if it needs any: then it returns true.
@@ -150,7 +157,7 @@ impl ReliableOutgoing {
             let length = merged.len() + LENGTH + data.len();
             let is_full = length + ROOM_MIN > self.mtu && merged.len() > CHANNEL_HEADER;
             // WHY: a length of 0 ends a merged packet at the original's receiver, so an empty message leaves alone.
-            if is_full || length > self.mtu || data.is_empty() {
+            if is_full || length > self.mtu || data.is_empty() || !self.merges {
                 break;
             }
             merged.extend_from_slice(&(data.len() as u16).to_le_bytes());

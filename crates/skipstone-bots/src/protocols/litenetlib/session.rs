@@ -51,7 +51,7 @@ impl Session {
         Session {
             settings,
             accept,
-            channels: Channels::new(settings.channels, MTU_FIRST),
+            channels: Channels::new(settings.channels, MTU_FIRST).merging(!settings.is_first_version),
             pings: Pings::new(now),
             unreliable: VecDeque::new(),
             unreliable_bytes: 0,

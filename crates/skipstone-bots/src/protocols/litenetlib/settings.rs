@@ -12,6 +12,8 @@ use std::net::{IpAddr, SocketAddr};
 pub(super) struct ClientSettings {
     /// Channels of each kind; more than the server has are never delivered.
     pub(super) channels: u8,
+    /// LiteNetLib 1, whose packets `first_version` has.
+    pub(super) is_first_version: bool,
     /// The time between two updates.
     pub(super) update: Duration,
     /// Without a packet for this long, the server counts as gone.
@@ -29,6 +31,7 @@ impl ClientSettings {
         let target = opening.target;
         Ok(ClientSettings {
             channels: target.number("channels", 1, 1..=64)? as u8,
+            is_first_version: target.number("version", 2, 1..=2)? == 1,
             update: Duration::from_millis(target.number("update", 15, 1..=1000)?),
             timeout: Duration::from_millis(target.number("timeout", 5_000, 100..=3_600_000)?),
             // Less than a second by the seed: the time of a request tells connections from the same port apart.
