@@ -17,3 +17,4 @@ mod skipstone_servers;
 mod stalls_are_found;
 mod the_guide;
 mod tls_servers;
+mod types_agree;
